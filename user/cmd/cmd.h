@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The subcommands. Each gets argv with its own name as argv[0], prints its result to standard output and all else to standard error, and
+ * returns the tool's exit status. */
+#ifndef COZBPF_CMD_H
+#define COZBPF_CMD_H
+
+#include "core/errors.h"
+
+int cmd_run(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_lines(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+/* Prints "cozbpf: error: cause" and "cozbpf: hint: ..." to standard error and returns the error's status. */
+int cmd_fail(const struct error *e);
+
+#endif

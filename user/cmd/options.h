@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One option table per subcommand gives the parser, --help, and what check-docs compares with the man page. Parsing is getopt_long's, with
+ * '+', since the target's arguments follow `--` (or Coz's `---`).
+ */
+#ifndef COZBPF_OPTIONS_H
+#define COZBPF_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/errors.h"
+
+enum option_type {
+	OPTION_FLAG,	/* bool *: set to true */
+	OPTION_UNFLAG,	/* bool *: set to false */
+	OPTION_STRING,	/* const char ** : borrowed from argv */
+	OPTION_LIST,	/* struct string_list *: appended, borrowed from argv */
+	OPTION_UINT,	/* uint64_t * : decimal */
+	OPTION_TIME,	/* uint64_t * : ns; "500us", "1ms", "30s", "5m", "1h"; a plain number is seconds */
+};
+
+struct string_list {
+	const char **items; /* the array is the list's, the strings are borrowed */
+	size_t n;
+};
+
+struct option_entry {
+	char letter; /* 0: none */
+	const char *name;
+	enum option_type type;
+	size_t field;	     /* offset in the options struct */
+	const char *metavar; /* NULL for flags */
+	const char *help;    /* one sentence, lower case, with the default */
+};
+
+struct option_table {
+	const char *command;  /* "run" */
+	const char *usage;    /* "cozbpf [run] [options] -- cmd [args...]" */
+	const char *summary;  /* what it does, one or two sentences */
+	const struct option_entry *entries; /* ends with name == NULL */
+	const char *epilogue; /* printed after the options: examples; NULL: none */
+};
+
+/* Parses options into @fields. Returns the index of the first operand, 0 when --help was asked and printed to stdout, or -1 with @e
+ * (EXIT_USAGE; an unknown option's hint names the nearest one). `--` and `---` end the options and are skipped. */
+int options_parse(const struct option_table *t, int argc, char **argv, void *fields, struct error *e);
+
+/* "1ms" -> ns. 0, or -1 with @e. */
+int parse_time(const char *text, uint64_t *ret_ns, struct error *e);
+
+void string_list_deinit(struct string_list *l);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The language of progress points: [NAME=]SPEC (design.md section 11). Parsing only; resolving is user/symbols/'s. */
+#ifndef COZBPF_SPEC_H
+#define COZBPF_SPEC_H
+
+#include <stdint.h>
+
+#include "core/errors.h"
+
+enum spec_kind {
+	SPEC_LINE,   /* file.c:123 */
+	SPEC_SYMBOL, /* SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET] */
+};
+
+struct spec {
+	enum spec_kind kind;
+	char *name;	/* NAME, or the text of SPEC; what the profile calls the point; never contains a tab or newline */
+	char *path;	/* binary; NULL: the main executable (for SPEC_LINE: every binary in scope) */
+	char *symbol;	/* SPEC_SYMBOL; may be demangled ("ns::f(int)", "ns::f") */
+	uint64_t offset; /* SPEC_SYMBOL: added to the symbol's address */
+	char *file;	/* SPEC_LINE */
+	uint32_t line;
+};
+
+/* Parses @text. 0, or -1 with @e (status EXIT_USAGE) that says what is wrong with it and how a SPEC looks. Kinds that this version does not
+ * know (usdt:, tracepoint:, uretprobe:, sampled:) are refused by name. */
+int spec_parse(const char *text, struct spec *ret, struct error *e);
+void spec_deinit(struct spec *s);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Debug information and symbols of one ELF file: the only place that knows libdw and libelf. Input is untrusted: every failure is an error, never a crash. */
+#ifndef COZBPF_SYMBOLS_H
+#define COZBPF_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/errors.h"
+#include "core/linemap.h"
+#include "core/scope.h"
+
+struct object;
+
+/* Opens the ELF file at @path. @root ("" or "/proc/PID/root") is put before the directories in which separate debug files are looked for
+ * (/usr/lib/debug/.build-id/xx/yyy.debug, .gnu_debuglink beside the file, in .debug/ and in /usr/lib/debug/DIR). 0, or -1 with @e. */
+int object_open(const char *path, const char *root, struct object **ret, struct error *e);
+void object_close(struct object *o); /* accepts NULL */
+
+/* Facts, valid as long as the object is open. */
+const char *object_path(const struct object *o);
+bool object_has_debug_info(const struct object *o); /* in itself or in a separate file */
+bool object_is_static(const struct object *o);	    /* no PT_INTERP: nothing can be preloaded */
+uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
+
+/*
+ * Adds the object with all its lines in @scope to @map. Inlined functions of out-of-scope files belong to their in-scope call site
+ * (papers/003, 3.1); rows of line 0 belong to the row before them in the same function. 0 with *@n_lines = number of in-scope lines
+ * found, which can be 0 (the caller decides what to say), or -1 with @e: no debug information at all, or damaged.
+ */
+int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map, size_t *n_lines, struct error *e);
+
+/* All source files named in the line tables with the number of lines in each, for messages about scopes that match nothing. The array and
+ * the strings are the caller's to free with source_files_free. */
+struct source_file {
+	char *path;
+	size_t n_lines;
+	bool in_scope;
+};
+int object_source_files(struct object *o, const struct scope *scope, struct source_file **ret, size_t *n, struct error *e);
+void source_files_free(struct source_file *files, size_t n);
+
+/* A place for a probe, as a file offset (what uprobes take). */
+struct probe_site {
+	uint64_t offset;
+	char function[128]; /* the function it lies in, demangled, possibly truncated; for messages */
+};
+
+/*
+ * File offset of @symbol + @offset from .symtab, .dynsym or the debug file. Matches the linkage name, the demangled name, or the demangled name
+ * without its parameters when that is unambiguous. Every copy that the compiler cloned (.part.0, .constprop.0, .isra.0) is returned too.
+ * -1 with @e (EXIT_USAGE, "no symbol 'x' in 'path'", hint: the nearest names) when there is none; @offset beyond the symbol's end is an error.
+ * *@ret is the caller's to free.
+ */
+int object_find_symbol(struct object *o, const char *symbol, uint64_t offset, struct probe_site **ret, size_t *n, struct error *e);
+
+/*
+ * Every address at which line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site for each contiguous run
+ * and each inlined copy, so that one execution of the line is one visit. -1 with @e (EXIT_USAGE) when the file or line has no code; the
+ * hint names the nearest lines that have, or the nearest file names.
+ */
+int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret, size_t *n, struct error *e);
+
+#endif
