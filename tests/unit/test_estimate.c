@@ -2,7 +2,22 @@
 /*
  * Estimation: known answers computed by hand, verdicts and their reasons, and simulations with a known truth.
  *
- * COVERAGE_TABLE
+ * Coverage measured, in per cent, of intervals that claim 95 (simulate.h; slope / points; 2000 profiles each, standard error 0.5; 5 speedups of
+ * n experiments in random order; the worse of a true slope of 0.6 and of 0; 20 to 100 visits an experiment):
+ *
+ *	   visits   period	   n = 5	n = 6	     n = 8	  n = 12       n = 20	    n = 40
+ *	   regular  span	   94.2/95.2	93.4/94.7    94.5/95.0	  94.4/94.7    94.7/95.0    94.4/94.6
+ *	   Poisson  span	   94.5/95.6	94.7/95.3    94.1/94.7	  94.5/95.1    94.9/94.9    94.5/95.2
+ *	   bursts   span	   94.0/95.6	94.3/95.2    94.0/94.6	  94.4/94.8    94.3/94.9    94.9/94.8
+ *	   drift    span	   94.0/95.2	93.5/95.0    94.2/95.2	  94.3/94.7    94.3/95.0    95.3/95.1
+ *	   regular  duration	   98.6/95.8	97.3/95.8    96.3/95.8	  94.5/94.7    93.7/94.6    94.2/94.2
+ *	   Poisson  duration	   93.5/94.8	94.0/94.9    94.3/94.9	  93.8/94.9    94.4/94.7    94.8/94.8
+ *	   bursts   duration	   94.0/95.1	93.5/94.9    94.3/95.3	  93.7/94.3    94.2/94.7    94.0/94.7
+ *	   drift    duration	   93.8/94.8	93.7/94.1    93.8/94.0	  94.8/94.2    95.2/94.8    95.1/95.2
+ *
+ * Lines and speedups picked at random (half baselines, else one of twenty; 400 to 1000 profiles each, standard error 0.7 to 1.1), n experiments
+ * in all, curves straight and saturating at 50 %, worst case: regular 95.6, Poisson 94.9, drift 95.3 for n = 10 to 200; bursts of eight, of which an
+ * experiment sees a dozen, 90.8 to 94.4 (points 94.4 and more throughout).
  */
 #include "check.h"
 
@@ -243,6 +258,35 @@ TEST(phase_correction)
 	make_phases(&p, false, 5);
 	CHECK_NEAR(phase_of(&p, 0.5), 1, 1e-9);
 	profile_deinit(&p);
+}
+
+/* The factor's own uncertainty is in the intervals: the same mean of samples, once even and once scattered. */
+TEST(phase_noise_widens_intervals)
+{
+	double width[2], factor[2];
+
+	for (int scattered = 0; scattered < 2; scattered++) {
+		struct profile p;
+		struct estimate e;
+
+		profile_init(&p);
+		add_list(&p, "a.c:1", 0.5, 0.01, 6);
+		for (int i = 0; i < 6; i++) {
+			p.experiments[i].duration_ns = 100000000;
+			p.experiments[i].selected_samples = scattered ? (i % 2 ? 10 : 90) : 50;
+		}
+		/* 50 samples in 0.1 s of a baseline, 250 in a second of the run. */
+		p.runs[0].free_ns = 1000000000;
+		add_samples(&p, "a.c:1", 250, 250);
+		CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
+		factor[scattered] = e.lines[0].phase_factor;
+		width[scattered] = e.lines[0].slope_hi - e.lines[0].slope_lo;
+		estimate_deinit(&e);
+		profile_deinit(&p);
+	}
+	CHECK_NEAR(factor[0], 0.5, 1e-9);
+	CHECK_NEAR(factor[1], 0.5, 1e-9);
+	CHECK(width[1] > 3 * width[0]);
 }
 
 /* A user's line measures the whole program, a sampled one its phases: the larger set is taken, the other not mixed in. */
@@ -554,7 +598,22 @@ static double mean_error(enum arrivals arrivals, double visits, enum estimate_pe
 	return sum / rounds;
 }
 
-/* PERIOD_TABLE */
+/*
+ * Error of the cell at 50 % (truth 0.300): mean, and root mean square in brackets, of 1000 profiles, experiments that close at a visit:
+ *
+ *	   visits in an experiment	   5		      10		 20		    50		       200
+ *	   regular, duration / delta	   -.017 (.023)	      -.010 (.013)	 -.005 (.007)	    -.002 (.003)       -.001 (.001)
+ *	   regular, spans		   .000 (.007)	      .000 (.005)	 .000 (.003)	    .000 (.002)	       .000 (.001)
+ *	   Poisson, duration / delta	   -.012 (.126)	      -.006 (.089)	 .001 (.064)	    -.004 (.040)       -.003 (.018)
+ *	   Poisson, spans		   -.016 (.137)	      -.006 (.095)	 .001 (.067)	    -.004 (.041)       -.003 (.018)
+ *
+ * and were they closed by the clock, where Wald's equation does not hold (a window's last gap is cut off, and long gaps are cut more often):
+ *
+ *	   regular, duration / delta	   .000 (.017)	      -.001 (.011)	 .000 (.006)	    .000 (.003)	       .000 (.001)
+ *	   regular, spans		   .000 (.007)	      .000 (.005)	 .000 (.003)	    .000 (.002)	       .000 (.001)
+ *	   Poisson, duration / delta	   -.012 (.132)	      -.004 (.093)	 .001 (.064)	    -.004 (.040)       -.003 (.018)
+ *	   Poisson, spans		   -.085 (.169)	      -.034 (.102)	 -.011 (.067)	    -.008 (.041)       -.004 (.018)
+ */
 TEST(periods_compared)
 {
 	double sd_span, sd_duration, span, duration;
