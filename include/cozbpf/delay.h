@@ -134,7 +134,7 @@ DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_c
  */
 DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {
-	__u64 required, debt, executed = t->unsampled;
+	__u64 required, debt, executed;
 
 	delay_credit(t, x, now);
 	executed = t->unsampled;
