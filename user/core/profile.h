@@ -58,6 +58,7 @@ struct run_record {
 	uint64_t samples;  /* own key `samples` of runtime: all samples of the target, in scope or not */
 	uint64_t in_scope; /* own key `in-scope` of runtime: those attributed to a line */
 	char build_id[41]; /* own key `build-id` of startup: of the main executable, in hex */
+	uint32_t fixed_speedups; /* own key `speedups` of startup: speedups above 0 on the user's list; 0: picked at random, or not known */
 };
 
 struct profile {
