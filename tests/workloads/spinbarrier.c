@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Two threads meet at a barrier made of atomic increments that waiters hammer. The partner's work draws numbers from a counter in the same cache
- * line, so the sooner the first thread arrives, the longer it slows the other down: making its line faster loses (negative slope).
+ * line, so the sooner the first thread arrives, the longer it slows the other down: making its line faster loses (negative slope, some -30 % for each quarter).
  */
 #include "workload.h"
 
-static long a_us = 3000, b_draws = 600000, gap_ns = 40;
+static long a_us = 3000, b_draws = 600000, gap_ns = 60;
 static uint64_t a_iters, gap_iters;
 static struct {
 	uint64_t drawn, tries, arrived, round;
