@@ -408,7 +408,7 @@ static void read_line(struct reader *r, char *text, size_t n, bool complete)
 	char *startup;
 	bool ok;
 
-	while (n && (text[n - 1] == '\r' || text[n - 1] == ' '))
+	while (n && (text[n - 1] == '\r'))
 		text[--n] = 0;
 	if (!n)
 		return;
