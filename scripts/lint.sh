@@ -165,7 +165,7 @@ check_heads() {
 		case $second in '/*'* | '//'*) ;; *) fail "$f:2" "the second line says what lives here" ;; esac
 	done < <(sources '*.c' '*.h')
 	while read -r f; do
-		guard=$(sed -nE 's/^#ifndef +(\w+)$/\1/p;/^#ifndef/q' "$f")
+		guard=$(sed -nE '/^#ifndef/{s/^#ifndef +//p;q}' "$f")
 		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] || { [ "$f" = include/coz.h ] && [ "$guard" = COZ_H ]; } ||
 			fail "$f" "include guard '$guard' is not COZBPF_..._H"
 		grep -q "^#define $guard\$" "$f" || fail "$f" "include guard '$guard' is not defined"
@@ -184,7 +184,7 @@ check_scripts() {
 	[ ${#files[@]} -eq 0 ] || shellcheck -x "${files[@]}" >&2 || fail scripts "shellcheck finds fault with them"
 	[ -f docs/dependencies.md ] || return 0
 	while read -r p; do
-		grep -qE "^\| .*\`$p\`" docs/dependencies.md || fail docs/dependencies.md "'$p' of scripts/install-deps.sh is not explained"
+		grep -qF "\`$p\`" docs/dependencies.md || fail docs/dependencies.md "'$p' of scripts/install-deps.sh is not explained"
 	done < <(scripts/install-deps.sh --list build test demo)
 }
 
