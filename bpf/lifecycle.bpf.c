@@ -89,6 +89,8 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	__sync_fetch_and_add(&control.threads, -1);
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
+	if (tgid == control.root)
+		count_visit(t, COZBPF_POINT_EXIT);
 	bpf_map_delete_elem(&procs, &tgid);
 	tell(COZBPF_EVENT_EXIT, tgid, 0);
 	return 0;

@@ -81,6 +81,29 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 	return t && t->member ? t : NULL;
 }
 
+/* A visit of the current thread to a progress point, in virtual time (design.md section 5). */
+static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 index)
+{
+	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
+	__u64 v, bucket, opened;
+
+	if (!point)
+		return;
+	__sync_fetch_and_add(&point->visits, 1);
+	if (!DELAY_READ(control.active))
+		return;
+	opened = control.opened_ns;
+	v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
+	if (v <= opened)
+		return;
+	v -= opened;
+	bucket = v >> (control.bucket_shift & 63);
+	if (bucket >= COZBPF_BUCKETS)
+		return;
+	__sync_fetch_and_add(&point->buckets[bucket].count, 1);
+	__sync_fetch_and_add(&point->buckets[bucket].sum, v);
+}
+
 static __always_inline struct cozbpf_cpu *this_cpu(void)
 {
 	__u32 zero = 0;

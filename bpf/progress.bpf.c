@@ -9,27 +9,8 @@ SEC("uprobe")
 int on_visit(struct pt_regs *ctx)
 {
 	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
-	__u32 index = bpf_get_attach_cookie(ctx);
-	struct cozbpf_point *point;
-	__u64 v, bucket, opened;
 
-	if (!t)
-		return 0; /* another process that runs the same file */
-	point = bpf_map_lookup_elem(&points, &index);
-	if (!point)
-		return 0;
-	__sync_fetch_and_add(&point->visits, 1);
-	if (!DELAY_READ(control.active))
-		return 0;
-	opened = control.opened_ns;
-	v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
-	if (v <= opened)
-		return 0;
-	v -= opened;
-	bucket = v >> (control.bucket_shift & 63);
-	if (bucket >= COZBPF_BUCKETS)
-		return 0;
-	__sync_fetch_and_add(&point->buckets[bucket].count, 1);
-	__sync_fetch_and_add(&point->buckets[bucket].sum, v);
+	if (t) /* else another process that runs the same file */
+		count_visit(t, bpf_get_attach_cookie(ctx));
 	return 0;
 }

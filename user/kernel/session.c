@@ -163,13 +163,25 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	return 0;
 }
 
+void session_detach(struct session *s)
+{
+	sampling_stop(s->sampling);
+	s->sampling = NULL;
+	for (size_t i = 0; i < s->n_links; i++)
+		bpf_link__destroy(s->links[i]);
+	s->n_links = 0;
+}
+
+int session_signal(const struct session *s)
+{
+	return s->config.signal;
+}
+
 void session_destroy(struct session *s)
 {
 	if (!s)
 		return;
-	sampling_stop(s->sampling);
-	for (size_t i = 0; i < s->n_links; i++)
-		bpf_link__destroy(s->links[i]);
+	session_detach(s);
 	ring_buffer__free(s->events);
 	if (s->ranges != MAP_FAILED)
 		munmap(s->ranges, s->ranges_size);
@@ -207,6 +219,8 @@ int session_add_process(struct session *s, int pid, int pidfd, const char *comm,
 	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.threads), &pidfd, &t, BPF_NOEXIST))
 		return error_set(e, EXIT_OTHER, "cannot make process %d the target: %s", pid, strerror(errno));
 	s->bpf->bss->control.threads = 1;
+	s->bpf->bss->control.root = key;
+	s->points_used |= 1ULL << COZBPF_POINT_EXIT;
 	return 0;
 }
 
@@ -243,8 +257,8 @@ int session_add_point(struct session *s, unsigned index, const char *path, uint6
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = index);
 	struct bpf_link *link;
 
-	if (index >= COZBPF_POINTS || s->n_links >= MAX_POINT_LINKS)
-		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINTS);
+	if (index >= COZBPF_POINT_EXIT || s->n_links >= MAX_POINT_LINKS)
+		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINT_EXIT);
 	s->log[0] = 0;
 	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, path, offset, &opts);
 	if (!link) {

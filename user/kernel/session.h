@@ -29,6 +29,10 @@ struct session_config {
 int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e);
 void session_destroy(struct session *s); /* detaches everything; accepts NULL */
 
+/* Takes programs, probes and sampling down; counters and maps can still be read. */
+void session_detach(struct session *s);
+int session_signal(const struct session *s); /* number of the pause signal */
+
 /* Copies objects that were added to the line map since the last call into the kernel's line table. -1 with @e when there is no room. */
 int session_add_lines(struct session *s, const struct line_map *lines, struct error *e);
 
