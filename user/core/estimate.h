@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/errors.h"
 #include "core/profile.h"
 
 enum verdict { VERDICT_OPTIMIZE, VERDICT_CONTENTION, VERDICT_NO_EFFECT, VERDICT_NOT_ENOUGH_DATA };
@@ -71,6 +72,10 @@ struct estimate {
 /* 0 or -ENOMEM. @ret borrows strings from @p. */
 int estimate_profile(const struct profile *p, const struct estimate_options *o, struct estimate *ret);
 void estimate_deinit(struct estimate *e);
+
+/* 0 when at least one line could be estimated, else -1 and @err (EXIT_NO_RESULT) says why not and what to do. */
+int estimate_reason(const struct profile *p, const struct estimate *e, struct error *err);
+
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
 
 #endif

@@ -266,6 +266,8 @@ static void fill_intervals(struct bootstrap *b, enum sort_key key, struct estima
 
 		a[i] = g->cells[i].period / g->cells[0].period;
 		interval(b, i - 1, p->program_speedup, degrees(b, a, i, i + 1), &p->ci_lo, &p->ci_hi);
+		/* Stretched, but no period is below 0. */
+		p->ci_hi = fmin(p->ci_hi, fmax(g->phase, p->program_speedup));
 	}
 	for (size_t i = 1; i < n; i++)
 		xx += b->weights[i] * g->cells[i].speedup * g->cells[i].speedup;

@@ -15,16 +15,25 @@
 /*
  * A cell's weight is the inverse of its variance. y = 1 - p / p_0 varies with (p / p_0)^2 times the relative variance of p, which falls with the
  * time observed. A cell of a few experiments cannot tell its own variance well enough to be weighted by it: weights that follow the noise bias
- * the slope and its interval. So the relative variance per time is taken to be one for all cells of a line. That a baseline's error
- * is shared by all cells does not change the weights' ratio much, and the bootstrap sees it.
+ * the slope and its interval. So the relative variance per time is taken to be one for all cells of a line, and p / p_0 from a first
+ * regression instead of from the cell. That a baseline's error is shared by all cells does not change the weights' ratio much, and the
+ * bootstrap sees it.
  * The keys that lean to payback rate or to maximum impact weigh points of low or of high line speedup more (an earlier draft of the paper,
  * "Ranking Optimization Opportunities"): by 1/x^2, which gives the mean of y / x, and by x^2.
  */
 void regression_weights(const struct group *g, enum sort_key key, double *weights)
 {
+	double xy = 0, xx = 0;
+
 	for (size_t i = 1; i < g->n_cells; i++) {
 		const struct cell *c = &g->cells[i];
-		double ratio = fmax(c->period / g->cells[0].period, MIN_PERIOD_RATIO);
+
+		xy += c->time * c->speedup * (1 - c->period / g->cells[0].period);
+		xx += c->time * c->speedup * c->speedup;
+	}
+	for (size_t i = 1; i < g->n_cells; i++) {
+		const struct cell *c = &g->cells[i];
+		double ratio = fmax(1 - xy / xx * c->speedup, MIN_PERIOD_RATIO);
 
 		weights[i] = c->time / (ratio * ratio);
 		if (key == SORT_PAYBACK)
