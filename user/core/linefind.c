@@ -45,7 +45,7 @@ static void search_line(struct search *s, const struct line_map *m, uint32_t id,
 		s->above = l->line;
 }
 
-static uint32_t no_file(const struct line_map *m, struct search *s, const char *file, struct error *e)
+static uint32_t no_file(const struct search *s, const char *file, struct error *e)
 {
 	char names[512];
 
@@ -83,7 +83,7 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 		error_set(e, EXIT_USAGE, "'%s:%u' is in %u files", file, line, s.n_found);
 		error_hint(e, "name one of %s", s.candidates);
 	} else if (!s.file) {
-		return no_file(m, &s, file, e);
+		return no_file(&s, file, e);
 	} else {
 		error_set(e, EXIT_USAGE, "no code at line %u of '%s'", line, s.file);
 		if (s.below && s.above)

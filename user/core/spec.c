@@ -65,7 +65,7 @@ static bool parse_number(const char *s, bool hex, uint64_t max, uint64_t *ret)
 		return false;
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
-		unsigned digit = isdigit(c) ? c - '0' : isxdigit(c) ? (unsigned)(tolower(c) - 'a') + 10 : 99;
+		unsigned digit = isdigit(c) ? (unsigned)(c - '0') : isxdigit(c) ? (unsigned)(tolower(c) - 'a') + 10 : 99;
 
 		if (digit >= base || value > (max - digit) / base)
 			return false;
