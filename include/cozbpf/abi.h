@@ -109,7 +109,7 @@ struct cozbpf_control {
 	__u64 pause_horizon; /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, joins, handovers;
-	__u64 events_lost, storage_lost;
+	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
 	__u64 selected_samples; /* samples of the selected line in this experiment; reset by the loader */
 };

@@ -50,13 +50,20 @@ static struct session *log_session;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
-	size_t used;
+	char text[1024], *log;
+	size_t used, n;
 
 	if (level == LIBBPF_DEBUG || !log_session)
 		return 0;
-	used = strlen(log_session->log);
-	if (used + 1 < sizeof(log_session->log))
-		vsnprintf(log_session->log + used, sizeof(log_session->log) - used, format, args);
+	log = log_session->log;
+	vsnprintf(text, sizeof(text), format, args);
+	used = strlen(log);
+	n = strlen(text);
+	if (used + n >= sizeof(log_session->log)) { /* the reason stands in the last words */
+		memmove(log, log + used / 2, used - used / 2 + 1);
+		used = strlen(log);
+	}
+	snprintf(log + used, sizeof(log_session->log) - used, "%s", text);
 	return 0;
 }
 
@@ -88,7 +95,7 @@ static int fail_load(struct session *s, int err, struct error *e)
 
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
-	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log);
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
 	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
 }
 
