@@ -12,7 +12,7 @@
  *    lie off the line between their two neighbours. Random speedups give many cells of one or two experiments each;
  *  - the spread itself is known from few residuals: the percentiles are stretched about the estimate by the ratio of Student's quantile to the
  *    normal one, with Satterthwaite's degrees of freedom for a sum of cells of different spread.
- * With all three it is 93 to 99; the table is in the head of tests/unit/test_estimate.c. Experiments have to be in random order: then a machine
+ * With all three it is 92 to 99; the table is in the head of tests/unit/test_estimate.c. Experiments have to be in random order: then a machine
  * whose speed wanders is noise like any other.
  */
 #include "core/estimate_private.h"
