@@ -7,17 +7,17 @@
  *  - duration and delta. Unbiased when the window opens and closes without regard to visits, but with regular visits a window of n visits
  *    counts n - 1, n or n + 1 of them, and when it closes at a visit it counts half a visit too many.
  *  - span and span_delta: from the first burst of visits to the last one, and the visits after the first. Each term is a whole number of
- *    periods. Where an experiment closes at a visit, the first at or after the time the tool had in mind, whether to go on is decided by the
- *    periods seen so far alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x period whatever the
- *    distribution of the periods: the ratio of sums is consistent. The time before the first visit, part of a gap that is longer than most
- *    because it was met at random, is left out. But the wait for that visit is bounded, and the last visits may lie in the bucket that the close
- *    cuts and are then left out (visits.h). Where the clock closes, the gaps that fit in are the shorter ones and the period comes out low by
- *    c^2 / visits, c^2 being the squared coefficient of variation of the gaps.
- * So spans are taken when visits are regular enough, c^2 <= MAX_GAP_VARIATION as seen in the scatter of the spans themselves: then they have
- * up to a third of the error, and no bias. With irregular visits, whose own scatter outweighs that of the window's ends, duration and delta
- * are as good and never biased by the way of closing. The simulation that decided it is in test_estimate.c, periods_compared. The choice is one
- * for all cells of a group, since small biases cancel only against themselves, and is duration and delta when spans are not known for
- * nearly all of the group's time.
+ *    periods. Where an experiment closes at a visit, the first at or after the time the tool had in mind, whether to go on is decided
+ *    by the periods seen so far alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x period
+ *    whatever the distribution of the periods: the ratio of sums is consistent. The time before the first visit, part of a gap that is
+ *    longer than most because it was met at random, is left out. But the wait for that visit is bounded, and the last visits may lie
+ *    in the bucket that the close cuts and are then left out (visits.h). Where the clock closes, the gaps that fit in are the shorter
+ *    ones and the period comes out low by c^2 / visits, c^2 being the squared coefficient of variation of the gaps.
+ * So spans are taken when visits are regular enough, c^2 <= MAX_GAP_VARIATION as seen in the scatter of the spans themselves: then
+ * they have up to a third of the error, and no bias. With irregular visits, whose own scatter outweighs that of the window's ends,
+ * duration and delta are as good and never biased by the way of closing. The simulation that decided it is in test_intervals.c,
+ * periods_compared. The choice is one for all cells of a group, since small biases cancel only against themselves, and is duration and
+ * delta when spans are not known for nearly all of the group's time.
  */
 #include "core/estimate_private.h"
 
@@ -319,8 +319,8 @@ int group_init(struct group *g, const struct observations *o, size_t first, size
 	struct observation *obs = &o->items[first];
 	size_t random = 0, end;
 
-	/* Experiments on a line that the user named measure the whole program, those on a line that a sample picked only the phases in which
-	 * it runs. The two do not mix; those of which there are more are taken. */
+	/* Experiments on a line that the user named measure the whole program, those on a line that a sample picked only the phases in
+	 * which it runs. The two do not mix; those of which there are more are taken. */
 	while (random < n && !obs[random].fixed)
 		random++;
 	if (random < n - random) {
