@@ -215,7 +215,8 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		delay_credit(t, x, now);
 	t->run_since = 0;
-	t->runnable_at = runnable ? now : 0;
+	if (runnable)
+		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	cpu->paid = t->paid;
 	cpu->left_at = now;
@@ -265,7 +266,7 @@ DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, s
 	t->paid = own < w->paid ? own : w->paid;
 }
 
-/* The thread becomes runnable, whoever woke it. */
+/* The thread becomes runnable, whoever woke it; after delay_wake(). */
 DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
 {
 	t->runnable_at = now;
