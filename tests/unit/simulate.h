@@ -14,10 +14,10 @@ enum arrivals { REGULAR, POISSON, BURSTS };
 
 struct simulation {
 	enum arrivals arrivals;
-	double visits;	     /* expected per baseline experiment */
-	double drift;	     /* relative standard deviation of the machine's speed, which wanders from experiment to experiment */
+	double visits;       /* expected per baseline experiment */
+	double drift;        /* relative standard deviation of the machine's speed, which wanders from experiment to experiment */
 	bool close_at_visit; /* else after a fixed time */
-	bool spans;	     /* own keys are written */
+	bool spans;          /* own keys are written */
 	double saturation;   /* program speedup is slope x min(s, saturation) */
 	double slope;
 	struct rng rng;

@@ -11,9 +11,10 @@
  *    periods seen so far alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x period whatever the
  *    distribution of the periods: the ratio of sums is consistent, its bias falls with the number of experiments. The time before the first visit,
  *    which renewal theory makes longer than a period's half, is left out with it.
- * By simulation (test_estimate.c, periods_compared) the second is better wherever experiments close at a visit, save that with Poisson
- * visits the two differ by less than their noise. It is taken when it is known for nearly all of the group's time; the same for all cells
- * of a group, since the small bias of the first cancels only against itself.
+ * By simulation (test_estimate.c, periods_compared) spans have a third of the error with five regular visits, and no bias; with Poisson
+ * visits both err alike (9 % more for spans with five visits, 4 % with twenty). Spans would be biased low if experiments were closed by the
+ * clock, by a sixth of the noise of ten experiments of twenty visits. They are taken when known for nearly all of the group's time; the same
+ * for all cells of a group, since the small bias of the first pair cancels only against itself.
  */
 #include "core/estimate_private.h"
 
