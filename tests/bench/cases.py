@@ -122,9 +122,7 @@ def period_us(output):
 
 class Actual:
     """Real program speedups of a case, with no profiler anywhere. Runs of different line speedups take turns, each compared with the unchanged run
-    of its own round, so that a machine that drifts harms none. A run that others disturbed is done again, up to TRIES times, and counted."""
-
-    TRIES = 4
+    of its own round, so that a machine that drifts harms none. A run that others disturbed is done again, and counted."""
 
     def __init__(self, case, iters_per_ms, seconds, speedups=SPEEDUPS):
         self.case, self.iters_per_ms, self.seconds, self.speedups = case, iters_per_ms, seconds, speedups
@@ -134,17 +132,10 @@ class Actual:
 
     def _period_us(self, line_speedup):
         command = [self.case.binary, *arguments(self.case, self.iters_per_ms, self.seconds, line_speedup)]
-        best = None
-        for _ in range(self.TRIES):
-            machine.wait_quiet()
-            result = machine.run(command, self.seconds * 3 + 60)
-            if not best or result.others < best.others:
-                best = result
-            if result.others < machine.QUIET:
-                break
-            self.redone += 1
-        self.disturbed += best.others >= machine.QUIET
-        return period_us(best.stdout)
+        result, again = machine.run_quiet(command, self.seconds * 3 + 60)
+        self.redone += again
+        self.disturbed += result.others >= machine.QUIET
+        return period_us(result.stdout)
 
     def measure_round(self):
         order = [0, *self.speedups]

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 TICKS = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
 QUIET = 0.05  # share of the machine that others may take in an undisturbed run
-QUIET_WAIT_S = 60.0
+QUIET_WAIT_S = 20.0
+TRIES = 3
 
 
 @dataclass
@@ -65,3 +66,15 @@ def wait_quiet(limit_s=QUIET_WAIT_S):
             return True
         if time.monotonic() - begin > limit_s:
             return False
+
+
+def run_quiet(command, timeout_s, before=lambda: None, tries=TRIES):
+    """Runs @command on a quiet machine; again, up to @tries times in all, when others disturbed it or it failed. @before is called ahead of each try, to
+    clear away what the last one left. Returns (the last run, how often it was done again): what a disturbed last run is worth is the caller's say."""
+    for again in range(tries):
+        before()
+        wait_quiet()
+        result = run(command, timeout_s)
+        if result.others < QUIET and not result.timed_out:
+            break
+    return result, again
