@@ -60,6 +60,13 @@ def last_words(result):
     return f"status {result.status}{' (timed out)' if result.timed_out else ''}: {words[-1]}"
 
 
+def take_text(path):
+    """The content of a file, which is removed, so that another run does not append to it; empty without the file."""
+    text = path.read_text(errors="replace") if path.exists() else ""
+    path.unlink(missing_ok=True)
+    return text
+
+
 def profile(options, case, iters_per_ms, speedups):
     """One profile of @case for all of @speedups: as long for the baselines as for all other cells together."""
     seconds = 2 * options.seconds_per_cell * len(speedups)
@@ -69,13 +76,14 @@ def profile(options, case, iters_per_ms, speedups):
         command = [options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
         command += ["--fixed-line", case.line(), "--fixed-speedup", wanted, *options.extra, "--", case.binary]
         command += arguments(case, iters_per_ms, seconds + 2)
-        result, again = machine.run_quiet(command, 3 * seconds + 60, lambda: out.unlink(missing_ok=True), options.tries)
-        if result.status or not out.exists():
+        result, text, again = machine.run_quiet(command, 3 * seconds + 60, lambda: take_text(out), options.tries)
+        if result.status or result.timed_out or not text:
             raise ProfileError(f"cozbpf run: {last_words(result)}")
+        out.write_text(text)
         report = machine.run([options.cozbpf, "report", "--json", out], 120)
         if options.keep:
             Path(options.keep).mkdir(parents=True, exist_ok=True)
-            (Path(options.keep) / f"{case.name}.coz").write_text(out.read_text())
+            (Path(options.keep) / f"{case.name}.coz").write_text(text)
     if report.status:
         raise ProfileError(f"cozbpf report: {last_words(report)}")
     return {"cells": predictions(json.loads(report.stdout), case.line()), "others": result.others, "redone": again}
@@ -95,7 +103,7 @@ def measure_case(options, case, iters_per_ms, speedups):
         record["coz"] = coz.measure(case, iters_per_ms, options.seconds_per_cell, speedups)
     for _ in range(options.repeats // 2):
         actual.measure_round()
-    record["actual"] = {"rounds": actual.rounds, "periods_us": actual.periods_us, "redone": actual.redone, "disturbed": actual.disturbed}
+    record["actual"] = {"rounds": [vars(r) for r in actual.rounds], "redone": actual.redone, "disturbed": actual.disturbed()}
     record["cells"] = [cell(case, actual, record, s) for s in speedups]
     return record
 

@@ -120,36 +120,46 @@ def period_us(output):
     return float(match[3])
 
 
+@dataclass
+class Round:
+    periods_us: dict
+    gained: dict  # line speedup in % -> program speedup
+    others: float  # largest share of the CPU that others took in one of its runs
+
+
 class Actual:
     """Real program speedups of a case, with no profiler anywhere. Runs of different line speedups take turns, each compared with the unchanged run
     of its own round, so that a machine that drifts harms none. A run that others disturbed is done again, and counted."""
 
     def __init__(self, case, iters_per_ms, seconds, speedups=SPEEDUPS):
         self.case, self.iters_per_ms, self.seconds, self.speedups = case, iters_per_ms, seconds, speedups
-        self.rounds = []
-        self.periods_us = {}
-        self.redone = self.disturbed = 0
+        self.rounds, self.redone = [], 0
 
     def _period_us(self, line_speedup):
         command = [self.case.binary, *arguments(self.case, self.iters_per_ms, self.seconds, line_speedup)]
-        result, again = machine.run_quiet(command, self.seconds * 3 + 60)
+        result, _, again = machine.run_quiet(command, self.seconds * 3 + 60)
         self.redone += again
-        self.disturbed += result.others >= machine.QUIET
-        return period_us(result.stdout)
+        return period_us(result.stdout), result.others
 
     def measure_round(self):
         order = [0, *self.speedups]
         if len(self.rounds) % 2:
             order.reverse()
-        period = {s: self._period_us(s) for s in order}
-        for s, p in period.items():
-            self.periods_us.setdefault(s, []).append(p)
-        self.rounds.append({s: 1 - period[s] / period[0] for s in self.speedups})
+        runs = {s: self._period_us(s) for s in order}
+        period = {s: run[0] for s, run in runs.items()}
+        self.rounds.append(Round(period, {s: 1 - period[s] / period[0] for s in self.speedups}, max(run[1] for run in runs.values())))
+
+    def clean(self):
+        """The rounds that nobody disturbed; all when there is none such. Disturbance is measured apart from the outcome."""
+        return [r for r in self.rounds if r.others < machine.QUIET] or self.rounds
+
+    def disturbed(self):
+        return sum(r.others >= machine.QUIET for r in self.rounds)
 
     def median(self, s):
-        return statistics.median(r[s] for r in self.rounds)
+        return statistics.median(r.gained[s] for r in self.clean())
 
     def spread(self, s):
         """Standard error of the mean over rounds; 0 when there is but one."""
-        values = [r[s] for r in self.rounds]
+        values = [r.gained[s] for r in self.clean()]
         return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0

@@ -44,6 +44,13 @@ def read_profile(path):
     return cells
 
 
+def take_profile(path):
+    """Reads a profile and removes it, so that another run does not append to it."""
+    cells = read_profile(path)
+    path.unlink(missing_ok=True)
+    return cells
+
+
 def period(cell):
     visits, duration = (sum(column) for column in zip(*cell)) if cell else (0, 0)
     return duration / visits if visits >= VISITS_MIN and duration > 0 else None
@@ -61,8 +68,8 @@ def run_once(binary, line, speedup, extra, timeout_s):
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         profile = Path(folder) / "profile.coz"
         command = ["coz", "run", "-o", profile, "--fixed-line", line, "--fixed-speedup", speedup, "---", binary, *extra]
-        result, _ = machine.run_quiet(command, timeout_s, lambda: profile.unlink(missing_ok=True))
-        return read_profile(profile), result
+        result, cells, _ = machine.run_quiet(command, timeout_s, lambda: take_profile(profile))
+        return cells, result
 
 
 def measure(case, iters_per_ms, seconds_per_cell, speedups=SPEEDUPS):

@@ -68,13 +68,16 @@ def wait_quiet(limit_s=QUIET_WAIT_S):
             return False
 
 
-def run_quiet(command, timeout_s, before=lambda: None, tries=TRIES):
-    """Runs @command on a quiet machine; again, up to @tries times in all, when others disturbed it or it failed. @before is called ahead of each try, to
-    clear away what the last one left. Returns (the last run, how often it was done again): what a disturbed last run is worth is the caller's say."""
+def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
+    """Runs @command on a quiet machine; again, up to @tries times in all, when others disturbed it or it hung. @collect is called after each try, returns
+    what the run left behind and clears it away. Returns the least disturbed run, what it left, and how often it was done again."""
+    best, left = None, None
     for again in range(tries):
-        before()
         wait_quiet()
         result = run(command, timeout_s)
-        if result.others < QUIET and not result.timed_out:
+        collected = collect()
+        if not best or (result.timed_out, result.others) < (best.timed_out, best.others):
+            best, left = result, collected
+        if best.others < QUIET and not best.timed_out:
             break
-    return result, again
+    return best, left, again

@@ -39,7 +39,7 @@ def profiled(options, case, command):
 
 
 def measured_period_us(command, seconds):
-    result, _ = machine.run_quiet(command, 3 * seconds + 60)
+    result, _, _ = machine.run_quiet(command, 3 * seconds + 60)
     if result.status:
         raise SystemExit(f"overhead: {command[0]}: status {result.status}: {result.stderr.strip()[-300:]}")
     return period_us(result.stdout), result.others

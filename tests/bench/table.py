@@ -75,7 +75,7 @@ def notes(record):
     if record["error"]:
         found.append(f"cozbpf gave no figures: {record['error']}")
     if record["actual"]["disturbed"]:
-        found.append(f"{record['actual']['disturbed']} real runs were disturbed by others")
+        found.append(f"{record['actual']['disturbed']} of {len(record['actual']['rounds'])} rounds of real runs were disturbed by others")
     for name in ("profile", "coz"):
         if record[name] and record[name]["others"] > 0.1:
             found.append(f"others took {100 * record[name]['others']:.0f} % of the CPU during {'cozbpf' if name == 'profile' else 'Coz'}'s runs")
