@@ -12,6 +12,7 @@
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 #define COZBPF_RING 32	     /* last samples kept per thread: the window of the share f (design.md 4.1) */
 #define COZBPF_POINTS 64     /* progress points */
+#define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
 #define COZBPF_BUCKETS 1024  /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64     /* call-chain frames looked at per sample */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
@@ -102,13 +103,13 @@ struct cozbpf_control {
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
 	__u32 pick;	    /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
-	__u32 pad0;
+	__u32 root;	    /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT */
 	/* The rest is the kernel side's. */
 	__u64 required;	     /* R */
 	__u64 pause_horizon; /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, joins, handovers;
-	__u64 events_lost, storage_lost;
+	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
 	__u64 selected_samples; /* samples of the selected line in this experiment; reset by the loader */
 };

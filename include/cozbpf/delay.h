@@ -128,13 +128,24 @@ DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_c
 	t->share = delay_share(t);
 }
 
+/* The thread executes, yet its switch-in was not seen (kernels have been met that switch without passing the tracepoint): it begins here. */
+DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
+{
+	if (t->run_since)
+		return 0;
+	t->run_since = now;
+	t->runnable_at = 0;
+	t->blocked_at = 0;
+	return 1;
+}
+
 /*
  * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none; carry has been
  * used up first. The caller has settled the thread and found it not pausing.
  */
 DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {
-	__u64 required, debt, executed = t->unsampled;
+	__u64 required, debt, executed;
 
 	delay_credit(t, x, now);
 	executed = t->unsampled;

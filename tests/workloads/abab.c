@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Every thread does A, then B, for ever, each with its own progress: making A faster by s gains s x A / (A + B).
+ * By default 6 ms and 4 ms in two threads (0.6 s); --threads 8 on two cores is the oversubscribed case, with the same truth.
+ */
+#include "workload.h"
+
+static long a_us = 6000, b_us = 4000;
+static uint64_t a_iters, b_iters;
+
+static void *run(void *argument)
+{
+	/* threads start out of step */
+	SPIN(work_iters((a_us + b_us) * (double)(long)argument / work.threads));
+	for (;;) {
+		SPIN(a_iters); /* LINE_A */
+		SPIN(b_iters); /* LINE_B */
+		progress();
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
+
+	work_init(argc, argv, 2, options);
+	a_iters = work_line_iters(a_us);
+	b_iters = work_iters(b_us);
+	for (long i = 0; i < work.threads; i++)
+		work_thread(run, (void *)i);
+	work_wait();
+}

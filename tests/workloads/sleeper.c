@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One thread sleeps 3 ms, works 1.2 ms in the line under test and 1.8 ms elsewhere; a hot bystander beside it makes no progress. Making the line
+ * faster by s gains about s x 1.2 / 6, a little less because sleeps last longer than asked.
+ */
+#include "workload.h"
+
+static long sleep_us = 3000, a_us = 1200, b_us = 1800, bystanders = 1;
+static uint64_t a_iters, b_iters, bystander_iters;
+
+static void *run(void *argument)
+{
+	for (;;) {
+		struct timespec t = {.tv_sec = sleep_us / 1000000, .tv_nsec = sleep_us % 1000000 * 1000};
+
+		while (nanosleep(&t, &t) && errno == EINTR)
+			;
+		SPIN(a_iters); /* LINE_A */
+		SPIN(b_iters); /* LINE_B */
+		progress();
+	}
+	return NULL;
+}
+
+static void *stand_by(void *argument)
+{
+	for (;;)
+		SPIN(bystander_iters);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct work_option options[] = {
+	    {"sleep-us", &sleep_us}, {"a-us", &a_us}, {"b-us", &b_us}, {"bystanders", &bystanders}, {NULL}};
+
+	work_init(argc, argv, 1, options);
+	a_iters = work_line_iters(a_us);
+	b_iters = work_iters(b_us);
+	bystander_iters = work_iters(1000);
+	work_thread(run, NULL);
+	for (long i = 0; i < bystanders; i++)
+		work_thread(stand_by, NULL);
+	work_wait();
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all workloads share: options, counted work, progress and its true rate. Each workload is one source file that includes this once.
+ * Work is a counted number of turns of a register-only loop, never a stretch of time, so that it slows down with the machine as code does.
+ */
+#ifndef COZBPF_WORKLOAD_H
+#define COZBPF_WORKLOAD_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef WITH_COZ
+#include <coz.h>
+#endif
+
+/*
+ * Turns a dependent chain @turns times. A macro, so that all of its instructions belong to the source line that uses it. The chain is bound by
+ * latency: neither alignment nor a busy hyperthread beside it changes its speed much.
+ */
+#if defined(__x86_64__)
+#define SPIN(turns)                                                                                         \
+	do {                                                                                                \
+		uint64_t left_ = (turns), chain_ = 3;                                                       \
+		asm volatile("test %0, %0\n\tjz 2f\n1:\timul %1, %1\n\timul %1, %1\n\tdec %0\n\tjnz 1b\n2:" \
+			     : "+r"(left_), "+r"(chain_)::"cc");                                            \
+	} while (0)
+#elif defined(__aarch64__)
+#define SPIN(turns)                                                                                                  \
+	do {                                                                                                         \
+		uint64_t left_ = (turns), chain_ = 3;                                                                \
+		asm volatile("cbz %0, 2f\n1:\tmul %1, %1, %1\n\tmul %1, %1, %1\n\tsub %0, %0, #1\n\tcbnz %0, 1b\n2:" \
+			     : "+r"(left_), "+r"(chain_));                                                           \
+	} while (0)
+#else
+#define SPIN(turns)                                    \
+	for (uint64_t left_ = (turns); left_; left_--) \
+	asm volatile("" : "+r"(left_))
+#endif
+
+/* An option beside the common ones: --NAME NUMBER when @number is set, else --NAME TEXT. */
+struct work_option {
+	const char *name;
+	long *number;
+	const char **text;
+};
+
+/* In shared memory, so that several processes count together. */
+struct work_counters {
+	uint64_t visits, first_ns, last_ns;
+};
+
+static struct {
+	double line_speedup_pct, seconds, iters_per_ms; /* seconds 0: for ever */
+	uint64_t rounds;                                /* visits after which the program ends; 0: never */
+	long threads;
+	uint64_t start_ns;
+	struct work_counters *counters;
+} work;
+
+static inline uint64_t work_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static inline void work_fail(const char *what)
+{
+	fprintf(stderr, "workload: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* Ends the program. The period is that between the first and the last visit: exact in short runs too. */
+static inline void work_finish(void)
+{
+	const struct work_counters *c = work.counters;
+	uint64_t visits = c->visits, first = c->first_ns, last = c->last_ns;
+	double period_us = visits > 1 ? (last - first) / 1e3 / (visits - 1) : 0;
+
+	dprintf(
+	    1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits, (work_now_ns() - work.start_ns) / 1e9, period_us);
+	_exit(0);
+}
+
+static inline void work_visit(void)
+{
+	uint64_t now = work_now_ns(), nth = __atomic_add_fetch(&work.counters->visits, 1, __ATOMIC_RELAXED);
+
+	if (nth == 1)
+		__atomic_store_n(&work.counters->first_ns, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&work.counters->last_ns, now, __ATOMIC_RELAXED);
+	if (nth == work.rounds)
+		work_finish();
+}
+
+/* The progress point: one visit per unit of work. It begins with a nop, which a uprobe need not single-step. */
+__attribute__((noinline, patchable_function_entry(1))) void progress(void);
+void progress(void)
+{
+#ifdef WITH_COZ
+	COZ_PROGRESS_NAMED("progress");
+#endif
+	work_visit();
+}
+
+/* Turns a millisecond: the best of many tries, since a disturbance only ever slows. */
+static inline double work_calibrate(void)
+{
+	const uint64_t turns = 200000;
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 50; i++) {
+		uint64_t t0 = work_now_ns();
+
+		SPIN(turns);
+		uint64_t took = work_now_ns() - t0;
+		best = took < best ? took : best;
+	}
+	return turns * 1e6 / best;
+}
+
+/* Turns that take @us at the calibrated speed, and the same for the line under test: shortened by --line-speedup. */
+static inline uint64_t work_iters(double us)
+{
+	return us * work.iters_per_ms / 1000 + 0.5;
+}
+
+static inline uint64_t work_line_iters(double us)
+{
+	return work_iters(us * (100 - work.line_speedup_pct) / 100);
+}
+
+static inline void work_usage(const char *program, const struct work_option *options)
+{
+	fprintf(
+	    stderr, "usage: %s [--line-speedup PCT] [--seconds S] [--rounds N] [--threads N] [--iters-per-ms N] [--calibrate]", program);
+	for (; options->name; options++)
+		fprintf(stderr, " [--%s %s]", options->name, options->number ? "N" : "TEXT");
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+/* True when @name is one of the common options, which is then set. */
+static inline int work_common_option(const char *name, const char *value)
+{
+	if (!strcmp(name, "line-speedup"))
+		work.line_speedup_pct = atof(value);
+	else if (!strcmp(name, "seconds"))
+		work.seconds = atof(value);
+	else if (!strcmp(name, "rounds"))
+		work.rounds = strtoull(value, NULL, 10);
+	else if (!strcmp(name, "threads"))
+		work.threads = atol(value);
+	else if (!strcmp(name, "iters-per-ms"))
+		work.iters_per_ms = atof(value);
+	else
+		return 0;
+	return 1;
+}
+
+/*
+ * Parses options, calibrates where --iters-per-ms is not given, and blocks the signals that work_wait() waits for. Call it first, in main().
+ * @options ends with an entry without a name.
+ */
+static inline void work_init(int argc, char **argv, long threads, const struct work_option *options)
+{
+	sigset_t set;
+
+	work.threads = threads;
+	for (int i = 1; i < argc; i += 2) {
+		const char *name = argv[i] + 2, *value = argv[i + 1];
+		const struct work_option *o = options;
+
+		if (!strcmp(argv[i], "--calibrate")) {
+			printf("%.0f\n", work_calibrate());
+			exit(0);
+		}
+		if (strncmp(argv[i], "--", 2) || !value)
+			work_usage(argv[0], options);
+		if (work_common_option(name, value))
+			continue;
+		while (o->name && strcmp(o->name, name))
+			o++;
+		if (!o->name)
+			work_usage(argv[0], options);
+		if (o->number)
+			*o->number = atol(value);
+		else
+			*o->text = value;
+	}
+	if (!work.iters_per_ms)
+		work.iters_per_ms = work_calibrate();
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	work.counters = mmap(NULL, sizeof(*work.counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (work.counters == MAP_FAILED)
+		work_fail("mmap");
+	work.start_ns = work_now_ns();
+}
+
+static inline pthread_t work_thread(void *(*run)(void *), void *argument)
+{
+	pthread_t thread;
+
+	errno = pthread_create(&thread, NULL, run, argument);
+	if (errno)
+		work_fail("pthread_create");
+	return thread;
+}
+
+/* Where main() goes once its threads are started: SIGTERM, SIGINT or the end of --seconds end the program. */
+static inline void work_wait(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (work.seconds > 0) {
+		struct timespec t = {.tv_sec = (time_t)work.seconds, .tv_nsec = (long)((work.seconds - (time_t)work.seconds) * 1e9)};
+
+		while (sigtimedwait(&set, NULL, &t) < 0 && errno == EINTR)
+			;
+	} else {
+		while (sigwaitinfo(&set, NULL) < 0 && errno == EINTR)
+			;
+	}
+	work_finish();
+}
+
+/* Binds the calling thread to @cpu; a negative one leaves it free. */
+static inline void work_pin(long cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		work_fail("sched_setaffinity");
+}
+
+static inline long work_futex(uint32_t *word, int operation, uint32_t value)
+{
+	return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+#endif
