@@ -123,11 +123,8 @@ main() {
 	rm -f "$dir/profile.coz"
 	give_back
 	echo "+ build/cozbpf -P $progress -d $((2 * seconds))s -o $dir/profile.coz -- $dir/$program -d -n $threads -c $data... >/dev/null"
-	# The ranking goes to standard output, which is the decompressed data's here: it is printed from the profile afterwards.
 	build/cozbpf -P "$progress" -d "$((2 * seconds))s" -o "$dir/profile.coz" -- "$dir/$program" -d -n "$threads" -c "${files[@]}" >/dev/null
 
-	say 'which lines are worth optimising'
-	run build/cozbpf report --text "$dir/profile.coz"
 	say 'those lines'
 	show_lines "$dir/profile.coz"
 }

@@ -50,7 +50,7 @@ static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *
 	va_start(args, format);
 	len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	if (len < 0 || (size_t)len >= sizeof(path) || elf_file_open(&o->debug, path, why, sizeof(why)))
+	if (len < 0 || (size_t)len >= sizeof(path) || elf_file_open(&o->debug, path, false, why, sizeof(why)))
 		return false;
 	if (belongs(o, o->debug.elf, have_crc, crc) && (o->debug_path = strdup(path)))
 		return true;
@@ -105,4 +105,30 @@ void debug_file_find(struct object *o)
 	if (try_file(o, true, crc, "%s%s/%s", o->root, dir, link) || try_file(o, true, crc, "%s%s/.debug/%s", o->root, dir, link))
 		return;
 	try_file(o, true, crc, "%s/usr/lib/debug%s/%s", o->root, dir, link);
+}
+
+/* Section .gnu_debugaltlink: a path, absolute or from the directory of the file it is in, and a build id. */
+bool alt_file_find(struct object *o, Elf *elf)
+{
+	struct bytes link = elf_section(elf, ".gnu_debugaltlink");
+	const char *name = string_at(link, 0), *of = o->debug_path ? o->debug_path : o->path, *slash = strrchr(of, '/');
+	size_t name_size = name ? strlen(name) + 1 : 0;
+	char path[PATH_MAX], why[256];
+	uint8_t id[20];
+	uint32_t len;
+	int written;
+
+	if (!name || !*name)
+		return false;
+	if (*name == '/')
+		written = snprintf(path, sizeof(path), "%s%s", o->root, name);
+	else
+		written = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - of) : 0, of, name);
+	if (written < 0 || (size_t)written >= sizeof(path) || elf_file_open(&o->alt, path, true, why, sizeof(why)))
+		return false;
+	len = elf_build_id(o->alt.elf, id);
+	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len))
+		return true;
+	elf_file_close(&o->alt);
+	return false;
 }

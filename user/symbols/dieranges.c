@@ -27,15 +27,21 @@ int code_range_add(struct code_walker *w, uint64_t lo, uint64_t hi)
 	return 0;
 }
 
-uint64_t code_indexed_addr(const struct code_walker *w, const struct unit *u, uint64_t index)
+static uint64_t indexed_addr(const struct debug_sections *s, const struct unit *u, uint64_t index)
 {
-	struct bytes b = w->sections.addr;
 	struct reader r;
 
-	if (index > b.size)
+	if (index > s->addr.size)
 		return 0;
-	r = reader_at(b, u->addr_base + index * u->addr_size, u->addr_size);
+	r = reader_at(s->addr, u->addr_base + index * u->addr_size, u->addr_size);
 	return r.bad ? 0 : read_uint(&r, u->addr_size);
+}
+
+uint64_t code_addr(const struct debug_sections *s, const struct unit *u, struct reader *r, const struct abbrev_attr *attr)
+{
+	if (attr->size_class == SIZE_LEB)
+		return indexed_addr(s, u, read_uleb(r));
+	return attr->form == DW_FORM_addr ? read_uint(r, attr->size) : indexed_addr(s, u, read_uint(r, attr->size));
 }
 
 /* DWARF 3 and 4: pairs relative to a base, up to (0, 0). */
@@ -73,17 +79,17 @@ static int read_new(struct code_walker *w, const struct unit *u, struct reader *
 
 		switch (kind) {
 		case DW_RLE_base_addressx:
-			base = code_indexed_addr(w, u, read_uleb(r));
+			base = indexed_addr(w->sections, u, read_uleb(r));
 			break;
 		case DW_RLE_base_address:
 			base = read_uint(r, u->addr_size);
 			break;
 		case DW_RLE_startx_endx:
-			lo = code_indexed_addr(w, u, read_uleb(r));
-			hi = code_indexed_addr(w, u, read_uleb(r));
+			lo = indexed_addr(w->sections, u, read_uleb(r));
+			hi = indexed_addr(w->sections, u, read_uleb(r));
 			break;
 		case DW_RLE_startx_length:
-			lo = code_indexed_addr(w, u, read_uleb(r));
+			lo = indexed_addr(w->sections, u, read_uleb(r));
 			hi = lo + read_uleb(r);
 			break;
 		case DW_RLE_offset_pair:
@@ -109,7 +115,7 @@ static int read_new(struct code_walker *w, const struct unit *u, struct reader *
 
 int code_ranges_read(struct code_walker *w, const struct unit *u, uint64_t value, bool is_index)
 {
-	struct bytes b = u->version >= 5 ? w->sections.rnglists : w->sections.ranges;
+	struct bytes b = u->version >= 5 ? w->sections->rnglists : w->sections->ranges;
 	struct reader r;
 
 	if (is_index) {
@@ -121,6 +127,8 @@ int code_ranges_read(struct code_walker *w, const struct unit *u, uint64_t value
 		if (r.bad)
 			return 0;
 	}
+	if (u->version < 5)
+		value += u->ranges_base;
 	if (value >= b.size)
 		return 0;
 	r = reader_at(b, value, b.size - value);

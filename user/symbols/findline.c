@@ -18,13 +18,14 @@
 /* A row that begins the line. */
 struct begin {
 	uint64_t addr;
-	uint64_t owner; /* function or inlined copy: its entry's offset, or with OWNER_IS_SYMBOL the address of the symbol */
+	uint64_t unit,
+	    owner; /* function or inlined copy: its unit and entry; without debug entries, NO_UNIT and the address of the symbol */
 	uint32_t source;
-	uint8_t rank;   /* lower is better */
-	bool has_owner; /* no entry further in can own it */
+	uint8_t rank;  /* lower is better */
+	bool is_owned; /* no entry further in can own it */
 };
 
-#define OWNER_IS_SYMBOL (1ULL << 63)
+#define NO_UNIT UINT64_MAX
 
 enum {
 	RANK_EMPTY = 1, /* no instruction of the line is left here, it only passes by */
@@ -32,7 +33,8 @@ enum {
 	RANK_NO_STMT = 4,
 };
 
-#define MAX_BEGINS 1000000 /* probe sites by the million help nobody */
+#define MAX_BEGINS 100000  /* probes by the hundred thousand help nobody */
+#define MAX_WORK 100000000 /* begins looked at while walking; damaged files can nest everything in everything */
 
 struct line_search {
 	struct object *o;
@@ -41,8 +43,10 @@ struct line_search {
 	struct source_set sources;
 	struct code_walker walker;
 	const struct line_table *table;
-	struct begin *v;
+	uint64_t unit;   /* that is being searched */
+	struct begin *v; /* those of the unit that is being searched stand last */
 	size_t n, cap, unit_first;
+	uint64_t work_left;
 	uint32_t below, above; /* nearest lines with code in the files that match; 0: none */
 };
 
@@ -76,7 +80,8 @@ static int add_begin(struct line_search *s, const struct line_row *row, uint32_t
 	}
 	s->v[s->n++] = (struct begin){
 	    .addr = row->addr,
-	    .owner = OWNER_IS_SYMBOL | (symbol ? symbol->addr : 0),
+	    .unit = NO_UNIT,
+	    .owner = symbol ? symbol->addr : 0,
 	    .source = source,
 	    .rank = (uint8_t)((empty ? RANK_EMPTY : 0) | (cold ? RANK_COLD : 0) | (row->is_stmt ? 0 : RANK_NO_STMT)),
 	};
@@ -108,6 +113,29 @@ static int search_sequence(void *ctx, const struct line_table *t, const struct l
 	return err;
 }
 
+static int addr_cmp(const void *a, const void *b)
+{
+	const struct begin *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* First of the unit's beginnings at or after @addr. */
+static size_t first_begin(const struct line_search *s, uint64_t addr)
+{
+	size_t lo = s->unit_first, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->v[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Finds the innermost entry that each beginning belongs to. */
 static int own_begins(void *ctx, const struct code_die *d)
 {
@@ -117,20 +145,23 @@ static int own_begins(void *ctx, const struct code_die *d)
 
 	if (d->inlined && d->call_line == s->line && d->call_file <= UINT32_MAX)
 		call_source = source_of_file(&s->sources, s->table, (uint32_t)d->call_file);
-	for (size_t i = s->unit_first; i < s->n; i++) {
-		struct begin *b = &s->v[i];
-		bool in = false;
+	for (size_t k = 0; k < d->n_ranges; k++) {
+		for (size_t i = first_begin(s, d->ranges[k].lo); i < s->n && s->v[i].addr < d->ranges[k].hi; i++) {
+			struct begin *b = &s->v[i];
 
-		for (size_t k = 0; !in && k < d->n_ranges; k++)
-			in = b->addr >= d->ranges[k].lo && b->addr < d->ranges[k].hi;
-		if (!in || b->has_owner)
-			continue;
-		any = true;
-		/* What this line inlines is not a place of its own for the line: it belongs further out. */
-		if (d->inlined && call_source == b->source)
-			b->has_owner = true;
-		else
-			b->owner = d->offset;
+			if (!s->work_left--)
+				return -EINVAL;
+			if (b->is_owned)
+				continue;
+			any = true;
+			/* What this line inlines is not a place of its own for the line: it belongs further out. */
+			if (d->inlined && call_source == b->source) {
+				b->is_owned = true;
+			} else {
+				b->unit = s->unit;
+				b->owner = d->offset;
+			}
+		}
 	}
 	return any ? 0 : 1;
 }
@@ -142,8 +173,11 @@ static int search_done(void *ctx, const struct unit *u, const struct line_table 
 
 	if (s->unit_first == s->n)
 		return 0;
+	qsort(s->v + s->unit_first, s->n - s->unit_first, sizeof(*s->v), addr_cmp);
 	s->table = t;
-	err = code_walk(&s->walker, u, own_begins, s);
+	s->unit = u->offset;
+	s->work_left = MAX_WORK;
+	err = code_walk_split(&s->walker, s->o, u, own_begins, s);
 	return err == -EINVAL ? 0 : err; /* without the tree, symbols tell functions apart */
 }
 
@@ -151,6 +185,8 @@ static int begin_cmp(const void *a, const void *b)
 {
 	const struct begin *x = a, *y = b;
 
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
 	if (x->owner != y->owner)
 		return x->owner < y->owner ? -1 : 1;
 	if (x->rank != y->rank)
@@ -158,31 +194,23 @@ static int begin_cmp(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static int addr_cmp(const void *a, const void *b)
-{
-	const struct begin *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Leaves the best beginning of each owner, by address. Owners where the line never begins as a statement go when others have better. */
 static void choose(struct line_search *s)
 {
-	uint8_t worst = RANK_NO_STMT - 1;
 	size_t n = 0, kept = 0;
+	bool any_stmt = false;
 
 	if (!s->n)
 		return;
 	qsort(s->v, s->n, sizeof(*s->v), begin_cmp);
-	for (size_t i = 0; i < s->n; i++)
-		if (i == 0 || s->v[i].owner != s->v[n - 1].owner)
+	for (size_t i = 0; i < s->n; i++) {
+		any_stmt |= s->v[i].rank < RANK_NO_STMT;
+		if (!n || s->v[i].owner != s->v[n - 1].owner || s->v[i].unit != s->v[n - 1].unit)
 			s->v[n++] = s->v[i];
+	}
 	qsort(s->v, n, sizeof(*s->v), addr_cmp);
-	for (size_t i = 0; i < n && worst == RANK_NO_STMT - 1; i++)
-		if (s->v[i].rank <= worst)
-			worst = RANK_NO_STMT - 2;
 	for (size_t i = 0; i < n; i++) {
-		if (worst == RANK_NO_STMT - 2 && s->v[i].rank >= RANK_NO_STMT)
+		if (any_stmt && s->v[i].rank >= RANK_NO_STMT)
 			continue;
 		if (!kept || s->v[kept - 1].addr != s->v[i].addr)
 			s->v[kept++] = s->v[i];
@@ -195,28 +223,23 @@ static int check_ambiguous(struct line_search *s, struct error *e)
 {
 	char names[700] = "";
 	size_t exact = 0, kept = 0, n_names = 0;
-	uint32_t last = NO_SOURCE;
 
 	for (size_t i = 0; i < s->n; i++)
 		exact += !strcmp(s->sources.v[s->v[i].source].path, s->file);
-	for (size_t i = 0; i < s->n; i++)
-		if (!exact || !strcmp(s->sources.v[s->v[i].source].path, s->file))
-			s->v[kept++] = s->v[i];
-	s->n = kept;
 	for (size_t i = 0; i < s->n; i++) {
-		const struct source *source = &s->sources.v[s->v[i].source];
+		struct source *source = &s->sources.v[s->v[i].source];
 		size_t len = strlen(names);
-		bool known = s->v[i].source == last;
 
-		for (size_t k = 0; !known && k < i; k++)
-			known = s->v[k].source == s->v[i].source;
-		last = s->v[i].source;
-		if (known)
+		if (exact && strcmp(source->path, s->file))
+			continue;
+		s->v[kept++] = s->v[i];
+		if (source->n_lines++) /* not counted here: it marks those that have been named */
 			continue;
 		n_names++;
 		if (len + strlen(source->path) + 16 < sizeof(names))
 			snprintf(names + len, sizeof(names) - len, "%s'%s:%u'", len ? ", " : "", source->path, s->line);
 	}
+	s->n = kept;
 	if (n_names <= 1)
 		return 0;
 	error_set(e, EXIT_USAGE, "'%s:%u' is in %zu files of '%s'", s->file, s->line, n_names, s->o->path);

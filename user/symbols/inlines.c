@@ -158,7 +158,7 @@ int inliner_finish(struct inliner *i, const struct object *o, const struct unit 
 	if (!i->n_gaps)
 		return 0;
 	sort_gaps(i);
-	err = code_walk(&i->walker, u, paint_die, &p);
+	err = code_walk_split(&i->walker, o, u, paint_die, &p);
 	/* Without its tree a unit still has its lines; only what it inlined stays unattributed. */
 	return err == -EINVAL || err == -E2BIG ? 0 : err;
 }

@@ -22,7 +22,7 @@
 #define HOST_DATA ELFDATA2MSB
 #endif
 
-static int elf_check(Elf *elf, char *why, size_t size)
+static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 {
 	GElf_Ehdr header;
 	char *ident = elf_getident(elf, NULL);
@@ -31,6 +31,8 @@ static int elf_check(Elf *elf, char *why, size_t size)
 		snprintf(why, size, "it is not an ELF file");
 	} else if (ident[EI_DATA] != HOST_DATA) {
 		snprintf(why, size, "it is built for a machine with another byte order");
+	} else if (relocatable) {
+		return 0;
 	} else if (header.e_type == ET_REL) {
 		snprintf(why, size, "it is an object file that is not linked yet");
 	} else if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
@@ -41,7 +43,7 @@ static int elf_check(Elf *elf, char *why, size_t size)
 	return -1;
 }
 
-int elf_file_open(struct elf_file *f, const char *path, char *why, size_t size)
+int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size)
 {
 	struct stat st;
 
@@ -55,7 +57,7 @@ int elf_file_open(struct elf_file *f, const char *path, char *why, size_t size)
 		snprintf(why, size, "it is not a regular file");
 	} else if (!(f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL))) {
 		snprintf(why, size, "%s", elf_errmsg(-1));
-	} else if (!elf_check(f->elf, why, size)) {
+	} else if (!elf_check(f->elf, relocatable, why, size)) {
 		return 0;
 	}
 	elf_file_close(f);
@@ -221,7 +223,7 @@ bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi)
 	return true;
 }
 
-/* Opens the debug information that @f has in itself. */
+/* Opens the debug information that @elf has in itself, if any. */
 static void open_dwarf(struct object *o, Elf *elf)
 {
 	if (!elf_has_section(elf, ".debug_info") || !elf_has_section(elf, ".debug_line"))
@@ -235,10 +237,13 @@ static void open_dwarf(struct object *o, Elf *elf)
 	    .line = elf_section(elf, ".debug_line"),
 	    .line_str = elf_section(elf, ".debug_line_str"),
 	    .str = elf_section(elf, ".debug_str"),
+	    .str_offsets = elf_section(elf, ".debug_str_offsets"),
 	    .ranges = elf_section(elf, ".debug_ranges"),
 	    .rnglists = elf_section(elf, ".debug_rnglists"),
 	    .addr = elf_section(elf, ".debug_addr"),
 	};
+	if (alt_file_find(o, elf))
+		o->sections.alt_str = elf_section(o->alt.elf, ".debug_str");
 }
 
 static int open_main(struct object *o, struct error *e)
@@ -246,7 +251,7 @@ static int open_main(struct object *o, struct error *e)
 	struct stat st;
 	char why[256];
 
-	if (elf_file_open(&o->main, o->path, why, sizeof(why))) {
+	if (elf_file_open(&o->main, o->path, false, why, sizeof(why))) {
 		error_set(e, EXIT_USAGE, "cannot read '%s': %s", o->path, why);
 		if (strstr(why, "not an ELF"))
 			error_hint(e, "name the program itself, not a script that starts it");
@@ -270,7 +275,7 @@ int object_open(const char *path, const char *root, struct object **ret, struct 
 
 	if (!o)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	o->main.fd = o->debug.fd = -1;
+	o->main.fd = o->debug.fd = o->alt.fd = -1;
 	o->path = strdup(path);
 	o->root = strdup(root ? root : "");
 	if (!o->path || !o->root) {
@@ -297,6 +302,7 @@ void object_close(struct object *o)
 		return;
 	if (o->dwarf)
 		dwarf_end(o->dwarf);
+	elf_file_close(&o->alt);
 	elf_file_close(&o->debug);
 	elf_file_close(&o->main);
 	free(o->symbols);

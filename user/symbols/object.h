@@ -16,7 +16,8 @@ struct segment {
 
 /* Sections of debug information, decompressed; borrowed from the Elf they are in. */
 struct debug_sections {
-	struct bytes info, abbrev, line, line_str, str, ranges, rnglists, addr;
+	struct bytes info, abbrev, line, line_str, str, str_offsets, ranges, rnglists, addr;
+	struct bytes alt_str; /* .debug_str of the file that dwz moved what several objects share to */
 };
 
 /* A function of the symbol tables. */
@@ -33,7 +34,7 @@ struct elf_file {
 struct object {
 	char *path;
 	char *root;
-	struct elf_file main, debug; /* debug.elf is NULL when there is no separate file */
+	struct elf_file main, debug, alt; /* .elf is NULL: no separate debug file, none that dwz made */
 	char *debug_path;
 	char *debug_note; /* why a debug file that is there was not taken; NULL: none was seen */
 	Dwarf *dwarf;     /* NULL: no debug information */
@@ -52,7 +53,8 @@ struct object {
 };
 
 /* object.c */
-int elf_file_open(struct elf_file *f, const char *path, char *why, size_t size); /* 0, or -1 with the reason in @why */
+/* 0, or -1 with the reason in @why. @relocatable: any ELF file will do, not only one that can be run. */
+int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size);
 void elf_file_close(struct elf_file *f);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
@@ -64,6 +66,8 @@ bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
 
 /* debugfile.c: looks for the separate debug file and opens it into o->debug; without one o->debug stays closed. */
 void debug_file_find(struct object *o);
+/* The same for the file that @elf, an object or its debug file, shares strings with (dwz), into o->alt. */
+bool alt_file_find(struct object *o, Elf *elf);
 
 /* symtab.c */
 int object_load_symbols(struct object *o); /* 0 or -errno */

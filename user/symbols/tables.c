@@ -92,17 +92,18 @@ static int visit_table(struct visit *visit, const struct unit *u, struct line_ta
 int tables_visit(struct object *o, const struct table_visitor *v, struct error *e)
 {
 	struct visit visit = {o, v};
-	struct unit_iter units = {.o = o};
+	struct unit_iter units;
 	struct offsets seen = {0};
 	struct line_table t = {0};
 	struct unit u;
 	/* Tables do not overlap; only damaged ones make more bytes than there are. */
 	uint64_t bytes_left = o->sections.line.size, length;
 	size_t n_good = 0, n_bad = 0;
-	int more, err = 0;
+	int more = 0, err = 0;
 
 	if (!o->dwarf)
 		return no_debug_info(o, e);
+	unit_iter_init(&units, o->dwarf, &o->sections);
 	while (!err && (more = unit_next(&units, &u)) > 0) {
 		int known = u.has_lines ? offset_add(&seen, u.lines) : 1;
 
@@ -121,9 +122,10 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 		if (err == -EINVAL)
 			err = 0;
 	}
+	unit_iter_deinit(&units);
 	line_table_deinit(&t);
 	free(seen.v);
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || more == -ENOMEM)
 		return error_set(e, EXIT_OTHER, "out of memory while reading the debug information of '%s'", o->path);
 	if (err < 0)
 		return error_set(e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
