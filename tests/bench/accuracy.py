@@ -155,12 +155,14 @@ def parse(argv):
     parser.add_argument("--ci", action="store_true", help="short form with tolerances; s = 50 and 100, no Coz")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
     parser.add_argument("--tries", type=int, default=2, help="times that a profile is taken when others disturb it (default 2)")
+    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
     parser.add_argument("--json", help="write all figures there")
     parser.add_argument("--markdown", "-o", help="write the table there too")
     parser.add_argument("--keep", help="folder that keeps the profiles")
     parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
     parser.add_argument("extra", nargs="*", help="after --: more options for cozbpf, such as --sync=uprobe")
     options = parser.parse_args(argv)
+    machine.Patience.seconds = options.patience
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
     options.seconds_per_cell = options.seconds_per_cell or short
     options.repeats = options.repeats or (2 if options.ci or options.quick else 4)

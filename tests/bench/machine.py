@@ -2,6 +2,8 @@
 """The machine under the benches: runs a command while watching how much CPU everybody else takes (other processes, other guests of the host), so
 that a disturbed measurement is known as such. What is measured is elsewhere."""
 
+import contextlib
+import fcntl
 import os
 import resource
 import signal
@@ -12,8 +14,8 @@ from dataclasses import dataclass
 TICKS = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
 QUIET = 0.05  # share of the machine that others may take in an undisturbed run
-QUIET_WAIT_S = 20.0
 TRIES = 3
+LOCK = "/tmp/cozbpf-bench.lock"  # two benches on one machine take turns, run by run
 
 
 @dataclass
@@ -56,16 +58,30 @@ def run(command, timeout_s, env=None):
     return Run(out, err, child.returncode, seconds, max(0.0, others / (seconds * CPUS)), timed_out)
 
 
-def wait_quiet(limit_s=QUIET_WAIT_S):
-    """Waits until nobody computes. False when that did not happen within @limit_s."""
+class Patience:
+    """How long to wait for a quiet machine before each run, in seconds; the benches' --patience."""
+
+    seconds = 20.0
+
+
+def wait_quiet():
+    """Waits until nobody computes. False when that did not happen in time."""
     begin = time.monotonic()
     while True:
         busy, at = busy_s(), time.monotonic()
         time.sleep(0.3)
         if (busy_s() - busy) / ((time.monotonic() - at) * CPUS) < 2 * QUIET:
             return True
-        if time.monotonic() - begin > limit_s:
+        if time.monotonic() - begin > Patience.seconds:
             return False
+
+
+@contextlib.contextmanager
+def turn():
+    """Holds the machine among benches."""
+    with open(LOCK, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
@@ -73,8 +89,9 @@ def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
     what the run left behind and clears it away. Returns the least disturbed run, what it left, and how often it was done again."""
     best, left = None, None
     for again in range(tries):
-        wait_quiet()
-        result = run(command, timeout_s)
+        with turn():
+            wait_quiet()
+            result = run(command, timeout_s)
         collected = collect()
         if not best or (result.timed_out, result.others) < (best.timed_out, best.others):
             best, left = result, collected

@@ -130,11 +130,13 @@ def parse(argv):
     parser.add_argument("--pairs", type=int, default=7, help="pairs of runs per workload (default 7)")
     parser.add_argument("--cases", default="", help="comma-separated parts of workload names; default: all")
     parser.add_argument("--no-hooks", dest="hooks", action="store_false", help="leave out the cost per BPF program")
+    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
     parser.add_argument("--json", help="write all figures there")
     parser.add_argument("--markdown", "-o", help="write the tables there too")
     parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
     parser.add_argument("extra", nargs="*", help="after --: more options for cozbpf")
     options = parser.parse_args(argv)
+    machine.Patience.seconds = options.patience
     wanted = [name for name in options.cases.split(",") if name]
     options.cases = [case for case in CASES if not wanted or any(name in case.name for name in wanted)]
     return options
