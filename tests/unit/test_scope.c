@@ -50,11 +50,12 @@ TEST(match_is_not_exponential)
 
 TEST(default_sources)
 {
-	static const char *const in[] = {"/home/u/src/a.c", "/src/main.cc", "/work/include/mine.h", "a.c", "/usr/src/app/a.c", "/build/app/a.c",
-	    "/opt/my/lib/x.hpp"};
-	static const char *const out[] = {"", "/usr/include/stdio.h", "/usr/include/c++/12/bits/stl_vector.h", "/usr/local/include/boost/x.hpp",
-	    "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h", "/usr/lib/llvm-14/lib/clang/14.0.6/include/xmmintrin.h",
-	    "/opt/gcc-13/include/c++/13.2.0/vector", "/opt/llvm/lib/clang/17/include/stddef.h", "/rustc/90b35a623/library/core/src/slice/mod.rs",
+	static const char *const in[] = {
+	    "/home/u/src/a.c", "/src/main.cc", "/work/include/mine.h", "a.c", "/usr/src/app/a.c", "/build/app/a.c", "/opt/my/lib/x.hpp"};
+	static const char *const out[] = {"", "/usr/include/stdio.h", "/usr/include/c++/12/bits/stl_vector.h",
+	    "/usr/local/include/boost/x.hpp", "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h",
+	    "/usr/lib/llvm-14/lib/clang/14.0.6/include/xmmintrin.h", "/opt/gcc-13/include/c++/13.2.0/vector",
+	    "/opt/llvm/lib/clang/17/include/stddef.h", "/rustc/90b35a623/library/core/src/slice/mod.rs",
 	    "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs", "/usr/lib/go-1.19/src/runtime/proc.go",
 	    "/build/glibc-6iIyft/glibc-2.28/malloc/malloc.c", "sysdeps/x86_64/start.S", "csu/libc-start.c", "../sysdeps/x86_64/start.S",
 	    "<built-in>"};
