@@ -12,6 +12,8 @@
 
 /* What one pass over the map's lines finds. Lines of one file need not stand together, but the interned name tells files apart. */
 struct search {
+	const char *wanted;
+	bool exact;
 	const char *file;        /* first file that matches; NULL: none */
 	uint32_t found, n_found; /* id of the line, in how many files */
 	uint32_t below, above;   /* nearest lines that have code in `file`; 0: none */
@@ -32,9 +34,11 @@ static void search_line(struct search *s, const struct line_map *m, uint32_t id,
 
 	if (!s->file)
 		s->file = l->file;
-	if (l->line == line) {
+	if (l->line == line && !s->exact) {
+		/* A file that is named in full is meant, whatever else ends like it. */
+		s->exact = !strcmp(l->file, s->wanted);
+		s->n_found = s->exact ? 1 : s->n_found + 1;
 		s->found = id;
-		s->n_found++;
 		note_candidate(s, l);
 	}
 	if (l->file != s->file)
@@ -60,7 +64,7 @@ static uint32_t no_file(const struct search *s, const char *file, struct error *
 
 uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line, struct error *e)
 {
-	struct search s = {0};
+	struct search s = {.wanted = file};
 	const char *last = NULL;
 	bool matches = false;
 
