@@ -144,8 +144,10 @@ static int on_event(void *context, void *data, size_t size)
 
 int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e)
 {
-	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, limit;
 	struct session *s = calloc(1, sizeof(*s));
+	bool raised;
+	int err;
 
 	if (!s)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -155,8 +157,12 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->points = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
-	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 count map memory here; where it fails loading tells */
-	if (load(s, lines, e) || session_add_lines(s, lines, e)) {
+	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
+	raised = !getrlimit(RLIMIT_MEMLOCK, &limit) && !setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	err = load(s, lines, e);
+	if (raised)
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	if (err || session_add_lines(s, lines, e)) {
 		session_destroy(s);
 		return -1;
 	}
