@@ -606,6 +606,21 @@ TEST(virtual_time)
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 8 * MS);
 }
 
+TEST(unseen_switch_in)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(0, COZBPF_SHARE_ONE);
+	CHECK_EQ(delay_heal(&t, T0 + MS), 0);
+	CHECK_EQ(t.run_since, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0 + MS);
+	CHECK_EQ(delay_heal(&t, T0 + 5 * MS), 1);
+	delay_credit(&t, &x, T0 + 6 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.blocked_at, 0);
+}
+
 TEST(extremes)
 {
 	struct cozbpf_thread t, w;
