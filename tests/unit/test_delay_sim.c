@@ -163,7 +163,7 @@ TEST(paced_from_outside)
 	const double expected[] = {5, 10, 15, 20};
 
 	row(c.name, "expected", expected);
-	predict(&c, false, expected, 1);
+	predict(&c, false, expected, 2);
 }
 
 TEST(spin_barrier)
