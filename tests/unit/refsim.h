@@ -118,6 +118,7 @@ struct sim_case {
 /* How it is profiled. The defaults are the product's; the rest is for finding out what matters. */
 struct sim_rules {
 	uint64_t period_ns, signal_ns, exit_ns, sample_ns, oversleep_ns, length_ns;
+	uint64_t settle_ns; /* of virtual time at the start of each experiment that is not counted */
 	uint32_t min_debt_ns;
 	unsigned window;             /* samples that f is taken from, up to COZBPF_RING */
 	unsigned rounds;             /* experiments per speedup */
@@ -165,7 +166,7 @@ struct sim {
 
 static struct sim_rules sim_rules_default(void)
 {
-	return (struct sim_rules){.period_ns = 1000000,
+	return (struct sim_rules){.period_ns = 997000, /* off multiples of the programs' periods, as the product keeps it */
 	    .signal_ns = 4000,
 	    .exit_ns = 1000,
 	    .sample_ns = 1000,
@@ -196,6 +197,7 @@ static struct sim_rules sim_rules_read(void)
 		SIM_KNOB("sample", sample_ns);
 		SIM_KNOB("oversleep", oversleep_ns);
 		SIM_KNOB("length", length_ns);
+		SIM_KNOB("settle", settle_ns);
 		SIM_KNOB("min_debt", min_debt_ns);
 		SIM_KNOB("window", window);
 		SIM_KNOB("rounds", rounds);
@@ -687,7 +689,7 @@ static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_r
 /* One experiment and its cool-off; adds to the sums of its speedup. */
 static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint64_t *visits)
 {
-	struct point_record point;
+	struct point_record point, settled;
 	uint64_t end;
 	bool paused;
 
@@ -704,8 +706,9 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	sim_run(s, s->now + s->r->length_ns);
 	s->x.active = 0;
 	visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->now - s->x.opened_ns - s->x.required, &point);
-	*duration += s->now - s->x.opened_ns - s->x.required;
-	*visits += point.delta;
+	visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->r->settle_ns, &settled);
+	*duration += s->now - s->x.opened_ns - s->x.required - s->r->settle_ns;
+	*visits += point.delta - settled.delta;
 	end = s->now + 5000000;
 	do {
 		paused = false;

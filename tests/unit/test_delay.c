@@ -382,7 +382,7 @@ TEST(woken_in_its_pause)
 
 	open(100);
 	x.required = 8 * MS;
-	t = thread(MS, 0), w = thread(8 * MS, 0);
+	t = thread(MS, 0), w = thread(0, 0);
 	delay_asked(&t, T0, T0 + 5 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0);
@@ -460,6 +460,11 @@ TEST(born_with_the_parents_delays)
 	CHECK_EQ(t.epoch, 1);
 	CHECK_EQ(t.member, 1);
 	CHECK_EQ(x.required, 4 * MS);
+	/* the parent's debt is inherited as well */
+	memset(&t, 0, sizeof(t));
+	x.required = 9 * MS;
+	delay_fork(&t, &parent, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
 	/* a parent asleep since the last experiment enters first */
 	open_at(2, 50, T0 + 10 * MS);
 	memset(&t, 0, sizeof(t));
@@ -604,6 +609,21 @@ TEST(virtual_time)
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 5 * MS); /* the same, looked at */
 	t.epoch = 0;
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 8 * MS);
+}
+
+TEST(unseen_switch_in)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(0, COZBPF_SHARE_ONE);
+	CHECK_EQ(delay_heal(&t, T0 + MS), 0);
+	CHECK_EQ(t.run_since, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0 + MS);
+	CHECK_EQ(delay_heal(&t, T0 + 5 * MS), 1);
+	delay_credit(&t, &x, T0 + 6 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.blocked_at, 0);
 }
 
 TEST(extremes)

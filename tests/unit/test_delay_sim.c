@@ -10,19 +10,36 @@
 
 static const unsigned speedups[] = {25, 50, 75, 100};
 
-static void hold_against_truth(const struct sim_case *c, const double *tolerance)
+static void row(const char *name, const char *what, const double *v)
+{
+	printf("   %-44s %-12s %6.1f %6.1f %6.1f %6.1f\n", name, what, v[0], v[1], v[2], v[3]);
+}
+
+static void predict(const struct sim_case *c, bool oracle, const double *actual, double tolerance)
 {
 	struct sim_rules r = sim_rules_read();
-	double predicted[4], actual[4];
+	double predicted[4];
+
+	if (oracle) {
+		r.oracle = true;
+		r.settle_ns = 50 * MS;
+	}
+	sim_predict(c, &r, speedups, 4, predicted);
+	row("", oracle ? "known share" : "as sampled", predicted);
+	for (int i = 0; i < 4; i++)
+		CHECK_NEAR(predicted[i], actual[i], tolerance);
+}
+
+/* @rules: what the rules alone may err by, in points, and @today: with shares from samples and nothing set aside at the start. */
+static void hold_against_truth(const struct sim_case *c, double rules, double today)
+{
+	double actual[4];
 
 	sim_truth(c, speedups, 4, 20000 * MS, actual);
-	sim_predict(c, &r, speedups, 4, predicted);
-	printf("   %-44s true %5.1f %5.1f %5.1f %5.1f  predicted %5.1f %5.1f %5.1f %5.1f\n", c->name, actual[0], actual[1], actual[2],
-	    actual[3], predicted[0], predicted[1], predicted[2], predicted[3]);
-	for (int i = 0; i < 4; i++)
-		CHECK_NEAR(predicted[i], actual[i], tolerance[i]);
+	row(c->name, "true", actual);
+	predict(c, true, actual, rules);
+	predict(c, false, actual, today);
 }
-#define TOLERANCE(...) ((const double[4]){__VA_ARGS__})
 
 static const struct sim_op a60_b40[] = {RUN(A, 6 * MS), RUN(B, 4 * MS), VISIT, LOOP};
 
@@ -35,7 +52,7 @@ TEST(independent)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(four_on_one)
@@ -47,7 +64,7 @@ TEST(four_on_one)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(eight_on_two)
@@ -59,7 +76,7 @@ TEST(eight_on_two)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(barrier)
@@ -69,7 +86,7 @@ TEST(barrier)
 	struct sim_case c = {
 	    .name = "barrier, 5 and 3 ms", .programs = {longer, shorter}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(fine_barrier)
@@ -79,7 +96,7 @@ TEST(fine_barrier)
 	struct sim_case c = {
 	    .name = "barrier, 0.5 and 0.3 ms", .programs = {longer, shorter}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 20000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 7, 7);
 }
 
 TEST(pingpong)
@@ -89,7 +106,7 @@ TEST(pingpong)
 	struct sim_case c = {
 	    .name = "ping-pong, 0.1 and 0.06 ms", .programs = {ping, pong}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 20000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1.2, 1.2);
 }
 
 TEST(pipeline)
@@ -99,7 +116,7 @@ TEST(pipeline)
 	struct sim_case c = {
 	    .name = "pipeline, 4 and 2.4 ms", .programs = {first, second}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 3);
 }
 
 TEST(mutex)
@@ -112,7 +129,7 @@ TEST(mutex)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 13);
 }
 
 TEST(sleeper)
@@ -126,21 +143,27 @@ TEST(sleeper)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 1);
 }
 
-TEST(periodic)
+/*
+ * Work that is paced from outside: the truth is 0, and virtual time says s x the bystander's share, since it shrinks while ticks do not. The rules
+ * cannot mend that; estimation has to notice that arrivals do not follow virtual time (design.md 5). Here it is pinned down that it is exactly so.
+ */
+TEST(paced_from_outside)
 {
 	static const struct sim_op periodic[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP};
-	static const struct sim_op bystander[] = {RUN(A, 900 * US), RUN(B, 100 * US), LOOP};
-	struct sim_case c = {.name = "10 ms timer beside a hot bystander",
+	static const struct sim_op bystander[] = {RUN(A, 70 * US), RUN(B, 280 * US), LOOP};
+	struct sim_case c = {.name = "10 ms timer beside a bystander, A a fifth",
 	    .programs = {periodic, bystander},
 	    .n_threads = 2,
 	    .cpus = 2,
-	    .jitter_pct = 5,
+	    .jitter_pct = 30,
 	    .wake_ns = 5000};
+	const double expected[] = {5, 10, 15, 20};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	row(c.name, "expected", expected);
+	predict(&c, false, expected, 2);
 }
 
 TEST(spin_barrier)
@@ -150,7 +173,7 @@ TEST(spin_barrier)
 	struct sim_case c = {
 	    .name = "spin barrier, 5 and 3 ms", .programs = {longer, shorter}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(fork_join)
@@ -164,7 +187,7 @@ TEST(fork_join)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 16);
 }
 
 TEST(short_threads)
@@ -178,5 +201,87 @@ TEST(short_threads)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, TOLERANCE(3, 3, 3, 3));
+	hold_against_truth(&c, 1, 38);
+}
+
+TEST(convoy)
+{
+	static const struct sim_op locker[] = {RUN(B, 1 * MS), LOCK(0), RUN(A, 500 * US), UNLOCK(0), VISIT, LOOP};
+	struct sim_case c = {.name = "lock convoy: 1 ms outside, 0.5 in, 4 on 4",
+	    .programs = {locker, locker, locker, locker},
+	    .n_threads = 4,
+	    .cpus = 4,
+	    .jitter_pct = 20,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 2, 32);
+}
+
+TEST(two_locks)
+{
+	static const struct sim_op locker[] = {
+	    LOCK(0), RUN(A, 1 * MS), UNLOCK(0), LOCK(1), RUN(B, 1 * MS), UNLOCK(1), RUN(B, 300 * US), VISIT, LOOP};
+	struct sim_case c = {.name = "two locks: A 1 ms in one, B 1 in the other",
+	    .programs = {locker, locker, locker},
+	    .n_threads = 3,
+	    .cpus = 4,
+	    .jitter_pct = 20,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 2, 43);
+}
+
+TEST(pool)
+{
+	static const struct sim_op producer[] = {RUN(B, 500 * US), PUSH(0, 4), LOOP};
+	static const struct sim_op worker[] = {POP(0), RUN(A, 1 * MS), RUN(B, 1 * MS), VISIT, LOOP};
+	struct sim_case c = {.name = "pool: 0.5 ms each to 3 workers, A 1 B 1 ms",
+	    .programs = {producer, worker, worker, worker},
+	    .n_threads = 4,
+	    .cpus = 4,
+	    .jitter_pct = 20,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 1, 1.5);
+}
+
+TEST(three_stages)
+{
+	static const struct sim_op first[] = {RUN(B, 1200 * US), PUSH(0, 3), LOOP};
+	static const struct sim_op second[] = {POP(0), RUN(A, 1500 * US), RUN(B, 500 * US), PUSH(1, 3), LOOP};
+	static const struct sim_op third[] = {POP(1), RUN(B, 900 * US), VISIT, LOOP};
+	struct sim_case c = {.name = "three stages, the middle A 1.5 B 0.5 ms",
+	    .programs = {first, second, third},
+	    .n_threads = 3,
+	    .cpus = 4,
+	    .jitter_pct = 20,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 1, 2);
+}
+
+TEST(ten_on_two)
+{
+	struct sim_case c = {.name = "10 threads, 2 CPUs",
+	    .programs = {a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40},
+	    .n_threads = 10,
+	    .cpus = 2,
+	    .jitter_pct = 10,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 1, 1.5);
+}
+
+TEST(barrier_two_parts)
+{
+	static const struct sim_op longer[] = {RUN(A, 2 * MS), BARRIER(0, 2), RUN(B, 2 * MS), BARRIER(0, 2), VISIT, LOOP};
+	static const struct sim_op shorter[] = {RUN(B, 1200 * US), BARRIER(0, 2), RUN(B, 2500 * US), BARRIER(0, 2), LOOP};
+	struct sim_case c = {.name = "two barriers: A 2 | 1.2, B 2 | 2.5 ms",
+	    .programs = {longer, shorter},
+	    .n_threads = 2,
+	    .cpus = 2,
+	    .jitter_pct = 10,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 1, 8);
 }
