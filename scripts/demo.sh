@@ -52,7 +52,6 @@ fetch_source() {
 }
 
 list_sources() {
-	# shellcheck disable=SC2016 # the fields are apt's
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' | sort -u | sed 's/^/deb-src /'
 }
 

@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-max_file=700 warn_file=600 max_function=100 warn_function=60
+max_file=700 max_test_file=800 warn_file=600 max_function=100 warn_function=60
 failures=0 warnings=0
 
 fail() { # FILE[:LINE] MESSAGE
@@ -137,11 +137,13 @@ check_calls() {
 
 # Every function is a '{' alone in the first column up to the next '}' there (clang-format sees to that).
 check_sizes() {
-	local f n line length
+	local f n line length max
 	while read -r f; do
 		n=$(wc -l <"$f")
-		if [ "$n" -gt $max_file ]; then
-			fail "$f" "$n lines, $max_file are allowed"
+		max=$max_file
+		[[ "$f" != tests/* ]] || max=$max_test_file
+		if [ "$n" -gt $max ]; then
+			fail "$f" "$n lines, $max are allowed"
 		elif [ "$n" -gt $warn_file ]; then
 			warn "$f" "$n lines, $warn_file are enough"
 		fi
@@ -181,7 +183,8 @@ check_scripts() {
 	local p
 	local -a files
 	mapfile -t files < <(sources '*.sh' .ci/run)
-	[ ${#files[@]} -eq 0 ] || shellcheck -x "${files[@]}" >&2 || fail scripts "shellcheck finds fault with them"
+	# SC2016: text for another shell, for awk or apt stands in single quotes on purpose
+	[ ${#files[@]} -eq 0 ] || shellcheck -x -e SC2016 "${files[@]}" >&2 || fail scripts "shellcheck finds fault with them"
 	[ -f docs/dependencies.md ] || return 0
 	while read -r p; do
 		grep -qF "\`$p\`" docs/dependencies.md || fail docs/dependencies.md "'$p' of scripts/install-deps.sh is not explained"
@@ -193,7 +196,7 @@ check_c() {
 	mapfile -t files < <(sources 'user/*.c')
 	[ ${#files[@]} -gt 0 ] || return 0
 	cppcheck -q -j "$(nproc)" --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --std=c11 -Iinclude -Iuser \
-		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
+		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=selfAssignment --suppress=normalCheckLevelMaxBranches \
 		--suppress=nullPointerOutOfMemory --suppress=nullPointerOutOfResources "${files[@]}" >&2 || fail user "cppcheck finds fault with it"
 }
 

@@ -54,7 +54,6 @@ says '^missing +privilege .*CAP_BPF$'
 run 3 env COZBPF_SHIM=/nonexistent "$tool" doctor
 says "^missing +shim library .*'/nonexistent'"
 
-# shellcheck disable=SC2016 # that shell expands it
 run 3 bash -c 'ulimit -i 0 && exec "$0" doctor' "$tool"
 says '^missing +pending signals '
 says '-> ulimit -i '
