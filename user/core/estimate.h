@@ -10,43 +10,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/errors.h"
 #include "core/profile.h"
 
 enum verdict { VERDICT_OPTIMIZE, VERDICT_CONTENTION, VERDICT_NO_EFFECT, VERDICT_NOT_ENOUGH_DATA };
+/* Why a line has not enough data, or SHORT_NONE. */
+enum shortage {
+	SHORT_NONE,
+	SHORT_BASELINE,    /* no baseline with enough visits */
+	SHORT_VISITS,      /* no speedup with enough visits */
+	SHORT_SPEEDUPS,    /* fewer speedups than need_speedups */
+	SHORT_EXPERIMENTS, /* too few experiments to know how far they scatter: values, but no intervals */
+	SHORT_INTERVAL,    /* an interval that is too wide to say anything */
+};
 enum sort_key { SORT_SLOPE, SORT_MAX, SORT_PAYBACK, SORT_IMPACT };
+
+/* How a period is estimated; see user/core/estimate_cells.c. */
+enum estimate_period { PERIOD_AUTO, PERIOD_DURATION, PERIOD_SPAN };
 
 struct estimate_options {
 	uint64_t seed;
-	int replicates;	       /* of the bootstrap; 0: default */
+	int replicates; /* of the bootstrap; 0: default */
 	enum sort_key sort;
-	int min_speedups;      /* speedups a line needs to be ranked; 0: 5, or as many as there are when the run used a fixed list */
+	int min_speedups;            /* speedups a line needs to be ranked; 0: 5, or as many as there are when the run used a fixed list */
+	enum estimate_period period; /* for tests and comparison; PERIOD_AUTO otherwise */
 };
 
-/* One cell: one line, one progress point, one line speedup. Speedups are fractions. */
+/* One cell: one line, one progress point, one line speedup. Speedups are fractions. What could not be estimated is NaN. */
 struct estimate_point {
 	double line_speedup;
-	double program_speedup;	    /* phase-corrected (3.4.4) */
+	double program_speedup;     /* phase-corrected (3.4.4) */
 	double raw_program_speedup; /* 1 - p_s / p_0 */
-	double ci_lo, ci_hi;	    /* 95 % of program_speedup */
+	double ci_lo, ci_hi;        /* 95 % of program_speedup */
 	uint64_t experiments, visits;
 };
 
 struct estimate_line {
-	const char *line;     /* file:line, borrowed from the profile */
-	const char *progress; /* borrowed */
-	double slope, slope_lo, slope_hi; /* weighted regression through 0; 95 % */
-	double max_speedup;		  /* the largest gain on the fitted curve within the speedups measured; never below 0 */
-	double phase_factor;		  /* (t_obs / s_obs)(s / T), 1 when not applied */
+	const char *line;                 /* file:line, borrowed from the profile */
+	const char *progress;             /* borrowed */
+	double slope, slope_lo, slope_hi; /* weighted regression through 0; 95 %; NaN where not estimated */
+	double max_speedup;               /* the largest gain on the fitted curve within the speedups measured; never below 0 */
+	double phase_factor;              /* (t_obs / s_obs)(s / T), 1 when not applied */
 	enum verdict verdict;
-	struct estimate_point *points; /* by line_speedup; without the baseline */
+	enum shortage shortage;
+	struct estimate_point *points; /* by line_speedup; without the baseline and without cells of too few visits */
 	size_t n_points;
-	uint64_t experiments, baselines, samples;
+	uint64_t experiments, baselines, samples; /* experiments of all speedups, of speedup 0; samples of the whole run */
+	uint64_t visits;                          /* in all experiments */
+	double rank_key;                          /* lower end of the interval of what was sorted by; NaN where not estimated */
 };
 
 struct estimate {
 	struct estimate_line *lines; /* in rank order; lines with not enough data last */
 	size_t n_lines;
-	size_t n_dropped; /* lines (x points) left out of the ranking: no baseline or too few speedups */
+	size_t need_speedups; /* speedups above 0 that a line had to have */
+	size_t n_dropped;     /* lines (x points) left out of the ranking: no baseline or too few speedups */
 	uint64_t experiments, samples, lost, dropped_experiments;
 	double runtime_s;
 };
@@ -54,6 +72,10 @@ struct estimate {
 /* 0 or -ENOMEM. @ret borrows strings from @p. */
 int estimate_profile(const struct profile *p, const struct estimate_options *o, struct estimate *ret);
 void estimate_deinit(struct estimate *e);
+
+/* 0 when at least one line could be estimated, else -1 and @err (EXIT_NO_RESULT) says why not and what to do. */
+int estimate_reason(const struct profile *p, const struct estimate *e, struct error *err);
+
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
 
 #endif

@@ -16,7 +16,7 @@
 /* throughput-point. Visits counted in virtual time (design.md section 5). */
 struct point_record {
 	char *name;
-	uint64_t delta;	     /* visits with V0 < v <= V1 */
+	uint64_t delta;      /* visits with V0 < v <= V1 */
 	uint64_t bursts;     /* own key `bursts`: visits that came together count once; 0: not known (Coz's file) */
 	uint64_t span_delta; /* own key `span-delta`: visits after the first burst, up to and including the last one */
 	uint64_t span_ns;    /* own key `span`: virtual time from the first burst to the last one; 0: not known */
@@ -27,15 +27,15 @@ struct point_record {
 };
 
 struct experiment_record {
-	char *selected;	    /* file:line */
-	double speedup;	    /* 0 .. 1 */
+	char *selected;       /* file:line */
+	double speedup;       /* 0 .. 1 */
 	uint64_t duration_ns; /* virtual: elapsed - required delay */
 	uint64_t selected_samples;
-	uint64_t elapsed_ns;  /* own key `elapsed`: real time; 0: not known */
-	uint64_t start_ns;    /* own key `start`: monotonic time of the opening since the run's start */
-	bool fixed;	      /* own key `fixed=1`: the line was named by the user, not picked by a sample: no phase correction */
-	uint64_t unpaid_ns;   /* own key `unpaid`: largest debt of a living thread at the close */
-	uint32_t run;	      /* index of the startup record it follows, from 0 */
+	uint64_t elapsed_ns; /* own key `elapsed`: real time; 0: not known */
+	uint64_t start_ns;   /* own key `start`: monotonic time of the opening since the run's start */
+	bool fixed;          /* own key `fixed=1`: the line was named by the user, not picked by a sample: no phase correction */
+	uint64_t unpaid_ns;  /* own key `unpaid`: largest debt of a living thread at the close */
+	uint32_t run;        /* index of the startup record it follows, from 0 */
 	struct point_record *points;
 	size_t n_points;
 };
@@ -52,12 +52,13 @@ struct samples_record {
 struct run_record {
 	uint64_t startup_time_ns; /* realtime */
 	uint64_t runtime_ns;
-	uint64_t free_ns;  /* own key `free` of runtime: delay-free time */
-	uint64_t lost;	   /* own key `lost` of runtime: samples, signals and events lost */
-	uint64_t dropped;  /* own key `dropped` of runtime: experiments spoilt and dropped */
-	uint64_t samples;  /* own key `samples` of runtime: all samples of the target, in scope or not */
-	uint64_t in_scope; /* own key `in-scope` of runtime: those attributed to a line */
-	char build_id[41]; /* own key `build-id` of startup: of the main executable, in hex */
+	uint64_t free_ns;        /* own key `free` of runtime: delay-free time */
+	uint64_t lost;           /* own key `lost` of runtime: samples, signals and events lost */
+	uint64_t dropped;        /* own key `dropped` of runtime: experiments spoilt and dropped */
+	uint64_t samples;        /* own key `samples` of runtime: all samples of the target, in scope or not */
+	uint64_t in_scope;       /* own key `in-scope` of runtime: those attributed to a line */
+	char build_id[41];       /* own key `build-id` of startup: of the main executable, in hex */
+	uint32_t fixed_speedups; /* own key `speedups` of startup: speedups above 0 on the user's list; 0: picked at random, or not known */
 };
 
 struct profile {
@@ -73,8 +74,8 @@ struct profile {
 void profile_init(struct profile *p);
 void profile_deinit(struct profile *p);
 
-/* Reads records from @in (named @name in messages) and adds them to @p. A last line that is cut off is counted in n_skipped. A file with
- * no known record at all is an error (-1, @e): it is not a profile. */
+/* Reads records from @in (named @name in messages) and adds them to @p, which holds nothing but what was read so before. A last line
+ * that is cut off is counted in n_skipped. A file with no known record at all is an error (-1, @e): it is not a profile. */
 int profile_read(struct profile *p, FILE *in, const char *name, struct error *e);
 
 /* Write one record each; the caller flushes. Negative when the stream has failed. */

@@ -9,8 +9,8 @@
 #include "core/estimate.h"
 
 struct text_options {
-	int width;	/* columns to keep to; 0: 100 */
-	bool unicode;	/* small curves in block characters, else in ASCII */
+	int width;        /* columns to keep to; 0: 100 */
+	bool unicode;     /* small curves in block characters, else in ASCII */
 	size_t max_lines; /* ranked lines shown; 0: all */
 };
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Maps and globals of all programs. They are weak, so that every object may carry the definition and the linker keeps one. */
+#ifndef COZBPF_MAPS_BPF_H
+#define COZBPF_MAPS_BPF_H
+
+#include "compat.bpf.h"
+#include <cozbpf/abi.h>
+#include <cozbpf/delay.h>
+
+const volatile struct cozbpf_config config SEC(".rodata") __weak;
+struct cozbpf_control control SEC(".bss") __weak;
+
+/* Threads of the target. Written by all programs; created at fork (lifecycle) or by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct cozbpf_thread);
+} threads SEC(".maps") __weak;
+
+/* Line table; written by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct cozbpf_range);
+} ranges SEC(".maps") __weak;
+
+/* Samples per line id; written by sample, read by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct cozbpf_line_count);
+} line_counts SEC(".maps") __weak;
+
+/* Mappings per process; written by the loader, copied at fork, deleted at exec and exit (lifecycle). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, COZBPF_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct cozbpf_proc);
+} procs SEC(".maps") __weak;
+
+/* Kept after the process has gone, for the report; the least recently used make room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, COZBPF_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct cozbpf_proc_stats);
+} proc_stats SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cozbpf_cpu);
+} cpus SEC(".maps") __weak;
+
+/* Visits; written by progress, reset by the loader between experiments. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, COZBPF_POINTS);
+	__type(key, __u32);
+	__type(value, struct cozbpf_point);
+} points SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} events SEC(".maps") __weak;
+
+/* The thread state of a task of the target, NULL for others. */
+static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
+{
+	struct cozbpf_thread *t = bpf_task_storage_get(&threads, task, 0, 0);
+
+	return t && t->member ? t : NULL;
+}
+
+/* A visit of the current thread to a progress point, in virtual time (design.md section 5). */
+static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 index)
+{
+	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
+	__u64 v, bucket, opened;
+
+	if (!point)
+		return;
+	__sync_fetch_and_add(&point->visits, 1);
+	if (!DELAY_READ(control.active))
+		return;
+	opened = control.opened_ns;
+	v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
+	if (v <= opened)
+		return;
+	v -= opened;
+	bucket = v >> (control.bucket_shift & 63);
+	if (bucket >= COZBPF_BUCKETS)
+		return;
+	__sync_fetch_and_add(&point->buckets[bucket].count, 1);
+	__sync_fetch_and_add(&point->buckets[bucket].sum, v);
+}
+
+static __always_inline struct cozbpf_cpu *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Scheduler edges (--sync=wake, design.md 4.5 and 4.6): who ran, who waited, who woke whom, and which wake-ups are no thread's doing.
+ * The scheduler's hooks run with interrupts off; they touch the thread state and the clock of this CPU, and create nothing.
+ */
+#include "maps.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current thread's doing. */
+#define IRQ_TIMER 1
+#define IRQ_SOFT 2
+#define IRQ_DEVICE 4
+
+/* A softirq that begins this soon after an interrupt handler of this CPU runs on that interrupt's exit, not inline from a system call. */
+#define IRQ_EXIT_NS 3000
+
+enum { SOFTIRQ_NET_TX = 2, SOFTIRQ_NET_RX = 3 }; /* include/linux/interrupt.h */
+
+/* Hook: context switch, interrupts off. No loops. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct cozbpf_thread *out = thread_of(prev), *in = thread_of(next);
+	struct cozbpf_cpu *cpu;
+	__u64 now;
+
+	if (!out && !in)
+		return 0;
+	cpu = this_cpu();
+	if (!cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (out)
+		delay_switch_out(out, &control, cpu, preempt || compat_task_runnable(prev), now);
+	if (in && delay_switch_in(in, &control, cpu, now))
+		cpu->handovers++;
+	return 0;
+}
+
+/* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No loops. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *p)
+{
+	struct cozbpf_thread *t = thread_of(p), *w;
+	struct cozbpf_cpu *cpu;
+	__u64 now;
+
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	w = thread_of(bpf_get_current_task_btf());
+	cpu = this_cpu();
+	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
+	if (w && w != t && cpu && !cpu->irq) {
+		delay_wake(t, w, &control, now);
+		cpu->joins++;
+	}
+	delay_runnable(t, now);
+	return 0;
+}
+
+/* Hook: a new thread is put on a run queue. No loops. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *p)
+{
+	struct cozbpf_thread *t = thread_of(p);
+
+	if (t)
+		delay_runnable(t, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Marks what runs on this CPU for the time of an interrupt. Flags, not depths: one kind does not nest in itself, and a lost exit heals. */
+static __always_inline int irq_set(__u32 kind)
+{
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (cpu)
+		cpu->irq |= kind;
+	return 0;
+}
+
+static __always_inline int irq_clear(__u32 kind)
+{
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (cpu)
+		cpu->irq &= ~kind;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_timer_entry)
+{
+	return irq_set(IRQ_TIMER);
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_timer_exit)
+{
+	return irq_clear(IRQ_TIMER);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry)
+{
+	return irq_set(IRQ_DEVICE);
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (cpu) {
+		cpu->irq &= ~IRQ_DEVICE;
+		cpu->irq_exit_at = bpf_ktime_get_ns();
+	}
+	return 0;
+}
+
+/* Network softirqs that run inline from a send are the sender's doing (loopback); all other softirqs are nobody's. */
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int vec)
+{
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	if ((vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) && bpf_ktime_get_ns() - cpu->irq_exit_at > IRQ_EXIT_NS)
+		return 0;
+	cpu->irq |= IRQ_SOFT;
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit)
+{
+	return irq_clear(IRQ_SOFT);
+}

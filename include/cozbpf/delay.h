@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * The delay arithmetic (design.md section 4), and nowhere else. Pure: no clock, no map, no helper; compiled into the BPF programs and into the
+ * host's unit tests. `now` is monotonic ns. Each function looks at threads that cannot be looked at by another CPU at the same moment, except
+ * delay_virtual_time(), which only reads; `required` is the one word that all share, and is only ever raised, atomically.
+ */
+#ifndef COZBPF_DELAY_H
+#define COZBPF_DELAY_H
+
+#include <cozbpf/abi.h>
+
+#define DELAY_INLINE static inline __attribute__((always_inline, unused))
+#define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
+
+/* R = max(R, v). Bounded: after eight lost races the others have raised it and ours comes at the next look. */
+DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
+{
+	for (int i = 0; i < 8; i++) {
+		__u64 r = DELAY_READ(x->required);
+
+		if (v <= r || __sync_val_compare_and_swap(&x->required, r, v) == r)
+			return;
+	}
+}
+
+DELAY_INLINE __u32 delay_share(const struct cozbpf_thread *t)
+{
+	if (!t->ring_weight)
+		return 0;
+	return t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
+}
+
+/* Opening level for a thread that is looked at for the first time in this experiment (rule 4). */
+DELAY_INLINE void delay_enter(struct cozbpf_thread *t, const struct cozbpf_control *x)
+{
+	__u32 epoch = DELAY_READ(x->epoch), line;
+	__u64 opened = x->opened_ns, hits = 0;
+
+	if (t->epoch == epoch)
+		return;
+	t->epoch = epoch;
+	t->paid = 0;
+	t->carry = 0;
+	t->pause = COZBPF_PAUSE_NONE;
+	if (t->run_since && t->run_since < opened)
+		t->run_since = opened;
+	if (t->blocked_at && t->blocked_at < opened)
+		t->blocked_at = opened;
+	if (t->runnable_at && t->runnable_at < opened)
+		t->runnable_at = opened;
+	line = x->line;
+	for (int i = 0; i < COZBPF_RING; i++)
+		if (t->ring[i].line == line)
+			hits += t->ring[i].weight_ns;
+	t->ring_hits = hits;
+	t->share = delay_share(t);
+}
+
+/* Credit that the time executed up to `now` has earned but that L does not hold yet (rule 1). */
+DELAY_INLINE __u64 delay_pending(__u64 run_since, __u32 share, __u32 speedup_pct, __u64 now)
+{
+	if (!run_since || now <= run_since)
+		return 0;
+	return (now - run_since) * share / COZBPF_SHARE_ONE * speedup_pct / 100;
+}
+
+/* Rule 1: L grows by s x f x the time executed since the last look; R follows when L passes it (minimal delays, paper 3.4.3). */
+DELAY_INLINE void delay_credit(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+{
+	__u64 from = t->run_since;
+
+	if (!from || now <= from)
+		return;
+	t->run_since = now;
+	t->unsampled += now - from;
+	if (!DELAY_READ(x->active) || !t->share || !x->speedup_pct)
+		return;
+	t->paid += delay_pending(from, t->share, x->speedup_pct, now);
+	if (t->paid > DELAY_READ(x->required))
+		delay_raise_required(x, t->paid);
+}
+
+/* Rule 2: [pause_from, end) of a pause has been served; what exceeds the debt goes to carry, never to R (rule 3). */
+DELAY_INLINE void delay_serve(struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 end)
+{
+	__u64 served, required = DELAY_READ(x->required), room = required > t->paid ? required - t->paid : 0;
+
+	if (end <= t->pause_from)
+		return;
+	served = end - t->pause_from;
+	t->pause_from = end;
+	if (served <= room) {
+		t->paid += served;
+	} else {
+		t->paid += room;
+		t->carry += served - room;
+	}
+}
+
+/* Brings a thread in a pause up to `now`. A pause that holds its CPU ends at its end; a sleeping one when the thread has a CPU again. */
+DELAY_INLINE void delay_settle(struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		return;
+	delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
+	if (now >= t->pause_end)
+		t->pause = COZBPF_PAUSE_NONE;
+}
+
+/* Puts a sample into the thread's window; it weighs the time executed since the one before. */
+DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 line)
+{
+	struct cozbpf_ring_entry *e = &t->ring[t->ring_next & (COZBPF_RING - 1)];
+	__u32 selected = x->line, weight = t->unsampled > 0xffffffffULL ? 0xffffffffU : (__u32)t->unsampled;
+
+	t->unsampled = 0;
+	t->ring_weight -= e->weight_ns;
+	if (e->line == selected)
+		t->ring_hits -= e->weight_ns;
+	e->line = line;
+	e->weight_ns = weight;
+	t->ring_weight += weight;
+	if (line == selected)
+		t->ring_hits += weight;
+	t->ring_next++;
+	if (t->ring_used < COZBPF_RING)
+		t->ring_used++;
+	t->share = delay_share(t);
+}
+
+/* The thread executes, yet its switch-in was not seen (kernels have been met that switch without passing the tracepoint): it begins here. */
+DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
+{
+	if (t->run_since)
+		return 0;
+	t->run_since = now;
+	t->runnable_at = 0;
+	t->blocked_at = 0;
+	return 1;
+}
+
+/*
+ * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none; carry has been
+ * used up first. The caller has settled the thread and found it not pausing.
+ */
+DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
+{
+	__u64 required, debt, executed;
+
+	delay_credit(t, x, now);
+	executed = t->unsampled;
+	if (!t->ring_used && line && line == x->line && DELAY_READ(x->active)) {
+		/* A thread's first sample speaks for the time before it as well, which was not credited for want of a share. */
+		__u64 since = now > x->opened_ns ? now - x->opened_ns : 0;
+
+		t->paid += (executed < since ? executed : since) * x->speedup_pct / 100;
+		if (t->paid > DELAY_READ(x->required))
+			delay_raise_required(x, t->paid);
+	}
+	delay_ring_push(t, x, line);
+	if (!DELAY_READ(x->active))
+		return 0;
+	required = DELAY_READ(x->required);
+	if (t->paid >= required)
+		return 0;
+	debt = required - t->paid;
+	if (t->carry >= debt) {
+		t->carry -= debt;
+		t->paid = required;
+		return 0;
+	}
+	t->paid += t->carry;
+	debt -= t->carry;
+	t->carry = 0;
+	if (debt < min_debt)
+		return 0;
+	return debt < COZBPF_PAUSE_MAX_NS ? debt : COZBPF_PAUSE_MAX_NS;
+}
+
+/* The signal for a pause until `end` has been sent. */
+DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u32 hold)
+{
+	t->pause = COZBPF_PAUSE_ASKED;
+	t->asked_at = now;
+	t->pause_end = end;
+	t->pause_hold = hold;
+}
+
+/* The handler of the pause that was asked for begins. The way from the sample to the handler is pause as well: the program does not run. */
+DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+{
+	if (now >= t->pause_end || !t->run_since) {
+		t->pause = COZBPF_PAUSE_NONE; /* came too late: the handler returns at once */
+		return;
+	}
+	t->pause = COZBPF_PAUSE_BEGUN;
+	t->pause_from = t->run_since < now ? t->run_since : now;
+	t->run_since = t->pause_end;
+}
+
+/*
+ * An ask that has waited too long is withdrawn, but not before its end: until then its signal, should it still come, pauses the thread, and that
+ * has to be counted. 1 when it was withdrawn.
+ */
+DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
+{
+	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS || now < t->pause_end)
+		return 0;
+	t->pause = COZBPF_PAUSE_NONE;
+	return 1;
+}
+
+/* The thread leaves its CPU, still runnable (preempted) or blocked; the CPU's clock is its L (rule 5). */
+DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int runnable, __u64 now)
+{
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		delay_credit(t, x, now);
+	t->run_since = 0;
+	if (runnable)
+		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
+	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
+	cpu->paid = t->paid;
+	cpu->left_at = now;
+	cpu->epoch = t->epoch;
+}
+
+/* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
+DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
+{
+	int joined;
+
+	delay_enter(t, x);
+	joined = t->runnable_at && cpu->left_at >= t->runnable_at && cpu->epoch == t->epoch;
+	/* A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. */
+	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
+		delay_serve(t, x, joined ? t->runnable_at : now);
+	if (joined) {
+		__u64 own = t->paid + (now - t->runnable_at);
+
+		t->paid = own < cpu->paid ? own : cpu->paid;
+	}
+	t->runnable_at = 0;
+	t->blocked_at = 0;
+	t->run_since = now;
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		return joined;
+	if (now >= t->pause_end) {
+		t->pause = COZBPF_PAUSE_NONE; /* the handler returns at once; what is still owed shows at the next sample */
+	} else {
+		t->pause_from = now;
+		t->run_since = t->pause_end;
+	}
+	return joined;
+}
+
+/* Thread `t`, blocked, is woken by `w`, which executes: the join in virtual time (rule 5, the paper's credit of 3.4.1). */
+DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, struct cozbpf_control *x, __u64 now)
+{
+	__u64 own;
+
+	delay_enter(t, x);
+	delay_enter(w, x);
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	delay_settle(w, x, now);
+	delay_credit(w, x, now);
+	own = t->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
+	t->paid = own < w->paid ? own : w->paid;
+}
+
+/* The thread becomes runnable, whoever woke it; after delay_wake(). */
+DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
+{
+	t->runnable_at = now;
+}
+
+/* A new thread or process starts at its parent's L (paper 3.4, Thread creation). `t` is zeroed. */
+DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *parent, struct cozbpf_control *x, __u64 now)
+{
+	delay_enter(parent, x);
+	delay_settle(parent, x, now);
+	delay_credit(parent, x, now);
+	t->epoch = parent->epoch;
+	t->paid = parent->paid;
+	t->member = 1;
+}
+
+/* Virtual time of a thread that executes, without touching it: the sample program may come in between, hence the second look. */
+DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	__u64 from = 0, paid = 0;
+
+	if (t->epoch != x->epoch)
+		return now; /* not looked at in this experiment: has neither paid nor been credited */
+	for (int i = 0; i < 3; i++) {
+		from = DELAY_READ(t->run_since);
+		paid = DELAY_READ(t->paid);
+		if (DELAY_READ(t->run_since) == from)
+			break;
+	}
+	return now - paid - delay_pending(from, t->share, x->speedup_pct, now);
+}
+
+#endif

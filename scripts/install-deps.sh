@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs from Debian's packages what building, testing and the demo need, and only what is missing. Run again, it does nothing.
+# usage: scripts/install-deps.sh [--list] [build] [test] [demo]   default: build. docs/dependencies.md says why each one is needed.
+set -euo pipefail
+
+packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
+	case $1 in
+	build) echo gcc g++ make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcjson-dev ;;
+	test) echo clang-format clang-tidy shellcheck cppcheck binutils gdb procps coz-profiler python3 nodejs:node mandoc ;;
+	demo) echo gcc libc6-dev make bzip2 tar ;;
+	*) die "unknown group '$1'" "the groups are build, test and demo" 2 ;;
+	esac
+}
+
+die() {
+	echo "install-deps: error: $1" >&2
+	[ -z "${2:-}" ] || echo "install-deps: hint: $2" >&2
+	exit "${3:-1}"
+}
+
+have() { # PACKAGE[:COMMAND]
+	[[ "$1" == *:* ]] && command -v "${1#*:}" >/dev/null && return
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "${1%%:*}" 2>/dev/null)" = installed ]
+}
+
+apt() {
+	DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" </dev/null
+}
+
+known() { # every PACKAGE has a candidate in the package lists
+	local p
+	for p in "$@"; do
+		apt-cache policy "$p" 2>/dev/null | grep -q 'Candidate: [0-9]' || return 1
+	done
+}
+
+main() {
+	local group list='' p
+	local -a groups=() wanted=() missing=() names=()
+	for group in "$@"; do
+		if [ "$group" = --list ]; then list=1; else groups+=("$group"); fi
+	done
+	[ ${#groups[@]} -gt 0 ] || groups=(build)
+	for group in "${groups[@]}"; do
+		p=$(packages_of "$group")
+		read -ra names <<<"$p"
+		wanted+=("${names[@]}")
+	done
+	if [ -n "$list" ]; then
+		printf '%s\n' "${wanted[@]%%:*}" | sort -u
+		return
+	fi
+	command -v apt-get >/dev/null || die "no apt-get here" "docs/dependencies.md names what to install by other means"
+	for p in "${wanted[@]}"; do
+		have "$p" || [[ " ${missing[*]} " == *" ${p%%:*} "* ]] || missing+=("${p%%:*}")
+	done
+	if [ ${#missing[@]} -eq 0 ]; then
+		echo "install-deps: ${groups[*]}: nothing is missing"
+		return
+	fi
+	[ "$(id -u)" -eq 0 ] || die "missing: ${missing[*]}" "run 'sudo $0 ${groups[*]}'" 3
+	echo "install-deps: installing ${missing[*]}"
+	known "${missing[@]}" || apt update || true
+	# The lists may be older than the mirror, and mirrors have bad moments: each retry starts with new lists.
+	for p in 1 2 3; do
+		apt install --no-install-recommends "${missing[@]}" && return
+		sleep $((p * 2))
+		apt update || true
+	done
+	die "could not install ${missing[*]}" "see apt-get's messages above"
+}
+
+main "$@"

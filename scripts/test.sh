@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what is missing, builds, and runs every layer of tests, also the layers after a failed one. Needs root: sudo ./scripts/test.sh
+# The last line is "N passed, M failed[, K skipped]"; the exit status is 0 only when nothing failed. In CI a skip is a failure as well.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+[ "$(id -u)" -eq 0 ] || {
+	echo "test: error: the tests need root" >&2
+	echo "test: hint: run 'sudo $0'; 'make check' alone needs no root" >&2
+	exit 3
+}
+
+# What is built belongs to the user who called sudo. The tests themselves see no sudo: what depends on it sets it.
+owner=${SUDO_UID:-}:${SUDO_GID:-}
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# The clone may belong to somebody else than root.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$PWD
+
+# timeout ends all that a step has started; on a terminal only the step itself, so that Ctrl-C arrives.
+foreground=()
+[ ! -t 1 ] || foreground=(--foreground)
+COZBPF_TOTALS=$(mktemp)
+export COZBPF_TOTALS
+finish() {
+	rm -f "$COZBPF_TOTALS"
+	[ "$owner" = : ] || [ ! -d build ] || chown -R "$owner" build
+}
+trap finish EXIT
+
+# step SECONDS NAME COMMAND... A step that adds no totals of its own counts as one test; so does a failure that its totals do not show.
+step() {
+	local limit=$1 name=$2 start=$SECONDS rc=0 before now
+	shift 2
+	echo "== $name"
+	before=$(wc -l <"$COZBPF_TOTALS")
+	timeout "${foreground[@]}" -k 10 "$limit" "$@" </dev/null || rc=$?
+	now=$(tail -n +$((before + 1)) "$COZBPF_TOTALS" | awk '{ n++; f += $2 } END { print n + 0, f + 0 }')
+	if [ "$rc" -ne 0 ] && [ "${now#* }" -eq 0 ]; then
+		echo "0 1 0" >>"$COZBPF_TOTALS"
+	elif [ "${now% *}" -eq 0 ]; then
+		echo "1 0 0" >>"$COZBPF_TOTALS"
+	fi
+	[ "$rc" -ne 124 ] || echo "test: $name: stopped after $limit s"
+	echo "-- $name: status $rc, $((SECONDS - start)) s"
+	return "$rc"
+}
+
+totals() {
+	awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed%s\n", p, f, s ? sprintf(", %d skipped", s) : ""; exit f > 0 || p == 0 }' \
+		"$COZBPF_TOTALS"
+}
+
+jobs=$(nproc)
+step 600 'install what is missing' scripts/install-deps.sh build test
+step 300 build make -j"$jobs" WERROR=1 all workloads
+step 120 lint make WERROR=1 lint
+step 60 'lint finds what it should' tests/lint/selftest.sh
+step 300 'unit tests' make -j"$jobs" WERROR=1 check
+step 200 'bpf tests' make WERROR=1 check-bpf
+step 420 'end-to-end tests' make WERROR=1 check-e2e
+step 420 'accuracy, short' tests/bench/accuracy.sh --ci
+echo "test: everything took $SECONDS s"
+totals

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites of lines and symbols. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbols/symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_map(const struct line_map *map)
+{
+	for (size_t i = 0; i < map->n_ranges; i++) {
+		const struct line_range *r = &map->ranges[i];
+
+		if (r->lo >= r->hi || !r->line || r->line >= map->n_lines || (i && r->lo < r[-1].hi))
+			abort();
+	}
+}
+
+static void ask(struct object *o)
+{
+	struct scope all = {0};
+	struct source_file *files;
+	struct probe_site *sites;
+	struct line_map map;
+	struct error e;
+	size_t n, n_sites;
+
+	line_map_init(&map);
+	if (!object_add_lines(o, &all, &map, &n, &e))
+		check_map(&map);
+	line_map_deinit(&map);
+	if (!object_source_files(o, &all, &files, &n, &e)) {
+		for (size_t i = 0; i < n && i < 4; i++)
+			if (!object_find_line(o, files[i].path, 7, &sites, &n_sites, &e))
+				free(sites);
+		source_files_free(files, n);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct object *o = NULL;
+	struct probe_site *sites;
+	struct error e = {0};
+	char path[64];
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	if (!object_open(path, "", &o, &e)) {
+		ask(o);
+		if (!object_find_symbol(o, "work", 0, &sites, &n, &e))
+			free(sites);
+		if (!object_find_symbol(o, "_ZN4shop4till3addEi", 4, &sites, &n, &e))
+			free(sites);
+		object_close(o);
+	} else if (!*e.cause) {
+		abort();
+	}
+	close(fd);
+	return 0;
+}

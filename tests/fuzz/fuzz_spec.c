@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* libFuzzer: any text as a progress point, as a scope pattern and as a path. What is parsed has to hold what spec.h promises. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/paths.h"
+#include "core/scope.h"
+#include "core/spec.h"
+#include "core/suggest.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_path(const char *text)
+{
+	char *path = strdup(text), *again;
+
+	path_normalise(path);
+	again = strdup(path);
+	path_normalise(again);
+	if (strcmp(path, again) || strlen(path) > strlen(text) || (*text == '/') != (*path == '/') || strstr(path, "//"))
+		abort();
+	free(path);
+	free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+	struct scope scope = {0};
+	struct error e = {0};
+	struct spec s;
+
+	memcpy(text, data, size);
+	text[size] = 0;
+	if (!spec_parse(text, &s, &e)) {
+		if (!s.name || !*s.name || strpbrk(s.name, "\t\n"))
+			abort();
+		if (s.kind == SPEC_LINE ? !s.file || !*s.file || !s.line : !s.symbol || !*s.symbol)
+			abort();
+		spec_deinit(&s);
+	} else if (e.status != EXIT_USAGE || !*e.cause) {
+		abort();
+	}
+	check_path(text);
+	scope_has_source(&scope, text);
+	if (!scope_match("%", text) || (!strchr(text, '%') && !scope_match(text, text)))
+		abort();
+	if (suggest_distance(text, text, 3) && strlen(text) <= SUGGEST_NAME)
+		abort();
+	free(text);
+	return 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `cozbpf lines`: what could be selected in a binary, or the reason why nothing could. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options.h"
+#include "symbols/symbols.h"
+
+struct lines_options {
+	struct string_list sources, binaries;
+	bool verbose;
+};
+
+static const struct option_entry entries[] = {
+    {'s', "source-scope", OPTION_LIST, offsetof(struct lines_options, sources), "PATTERN",
+	"source files that may be selected, by their whole path with % as wildcard; repeatable (default: all but system headers)"},
+    {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
+	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, which is BINARY here)"},
+    {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL, "print each line with its number of address ranges"},
+    {0, NULL, 0, 0, NULL, NULL},
+};
+
+static const struct option_table table = {
+    .command = "lines",
+    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] BINARY",
+    .summary =
+	"Prints the source files of BINARY whose lines could be selected, with the number of lines in each. When there are none, says "
+	"why and what to do about it.",
+    .entries = entries,
+    .epilogue = "examples:\n"
+		"  cozbpf lines ./server\n"
+		"  cozbpf lines -v -s '%/src/parser.c' ./server\n",
+};
+
+/* A line with the number of its ranges, for printing in order. */
+struct listed_line {
+	const struct source_line *line;
+	size_t n_ranges;
+};
+
+static int listed_cmp(const void *a, const void *b)
+{
+	const struct listed_line *x = a, *y = b;
+	int ret = strcmp(x->line->file, y->line->file);
+
+	return ret ? ret : x->line->line < y->line->line ? -1 : x->line->line > y->line->line;
+}
+
+static int print_lines(const struct line_map *map, bool verbose, struct error *e)
+{
+	struct listed_line *lines = calloc(map->n_lines, sizeof(*lines));
+	size_t n = map->n_lines - 1, in_file = 0, files = 0;
+
+	if (!lines)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		lines[i].line = &map->lines[i + 1];
+	for (size_t i = 0; i < map->n_ranges; i++)
+		lines[map->ranges[i].line - 1].n_ranges++;
+	qsort(lines, n, sizeof(*lines), listed_cmp);
+	for (size_t i = 0; i < n; i++) {
+		in_file++;
+		if (verbose)
+			printf("%s:%u\t%zu\n", lines[i].line->file, lines[i].line->line, lines[i].n_ranges);
+		if (i + 1 < n && lines[i + 1].line->file == lines[i].line->file)
+			continue;
+		if (!verbose)
+			printf("%7zu  %s\n", in_file, lines[i].line->file);
+		files++;
+		in_file = 0;
+	}
+	free(lines);
+	if (fflush(stdout) || ferror(stdout))
+		return error_set(e, EXIT_OTHER, "cannot write the list: %s", strerror(errno));
+	fprintf(stderr, "cozbpf: %zu line%s in %zu file%s can be selected\n", n, n == 1 ? "" : "s", files, files == 1 ? "" : "s");
+	return 0;
+}
+
+static int most_lines_first(const void *a, const void *b)
+{
+	const struct source_file *x = a, *y = b;
+
+	return x->n_lines > y->n_lines ? -1 : x->n_lines < y->n_lines;
+}
+
+/* Appends a formatted "'name'" to a list of names as long as there is room. */
+static void append_name(char *buf, size_t size, const char *name)
+{
+	size_t len = strlen(buf);
+
+	if (len + strlen(name) + 5 < size)
+		snprintf(buf + len, size - len, "%s'%s'", len ? ", " : "", name);
+}
+
+/* Debug information is there and names files, but none is in scope. */
+static int explain_scope(const struct lines_options *o, const char *path, const struct source_file *files, size_t n, struct error *e)
+{
+	char names[600] = "", patterns[300] = "";
+	size_t shown = n < 4 ? n : 4;
+
+	for (size_t i = 0; i < shown; i++)
+		append_name(names, sizeof(names), files[i].path);
+	for (size_t i = 0; i < o->sources.n; i++)
+		append_name(patterns, sizeof(patterns), o->sources.items[i]);
+	if (!o->sources.n) {
+		error_set(e, EXIT_NO_RESULT, "'%s' has no source file but those of the system and the toolchain", path);
+		return error_hint(e, "its files are %s%s; use -s '%%' to have them in scope", names, n > shown ? " and others" : "");
+	}
+	error_set(e, EXIT_NO_RESULT, "no source file of '%s' matches %s", path, patterns);
+	return error_hint(e, "a pattern covers the whole path, with %% as wildcard; the files with most lines are %s%s", names,
+	    n > shown ? " (-s '%' lists all)" : "");
+}
+
+/* Sets @e to the reason why nothing is in scope. */
+static int explain(struct object *object, const struct scope *scope, const struct lines_options *o, struct error *e)
+{
+	struct source_file *files;
+	size_t n;
+
+	if (object_source_files(object, scope, &files, &n, e))
+		return -1;
+	if (!n) {
+		error_set(e, EXIT_NO_RESULT, "the debug information of '%s' names no line with code", object_path(object));
+		error_hint(e, "build it with '-g' and do not link it with options that discard line tables");
+	} else {
+		qsort(files, n, sizeof(*files), most_lines_first);
+		explain_scope(o, object_path(object), files, n, e);
+	}
+	source_files_free(files, n);
+	return -1;
+}
+
+static int list_binary(const char *path, const struct lines_options *o, struct error *e)
+{
+	struct scope scope = {o->sources.items, o->sources.n, o->binaries.items, o->binaries.n};
+	struct object *object;
+	struct line_map map;
+	size_t n_lines;
+	int ret;
+
+	if (!scope_has_binary(&scope, path, true)) {
+		error_set(e, EXIT_NO_RESULT, "'%s' is not in the binary scope", path);
+		return error_hint(e, "leave out -b, or give a pattern that matches the whole path");
+	}
+	if (object_open(path, "", &object, e))
+		return -1;
+	if (line_map_init(&map)) {
+		object_close(object);
+		return error_set(e, EXIT_OTHER, "out of memory");
+	}
+	ret = object_add_lines(object, &scope, &map, &n_lines, e);
+	if (!ret)
+		ret = n_lines ? print_lines(&map, o->verbose, e) : explain(object, &scope, o, e);
+	line_map_deinit(&map);
+	object_close(object);
+	return ret;
+}
+
+int cmd_lines(int argc, char **argv)
+{
+	struct lines_options o = {0};
+	struct error e = {0};
+	int first = options_parse(&table, argc, argv, &o, &e), ret = first;
+
+	if (first > 0 && argc - first != 1) {
+		ret = error_set(&e, EXIT_USAGE, first == argc ? "no binary is named" : "more than one binary is named");
+		error_hint(&e, "usage: %s", table.usage);
+	} else if (first > 0) {
+		ret = list_binary(argv[first], &o, &e);
+	}
+	string_list_deinit(&o.sources);
+	string_list_deinit(&o.binaries);
+	return ret < 0 ? cmd_fail(&e) : EXIT_OK;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `cozbpf [run]`: options and the order of things; see run.h for the parts. */
+#include "cmd/run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+#define FIELD(name) offsetof(struct run_options, name)
+
+static const struct option_entry entries[] = {
+    {'P', "progress", OPTION_LIST, FIELD(progress), "[NAME=]SPEC", "progress point; repeatable; without one the whole run counts (--end-to-end)"},
+    {'s', "source-scope", OPTION_LIST, FIELD(sources), "PATTERN", "source files whose lines may be selected, % is the wildcard (default: all but system headers)"},
+    {'b', "binary-scope", OPTION_LIST, FIELD(binaries), "PATTERN", "binaries whose lines may be selected, MAIN is the main executable (default: MAIN)"},
+    {'o', "output", OPTION_STRING, FIELD(output), "FILE", "profile, appended to (default: profile.coz)"},
+    {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME", "stop profiling after TIME, the command goes on (default: to its end)"},
+    {'n', "runs", OPTION_UINT, FIELD(runs), "N", "run the command N times into one profile (default: 1)"},
+    {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL, "the whole run is one unit of progress; use with -n"},
+    {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE", "experiment on this line only (default: lines at random, as samples hit them)"},
+    {0, "fixed-speedup", OPTION_STRING, FIELD(fixed_speedup), "LIST", "line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5)"},
+    {0, "seed", OPTION_UINT, FIELD(seed), "N", "seed of the random order (default: from the clock)"},
+    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME", "CPU time between samples (default: 1ms)"},
+    {0, "experiment-length", OPTION_TIME, FIELD(length_ns), "TIME", "length of an experiment (default: 500ms, adapted to the rate of visits)"},
+    {0, "user", OPTION_STRING, FIELD(user), "USER", "run the command as USER (default: under sudo the invoking user)"},
+    {0, "follow-children", OPTION_UNFLAG, FIELD(no_follow), NULL, "forked and exec'd children are profiled too (default)"},
+    {0, "no-follow-children", OPTION_FLAG, FIELD(no_follow), NULL, "only the command's own process is profiled"},
+    {0, "sleep-pauses", OPTION_FLAG, FIELD(sleep_pauses), NULL, "pause by sleeping where no thread waits for a CPU (default: hold the CPU; saves CPU quota, costs accuracy)"},
+    {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
+    {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
+    {0, "no-tui", OPTION_FLAG, FIELD(no_tui), NULL, "no progress line"},
+    {0},
+};
+
+static const struct option_table table = {
+    .command = "run",
+    .usage = "cozbpf [run] [options] -- cmd [args...]",
+    .summary = "Runs the command, experiments on its lines, and tells what the program would gain if each were faster.",
+    .entries = entries,
+    .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET]\n"
+		"examples:\n"
+		"  sudo cozbpf -P done=request_done -d 60s -- ./server\n"
+		"  sudo cozbpf --end-to-end -n 40 -- ./batch-job input\n"
+		"  cozbpf report profile.coz\n",
+};
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+void run_say(const struct runner *r, const char *format, ...)
+{
+	va_list args;
+
+	if (r->o.quiet)
+		return;
+	run_progress_clear(r);
+	va_start(args, format);
+	fputs("cozbpf: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+/* "0,25,50,100" */
+static int parse_speedups(struct run_options *o, struct error *e)
+{
+	const char *c = o->fixed_speedup;
+
+	if (!c)
+		return 0;
+	o->speedups = calloc(strlen(c) + 1, sizeof(*o->speedups));
+	if (!o->speedups)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	while (1) {
+		char *end;
+		unsigned long pct = strtoul(c, &end, 10);
+
+		if (end == c || pct > 100 || (*end && *end != ',')) {
+			error_set(e, EXIT_USAGE, "'%s' is not a list of line speedups", o->fixed_speedup);
+			return error_hint(e, "give whole percents from 0 to 100, for example --fixed-speedup 0,25,50,100");
+		}
+		o->speedups[o->n_speedups++] = (unsigned)pct;
+		if (!*end)
+			return 0;
+		c = end + 1;
+	}
+}
+
+static int check_options(struct run_options *o, struct error *e)
+{
+	if (!o->command[0]) {
+		error_set(e, EXIT_USAGE, "no command given");
+		return error_hint(e, "cozbpf -P PROGRESS -- cmd args...; see cozbpf --help");
+	}
+	if (o->period_ns < 100000 || o->period_ns > 100000000) {
+		error_set(e, EXIT_USAGE, "a period of %llu us cannot be sampled", (unsigned long long)o->period_ns / 1000);
+		return error_hint(e, "give --period between 100us and 100ms");
+	}
+	if (o->length_ns && (o->length_ns < 20000000 || o->length_ns > 600000000000ULL)) {
+		error_set(e, EXIT_USAGE, "experiments cannot last %llu ms", (unsigned long long)o->length_ns / 1000000);
+		return error_hint(e, "give --experiment-length between 20ms and 10m");
+	}
+	if (!o->runs || o->runs > 100000)
+		return error_set(e, EXIT_USAGE, "the command cannot be run %llu times", (unsigned long long)o->runs);
+	if (o->end_to_end && o->progress.n)
+		return error_set(e, EXIT_USAGE, "--end-to-end and -P exclude each other");
+	return parse_speedups(o, e);
+}
+
+static int run_all(struct runner *r, struct error *e)
+{
+	if (run_setup(r, e))
+		return -1;
+	for (r->run = 0; r->run < r->o.runs && !r->interrupted; r->run++)
+		if (run_once(r, e))
+			return -1;
+	return 0;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct runner r = {.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}, .signal_fd = -1};
+	struct error e = {0};
+	int first, status;
+
+	r.o = (struct run_options){.output = "profile.coz", .runs = 1, .seed = monotonic_ns(), .period_ns = 1000000};
+	first = options_parse(&table, argc, argv, &r.o, &e);
+	if (!first)
+		return EXIT_OK;
+	r.o.command = argv + (first > 0 ? first : argc);
+	if (first < 0 || check_options(&r.o, &e) || run_all(&r, &e)) {
+		run_progress_clear(&r);
+		status = cmd_fail(&e);
+	} else {
+		status = run_finish(&r);
+	}
+	run_teardown(&r);
+	return status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of `cozbpf run` and what they share: set-up, experiments, the processes' mappings, the end. Private to user/cmd/run*.c. */
+#ifndef COZBPF_RUN_H
+#define COZBPF_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cmd/options.h"
+#include "core/errors.h"
+#include "core/length.h"
+#include "core/linemap.h"
+#include "core/profile.h"
+#include "core/schedule.h"
+#include "core/scope.h"
+#include "kernel/session.h"
+#include "symbols/symbols.h"
+#include "target/identity.h"
+#include "target/launch.h"
+
+/* One virtual-time bucket takes in the whole run: end-to-end needs the sum only (2^42 ns are 73 minutes x 1024 buckets). */
+#define END_TO_END_SHIFT 42
+
+struct run_options {
+	struct string_list progress, sources, binaries;
+	const char *output, *fixed_line, *fixed_speedup, *user;
+	uint64_t duration_ns, runs, seed, period_ns, length_ns;
+	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses;
+	/* derived */
+	char **command;
+	unsigned *speedups;
+	size_t n_speedups;
+};
+
+struct point {
+	char *name;
+	uint64_t visits_before; /* of earlier runs */
+};
+
+/* A process of the target, as far as its mappings go. */
+struct process {
+	int pid;
+	uint64_t rescan_ns;    /* when to look again; 0: never */
+	uint64_t interval_ns;
+	struct process *next;
+};
+
+enum phase { PHASE_PICK, PHASE_OPEN, PHASE_COOL, PHASE_IDLE };
+
+struct runner {
+	struct run_options o;
+	struct scope scope;
+	struct identity identity;
+	char path[4096], shim[4096]; /* of the command and of the shim */
+	struct line_map lines;
+	struct object *main_object;
+	struct session *session;
+	struct launch launch;
+	struct point points[COZBPF_POINTS];
+	unsigned n_points;
+	uint32_t fixed_line;
+	struct process *processes;
+	struct line_object_file *seen; /* files looked at and found out of scope */
+	size_t n_seen;
+
+	struct schedule schedule;
+	struct length length;
+	enum phase phase;
+	uint64_t deadline_ns;   /* of the phase */
+	uint64_t visits_at_open, visits_at_deadline;
+	bool closing;		/* its length is over: it closes with the next visit, at give_up_ns at the latest */
+	uint64_t give_up_ns;
+	bool spoilt;		/* the target was stopped meanwhile */
+	uint32_t line;
+	unsigned speedup_pct;
+	unsigned shift;
+	uint64_t planned_ns;
+
+	FILE *out;
+	struct profile profile; /* what this invocation has measured */
+	uint64_t started_ns, delayed_ns; /* of this run: monotonic start; time in experiments with s > 0 */
+	uint64_t samples_before, in_scope_before; /* counters at the start of this run */
+	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
+	size_t counts_room;
+	uint64_t dropped;
+	uint32_t run;
+	bool profiling;
+	bool interrupted;
+	bool progress_shown;
+	uint64_t progress_at_ns, leader_at_ns;
+	char leader[160];
+	int exit_status; /* of the command */
+	sigset_t old_mask;
+	int signal_fd;
+};
+
+uint64_t monotonic_ns(void);
+void run_say(const struct runner *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* run_setup.c: lines in scope, progress points, output. */
+int run_setup(struct runner *r, struct error *e);
+void run_teardown(struct runner *r);
+
+/* run_objects.c: which processes map what; objects that come later. */
+void run_on_event(const struct cozbpf_event *event, void *arg);
+void run_map_process(struct runner *r, int pid);
+void run_rescan(struct runner *r, uint64_t now);
+void run_forget_processes(struct runner *r);
+
+/* run_experiments.c: the experiments of one run. run_step() does what is due and returns when to call it again. */
+void run_begin(struct runner *r, uint64_t now);
+uint64_t run_step(struct runner *r, uint64_t now);
+void run_end(struct runner *r, uint64_t now, bool target_ended);
+
+/* run_loop.c: one run of the command, from fork to exit. 0, or -1 with @e. */
+int run_once(struct runner *r, struct error *e);
+
+/* run_finish.c: records at the end of a run; ranked answer, or the reason why there is none. Returns the tool's exit status. */
+int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);
+void run_write_totals(struct runner *r, uint64_t now);
+int run_finish(struct runner *r);
+void run_progress_line(struct runner *r, uint64_t now);
+void run_progress_clear(const struct runner *r);
+
+#endif

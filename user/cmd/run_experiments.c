@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The experiments of one run (design.md section 6) as a state machine: a line is picked by a sample, an experiment opens, closes, is written,
+ * and the target cools off. Time comes in; the caller sleeps in between.
+ */
+#include "cmd/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/visits.h"
+
+#define POLL_NS 1000000ULL	 /* for the sample that picks the line, and for the visit that closes an experiment */
+#define COOL_OFF_NS 3000000ULL	 /* three sample periods: no sample of one experiment falls in the next (design.md 6) */
+#define PAUSE_SLACK_NS 1000000ULL /* after the latest end of a pause: the handler has returned */
+#define CLOSE_WAIT_PCT 25	 /* of the length: how long a close waits for the visit that it is to fall on */
+#define CLOSE_BUCKETS 2ULL	 /* between the visit that closes and the close: the window does not cut its burst */
+#define CLOSE_WAIT_VISITS 100	 /* with more visits than this one more or less is below 1 % */
+#define SPOILT_DEBT_PCT 5	 /* of the samples: threads that owe too much to be made to pay */
+
+/* Visits to the point that the close waits for: the most visited one. */
+static uint64_t most_visits(const struct runner *r)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < r->n_points; i++) {
+		uint64_t n = session_point(r->session, i)->visits;
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static unsigned bucket_shift(uint64_t length_ns)
+{
+	unsigned shift = 10;
+
+	while (((uint64_t)COZBPF_BUCKETS << shift) < length_ns)
+		shift++;
+	return shift;
+}
+
+static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
+{
+	r->line = line;
+	r->speedup_pct = schedule_next(&r->schedule, line);
+	r->planned_ns = r->length.ns;
+	r->shift = r->o.end_to_end ? END_TO_END_SHIFT : bucket_shift(r->planned_ns + r->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
+	r->spoilt = false;
+	r->closing = false;
+	r->phase = PHASE_OPEN;
+	r->visits_at_open = most_visits(r);
+	session_open_experiment(r->session, line, r->speedup_pct, r->shift);
+	r->deadline_ns = r->o.end_to_end ? UINT64_MAX : now + r->planned_ns;
+	return r->deadline_ns;
+}
+
+static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, uint64_t *bursts)
+{
+	struct point_record *points = calloc(r->n_points ? r->n_points : 1, sizeof(*points));
+
+	for (unsigned i = 0; points && i < r->n_points; i++) {
+		visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, &points[i]);
+		points[i].name = strdup(r->points[i].name);
+		bursts[i] = points[i].bursts;
+	}
+	return points;
+}
+
+static void keep_experiment(struct runner *r, const struct experiment_record *x)
+{
+	struct experiment_record *bigger = realloc(r->profile.experiments, (r->profile.n_experiments + 1) * sizeof(*x));
+
+	profile_write_experiment(r->out, x);
+	fflush(r->out);
+	if (!bigger) {
+		r->dropped++;
+		return;
+	}
+	r->profile.experiments = bigger;
+	bigger[r->profile.n_experiments++] = *x;
+}
+
+static char *line_name(const struct runner *r, uint32_t line)
+{
+	const struct source_line *l = &r->lines.lines[line];
+	char *name = NULL;
+
+	return asprintf(&name, "%s:%u", l->file, l->line) < 0 ? NULL : name;
+}
+
+static void close_experiment(struct runner *r)
+{
+	uint64_t bursts[COZBPF_POINTS], elapsed;
+	struct experiment_record x = {0};
+	struct snapshot snap;
+
+	session_close_experiment(r->session, &snap);
+	elapsed = snap.closed_ns - snap.opened_ns;
+	if (r->speedup_pct)
+		r->delayed_ns += elapsed;
+	if (snap.required_ns >= elapsed || elapsed > 2 * r->planned_ns + 1000000000ULL)
+		r->spoilt = true; /* nobody ran, or we did not: suspended machine, a stop that was not seen */
+	if (r->speedup_pct && snap.deep_debt * 100 > snap.samples * SPOILT_DEBT_PCT)
+		r->spoilt = true;
+	if (r->spoilt) {
+		r->dropped++;
+		return;
+	}
+	x.selected = line_name(r, r->line);
+	x.speedup = r->speedup_pct / 100.0;
+	x.duration_ns = elapsed - snap.required_ns;
+	x.elapsed_ns = elapsed;
+	x.start_ns = snap.opened_ns - r->started_ns;
+	x.selected_samples = snap.selected_samples;
+	x.fixed = r->fixed_line != 0;
+	x.run = r->run;
+	x.points = fill_points(r, x.duration_ns, bursts);
+	x.n_points = x.points ? r->n_points : 0;
+	keep_experiment(r, &x);
+	length_update(&r->length, bursts, x.n_points);
+}
+
+/* A line for the whole run, end-to-end: drawn among the samples of earlier runs; 0 before there are any. */
+static uint32_t draw_line(struct runner *r)
+{
+	const struct cozbpf_line_count *counts = session_line_counts(r->session);
+	uint64_t total = 0, at;
+
+	if (r->fixed_line)
+		return r->fixed_line;
+	for (size_t i = 1; i < r->lines.n_lines; i++)
+		total += counts[i].all;
+	if (!total)
+		return 0;
+	at = rng_below(&r->schedule.rng, total);
+	for (size_t i = 1; i < r->lines.n_lines; i++) {
+		if (at < counts[i].all)
+			return (uint32_t)i;
+		at -= counts[i].all;
+	}
+	return 0;
+}
+
+static void start_pick(struct runner *r)
+{
+	r->phase = PHASE_PICK;
+	if (!r->fixed_line)
+		session_ask_line(r->session);
+}
+
+void run_begin(struct runner *r, uint64_t now)
+{
+	uint32_t line;
+
+	r->phase = PHASE_IDLE;
+	r->deadline_ns = UINT64_MAX;
+	if (!r->o.end_to_end) {
+		start_pick(r);
+		return;
+	}
+	line = draw_line(r);
+	if (line)
+		open_experiment(r, line, now);
+}
+
+static uint64_t step_pick(struct runner *r, uint64_t now)
+{
+	uint32_t line = r->fixed_line ? r->fixed_line : session_picked_line(r->session);
+
+	/* A fixed line waits for the first sample of all: before that the program has not begun. */
+	if (!line || line >= r->lines.n_lines || !session_control(r->session)->samples)
+		return now + POLL_NS;
+	return open_experiment(r, line, now);
+}
+
+/*
+ * A close falls on a visit where visits are rare: intervals are then whole, and their mean is free of the window's two ends (Wald). The window
+ * ends some buckets after that visit, so that it does not cut the visit's own burst.
+ */
+static uint64_t step_open(struct runner *r, uint64_t now)
+{
+	uint64_t visits = most_visits(r);
+
+	if (now < r->deadline_ns)
+		return r->deadline_ns;
+	if (!r->closing) {
+		r->closing = true;
+		r->visits_at_deadline = visits;
+		r->give_up_ns = now + r->planned_ns * CLOSE_WAIT_PCT / 100;
+	}
+	if (visits - r->visits_at_open < CLOSE_WAIT_VISITS && now < r->give_up_ns) {
+		if (visits == r->visits_at_deadline)
+			return now + POLL_NS;
+		r->give_up_ns = 0;
+		return r->deadline_ns = now + POLL_NS + (CLOSE_BUCKETS << r->shift);
+	}
+	close_experiment(r);
+	r->phase = PHASE_COOL;
+	return r->deadline_ns = now + COOL_OFF_NS;
+}
+
+static uint64_t step_cool(struct runner *r, uint64_t now)
+{
+	uint64_t horizon = session_pause_horizon(r->session) + PAUSE_SLACK_NS;
+
+	if (now < r->deadline_ns)
+		return r->deadline_ns;
+	if (now < horizon)
+		return horizon;
+	start_pick(r);
+	return now;
+}
+
+uint64_t run_step(struct runner *r, uint64_t now)
+{
+	uint64_t due = now;
+
+	while (due <= now) {
+		switch (r->phase) {
+		case PHASE_PICK:
+			due = step_pick(r, now);
+			break;
+		case PHASE_OPEN:
+			due = r->o.end_to_end ? UINT64_MAX : step_open(r, now);
+			break;
+		case PHASE_COOL:
+			due = step_cool(r, now);
+			break;
+		default:
+			due = UINT64_MAX;
+		}
+	}
+	return due;
+}
+
+/* The run's own virtual time is that of the thread that ended it, so a debt still unpaid then counts for nothing. */
+static void record_run(struct runner *r)
+{
+	const struct cozbpf_bucket *exit_bucket = &session_point(r->session, COZBPF_POINT_EXIT)->buckets[0];
+	struct experiment_record x = {0};
+	struct snapshot snap;
+
+	session_close_experiment(r->session, &snap);
+	if (r->speedup_pct)
+		r->delayed_ns += snap.closed_ns - snap.opened_ns;
+	if (r->spoilt || exit_bucket->count != 1 || (r->speedup_pct && snap.deep_debt * 100 > snap.samples * SPOILT_DEBT_PCT)) {
+		r->dropped++;
+		return;
+	}
+	x.selected = line_name(r, r->line);
+	x.speedup = r->speedup_pct / 100.0;
+	x.duration_ns = exit_bucket->sum;
+	x.elapsed_ns = snap.closed_ns - snap.opened_ns;
+	x.selected_samples = snap.selected_samples;
+	x.fixed = true; /* the whole run was observed: no phase was chosen */
+	x.run = r->run;
+	x.points = calloc(1, sizeof(*x.points));
+	if (x.points) {
+		x.n_points = 1;
+		x.points[0].name = strdup("end-to-end");
+		x.points[0].delta = 1;
+	}
+	keep_experiment(r, &x);
+}
+
+void run_end(struct runner *r, uint64_t now, bool target_ended)
+{
+	struct snapshot snap;
+
+	(void)now;
+	if (r->phase == PHASE_OPEN) {
+		if (r->o.end_to_end && target_ended) {
+			record_run(r);
+		} else {
+			/* Cut off by the end: the last visits may belong to the program's winding up. */
+			session_close_experiment(r->session, &snap);
+			if (r->speedup_pct)
+				r->delayed_ns += snap.closed_ns - snap.opened_ns;
+		}
+	}
+	r->phase = PHASE_IDLE;
+}

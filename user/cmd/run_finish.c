@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What is said and written besides the experiments: the progress line, each run's totals, and at the end the answer or the reason for none. */
+#include "cmd/run.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "core/estimate.h"
+#include "report/report.h"
+
+#define PROGRESS_NS 500000000ULL /* between two progress lines */
+#define LEADER_NS 3000000000ULL	 /* between two estimates for it: some milliseconds of work each */
+#define LEADER_REPLICATES 50	 /* order is all that the progress line needs */
+
+static bool shows_progress(const struct runner *r)
+{
+	return !r->o.quiet && !r->o.no_tui && isatty(STDERR_FILENO);
+}
+
+void run_progress_clear(const struct runner *r)
+{
+	if (r->progress_shown)
+		fputs("\r\033[K", stderr);
+}
+
+static void find_leader(struct runner *r)
+{
+	struct estimate_options o = {.seed = r->o.seed, .replicates = LEADER_REPLICATES};
+	struct estimate e;
+
+	r->leader[0] = 0;
+	if (estimate_profile(&r->profile, &o, &e))
+		return;
+	if (e.n_lines && e.lines[0].verdict != VERDICT_NOT_ENOUGH_DATA) {
+		const char *slash = strrchr(e.lines[0].line, '/');
+
+		snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", slash ? slash + 1 : e.lines[0].line);
+	}
+	estimate_deinit(&e);
+}
+
+void run_progress_line(struct runner *r, uint64_t now)
+{
+	uint64_t visits = 0, seconds = (now - r->started_ns) / 1000000000ULL;
+	struct winsize size = {0};
+	char text[400];
+	int columns;
+
+	if (!shows_progress(r) || now < r->progress_at_ns)
+		return;
+	r->progress_at_ns = now + PROGRESS_NS;
+	if (now >= r->leader_at_ns) {
+		r->leader_at_ns = now + LEADER_NS;
+		find_leader(r);
+	}
+	for (unsigned i = 0; i < r->n_points; i++)
+		visits += session_point(r->session, i)->visits;
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
+	snprintf(text, sizeof(text), "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %zu experiments, %" PRIu64 " visits, %" PRIu64 " samples in scope%s",
+	    seconds / 60, seconds % 60, r->run + 1, r->profile.n_experiments, visits, (uint64_t)session_control(r->session)->in_scope, r->leader);
+	fprintf(stderr, "\r\033[K%.*s", columns, text);
+	fflush(stderr);
+	r->progress_shown = true;
+}
+
+int run_write_startup(struct runner *r, const struct run_record *start, struct error *e)
+{
+	struct run_record run = *start, *bigger = realloc(r->profile.runs, (r->profile.n_runs + 1) * sizeof(*bigger));
+	uint8_t id[20];
+	uint32_t n = r->main_object ? object_build_id(r->main_object, id) : 0;
+
+	for (uint32_t i = 0; i < n && i < sizeof(id); i++)
+		snprintf(run.build_id + 2 * i, 3, "%02x", id[i]);
+	if (!bigger)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	r->profile.runs = bigger;
+	bigger[r->profile.n_runs++] = run;
+	profile_write_startup(r->out, &run);
+	fflush(r->out);
+	return ferror(r->out) ? error_set(e, EXIT_OTHER, "cannot write the profile '%s'", r->o.output) : 0;
+}
+
+static void write_samples(struct runner *r)
+{
+	const struct cozbpf_line_count *counts = session_line_counts(r->session);
+
+	for (size_t i = 1; i < r->lines.n_lines && i < r->counts_room; i++) {
+		struct samples_record s = {.count = counts[i].all - r->counts_before[i], .free = counts[i].free - r->free_before[i], .has_free = true, .run = r->run};
+		struct samples_record *bigger;
+
+		r->counts_before[i] = counts[i].all;
+		r->free_before[i] = counts[i].free;
+		if (!s.count || asprintf(&s.location, "%s:%u", r->lines.lines[i].file, r->lines.lines[i].line) < 0)
+			continue;
+		profile_write_samples(r->out, &s);
+		bigger = realloc(r->profile.samples, (r->profile.n_samples + 1) * sizeof(s));
+		if (!bigger) {
+			free(s.location);
+			continue;
+		}
+		r->profile.samples = bigger;
+		bigger[r->profile.n_samples++] = s;
+	}
+}
+
+struct losses {
+	uint64_t signals;
+};
+
+static void add_losses(int pid, const struct cozbpf_proc_stats *s, void *arg)
+{
+	struct losses *l = arg;
+
+	(void)pid;
+	l->signals += s->withdrawn + s->not_sent;
+}
+
+void run_write_totals(struct runner *r, uint64_t now)
+{
+	const struct cozbpf_control *c = session_control(r->session);
+	struct run_record *run = &r->profile.runs[r->profile.n_runs - 1];
+	struct losses lost = {0};
+
+	write_samples(r);
+	session_processes(r->session, add_losses, &lost);
+	run->runtime_ns = now - r->started_ns;
+	run->free_ns = run->runtime_ns > r->delayed_ns ? run->runtime_ns - r->delayed_ns : 0;
+	run->lost = lost.signals + c->events_lost + c->storage_lost;
+	run->dropped = r->dropped;
+	run->samples = c->samples - r->samples_before;
+	run->in_scope = c->in_scope - r->in_scope_before;
+	r->samples_before = c->samples;
+	r->in_scope_before = c->in_scope;
+	profile_write_runtime(r->out, run);
+	fflush(r->out);
+}
+
+/* Processes that could not be paused are named, with the reason (design.md 4.7). */
+static void name_process(int pid, const struct cozbpf_proc_stats *s, void *arg)
+{
+	const struct runner *r = arg;
+	uint64_t failed = s->no_shim + s->blocked + s->small_stack + s->not_sent + s->withdrawn;
+	const char *why = "the signal was not delivered in time (signal queue limit, ulimit -i?)";
+
+	if (r->o.verbose)
+		run_say(r, "process %d (%.16s): %" PRIu64 " samples, %" PRIu64 " in scope, %" PRIu64 " pauses asked, %" PRIu64 " begun", pid, s->comm,
+		    (uint64_t)s->samples, (uint64_t)s->in_scope, (uint64_t)s->asked, (uint64_t)s->begun);
+	if (failed * 20 <= s->asked)
+		return; /* a few at its start or end are usual */
+	if (s->no_shim * 2 > failed)
+		why = "it has no pause handler (static, setuid, started without LD_PRELOAD, or it uses the signal itself)";
+	else if (s->blocked * 2 > failed)
+		why = "its threads block the pause signal";
+	else if (s->small_stack * 2 > failed)
+		why = "its alternate signal stacks are too small";
+	run_say(r, "warning: process %d (%.16s) could not be paused %" PRIu64 " times of %" PRIu64 ": %s; predictions that depend on it are too low", pid, s->comm,
+	    failed, failed + (uint64_t)s->asked, why);
+}
+
+/* No experiment at all: the first reason that holds (design.md section 10, 21). */
+static int fail_empty(struct runner *r, struct error *e)
+{
+	const struct cozbpf_control *c = session_control(r->session);
+	const char *name = r->path;
+
+	if (r->profile.n_runs && r->profile.runs[r->profile.n_runs - 1].runtime_ns < 1000000000ULL && !r->o.end_to_end) {
+		error_set(e, EXIT_NO_RESULT, "the command ended after %.2f s, before one experiment was done",
+		    (double)r->profile.runs[r->profile.n_runs - 1].runtime_ns / 1e9);
+		return error_hint(e, "give it more work, or use --end-to-end -n 40");
+	}
+	if (!c->samples) {
+		error_set(e, EXIT_NO_RESULT, "the command was never seen on a CPU: no samples");
+		return error_hint(e, "a program that only sleeps or waits for others has no line to speed up; profile the one that works");
+	}
+	if (!c->in_scope) {
+		error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a line in scope of '%s'", (uint64_t)c->samples, name);
+		return error_hint(e, "is the work done in a library or a child? name it with -b PATTERN (%% is the wildcard); `cozbpf lines %s` shows what is in scope",
+		    name);
+	}
+	if (r->dropped) {
+		error_set(e, EXIT_NO_RESULT, "all %" PRIu64 " experiments were spoilt: threads could not be made to pause", r->dropped);
+		return error_hint(e, "the warnings above name the processes and the reason");
+	}
+	if (r->o.end_to_end) {
+		error_set(e, EXIT_NO_RESULT, "one run of the command tells nothing about what would make it faster");
+		return error_hint(e, "give a progress point with -P, or more runs with -n 40");
+	}
+	error_set(e, EXIT_NO_RESULT, "profiling ended before one experiment was done");
+	return error_hint(e, "profile longer: -d 60s");
+}
+
+/* A point that was never visited is said by name; when no point was, there is no answer. */
+static int check_points(struct runner *r, struct error *e)
+{
+	unsigned dead = 0;
+
+	for (unsigned i = 0; i < r->n_points; i++) {
+		if (session_point(r->session, i)->visits)
+			continue;
+		dead++;
+		if (dead < r->n_points)
+			run_say(r, "warning: progress point '%s' was never visited", r->points[i].name);
+	}
+	if (!dead || dead < r->n_points)
+		return 0;
+	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", r->points[0].name, dead > 1 ? ", nor any other" : "");
+	return error_hint(e, "choose a place that the program passes once per unit of work; was it inlined, or does another process run it?");
+}
+
+static void print_report(struct runner *r)
+{
+	struct estimate_options o = {.seed = r->o.seed};
+	struct text_options text = {0};
+	struct winsize size = {0};
+	struct estimate e;
+
+	if (estimate_profile(&r->profile, &o, &e))
+		return;
+	setlocale(LC_CTYPE, "");
+	text.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	if (isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size))
+		text.width = size.ws_col;
+	text.max_lines = 20;
+	report_text(stderr, &e, &text);
+	estimate_deinit(&e);
+}
+
+int run_finish(struct runner *r)
+{
+	struct error e = {0};
+
+	run_progress_clear(r);
+	r->progress_shown = false;
+	if (ferror(r->out) || fflush(r->out)) {
+		error_set(&e, EXIT_OTHER, "cannot write the profile '%s': is the disk full?", r->o.output);
+		return cmd_fail(&e);
+	}
+	session_processes(r->session, name_process, r);
+	if (check_points(r, &e) || (!r->profile.n_experiments && fail_empty(r, &e)))
+		return cmd_fail(&e);
+	if (!r->o.quiet)
+		print_report(r);
+	return r->exit_status;
+}

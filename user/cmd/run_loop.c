@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* One run of the command: started, watched, its signals passed on, until it has ended. */
+#include "cmd/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NS 250000000ULL /* at least that often: progress line, mappings */
+
+/* Signals that we take in their place: those that somebody sends to us are meant for the command. */
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
+
+static int open_signals(struct runner *r, struct error *e)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&set, forwarded[i]);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &r->old_mask);
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? error_set(e, EXIT_OTHER, "cannot read signals: %s", strerror(errno)) : 0;
+}
+
+static void close_signals(struct runner *r)
+{
+	if (r->signal_fd < 0)
+		return;
+	close(r->signal_fd);
+	r->signal_fd = -1;
+	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+}
+
+/* The command has stopped (Ctrl-Z, kill -STOP): so do we, and what was being measured is void. When we go on, it goes on. */
+static void follow_stop(struct runner *r)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)r->launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
+		return;
+	r->spoilt = true;
+	raise(SIGSTOP);
+	r->spoilt = true;
+	kill(r->launch.pid, SIGCONT);
+}
+
+static void take_signals(struct runner *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		int sig = (int)info.ssi_signo;
+
+		if (sig == SIGCHLD) {
+			follow_stop(r);
+			continue;
+		}
+		if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
+			r->interrupted = true; /* no further run of -n */
+		/* The terminal sends to its whole foreground group, the command included; anybody else has sent to us alone. */
+		if (info.ssi_code <= 0 && (int)info.ssi_pid != r->launch.pid)
+			kill(r->launch.pid, sig);
+	}
+}
+
+static bool has_ended(struct runner *r)
+{
+	int status;
+
+	if (waitpid(r->launch.pid, &status, WNOHANG) != r->launch.pid)
+		return false;
+	r->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return true;
+}
+
+/* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
+static void wait_until(struct runner *r, uint64_t due, uint64_t now)
+{
+	struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN}, {.fd = session_event_fd(r->session), .events = POLLIN}};
+	uint64_t ns = due > now ? due - now : 0;
+	struct timespec t;
+
+	if (ns > TICK_NS)
+		ns = TICK_NS;
+	t = (struct timespec){(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
+	ppoll(fds, 3, &t, NULL);
+}
+
+static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
+{
+	if (!r->profiling)
+		return;
+	run_end(r, now, target_ended);
+	run_write_totals(r, now);
+	r->profiling = false;
+}
+
+/* Whether the command has ended by itself, rather than its time of being profiled. */
+static bool watch(struct runner *r)
+{
+	uint64_t end = r->o.duration_ns ? r->started_ns + r->o.duration_ns : UINT64_MAX, now, due;
+
+	r->profiling = true;
+	run_begin(r, r->started_ns);
+	while (1) {
+		session_events(r->session, run_on_event, r);
+		take_signals(r);
+		now = monotonic_ns();
+		if (has_ended(r)) {
+			stop_profiling(r, now, true);
+			return true;
+		}
+		if (now >= end)
+			break;
+		run_rescan(r, now);
+		due = run_step(r, now);
+		run_progress_line(r, now);
+		wait_until(r, due < end ? due : end, monotonic_ns());
+	}
+	stop_profiling(r, now, false);
+	return false;
+}
+
+/* After -d: the command goes on to its end, unprofiled. */
+static void wait_for_end(struct runner *r)
+{
+	run_progress_clear(r);
+	if (!r->o.quiet)
+		run_say(r, "profiling has ended; waiting for the command to end");
+	while (!has_ended(r)) {
+		struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN}};
+
+		poll(fds, 2, -1);
+		take_signals(r);
+	}
+}
+
+int run_once(struct runner *r, struct error *e)
+{
+	struct launch_options o = {.argv = r->o.command,
+	    .path = r->path,
+	    .shim = r->shim,
+	    .signal = session_signal(r->session),
+	    .identity = &r->identity,
+	    .mask = &r->old_mask};
+	struct run_record start = {0};
+	struct timespec wall;
+
+	if (open_signals(r, e))
+		return -1;
+	if (launch_prepare(&o, &r->launch, e)) {
+		close_signals(r);
+		return -1;
+	}
+	clock_gettime(CLOCK_REALTIME, &wall);
+	start.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
+	for (size_t i = 0; i < r->o.n_speedups; i++)
+		start.fixed_speedups += r->o.speedups[i] > 0;
+	r->delayed_ns = 0;
+	r->dropped = 0;
+	if (session_add_process(r->session, r->launch.pid, r->launch.pidfd, r->o.command[0], e) || run_write_startup(r, &start, e) ||
+	    launch_go(&r->launch, r->path, e)) {
+		launch_deinit(&r->launch);
+		close_signals(r);
+		return -1;
+	}
+	r->started_ns = monotonic_ns();
+	if (!watch(r)) {
+		if (r->run + 1 >= r->o.runs)
+			session_detach(r->session);
+		wait_for_end(r);
+	}
+	launch_deinit(&r->launch);
+	close_signals(r);
+	return 0;
+}

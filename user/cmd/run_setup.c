@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What stands before the first run: lines in scope, progress points, the kernel side, the profile file. */
+#include "cmd/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/spec.h"
+
+#define SPARE_RANGES 262144 /* room for objects that come later: libraries with -b, exec'd children */
+#define SPARE_LINES 65536
+#define PAUSE_SIGNAL 44	    /* SIGRTMIN + 10: away from what libc (32, 33), Go, valgrind and the usual applications take */
+#define MIN_DEBT_NS 50000   /* a signal costs about 3 us; smaller debts wait for the next sample */
+
+static bool is_script(const char *path)
+{
+	char magic[2] = "";
+	FILE *f = fopen(path, "re");
+
+	if (f) {
+		if (fread(magic, 1, 2, f) != 2)
+			magic[0] = 0;
+		fclose(f);
+	}
+	return magic[0] == '#' && magic[1] == '!';
+}
+
+/* Says which files there are when the scope has taken none of them. */
+static int fail_no_lines(struct runner *r, struct error *e)
+{
+	struct source_file *files = NULL;
+	char names[600] = "";
+	size_t n = 0;
+
+	if (object_source_files(r->main_object, &r->scope, &files, &n, e))
+		return -1;
+	for (size_t i = 0; i < n && i < 4; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s'%.120s'", i ? ", " : "", files[i].path);
+	error_set(e, EXIT_NO_RESULT, "no line of '%s' is in scope", r->path);
+	if (n)
+		error_hint(e, "its %zu source files are %s%s; choose with -s PATTERN (%% is the wildcard), see `cozbpf lines %s`", n, names,
+		    n > 4 ? " and others" : "", r->path);
+	else
+		error_hint(e, "build it with -g");
+	source_files_free(files, n);
+	return -1;
+}
+
+static int load_lines(struct runner *r, struct error *e)
+{
+	uint64_t start = monotonic_ns();
+	size_t n = 0;
+
+	if (line_map_init(&r->lines))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	if (is_script(r->path)) {
+		if (r->scope.n_binaries)
+			return 0; /* the binaries come with the exec of its children */
+		error_set(e, EXIT_USAGE, "'%s' is a script, whose interpreter is hardly what is to be profiled", r->path);
+		return error_hint(e, "name the binaries that it starts, for example -b '%%/%s'", "myprogram");
+	}
+	if (object_open(r->path, "", &r->main_object, e))
+		return -1;
+	if (!scope_has_binary(&r->scope, r->path, true))
+		return 0;
+	if (object_add_lines(r->main_object, &r->scope, &r->lines, &n, e))
+		return -1;
+	if (!n && !r->scope.n_binaries)
+		return fail_no_lines(r, e);
+	if (r->o.verbose)
+		run_say(r, "%zu lines, %zu address ranges in scope, read in %.0f ms", n, r->lines.n_ranges, (double)(monotonic_ns() - start) / 1e6);
+	return 0;
+}
+
+static int resolve_fixed_line(struct runner *r, struct error *e)
+{
+	const char *text = r->o.fixed_line, *colon = text ? strrchr(text, ':') : NULL;
+	char file[PATH_MAX], *end;
+	unsigned long line;
+
+	if (!text)
+		return 0;
+	line = colon ? strtoul(colon + 1, &end, 10) : 0;
+	if (!line || line > UINT32_MAX || *end || colon == text || colon - text >= (long)sizeof(file)) {
+		error_set(e, EXIT_USAGE, "'%s' is not a line", text);
+		return error_hint(e, "give FILE:LINE, for example --fixed-line src/queue.c:217");
+	}
+	snprintf(file, sizeof(file), "%.*s", (int)(colon - text), text);
+	r->fixed_line = line_map_find(&r->lines, file, (uint32_t)line, e);
+	return r->fixed_line ? 0 : -1;
+}
+
+/* The object that a spec speaks of: the main one, or the file named, which the caller closes. */
+static int spec_object(struct runner *r, const struct spec *spec, struct object **ret, bool *ret_own, struct error *e)
+{
+	char path[PATH_MAX];
+
+	*ret_own = false;
+	*ret = r->main_object;
+	if (!spec->path) {
+		if (!r->main_object) {
+			error_set(e, EXIT_USAGE, "'%s' names no binary, and the command is a script", spec->name);
+			return error_hint(e, "write PATH:SYMBOL");
+		}
+		return 0;
+	}
+	if (!realpath(spec->path, path))
+		return error_set(e, EXIT_USAGE, "cannot open '%s' of progress point '%s': %s", spec->path, spec->name, strerror(errno));
+	*ret_own = true;
+	return object_open(path, "", ret, e);
+}
+
+static int add_point(struct runner *r, const char *text, struct error *e)
+{
+	struct probe_site *sites = NULL;
+	struct object *object = NULL;
+	struct spec spec = {0};
+	size_t n = 0;
+	bool own = false;
+	int err;
+
+	if (r->n_points >= COZBPF_POINT_EXIT)
+		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
+	if (spec_parse(text, &spec, e))
+		return -1;
+	err = spec_object(r, &spec, &object, &own, e);
+	if (!err)
+		err = spec.kind == SPEC_LINE ? object_find_line(object, spec.file, spec.line, &sites, &n, e)
+					     : object_find_symbol(object, spec.symbol, spec.offset, &sites, &n, e);
+	for (size_t i = 0; !err && i < n; i++) {
+		err = session_add_point(r->session, r->n_points, object_path(object), sites[i].offset, e);
+		if (!err && r->o.verbose)
+			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", spec.name, (unsigned long long)sites[i].offset, object_path(object),
+			    sites[i].function);
+	}
+	if (!err)
+		r->points[r->n_points++].name = strdup(spec.name);
+	free(sites);
+	if (own)
+		object_close(object);
+	spec_deinit(&spec);
+	return err;
+}
+
+static int add_points(struct runner *r, struct error *e)
+{
+	for (size_t i = 0; i < r->o.progress.n; i++)
+		if (add_point(r, r->o.progress.items[i], e))
+			return -1;
+	if (r->n_points)
+		return 0;
+	if (!r->o.end_to_end)
+		run_say(r, "no progress point given (-P): the whole run is one unit of progress, as with --end-to-end");
+	r->o.end_to_end = true;
+	if (r->o.runs == 1)
+		run_say(r, "end-to-end needs several runs of the command, for example -n 40: one run answers nothing");
+	return 0;
+}
+
+static int open_output(struct runner *r, struct error *e)
+{
+	int fd = identity_open_append(&r->identity, r->o.output);
+
+	if (fd < 0) {
+		error_set(e, EXIT_OTHER, "cannot write the profile '%s': %s", r->o.output, strerror(-fd));
+		return error_hint(e, "name another file with -o%s", r->identity.change ? "; it is written with the rights of the user who runs the command" : "");
+	}
+	r->out = fdopen(fd, "a");
+	return r->out ? 0 : error_set(e, EXIT_OTHER, "out of memory");
+}
+
+int run_setup(struct runner *r, struct error *e)
+{
+	struct session_config c = {.signal = PAUSE_SIGNAL,
+	    .period_ns = r->o.period_ns,
+	    .follow_children = !r->o.no_follow,
+	    .sleep_pauses = r->o.sleep_pauses,
+	    .min_debt_ns = MIN_DEBT_NS,
+	    .spare_ranges = SPARE_RANGES,
+	    .spare_lines = SPARE_LINES};
+	struct rng rng = {r->o.seed};
+
+	profile_init(&r->profile);
+	r->scope = (struct scope){r->o.sources.items, r->o.sources.n, r->o.binaries.items, r->o.binaries.n};
+	if (identity_resolve(r->o.user, &r->identity, e) || launch_find(r->o.command[0], r->path, sizeof(r->path), e) ||
+	    launch_find_shim(r->shim, sizeof(r->shim), e) || load_lines(r, e) || resolve_fixed_line(r, e))
+		return -1;
+	if (schedule_init(&r->schedule, &rng, r->o.speedups, r->o.n_speedups))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	length_init(&r->length, r->o.length_ns);
+	if (session_create(&c, &r->lines, &r->session, e) || add_points(r, e) || session_attach(r->session, e) || open_output(r, e))
+		return -1;
+	r->counts_room = r->lines.n_lines + SPARE_LINES;
+	r->counts_before = calloc(r->counts_room, sizeof(*r->counts_before));
+	r->free_before = calloc(r->counts_room, sizeof(*r->free_before));
+	if (!r->counts_before || !r->free_before)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	return 0;
+}
+
+void run_teardown(struct runner *r)
+{
+	session_destroy(r->session);
+	object_close(r->main_object);
+	line_map_deinit(&r->lines);
+	schedule_deinit(&r->schedule);
+	profile_deinit(&r->profile);
+	run_forget_processes(r);
+	for (unsigned i = 0; i < r->n_points; i++)
+		free(r->points[i].name);
+	if (r->out)
+		fclose(r->out);
+	free(r->counts_before);
+	free(r->free_before);
+	free(r->o.speedups);
+	string_list_deinit(&r->o.progress);
+	string_list_deinit(&r->o.sources);
+	string_list_deinit(&r->o.binaries);
+}

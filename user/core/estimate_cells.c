@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From experiments to cells: observations, grouped by line and progress point, then by speedup; and the phase factor of a line.
+ *
+ * The period of a cell is a ratio of sums, never a mean of ratios: sum of times / sum of counts over its experiments (paper 3.2). Two
+ * pairs of time and count are on record:
+ *  - duration and delta. Unbiased when the window opens and closes without regard to visits, but with regular visits a window of n visits
+ *    counts n - 1, n or n + 1 of them, and when it closes at a visit it counts half a visit too many.
+ *  - span and span_delta: from the first burst of visits to the last one, and the visits after the first. Each term is a whole number of
+ *    periods. Where an experiment closes at a visit, the first at or after the time the tool had in mind, whether to go on is decided
+ *    by the periods seen so far alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x period
+ *    whatever the distribution of the periods: the ratio of sums is consistent. The time before the first visit, part of a gap that is
+ *    longer than most because it was met at random, is left out. But the wait for that visit is bounded, and the last visits may lie
+ *    in the bucket that the close cuts and are then left out (visits.h). Where the clock closes, the gaps that fit in are the shorter
+ *    ones and the period comes out low by c^2 / visits, c^2 being the squared coefficient of variation of the gaps.
+ * So spans are taken when visits are regular enough, c^2 <= MAX_GAP_VARIATION as seen in the scatter of the spans themselves: then
+ * they have up to a third of the error, and no bias. With irregular visits, whose own scatter outweighs that of the window's ends,
+ * duration and delta are as good and never biased by the way of closing. The simulation that decided it is in test_intervals.c,
+ * periods_compared. The choice is one for all cells of a group, since small biases cancel only against themselves, and is duration and
+ * delta when spans are not known for nearly all of the group's time.
+ */
+#include "core/estimate_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_SPAN_SHARE 0.95    /* of a group's time must be in experiments of known span */
+#define MAX_GAP_VARIATION 0.25 /* squared coefficient of variation of gaps up to which spans serve */
+#define MAX_FILLED_POINTS 64   /* per run; beyond, a missing point record is not taken for no visits */
+#define MIN_PHASE_SAMPLES 10   /* in baselines: fewer leave the factor to chance by a third and more */
+
+/* Names */
+
+static uint64_t hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
+	return h ^ h >> 32;
+}
+
+/* The slot of @name, or the free one where it would go. */
+static uint32_t *find_slot(const struct names *t, const char *name)
+{
+	size_t i = hash(name) & (t->n_slots - 1);
+
+	while (t->slots[i] && strcmp(t->items[t->slots[i] - 1], name))
+		i = (i + 1) & (t->n_slots - 1);
+	return &t->slots[i];
+}
+
+static int names_grow(struct names *t)
+{
+	struct names larger = {.n_slots = t->n_slots ? t->n_slots * 2 : 64, .n = t->n};
+
+	larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
+	if (!larger.slots)
+		return -ENOMEM;
+	larger.items = realloc(t->items, larger.n_slots / 2 * sizeof(*larger.items));
+	if (!larger.items) {
+		free(larger.slots);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < larger.n; i++)
+		*find_slot(&larger, larger.items[i]) = (uint32_t)i + 1;
+	free(t->slots);
+	*t = larger;
+	return 0;
+}
+
+int names_id(struct names *t, const char *name, uint32_t *ret)
+{
+	uint32_t *slot;
+
+	/* At most half full. */
+	if (t->n >= t->n_slots / 2 && names_grow(t))
+		return -ENOMEM;
+	slot = find_slot(t, name);
+	if (!*slot) {
+		t->items[t->n] = name;
+		*slot = (uint32_t)++t->n;
+	}
+	*ret = *slot - 1;
+	return 0;
+}
+
+uint32_t names_find(const struct names *t, const char *name)
+{
+	return t->n_slots ? *find_slot(t, name) - 1 : UINT32_MAX;
+}
+
+void names_deinit(struct names *t)
+{
+	free(t->items);
+	free(t->slots);
+	memset(t, 0, sizeof(*t));
+}
+
+/* Observations */
+
+static bool is_end_to_end(const char *point)
+{
+	return !strcmp(point, "end-to-end");
+}
+
+static int push(struct observations *o, const struct observation *item)
+{
+	if (!(o->n & (o->n - 1))) {
+		struct observation *items = realloc(o->items, (o->n ? o->n * 2 : 1) * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		o->items = items;
+	}
+	o->items[o->n++] = *item;
+	return 0;
+}
+
+/* The throughput points that occur in a run. */
+struct run_points {
+	uint32_t ids[MAX_FILLED_POINTS + 1];
+	size_t n;
+};
+
+static int note_points(struct observations *o, const struct experiment_record *x, struct run_points *points)
+{
+	for (size_t i = 0; i < x->n_points; i++) {
+		uint32_t id;
+		size_t j = 0;
+
+		if (x->points[i].is_latency || is_end_to_end(x->points[i].name))
+			continue;
+		if (names_id(&o->points, x->points[i].name, &id))
+			return -ENOMEM;
+		while (j < points->n && points->ids[j] != id)
+			j++;
+		if (j == points->n && points->n <= MAX_FILLED_POINTS)
+			points->ids[points->n++] = id;
+	}
+	return 0;
+}
+
+static void fill_visits(struct observation *item, const struct point_record *r)
+{
+	item->delta = (double)r->delta;
+	item->visits = (double)(r->bursts ? r->bursts : r->delta);
+	if (r->bursts >= 2 && r->span_ns && r->span_delta) {
+		item->span = (double)r->span_ns;
+		item->span_delta = (double)r->span_delta;
+	}
+}
+
+static int add_experiment(struct observations *o, const struct profile *p, size_t index, const struct run_points *points)
+{
+	const struct experiment_record *x = &p->experiments[index];
+	struct observation item = {.permille = speedup_permille(x->speedup),
+	    .run = x->run,
+	    .index = (uint32_t)index,
+	    .fixed = x->fixed,
+	    .duration = (double)x->duration_ns,
+	    .samples = (double)x->selected_samples};
+	size_t first = o->n;
+
+	/* No time tells nothing; no point at all is a record that was cut off. */
+	if (!x->duration_ns || !x->n_points)
+		return 0;
+	if (names_id(&o->lines, x->selected, &item.line))
+		return -ENOMEM;
+	for (size_t i = 0; i < x->n_points; i++) {
+		struct observation seen = item;
+
+		if (x->points[i].is_latency)
+			continue;
+		fill_visits(&seen, &x->points[i]);
+		if (names_id(&o->points, x->points[i].name, &seen.point) || push(o, &seen))
+			return -ENOMEM;
+	}
+	/* Coz writes a point only once it has been visited, so a point of the run that is missing here had no visit: the time counts. */
+	for (size_t i = 0; points->n <= MAX_FILLED_POINTS && i < points->n; i++) {
+		bool there = false;
+
+		for (size_t j = first; j < o->n; j++)
+			there |= o->items[j].point == points->ids[i];
+		item.point = points->ids[i];
+		if (!there && push(o, &item))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct observation *x = a, *y = b;
+
+#define ORDER_BY(field)           \
+	if (x->field != y->field) \
+	return x->field < y->field ? -1 : 1
+	ORDER_BY(line);
+	ORDER_BY(point);
+	ORDER_BY(fixed);
+	ORDER_BY(permille);
+	ORDER_BY(index);
+#undef ORDER_BY
+	return 0;
+}
+
+int observations_init(struct observations *o, const struct profile *p)
+{
+	size_t end;
+
+	memset(o, 0, sizeof(*o));
+	/* Experiments of a run stand together. */
+	for (size_t i = 0; i < p->n_experiments; i = end) {
+		struct run_points points = {.n = 0};
+
+		for (end = i; end < p->n_experiments && p->experiments[end].run == p->experiments[i].run; end++) {
+			if (note_points(o, &p->experiments[end], &points))
+				goto fail;
+		}
+		for (size_t j = i; j < end; j++) {
+			if (add_experiment(o, p, j, &points))
+				goto fail;
+		}
+	}
+	if (o->n)
+		qsort(o->items, o->n, sizeof(*o->items), compare);
+	return 0;
+fail:
+	observations_deinit(o);
+	return -ENOMEM;
+}
+
+void observations_deinit(struct observations *o)
+{
+	free(o->items);
+	names_deinit(&o->lines);
+	names_deinit(&o->points);
+	memset(o, 0, sizeof(*o));
+}
+
+/* Groups */
+
+/* How irregular visits are: the squared coefficient of variation of the gaps between bursts, from how far spans lie from what their cell's
+ * period says. The variance of a sum of m gaps is m times theirs, so (error / span)^2 x m estimates it. 0 where there is no telling. */
+static double gap_variation(const struct observation *obs, size_t n)
+{
+	double sum = 0, df = 0;
+	size_t end;
+
+	for (size_t i = 0; i < n; i = end) {
+		double span = 0, count = 0, known = 0;
+
+		for (end = i; end < n && obs[end].permille == obs[i].permille; end++) {
+			span += obs[end].span;
+			count += obs[end].span_delta;
+			known += obs[end].span > 0;
+		}
+		for (size_t j = i; known >= 2 && j < end; j++) {
+			double error = obs[j].span - span / count * obs[j].span_delta;
+
+			if (obs[j].span > 0)
+				sum += error * error / (obs[j].span * obs[j].span) * (obs[j].visits - 1);
+		}
+		df += known >= 2 ? known - 1 : 0;
+	}
+	return df > 0 ? sum / df : 0;
+}
+
+static bool use_spans(const struct observation *obs, size_t n, enum estimate_period period)
+{
+	double known = 0, all = 0;
+
+	if (period != PERIOD_AUTO)
+		return period == PERIOD_SPAN;
+	for (size_t i = 0; i < n; i++) {
+		all += obs[i].duration;
+		if (obs[i].span > 0)
+			known += obs[i].duration;
+	}
+	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
+}
+
+static void choose_period(struct observation *obs, size_t n, enum estimate_period period)
+{
+	bool span = use_spans(obs, n, period);
+
+	for (size_t i = 0; i < n; i++) {
+		obs[i].time = span ? obs[i].span : obs[i].duration;
+		obs[i].count = span ? obs[i].span_delta : obs[i].delta;
+	}
+}
+
+static bool sum_cell(const struct group *g, struct cell *c)
+{
+	c->speedup = c->obs[0].permille / 1000.0;
+	for (size_t i = 0; i < c->n; i++) {
+		c->time += c->obs[i].time;
+		c->count += c->obs[i].count;
+		c->visits += c->obs[i].visits;
+	}
+	c->period = c->time / c->count;
+	return c->count > 0 && c->time > 0 && c->visits >= (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
+}
+
+/*
+ * A line's baseline is made of its own experiments of speedup 0. Those of other lines ran while other code ran: in a program with phases
+ * they have another period, and how much of this line was in them is not on record.
+ */
+static bool is_baseline(const struct cell *c)
+{
+	return c->obs[0].permille == 0;
+}
+
+int group_init(struct group *g, const struct observations *o, size_t first, size_t n, enum estimate_period period)
+{
+	struct observation *obs = &o->items[first];
+	size_t random = 0, end;
+
+	/* Experiments on a line that the user named measure the whole program, those on a line that a sample picked only the phases in
+	 * which it runs. The two do not mix; those of which there are more are taken. */
+	while (random < n && !obs[random].fixed)
+		random++;
+	if (random < n - random) {
+		obs += random;
+		n -= random;
+	} else {
+		n = random;
+	}
+	memset(g, 0, sizeof(*g));
+	g->line = o->lines.items[obs->line];
+	g->progress = o->points.items[obs->point];
+	g->end_to_end = is_end_to_end(g->progress);
+	g->obs = obs;
+	g->n = n;
+	g->phase = 1;
+	g->cells = calloc(n, sizeof(*g->cells));
+	if (!g->cells)
+		return -ENOMEM;
+	choose_period(obs, n, period);
+	for (size_t i = 0; i < n; i = end) {
+		struct cell c = {.obs = &obs[i]};
+
+		for (end = i; end < n && obs[end].permille == obs[i].permille; end++)
+			g->visits += obs[end].delta;
+		c.n = end - i;
+		if (is_baseline(&c))
+			g->baselines = c.n;
+		if (!sum_cell(g, &c))
+			continue;
+		g->has_baseline |= is_baseline(&c);
+		g->cells[g->n_cells++] = c;
+	}
+	return 0;
+}
+
+void group_deinit(struct group *g)
+{
+	free(g->cells);
+	memset(g, 0, sizeof(*g));
+}
+
+/*
+ * Paper 3.4.4: a line that runs only in phases gets experiments only in them, so what they show holds for the share tA / T of the time, and
+ * tA = s t_obs / s_obs. With s and T of delay-free time only, t_obs and s_obs have to be of it too: they are the line's baselines'. The
+ * share is at most 1; what exceeds it is noise.
+ */
+void group_phase(struct group *g, const struct phase_totals *t)
+{
+	double time = 0, samples = 0;
+	uint32_t line = g->obs[0].line;
+
+	if (g->obs[0].fixed || !t->free_time || !t->free_samples[line])
+		return;
+	for (size_t i = 0; i < g->n && !g->obs[i].permille; i++) {
+		if (!t->run_counts[g->obs[i].run])
+			continue;
+		time += g->obs[i].duration;
+		samples += g->obs[i].samples;
+	}
+	if (samples < MIN_PHASE_SAMPLES)
+		return;
+	g->has_phase = true;
+	g->phase_rate = samples / time;
+	g->phase_unclamped = t->free_samples[line] / t->free_time / g->phase_rate;
+	g->phase = fmin(g->phase_unclamped, 1);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of estimation share: experiments as observations, cells of equal speedup, groups of one line and one progress point. */
+#ifndef COZBPF_ESTIMATE_PRIVATE_H
+#define COZBPF_ESTIMATE_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/estimate.h"
+#include "core/rng.h"
+
+#define MIN_VISITS 5            /* visits that a cell must have over all its experiments, as Coz's viewer and the paper ask */
+#define MIN_VISITS_END_TO_END 2 /* a visit is a whole run there */
+
+/* One progress point in one experiment. */
+struct observation {
+	uint32_t line, point; /* ids of names */
+	uint32_t permille;    /* line speedup */
+	uint32_t run, index;  /* index: of the experiment in the profile */
+	bool fixed;
+	double duration, delta;  /* as recorded */
+	double span, span_delta; /* 0 where not known */
+	double visits;           /* bursts where known */
+	double samples;          /* of the selected line */
+	double time, count;      /* what the period is made of: duration and delta, or span and span_delta */
+};
+
+/* Interned names: equal names have equal ids, from 0. */
+struct names {
+	const char **items; /* borrowed */
+	size_t n;
+	uint32_t *slots; /* private: hash table of ids + 1 */
+	size_t n_slots;
+};
+
+struct observations {
+	struct observation *items; /* sorted by line, point, fixed, permille, index */
+	size_t n;
+	struct names lines, points;
+};
+
+/* One line speedup of a group. */
+struct cell {
+	const struct observation *obs;
+	size_t n;
+	double speedup; /* fraction */
+	double time, count, visits;
+	double period; /* time / count */
+};
+
+/* One line and one progress point. cells[0] is the baseline when has_baseline is set; only cells with enough visits are there. */
+struct group {
+	const char *line, *progress;
+	bool end_to_end;
+	const struct observation *obs; /* those used */
+	size_t n;
+	struct cell *cells;
+	size_t n_cells;
+	bool has_baseline;
+	double visits;
+	uint64_t baselines; /* experiments of speedup 0, enough visits or not */
+	double phase;       /* factor as applied */
+	/* For the bootstrap of the factor, when there is one. */
+	bool has_phase;
+	double phase_rate;      /* the line's samples per ns in its baselines */
+	double phase_unclamped; /* the factor before it was held to 1 */
+};
+
+/* Samples and delay-free time per line over all runs, for phase correction. */
+struct phase_totals {
+	const bool *run_counts;     /* by run: it recorded delay-free time */
+	const double *free_samples; /* by line id */
+	double free_time;           /* ns */
+};
+
+/* Speedups are compared as whole permille: 0.35 is written with two decimals, or as 0.34999999 by those who write JSON. */
+static inline uint32_t speedup_permille(double speedup)
+{
+	return speedup > 0 ? speedup < 1 ? (uint32_t)(speedup * 1000 + 0.5) : 1000 : 0;
+}
+
+int names_id(struct names *t, const char *name, uint32_t *ret);
+/* Id of a name that is there already; UINT32_MAX otherwise. */
+uint32_t names_find(const struct names *t, const char *name);
+void names_deinit(struct names *t);
+
+int observations_init(struct observations *o, const struct profile *p);
+void observations_deinit(struct observations *o);
+
+/* Forms the group of the @n observations from @first on, which share line and point. 0 or -ENOMEM. */
+int group_init(struct group *g, const struct observations *o, size_t first, size_t n, enum estimate_period period);
+void group_deinit(struct group *g);
+
+/* Sets g->phase. */
+void group_phase(struct group *g, const struct phase_totals *t);
+
+/* Regression through 0. @weights as from regression_weights, @y are program speedups of cells 1.. n_cells - 1. */
+void regression_weights(const struct group *g, enum sort_key key, double *weights);
+double regression_slope(const struct group *g, const double *weights, const double *y);
+double curve_maximum(const struct group *g, const double *weights, const struct estimate_point *points);
+
+/* Intervals of everything in @line (whose points are filled with values) and line->rank_key, by bootstrap. 0 or -ENOMEM. */
+int bootstrap_line(const struct group *g, const struct estimate_options *o, struct estimate_line *line);
+
+#endif

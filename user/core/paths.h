@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of source files: joining, normalising and comparing them as text. The file system is never asked. */
+#ifndef COZBPF_PATHS_H
+#define COZBPF_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Removes "//", "/./" and "x/.." in place ("/a/./b/../c" -> "/a/c"). ".." above the root vanishes, above a relative start it stays. */
+void path_normalise(char *path);
+
+/* Writes @file, put below @dir (may be NULL or "") when it is relative, into @buf, normalised. Length, or 0 when it does not fit. */
+size_t path_join(char *buf, size_t size, const char *dir, const char *file);
+
+/* Whether @wanted names @path: equal, or a suffix of it that starts at a '/'; "./" and "../" at the start of @wanted are passed over. */
+bool path_has_suffix(const char *path, const char *wanted);
+
+/* What follows the last '/'. */
+const char *path_base(const char *path);
+
+#endif

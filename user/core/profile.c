@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The profile in memory and the writing of its records, in Coz's legacy spelling. Reading is in profile_read.c. */
+#include "core/profile.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void profile_init(struct profile *p)
+{
+	memset(p, 0, sizeof(*p));
+}
+
+void profile_deinit(struct profile *p)
+{
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		struct experiment_record *x = &p->experiments[i];
+
+		for (size_t j = 0; j < x->n_points; j++)
+			free(x->points[j].name);
+		free(x->points);
+		free(x->selected);
+	}
+	for (size_t i = 0; i < p->n_samples; i++)
+		free(p->samples[i].location);
+	free(p->experiments);
+	free(p->samples);
+	free(p->runs);
+	profile_init(p);
+}
+
+/* A value must not hold what separates fields and records; a name that does (a file name with a tab) stays readable and unique enough. */
+static void write_text(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "\t%s=", key);
+	for (const char *s = value; *s; s++)
+		putc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
+}
+
+static void write_own(FILE *out, const char *key, uint64_t value)
+{
+	if (value)
+		fprintf(out, "\t%s=%" PRIu64, key, value);
+}
+
+/* Not through "%.2f", whose decimal sign follows the locale. */
+static void write_speedup(FILE *out, double speedup)
+{
+	long hundredths = lround((speedup < 0 ? 0 : speedup > 1 ? 1 : speedup) * 100);
+
+	fprintf(out, "\tspeedup=%ld.%02ld", hundredths / 100, hundredths % 100);
+}
+
+static int finish(FILE *out)
+{
+	putc('\n', out);
+	return ferror(out) ? -1 : 0;
+}
+
+int profile_write_startup(FILE *out, const struct run_record *r)
+{
+	fprintf(out, "startup\ttime=%" PRIu64, r->startup_time_ns);
+	if (r->build_id[0])
+		write_text(out, "build-id", r->build_id);
+	write_own(out, "speedups", r->fixed_speedups);
+	return finish(out);
+}
+
+static void write_point(FILE *out, const struct point_record *p)
+{
+	if (p->is_latency) {
+		fputs("latency-point", out);
+		write_text(out, "name", p->name);
+		fprintf(
+		    out, "\tarrivals=%" PRIu64 "\tdepartures=%" PRIu64 "\tdifference=%" PRId64, p->arrivals, p->departures, p->difference);
+	} else {
+		fputs("throughput-point", out);
+		write_text(out, "name", p->name);
+		fprintf(out, "\tdelta=%" PRIu64, p->delta);
+		write_own(out, "bursts", p->bursts);
+		write_own(out, "span-delta", p->span_delta);
+		write_own(out, "span", p->span_ns);
+	}
+	putc('\n', out);
+}
+
+int profile_write_experiment(FILE *out, const struct experiment_record *x)
+{
+	fputs("experiment", out);
+	write_text(out, "selected", x->selected);
+	write_speedup(out, x->speedup);
+	fprintf(out, "\tduration=%" PRIu64 "\tselected-samples=%" PRIu64, x->duration_ns, x->selected_samples);
+	write_own(out, "elapsed", x->elapsed_ns);
+	write_own(out, "start", x->start_ns);
+	write_own(out, "fixed", x->fixed);
+	write_own(out, "unpaid", x->unpaid_ns);
+	putc('\n', out);
+	for (size_t i = 0; i < x->n_points; i++)
+		write_point(out, &x->points[i]);
+	return ferror(out) ? -1 : 0;
+}
+
+int profile_write_samples(FILE *out, const struct samples_record *s)
+{
+	fputs("samples", out);
+	write_text(out, "location", s->location);
+	fprintf(out, "\tcount=%" PRIu64, s->count);
+	if (s->has_free)
+		fprintf(out, "\tfree=%" PRIu64, s->free);
+	return finish(out);
+}
+
+int profile_write_runtime(FILE *out, const struct run_record *r)
+{
+	fprintf(out, "runtime\ttime=%" PRIu64, r->runtime_ns);
+	write_own(out, "free", r->free_ns);
+	write_own(out, "lost", r->lost);
+	write_own(out, "dropped", r->dropped);
+	write_own(out, "samples", r->samples);
+	write_own(out, "in-scope", r->in_scope);
+	return finish(out);
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Reading of profile.coz: both spellings, old ones included, from files that may be cut off, damaged or made by another tool. Each line is
+ * first taken apart into a type and its fields, then turned into a record; what is not understood is counted and skipped. */
+#include "core/profile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#define MAX_LINE (1 << 20)                         /* bytes; a line longer than this is damage: paths end at 4096 */
+#define MAX_FIELDS 32                              /* fields after this many are ignored; the longest record of any known tool has 10 */
+#define MAX_NS (100ULL * 366 * 86400 * 1000000000) /* longer than any run; what exceeds it is a difference that went below zero */
+#define MAX_COUNT (1ULL << 53)                     /* of visits and samples; exact as a double */
+
+struct field {
+	const char *key;  /* with '-' for '_' */
+	const char *text; /* NULL: a JSON number */
+	double number;
+};
+
+struct line {
+	const char *type;
+	struct field fields[MAX_FIELDS];
+	size_t n;
+};
+
+struct reader {
+	struct profile *p;
+	bool in_run;        /* a run is open, the last one of p->runs */
+	bool in_experiment; /* point records belong to the last one of p->experiments */
+	size_t known;       /* records understood */
+	bool failed;        /* out of memory */
+};
+
+/* Room for one more in an array of @n items of @size bytes that only ever grows by one: it is reallocated at powers of two. */
+static void *grow(void *items, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return items;
+	return realloc(items, (n ? n * 2 : 1) * size);
+}
+
+/* Fields */
+
+static const struct field *find(const struct line *l, const char *key)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (!strcmp(l->fields[i].key, key))
+			return &l->fields[i];
+	}
+	return NULL;
+}
+
+static const char *get_text(const struct line *l, const char *key)
+{
+	const struct field *f = find(l, key);
+
+	return f && f->text && f->text[0] ? f->text : NULL;
+}
+
+static bool parse_u64(const char *s, uint64_t max, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9' || v > max / 10)
+			return false;
+		v = v * 10 + (uint64_t)(*s - '0');
+	}
+	*ret = v;
+	return v <= max;
+}
+
+/* A whole number of at most @max. */
+static bool get_u64(const struct line *l, const char *key, uint64_t max, uint64_t *ret)
+{
+	const struct field *f = find(l, key);
+
+	if (!f)
+		return false;
+	if (f->text)
+		return parse_u64(f->text, max, ret);
+	/* Written so that NaN is refused; max is below 2^63, so the conversion is defined. */
+	if (!(f->number >= 0 && f->number <= (double)max))
+		return false;
+	*ret = (uint64_t)f->number;
+	return true;
+}
+
+/* The same for a field that may be missing: then @ret stays. False when it is there and no good. */
+static bool get_own(const struct line *l, const char *key, uint64_t max, uint64_t *ret)
+{
+	return !find(l, key) || get_u64(l, key, max, ret);
+}
+
+static bool get_s64(const struct line *l, const char *key, int64_t *ret)
+{
+	const struct field *f = find(l, key);
+	uint64_t v;
+
+	if (!f)
+		return false;
+	if (f->text) {
+		bool minus = f->text[0] == '-';
+
+		if (!parse_u64(f->text + minus, MAX_COUNT, &v))
+			return false;
+		*ret = minus ? -(int64_t)v : (int64_t)v;
+		return true;
+	}
+	if (!(fabs(f->number) <= (double)MAX_COUNT))
+		return false;
+	*ret = (int64_t)f->number;
+	return true;
+}
+
+/* A fraction from 0 to 1. Not through strtod, whose decimal sign follows the locale. */
+static bool get_fraction(const struct line *l, const char *key, double *ret)
+{
+	const struct field *f = find(l, key);
+	double v = 0, scale = 1;
+	bool digits = false, point = false;
+
+	if (!f)
+		return false;
+	if (!f->text) {
+		*ret = f->number;
+		return f->number >= 0 && f->number <= 1;
+	}
+	for (const char *s = f->text; *s; s++) {
+		if (*s == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (*s < '0' || *s > '9')
+			return false;
+		digits = true;
+		if (point && scale < 1e9)
+			v += (*s - '0') / (scale *= 10);
+		else if (!point)
+			v = v * 10 + (*s - '0');
+	}
+	*ret = v;
+	return digits && v <= 1;
+}
+
+/* Records: each returns false when the line is no good. Memory that is short sets failed and counts as good. */
+
+static bool out_of_memory(struct reader *r)
+{
+	r->failed = true;
+	return true;
+}
+
+static char *copy(struct reader *r, const char *s)
+{
+	char *ret = strdup(s);
+
+	if (!ret)
+		r->failed = true;
+	return ret;
+}
+
+static struct run_record *new_run(struct reader *r)
+{
+	struct profile *p = r->p;
+	struct run_record *runs = grow(p->runs, p->n_runs, sizeof(*runs));
+
+	if (!runs) {
+		r->failed = true;
+		return NULL;
+	}
+	p->runs = runs;
+	memset(&runs[p->n_runs], 0, sizeof(*runs));
+	r->in_run = true;
+	r->in_experiment = false;
+	return &runs[p->n_runs++];
+}
+
+/* The run that a record belongs to; records before any startup are a run of their own. */
+static struct run_record *current_run(struct reader *r)
+{
+	return r->in_run ? &r->p->runs[r->p->n_runs - 1] : new_run(r);
+}
+
+static bool add_startup(struct reader *r, const struct line *l)
+{
+	uint64_t time, speedups = 0;
+	const char *build_id = get_text(l, "build-id");
+	struct run_record *run;
+
+	/* The realtime clock: any value that is a number. */
+	if (!get_u64(l, "time", INT64_MAX, &time) || !get_own(l, "speedups", 1000, &speedups))
+		return false;
+	run = new_run(r);
+	if (!run)
+		return true;
+	run->startup_time_ns = time;
+	run->fixed_speedups = (uint32_t)speedups;
+	if (build_id && strlen(build_id) < sizeof(run->build_id) && strspn(build_id, "0123456789abcdef") == strlen(build_id))
+		strcpy(run->build_id, build_id);
+	return true;
+}
+
+static bool add_experiment(struct reader *r, const struct line *l)
+{
+	struct profile *p = r->p;
+	const char *selected = get_text(l, "selected");
+	struct experiment_record x = {0}, *all;
+	uint64_t fixed = 0;
+
+	/* Points that follow a damaged experiment must not go to the one before it. */
+	r->in_experiment = false;
+	if (!selected || !get_fraction(l, "speedup", &x.speedup) || !get_u64(l, "duration", MAX_NS, &x.duration_ns))
+		return false;
+	if (!get_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) || !get_own(l, "elapsed", MAX_NS, &x.elapsed_ns) ||
+	    !get_own(l, "start", MAX_NS, &x.start_ns) || !get_own(l, "fixed", 1, &fixed) || !get_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
+		return false;
+	x.fixed = fixed;
+	if (!current_run(r))
+		return true;
+	x.run = (uint32_t)(p->n_runs - 1);
+	all = grow(p->experiments, p->n_experiments, sizeof(*all));
+	if (!all)
+		return out_of_memory(r);
+	p->experiments = all;
+	x.selected = copy(r, selected);
+	if (!x.selected)
+		return true;
+	all[p->n_experiments++] = x;
+	r->in_experiment = true;
+	return true;
+}
+
+static bool add_point(struct reader *r, const struct line *l, bool is_latency)
+{
+	struct experiment_record *x = r->in_experiment ? &r->p->experiments[r->p->n_experiments - 1] : NULL;
+	const char *name = get_text(l, "name");
+	struct point_record p = {.is_latency = is_latency}, *all;
+
+	if (!x || !name)
+		return false;
+	if (is_latency) {
+		if (!get_u64(l, "arrivals", MAX_COUNT, &p.arrivals) || !get_u64(l, "departures", MAX_COUNT, &p.departures) ||
+		    !get_s64(l, "difference", &p.difference))
+			return false;
+	} else if (!get_u64(l, "delta", MAX_COUNT, &p.delta) || !get_own(l, "bursts", MAX_COUNT, &p.bursts) ||
+		   !get_own(l, "span-delta", MAX_COUNT, &p.span_delta) || !get_own(l, "span", MAX_NS, &p.span_ns)) {
+		return false;
+	}
+	/* Counts that contradict each other are damage. */
+	if (p.bursts > p.delta || p.span_delta > p.delta)
+		return false;
+	all = grow(x->points, x->n_points, sizeof(*all));
+	if (!all)
+		return out_of_memory(r);
+	x->points = all;
+	p.name = copy(r, name);
+	if (p.name)
+		all[x->n_points++] = p;
+	return true;
+}
+
+static bool add_samples(struct reader *r, const struct line *l)
+{
+	struct profile *p = r->p;
+	const char *location = get_text(l, "location");
+	struct samples_record s = {0}, *all;
+
+	if (!location || !get_u64(l, "count", MAX_COUNT, &s.count) || !get_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count)
+		return false;
+	s.has_free = find(l, "free");
+	if (!current_run(r))
+		return true;
+	s.run = (uint32_t)(p->n_runs - 1);
+	all = grow(p->samples, p->n_samples, sizeof(*all));
+	if (!all)
+		return out_of_memory(r);
+	p->samples = all;
+	s.location = copy(r, location);
+	if (s.location)
+		all[p->n_samples++] = s;
+	return true;
+}
+
+/* Figures of a run so far; the largest count, since old files repeat the record within a run. */
+static bool add_runtime(struct reader *r, const struct line *l)
+{
+	struct run_record now = {0}, *run;
+
+	if (!get_u64(l, "time", MAX_NS, &now.runtime_ns) || !get_own(l, "free", MAX_NS, &now.free_ns) ||
+	    !get_own(l, "lost", MAX_COUNT, &now.lost) || !get_own(l, "dropped", MAX_COUNT, &now.dropped) ||
+	    !get_own(l, "samples", MAX_COUNT, &now.samples) || !get_own(l, "in-scope", MAX_COUNT, &now.in_scope))
+		return false;
+	run = current_run(r);
+	if (!run || now.runtime_ns < run->runtime_ns)
+		return true;
+	run->runtime_ns = now.runtime_ns;
+	run->free_ns = now.free_ns;
+	run->lost = now.lost;
+	run->dropped = now.dropped;
+	run->samples = now.samples;
+	run->in_scope = now.in_scope;
+	return true;
+}
+
+/* The old end of a run, in realtime; it says the run's length where no runtime record does. */
+static bool add_shutdown(struct reader *r, const struct line *l)
+{
+	uint64_t time, samples = 0;
+	struct run_record *run;
+
+	if (!get_u64(l, "time", INT64_MAX, &time) || !get_own(l, "samples", MAX_COUNT, &samples))
+		return false;
+	run = current_run(r);
+	if (!run)
+		return true;
+	if (run->startup_time_ns && time > run->startup_time_ns && time - run->startup_time_ns < MAX_NS && !run->runtime_ns)
+		run->runtime_ns = time - run->startup_time_ns;
+	if (!run->samples)
+		run->samples = samples;
+	return true;
+}
+
+static bool add_line(struct reader *r, const struct line *l)
+{
+	const char *t = l->type;
+
+	if (!strcmp(t, "experiment"))
+		return add_experiment(r, l);
+	/* progress-point is the old name, with a type that says how it was found. */
+	if (!strcmp(t, "throughput-point") || !strcmp(t, "progress-point"))
+		return add_point(r, l, false);
+	if (!strcmp(t, "latency-point"))
+		return add_point(r, l, true);
+	if (!strcmp(t, "samples"))
+		return add_samples(r, l);
+	if (!strcmp(t, "runtime"))
+		return add_runtime(r, l);
+	if (!strcmp(t, "startup"))
+		return add_startup(r, l);
+	if (!strcmp(t, "shutdown"))
+		return add_shutdown(r, l);
+	return false;
+}
+
+/* Spellings */
+
+static void unify(char *key)
+{
+	for (; *key; key++) {
+		if (*key == '_')
+			*key = '-';
+	}
+}
+
+static bool read_json(struct reader *r, char *text)
+{
+	cJSON *object = cJSON_Parse(text);
+	struct line l = {0};
+	bool ok;
+
+	for (cJSON *item = object ? object->child : NULL; item && l.n < MAX_FIELDS; item = item->next) {
+		if (!item->string)
+			continue;
+		unify(item->string);
+		if (!strcmp(item->string, "type") && cJSON_IsString(item)) {
+			unify(item->valuestring);
+			l.type = item->valuestring;
+		} else if (cJSON_IsString(item) || cJSON_IsNumber(item)) {
+			l.fields[l.n++] = (struct field){item->string, item->valuestring, item->valuedouble};
+		}
+	}
+	ok = l.type && add_line(r, &l);
+	cJSON_Delete(object);
+	return ok;
+}
+
+static bool read_legacy(struct reader *r, char *text)
+{
+	struct line l = {.type = text};
+	char *next = text + strcspn(text, "\t");
+
+	while (*next) {
+		char *field = next + 1, *equals;
+
+		*next = 0;
+		next = field + strcspn(field, "\t");
+		equals = memchr(field, '=', (size_t)(next - field));
+		if (!equals || l.n == MAX_FIELDS)
+			continue;
+		*equals = 0;
+		unify(field);
+		l.fields[l.n++] = (struct field){field, equals + 1, 0};
+	}
+	unify(text);
+	return add_line(r, &l);
+}
+
+/* One line of @n bytes, without its newline; @complete says that it had one. */
+static void read_line(struct reader *r, char *text, size_t n, bool complete)
+{
+	char *startup;
+	bool ok;
+
+	while (n && (text[n - 1] == '\r'))
+		text[--n] = 0;
+	if (!n)
+		return;
+	if (memchr(text, 0, n)) {
+		r->p->n_skipped++;
+		return;
+	}
+	/* A run that was killed leaves half a line, and the next one appends its startup to it. */
+	startup = text[0] == '{' ? NULL : strstr(text + 1, "startup\ttime=");
+	if (startup) {
+		r->p->n_skipped++;
+		text = startup;
+	}
+	/* A JSON line ends with its brace; of any other the last number may lack digits when the newline is missing. */
+	if (text[0] == '{')
+		ok = read_json(r, text);
+	else
+		ok = complete && read_legacy(r, text);
+	if (ok)
+		r->known++;
+	else
+		r->p->n_skipped++;
+}
+
+/* Reads a line into @buf of MAX_LINE + 1 bytes, ended by NUL; @ret_n counts what was there, more than MAX_LINE when it did not fit. Returns
+ * the last character read: a newline or EOF. */
+static int get_line(FILE *in, char *buf, size_t *ret_n)
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(in)) != EOF && c != '\n') {
+		if (n < MAX_LINE)
+			buf[n] = (char)c;
+		n++;
+	}
+	buf[n < MAX_LINE ? n : MAX_LINE] = 0;
+	*ret_n = n;
+	return c;
+}
+
+int profile_read(struct profile *p, FILE *in, const char *name, struct error *e)
+{
+	struct reader r = {.p = p};
+	char *buf = malloc(MAX_LINE + 1);
+	bool empty = true;
+	size_t n;
+	int c = 0;
+
+	if (!buf)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	while (c != EOF && !r.failed) {
+		c = get_line(in, buf, &n);
+		empty &= !n;
+		if (n > MAX_LINE)
+			p->n_skipped++;
+		else
+			read_line(&r, buf, n, c == '\n');
+	}
+	free(buf);
+	if (r.failed)
+		return error_set(e, EXIT_OTHER, "out of memory while reading '%s'", name);
+	if (ferror(in))
+		return error_set(e, EXIT_OTHER, "cannot read '%s': %s", name, strerror(errno));
+	if (empty) {
+		error_set(e, EXIT_NO_RESULT, "the profile '%s' is empty", name);
+		return error_hint(e, "the run that wrote it ended before its first record; 'cozbpf -- cmd' makes a profile");
+	}
+	if (!r.known) {
+		error_set(e, EXIT_OTHER, "'%s' is not a profile: it holds no record that Coz or cozbpf writes", name);
+		return error_hint(e, "a profile is the file written by 'cozbpf -- cmd' or 'coz run', profile.coz by default");
+	}
+	return 0;
+}

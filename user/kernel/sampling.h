@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sampling events: one software clock event per CPU, staggered, off the multiples of the scheduler's tick. */
+#ifndef COZBPF_SAMPLING_H
+#define COZBPF_SAMPLING_H
+
+#include <stdint.h>
+
+#include "core/errors.h"
+
+struct bpf_program;
+struct sampling;
+
+/* Starts an event on every online CPU that runs @prog. @period_ns is what the user asked; the period used differs by a little over 1 %. */
+int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
+void sampling_stop(struct sampling *s); /* accepts NULL */
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Loading, attaching and steering the BPF programs; see session.h. Sampling events are in sampling.c. */
+#include "kernel/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cozbpf.skel.h"
+#include "kernel/sampling.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+#define HANDLER_STACK 1024 /* what shim_pause and the vDSO use below the signal frame, generously */
+#define PAUSE_EXIT_NS 1000 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
+#define MAX_POINT_LINKS 4096
+
+struct session {
+	struct cozbpf_bpf *bpf;
+	struct ring_buffer *events;
+	struct sampling *sampling;
+	struct session_config config;
+	struct cozbpf_range *ranges; /* mapped */
+	size_t ranges_size, ranges_room, ranges_used, objects_used;
+	struct cozbpf_line_count *line_counts; /* mapped */
+	size_t line_counts_size, lines_room;
+	struct cozbpf_point *points; /* mapped */
+	size_t points_size;
+	uint64_t points_used; /* bit set */
+	struct bpf_link *links[MAX_POINT_LINKS];
+	size_t n_links;
+	uint64_t samples_at_open, deep_debt_at_open;
+	void (*handle)(const struct cozbpf_event *event, void *arg);
+	void *handle_arg;
+	char log[2048]; /* the last words of libbpf, for errors */
+};
+
+static struct session *log_session;
+
+static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char text[1024], *log;
+	size_t used, n;
+
+	if (level == LIBBPF_DEBUG || !log_session)
+		return 0;
+	log = log_session->log;
+	vsnprintf(text, sizeof(text), format, args);
+	used = strlen(log);
+	n = strlen(text);
+	if (used + n >= sizeof(log_session->log)) { /* the reason stands in the last words */
+		memmove(log, log + used / 2, used - used / 2 + 1);
+		used = strlen(log);
+	}
+	snprintf(log + used, sizeof(log_session->log) - used, "%s", text);
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* mmap lengths are whole pages. */
+static size_t page_round(size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (n + page - 1) / page * page;
+}
+
+static void *map_array(struct bpf_map *map, size_t value, size_t n, size_t *ret_size)
+{
+	*ret_size = page_round(value * n);
+	return mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+}
+
+static int fail_load(struct session *s, int err, struct error *e)
+{
+	char *end = s->log + strlen(s->log);
+
+	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
+		*--end = 0;
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
+	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
+}
+
+static int load(struct session *s, const struct line_map *lines, struct error *e)
+{
+	struct cozbpf_config *c;
+	unsigned long frame = getauxval(AT_MINSIGSTKSZ);
+	int err;
+
+	s->ranges_room = lines->n_ranges + s->config.spare_ranges + 1;
+	s->lines_room = lines->n_lines + s->config.spare_lines + 1;
+	s->bpf = cozbpf_bpf__open();
+	if (!s->bpf)
+		return fail_load(s, errno, e);
+	c = (struct cozbpf_config *)&s->bpf->rodata->config;
+	c->signal = (uint32_t)s->config.signal;
+	c->min_stack = (uint32_t)(frame ? frame : 2048) + HANDLER_STACK;
+	c->n_lines = (uint32_t)s->lines_room;
+	c->n_ranges = (uint32_t)s->ranges_room;
+	c->follow_children = s->config.follow_children;
+	c->min_debt_ns = s->config.min_debt_ns;
+	c->pause_exit_ns = PAUSE_EXIT_NS;
+	c->sleep_pauses = s->config.sleep_pauses;
+	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
+	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
+	err = cozbpf_bpf__load(s->bpf);
+	if (err)
+		return fail_load(s, -err, e);
+	s->ranges = map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
+	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
+	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
+	if (s->ranges == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED)
+		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
+	return 0;
+}
+
+static int on_event(void *context, void *data, size_t size)
+{
+	struct session *s = context;
+
+	if (size >= sizeof(struct cozbpf_event) && s->handle)
+		s->handle(data, s->handle_arg);
+	return 0;
+}
+
+int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e)
+{
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, limit;
+	struct session *s = calloc(1, sizeof(*s));
+	bool raised;
+	int err;
+
+	if (!s)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	s->config = *c;
+	s->ranges = MAP_FAILED;
+	s->line_counts = MAP_FAILED;
+	s->points = MAP_FAILED;
+	log_session = s;
+	libbpf_set_print(keep_log);
+	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
+	raised = !getrlimit(RLIMIT_MEMLOCK, &limit) && !setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	err = load(s, lines, e);
+	if (raised)
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	if (err || session_add_lines(s, lines, e)) {
+		session_destroy(s);
+		return -1;
+	}
+	s->events = ring_buffer__new(bpf_map__fd(s->bpf->maps.events), on_event, s, NULL);
+	if (!s->events) {
+		error_set(e, EXIT_OTHER, "cannot read the event ring: %s", strerror(errno));
+		session_destroy(s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
+void session_detach(struct session *s)
+{
+	sampling_stop(s->sampling);
+	s->sampling = NULL;
+	for (size_t i = 0; i < s->n_links; i++)
+		bpf_link__destroy(s->links[i]);
+	s->n_links = 0;
+}
+
+int session_signal(const struct session *s)
+{
+	return s->config.signal;
+}
+
+void session_destroy(struct session *s)
+{
+	if (!s)
+		return;
+	session_detach(s);
+	ring_buffer__free(s->events);
+	if (s->ranges != MAP_FAILED)
+		munmap(s->ranges, s->ranges_size);
+	if (s->line_counts != MAP_FAILED)
+		munmap(s->line_counts, s->line_counts_size);
+	if (s->points != MAP_FAILED)
+		munmap(s->points, s->points_size);
+	cozbpf_bpf__destroy(s->bpf);
+	if (log_session == s)
+		log_session = NULL;
+	free(s);
+}
+
+int session_add_lines(struct session *s, const struct line_map *lines, struct error *e)
+{
+	if (lines->n_ranges > s->ranges_room || lines->n_lines > s->lines_room)
+		return error_set(e, EXIT_OTHER, "no room for %zu more address ranges in the line table", lines->n_ranges - s->ranges_used);
+	for (size_t i = s->ranges_used; i < lines->n_ranges; i++) {
+		const struct line_range *r = &lines->ranges[i];
+
+		s->ranges[i] = (struct cozbpf_range){.lo = r->lo, .len = (uint32_t)(r->hi - r->lo), .line = r->line};
+	}
+	s->ranges_used = lines->n_ranges;
+	return 0;
+}
+
+int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e)
+{
+	struct cozbpf_thread t = {.member = 1, .tgid = (uint32_t)pid};
+	struct cozbpf_proc_stats stats = {0};
+	uint32_t key = (uint32_t)pid;
+
+	snprintf(stats.comm, sizeof(stats.comm), "%s", comm);
+	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats, BPF_ANY) ||
+	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.threads), &pidfd, &t, BPF_NOEXIST))
+		return error_set(e, EXIT_OTHER, "cannot make process %d the target: %s", pid, strerror(errno));
+	s->bpf->bss->control.threads = 1;
+	s->bpf->bss->control.root = key;
+	s->points_used |= 1ULL << COZBPF_POINT_EXIT;
+	return 0;
+}
+
+int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n)
+{
+	struct cozbpf_proc proc = {0};
+	uint32_t key = (uint32_t)pid;
+
+	proc.n_mappings = (uint32_t)(n < COZBPF_MAPPINGS ? n : COZBPF_MAPPINGS);
+	memcpy(proc.mappings, mappings, proc.n_mappings * sizeof(*mappings));
+	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.procs), &key, &proc, BPF_ANY) ? -errno : 0;
+}
+
+int session_attach(struct session *s, struct error *e)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, s->bpf->obj)
+	{
+		struct bpf_link *link;
+
+		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING)
+			continue;
+		link = bpf_program__attach(prog);
+		if (!link)
+			return fail_load(s, errno, e);
+		s->links[s->n_links++] = link;
+	}
+	return sampling_start(s->bpf->progs.on_sample, s->config.period_ns, &s->sampling, e);
+}
+
+int session_add_point(struct session *s, unsigned index, const char *path, uint64_t offset, struct error *e)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = index);
+	struct bpf_link *link;
+
+	if (index >= COZBPF_POINT_EXIT || s->n_links >= MAX_POINT_LINKS)
+		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINT_EXIT);
+	s->log[0] = 0;
+	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, path, offset, &opts);
+	if (!link) {
+		error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", (unsigned long long)offset, path,
+		    strerror(errno));
+		return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
+	}
+	s->links[s->n_links++] = link;
+	s->points_used |= 1ULL << index;
+	return 0;
+}
+
+const struct cozbpf_point *session_point(const struct session *s, unsigned index)
+{
+	return &s->points[index];
+}
+
+int session_event_fd(const struct session *s)
+{
+	return ring_buffer__epoll_fd(s->events);
+}
+
+void session_events(struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg)
+{
+	s->handle = handle;
+	s->handle_arg = arg;
+	ring_buffer__consume(s->events);
+	s->handle = NULL;
+}
+
+void session_ask_line(struct session *s)
+{
+	struct cozbpf_control *c = &s->bpf->bss->control;
+
+	__atomic_store_n(&c->picked, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->pick, 1, __ATOMIC_RELEASE);
+}
+
+uint32_t session_picked_line(const struct session *s)
+{
+	return __atomic_load_n(&s->bpf->bss->control.picked, __ATOMIC_ACQUIRE);
+}
+
+uint64_t session_open_experiment(struct session *s, uint32_t line, unsigned speedup_pct, unsigned shift)
+{
+	struct cozbpf_control *c = &s->bpf->bss->control;
+
+	__atomic_store_n(&c->pick, 0, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < COZBPF_POINTS; i++)
+		if (s->points_used >> i & 1)
+			memset(s->points[i].buckets, 0, sizeof(s->points[i].buckets));
+	c->line = line;
+	c->speedup_pct = speedup_pct;
+	c->bucket_shift = shift;
+	c->required = 0;
+	c->selected_samples = 0;
+	s->samples_at_open = c->samples;
+	s->deep_debt_at_open = c->deep_debt;
+	c->opened_ns = now_ns();
+	/* A program that sees the new epoch sees all of the above; x86 and the release order keep it so. */
+	__atomic_store_n(&c->epoch, c->epoch + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);
+	return c->opened_ns;
+}
+
+void session_close_experiment(struct session *s, struct snapshot *ret)
+{
+	struct cozbpf_control *c = &s->bpf->bss->control;
+
+	ret->closed_ns = now_ns();
+	__atomic_store_n(&c->active, 0, __ATOMIC_SEQ_CST);
+	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
+	ret->opened_ns = c->opened_ns;
+	ret->selected_samples = c->selected_samples;
+	ret->samples = c->samples - s->samples_at_open;
+	ret->deep_debt = c->deep_debt - s->deep_debt_at_open;
+}
+
+uint64_t session_pause_horizon(const struct session *s)
+{
+	return __atomic_load_n(&s->bpf->bss->control.pause_horizon, __ATOMIC_RELAXED);
+}
+
+const struct cozbpf_control *session_control(const struct session *s)
+{
+	return &s->bpf->bss->control;
+}
+
+const struct cozbpf_line_count *session_line_counts(const struct session *s)
+{
+	return s->line_counts;
+}
+
+void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
+{
+	int fd = bpf_map__fd(s->bpf->maps.proc_stats);
+	struct cozbpf_proc_stats stats;
+	uint32_t key, *last = NULL;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		if (!bpf_map_lookup_elem(fd, &key, &stats))
+			handle((int)key, &stats, arg);
+		last = &key;
+	}
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel side of one profiling session: BPF objects, maps, perf events, probes. Everything hangs on file descriptors of this process:
+ * when it goes, however it goes, the kernel takes it all down. Not thread safe. Times are CLOCK_MONOTONIC ns.
+ */
+#ifndef COZBPF_SESSION_H
+#define COZBPF_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cozbpf/abi.h>
+#include "core/errors.h"
+#include "core/linemap.h"
+
+struct session;
+
+struct session_config {
+	int signal;		/* number of the pause signal */
+	uint64_t period_ns;	/* CPU time between samples of one CPU, as the user gave it */
+	bool follow_children;
+	bool sleep_pauses;	/* see cozbpf_config */
+	uint32_t min_debt_ns;
+	size_t spare_ranges, spare_lines; /* room for objects that come later */
+};
+
+/* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when the kernel refuses. */
+int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e);
+void session_destroy(struct session *s); /* detaches everything; accepts NULL */
+
+/* Takes programs, probes and sampling down; counters and maps can still be read. */
+void session_detach(struct session *s);
+int session_signal(const struct session *s); /* number of the pause signal */
+
+/* Copies objects that were added to the line map since the last call into the kernel's line table. -1 with @e when there is no room. */
+int session_add_lines(struct session *s, const struct line_map *lines, struct error *e);
+
+/* Makes the single-threaded process @pid (and with follow_children all that it forks) the target. */
+int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e);
+
+/* Tells where in-scope objects are mapped in a process; replaces what was told before. */
+int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
+
+/* Attaches lifecycle and scheduler programs, then starts sampling on every CPU. */
+int session_attach(struct session *s, struct error *e);
+
+/* Probes @offset (a file offset) of @path for progress point @index. Several sites may serve one point. */
+int session_add_point(struct session *s, unsigned index, const char *path, uint64_t offset, struct error *e);
+const struct cozbpf_point *session_point(const struct session *s, unsigned index);
+
+/* Readable when events wait; session_events() hands each to @handle. */
+int session_event_fd(const struct session *s);
+void session_events(struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg);
+
+/* "The kernel side picks the sampled line": the first in-scope sample after the question answers it. 0: not answered yet. */
+void session_ask_line(struct session *s);
+uint32_t session_picked_line(const struct session *s);
+
+struct snapshot {
+	uint64_t opened_ns, closed_ns;
+	uint64_t required_ns; /* R at the close; virtual duration = closed - opened - required */
+	uint64_t selected_samples;
+	uint64_t samples, deep_debt; /* of this experiment */
+};
+
+/* Opens an experiment; the buckets of all points are cleared. @shift: width of a bucket is 1 << shift ns. Returns the opening time. */
+uint64_t session_open_experiment(struct session *s, uint32_t line, unsigned speedup_pct, unsigned shift);
+void session_close_experiment(struct session *s, struct snapshot *ret);
+
+/* Latest time up to which a thread may still be in a pause. */
+uint64_t session_pause_horizon(const struct session *s);
+
+const struct cozbpf_control *session_control(const struct session *s);
+const struct cozbpf_line_count *session_line_counts(const struct session *s);
+
+/* Statistics of every process seen; @handle gets each. */
+void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);
+
+#endif

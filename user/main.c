@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Picks the subcommand; everything else is in user/cmd/. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+    {"run", cmd_run, "launch a command and profile it (the default)"},
+    {"report", cmd_report, "show what was measured"},
+    {"lines", cmd_lines, "what could be selected in a binary"},
+    {"doctor", cmd_doctor, "what this machine allows"},
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+int cmd_fail(const struct error *e)
+{
+	fprintf(stderr, "cozbpf: error: %s\n", e->cause);
+	if (e->hint[0])
+		fprintf(stderr, "cozbpf: hint: %s\n", e->hint);
+	return e->status;
+}
+
+static int help(FILE *out)
+{
+	fputs("cozbpf: causal profiler: what would the program gain if a line were faster?\n\n"
+	      "usage: cozbpf [run] [options] -- cmd [args...]\n",
+	    out);
+	for (size_t i = 1; i < N_COMMANDS; i++)
+		fprintf(out, "       cozbpf %s [options]\n", commands[i].name);
+	fputs("\n", out);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n`cozbpf COMMAND --help` lists a command's options; `cozbpf run --help` those for profiling.\n", out);
+	return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(stdout);
+	if (!strcmp(argv[1], "--version")) {
+		printf("cozbpf %s (%s)\n", COZBPF_VERSION, COZBPF_BUILD);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	return cmd_run(argc, argv);
+}

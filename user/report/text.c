@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The report for people: a summary, a ranked table per progress point, and sentences. What the sentences say is in words.c. */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/words.h"
+
+#define DEFAULT_WIDTH 100
+#define MIN_LABEL 12     /* columns of the line's name, however narrow the screen */
+#define CURVE_WIDE 20    /* columns of a curve: one for each of Coz's speedups */
+#define CURVE_NARROW 8   /* on screens of fewer columns than DEFAULT_WIDTH */
+#define MIN_SCALE 0.05   /* of the highest block: noise is not drawn as mountains */
+#define MAX_SENTENCES 3  /* per kind and progress point */
+#define MAX_SHORTAGES 10 /* lines without enough data that are named, per progress point */
+
+struct layout {
+	FILE *out;
+	const struct estimate *e;
+	const struct text_options *o;
+	size_t prefix;    /* directories that all lines share: not printed */
+	int label, curve; /* columns */
+	double scale;     /* program speedup of the highest block, per progress point */
+};
+
+/* Length of the longest common prefix of all lines' paths that ends with '/'. */
+static size_t common_prefix(const struct estimate *e)
+{
+	const char *first = e->n_lines ? e->lines[0].line : "";
+	const char *slash;
+	size_t n = strlen(first);
+
+	for (size_t i = 0; i < e->n_lines; i++) {
+		size_t j = 0;
+
+		while (j < n && e->lines[i].line[j] == first[j])
+			j++;
+		n = j;
+	}
+	slash = memrchr(first, '/', n);
+	return slash ? (size_t)(slash - first) + 1 : 0;
+}
+
+static const char *label_of(const struct layout *l, const struct estimate_line *line)
+{
+	return line->line + l->prefix;
+}
+
+/* The label cut from the left to the columns there are: the file's own name and the line number are at the right. */
+static void print_label(const struct layout *l, const struct estimate_line *line)
+{
+	const char *label = label_of(l, line);
+	int length = (int)strlen(label);
+
+	if (length <= l->label)
+		fprintf(l->out, "%-*s", l->label, label);
+	else
+		fprintf(l->out, "...%s", label + length - (l->label - 3));
+}
+
+/* One block per point, or per column when there are more points than columns; losses have a mark of their own. */
+static void print_curve(const struct layout *l, const struct estimate_line *line)
+{
+	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "#", "@"};
+	const char *const *marks = l->o->unicode ? blocks : ascii;
+	size_t n = line->n_points, columns = n < (size_t)l->curve ? n : (size_t)l->curve;
+
+	for (size_t i = 0; i < columns; i++) {
+		const struct estimate_point *p = &line->points[(i + 1) * n / columns - 1];
+		double height = p->program_speedup / l->scale;
+		int mark = (int)fmin(fmax(0, height * 8), 7);
+
+		fputs(height < -1.0 / 16 ? (l->o->unicode ? "▽" : "v") : marks[mark], l->out);
+	}
+	fprintf(l->out, "%*s", l->curve - (int)columns, "");
+}
+
+static void print_row(const struct layout *l, size_t rank, const struct estimate_line *line)
+{
+	fprintf(l->out, "%3zu  ", rank);
+	print_label(l, line);
+	fprintf(l->out, "  %+6.2f  %+6.2f .. %+6.2f  %6.1f %%  ", line->slope, line->slope_lo, line->slope_hi, line->max_speedup * 100);
+	print_curve(l, line);
+	fprintf(l->out, "  %s\n", verdict_words(line->verdict));
+}
+
+static bool is_ranked(const struct estimate_line *line)
+{
+	return line->verdict != VERDICT_NOT_ENOUGH_DATA;
+}
+
+static bool is_of(const struct estimate_line *line, const char *progress)
+{
+	return !strcmp(line->progress, progress);
+}
+
+/* The table of one progress point; returns how many rows it could have had. */
+static size_t print_table(const struct layout *l, const char *progress)
+{
+	size_t rank = 0;
+
+	for (size_t i = 0; i < l->e->n_lines; i++) {
+		const struct estimate_line *line = &l->e->lines[i];
+
+		if (!is_ranked(line) || !is_of(line, progress))
+			continue;
+		if (!rank++)
+			fprintf(l->out, "  #  %-*s  %6s  %-16s  %8s  %-*s  verdict\n", l->label, "line", "slope", "95 % interval",
+			    "max gain", l->curve, "curve");
+		if (!l->o->max_lines || rank <= l->o->max_lines)
+			print_row(l, rank, line);
+	}
+	if (l->o->max_lines && rank > l->o->max_lines)
+		fprintf(l->out, "     and %zu more\n", rank - l->o->max_lines);
+	return rank;
+}
+
+/* What the leading lines promise, best first, then what the worst would do. */
+static void print_sentences(const struct layout *l, const char *progress)
+{
+	char words[1024];
+	size_t shown[2] = {0};
+
+	for (int contention = 0; contention < 2; contention++) {
+		for (size_t i = 0; i < l->e->n_lines && shown[contention] < MAX_SENTENCES; i++) {
+			/* Losses stand at the end of the ranking: the worst first. */
+			const struct estimate_line *line = &l->e->lines[contention ? l->e->n_lines - 1 - i : i];
+
+			if (!is_of(line, progress) || line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
+				continue;
+			effect_words(line, label_of(l, line), words, sizeof(words));
+			fprintf(l->out, "%s%s\n", !shown[0] && !shown[1] ? "\n" : "", words);
+			shown[contention]++;
+		}
+	}
+}
+
+static void print_shortages(const struct layout *l, const char *progress)
+{
+	char words[1024];
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->e->n_lines; i++) {
+		const struct estimate_line *line = &l->e->lines[i];
+
+		if (is_ranked(line) || !is_of(line, progress))
+			continue;
+		if (!n++)
+			fprintf(l->out, "\nnot enough data yet:\n");
+		if (n > MAX_SHORTAGES)
+			continue;
+		shortage_words(l->e, line, words, sizeof(words));
+		fprintf(l->out, "  %s: %s\n", label_of(l, line), words);
+	}
+	if (n > MAX_SHORTAGES)
+		fprintf(l->out, "  and %zu more lines\n", n - MAX_SHORTAGES);
+}
+
+static void print_progress(struct layout *l, const char *progress)
+{
+	l->scale = MIN_SCALE;
+	for (size_t i = 0; i < l->e->n_lines; i++) {
+		const struct estimate_line *line = &l->e->lines[i];
+
+		for (size_t j = 0; is_ranked(line) && is_of(line, progress) && j < line->n_points; j++)
+			l->scale = fmax(l->scale, line->points[j].program_speedup);
+	}
+	fprintf(l->out, "\nprogress point %s\n", progress);
+	if (print_table(l, progress))
+		print_sentences(l, progress);
+	else
+		fprintf(l->out, "no line has enough data to be ranked\n");
+	print_shortages(l, progress);
+}
+
+static void print_summary(const struct layout *l)
+{
+	const struct estimate *e = l->e;
+
+	fprintf(l->out, "%" PRIu64 " experiments, %" PRIu64 " samples", e->experiments, e->samples);
+	if (e->runtime_s > 0)
+		fprintf(l->out, ", %.1f s", e->runtime_s);
+	fprintf(l->out, ", %" PRIu64 " lost", e->lost);
+	if (e->dropped_experiments)
+		fprintf(l->out, ", %" PRIu64 " spoilt experiments dropped", e->dropped_experiments);
+	if (e->n_dropped)
+		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped, e->n_dropped == 1 ? "" : "s");
+	putc('\n', l->out);
+}
+
+static void print_legend(FILE *out)
+{
+	fprintf(out,
+	    "\nslope: program speedup per line speedup, by regression through 0; program speedup: share of the time per visit saved\n");
+}
+
+int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
+{
+	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_prefix(e)};
+	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
+	bool ranked = false;
+
+	l.curve = width < DEFAULT_WIDTH ? CURVE_NARROW : CURVE_WIDE;
+	for (size_t i = 0; i < e->n_lines; i++) {
+		int length = (int)strlen(label_of(&l, &e->lines[i]));
+
+		ranked |= is_ranked(&e->lines[i]);
+		if (length > longest)
+			longest = length;
+	}
+	/* Beside the label: rank, slope, interval, gain, curve and the longest verdict with what parts them. */
+	l.label = width - (5 + 8 + 18 + 10 + 2 + l.curve + 2 + 10);
+	l.label = l.label > longest ? longest : l.label < MIN_LABEL ? MIN_LABEL : l.label;
+	print_summary(&l);
+	for (size_t i = 0; i < e->n_lines; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < i; j++)
+			seen |= is_of(&e->lines[j], e->lines[i].progress);
+		if (!seen)
+			print_progress(&l, e->lines[i].progress);
+	}
+	if (ranked)
+		print_legend(out);
+	return ferror(out) ? -1 : 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the shim needs of each architecture: system calls, the handler's entry behind its magic, the way back from a signal. */
+#ifndef COZBPF_SYSCALL_H
+#define COZBPF_SYSCALL_H
+
+/* The kernel's struct sigaction, not libc's. */
+struct shim_sigaction {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	unsigned long mask;
+};
+
+extern char shim_handler[] __attribute__((visibility("hidden")));
+extern char shim_restorer[] __attribute__((visibility("hidden")));
+
+#if defined(__x86_64__)
+
+#define SHIM_SYS_rt_sigaction 13
+#define SHIM_SYS_clock_gettime 228
+#define SHIM_SYS_clock_nanosleep 230
+#define SHIM_SA_RESTORER 0x04000000
+#define SHIM_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
+
+/* The 16 bytes before the entry tell the kernel side that this is the shim's handler (handler_magic in bpf/sample.bpf.c). */
+__asm__(".pushsection .text\n"
+	".balign 32\n"
+	".ascii \"cozbpf-pause-v1\\0\"\n"
+	".hidden shim_handler\n"
+	".globl shim_handler\n"
+	"shim_handler:\n"
+	"	jmp shim_pause\n"
+	".hidden shim_restorer\n"
+	".globl shim_restorer\n"
+	".balign 16\n"
+	"	nop\n" /* unwinders look one byte before the restorer */
+	"shim_restorer:\n"
+	"	mov $15, %eax\n"
+	"	syscall\n"
+	".popsection\n");
+
+static inline long shim_syscall(long number, long a, long b, long c, long d)
+{
+	register long r10 __asm__("r10") = d;
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline void shim_relax(void)
+{
+	__builtin_ia32_pause();
+}
+
+#elif defined(__aarch64__)
+
+#define SHIM_SYS_rt_sigaction 134
+#define SHIM_SYS_clock_gettime 113
+#define SHIM_SYS_clock_nanosleep 115
+#define SHIM_SA_RESTORER 0 /* the kernel returns through the vDSO */
+#define SHIM_VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
+
+__asm__(".pushsection .text\n"
+	".balign 32\n"
+	".ascii \"cozbpf-pause-v1\\0\"\n"
+	".hidden shim_handler\n"
+	".globl shim_handler\n"
+	"shim_handler:\n"
+	"	b shim_pause\n"
+	".hidden shim_restorer\n"
+	".globl shim_restorer\n"
+	"shim_restorer:\n"
+	"	mov x8, #139\n"
+	"	svc #0\n"
+	".popsection\n");
+
+static inline long shim_syscall(long number, long a, long b, long c, long d)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+}
+
+static inline void shim_relax(void)
+{
+	__asm__ volatile("yield");
+}
+
+#else
+#error "no shim for this architecture"
+#endif
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Private to user/symbols/: what an open object holds, and what its parts offer each other. */
+#ifndef COZBPF_OBJECT_H
+#define COZBPF_OBJECT_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include "symbols/reader.h"
+#include "symbols/symbols.h"
+
+/* Executable memory of the object: [lo, hi) in link-time addresses, and the file offset of lo. */
+struct segment {
+	uint64_t lo, hi, offset;
+};
+
+/* Sections of debug information, decompressed; borrowed from the Elf they are in. */
+struct debug_sections {
+	struct bytes info, abbrev, line, line_str, str, str_offsets, ranges, rnglists, addr;
+	struct bytes alt_str; /* .debug_str of the file that dwz moved what several objects share to */
+};
+
+/* A function of the symbol tables. */
+struct symbol {
+	uint64_t addr, size;
+	const char *name; /* linkage name, in the string section */
+};
+
+struct elf_file {
+	int fd;
+	Elf *elf;
+};
+
+struct object {
+	char *path;
+	char *root;
+	struct elf_file main, debug, alt; /* .elf is NULL: no separate debug file, none that dwz made */
+	char *debug_path;
+	char *debug_note; /* why a debug file that is there was not taken; NULL: none was seen */
+	Dwarf *dwarf;     /* NULL: no debug information */
+	struct debug_sections sections;
+	bool is_static;
+	uint8_t build_id[20];
+	uint32_t build_id_len;
+	uint64_t dev, ino;
+	struct segment *segments; /* executable PT_LOADs */
+	size_t n_segments;
+	struct segment *code; /* where code begins: executable sections, or the segments when there are none; sorted by lo */
+	size_t n_code;
+	struct symbol *symbols; /* by address; loaded on first use */
+	size_t n_symbols;
+	bool symbols_loaded;
+};
+
+/* object.c */
+/* 0, or -1 with the reason in @why. @relocatable: any ELF file will do, not only one that can be run. */
+int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size);
+void elf_file_close(struct elf_file *f);
+bool elf_has_section(Elf *elf, const char *name);
+struct bytes elf_section(Elf *elf, const char *name);
+uint32_t elf_build_id(Elf *elf, uint8_t id[20]);
+bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret); /* file offset of a code address */
+bool object_is_code(const struct object *o, uint64_t addr);
+/* Clips [*lo, *hi) to the segment *lo lies in and turns it into file offsets. */
+bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
+
+/* debugfile.c: looks for the separate debug file and opens it into o->debug; without one o->debug stays closed. */
+void debug_file_find(struct object *o);
+/* The same for the file that @elf, an object or its debug file, shares strings with (dwz), into o->alt. */
+bool alt_file_find(struct object *o, Elf *elf);
+
+/* symtab.c */
+int object_load_symbols(struct object *o); /* 0 or -errno */
+/* The last function at or before @addr; NULL: none. */
+const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
+/* Whether a function begins in (@after, @upto]. */
+bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
+
+/* findsymbol.c: fills in the name of the function of a probe site. */
+void site_name(char function[128], const char *linkage_name);
+
+#endif

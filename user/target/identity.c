@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See identity.h. */
+#include "target/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+static const struct passwd *find_user(const char *user)
+{
+	char *end;
+	unsigned long uid;
+	const struct passwd *p = getpwnam(user);
+
+	if (p)
+		return p;
+	uid = strtoul(user, &end, 10);
+	return *user && !*end ? getpwuid((uid_t)uid) : NULL;
+}
+
+int identity_resolve(const char *user, struct identity *ret, struct error *e)
+{
+	const struct passwd *p;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->uid = geteuid();
+	ret->gid = getegid();
+	if (!user && ret->uid == 0)
+		user = getenv("SUDO_UID");
+	if (!user)
+		return 0;
+	p = find_user(user);
+	if (!p) {
+		error_set(e, EXIT_USAGE, "there is no user '%s'", user);
+		return error_hint(e, "name one with --user, for example --user root");
+	}
+	ret->change = p->pw_uid != ret->uid;
+	ret->uid = p->pw_uid;
+	ret->gid = p->pw_gid;
+	snprintf(ret->name, sizeof(ret->name), "%s", p->pw_name);
+	snprintf(ret->home, sizeof(ret->home), "%s", p->pw_dir);
+	if (ret->change && geteuid() != 0)
+		return error_set(e, EXIT_FORBIDDEN, "only root can run the command as '%s'", ret->name);
+	return 0;
+}
+
+int identity_assume(const struct identity *id)
+{
+	if (!id->change)
+		return 0;
+	if (initgroups(id->name, id->gid) || setgid(id->gid) || setuid(id->uid))
+		return -errno;
+	setenv("HOME", id->home, 1);
+	setenv("USER", id->name, 1);
+	setenv("LOGNAME", id->name, 1);
+	return 0;
+}
+
+int identity_open_append(const struct identity *id, const char *path)
+{
+	int fd, err;
+
+	/* A file system identity: the path is followed with the user's rights, never with root's. */
+	if (id->change) {
+		setfsgid(id->gid);
+		setfsuid(id->uid);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	err = errno;
+	if (id->change) {
+		setfsuid(geteuid());
+		setfsgid(getegid());
+	}
+	return fd < 0 ? -err : fd;
+}

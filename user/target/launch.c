@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See launch.h. */
+#include "target/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static int absolute(const char *path, char *ret, size_t size, struct error *e)
+{
+	char *real = realpath(path, NULL);
+	int n;
+
+	if (!real)
+		return error_set(e, EXIT_USAGE, "cannot resolve '%s': %s", path, strerror(errno));
+	n = snprintf(ret, size, "%s", real);
+	free(real);
+	return n < (int)size ? 0 : error_set(e, EXIT_USAGE, "the path of '%s' is too long", path);
+}
+
+int launch_find(const char *command, char *ret, size_t size, struct error *e)
+{
+	const char *path = getenv("PATH"), *end;
+	char candidate[PATH_MAX];
+
+	if (strchr(command, '/')) {
+		if (is_program(command))
+			return absolute(command, ret, size, e);
+		return error_set(e, EXIT_USAGE, "cannot run '%s': %s", command, access(command, F_OK) ? strerror(errno) : "it is not an executable file");
+	}
+	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		snprintf(candidate, sizeof(candidate), "%.*s/%s", end == path ? 1 : (int)(end - path), end == path ? "." : path, command);
+		if (is_program(candidate))
+			return absolute(candidate, ret, size, e);
+	}
+	error_set(e, EXIT_USAGE, "there is no command '%s' in PATH", command);
+	return error_hint(e, "give its path: cozbpf -- ./%s", command);
+}
+
+int launch_find_shim(char *ret, size_t size, struct error *e)
+{
+	const char *given = getenv("COZBPF_SHIM");
+	char self[PATH_MAX];
+	ssize_t n;
+
+	if (given) {
+		snprintf(ret, size, "%s", given);
+		return access(ret, R_OK) ? error_set(e, EXIT_OTHER, "COZBPF_SHIM names '%s': %s", given, strerror(errno)) : 0;
+	}
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n > 0) {
+		self[n] = 0;
+		*strrchr(self, '/') = 0;
+		snprintf(ret, size, "%s/libcozbpf-shim.so", self);
+		if (!access(ret, R_OK))
+			return 0;
+		snprintf(ret, size, "%s/../lib/cozbpf/libcozbpf-shim.so", self);
+		if (!access(ret, R_OK))
+			return 0;
+	}
+	snprintf(ret, size, "%s/libcozbpf-shim.so", COZBPF_LIBDIR);
+	if (!access(ret, R_OK))
+		return 0;
+	error_set(e, EXIT_OTHER, "libcozbpf-shim.so is neither beside cozbpf nor in %s", COZBPF_LIBDIR);
+	return error_hint(e, "run `make install`, or name the file in COZBPF_SHIM");
+}
+
+/* The shim comes last: libraries that the user preloads keep their place. */
+static void set_preload(const char *shim, int signal)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char number[16], *both = NULL;
+
+	snprintf(number, sizeof(number), "%d", signal);
+	setenv("COZBPF_SIGNAL", number, 1);
+	if (old && *old && asprintf(&both, "%s:%s", old, shim) > 0)
+		setenv("LD_PRELOAD", both, 1);
+	else
+		setenv("LD_PRELOAD", shim, 1);
+	free(both);
+}
+
+static _Noreturn void child(const struct launch_options *o, int go, int result)
+{
+	int err;
+	char c;
+
+	if (read(go, &c, 1) != 1)
+		_exit(127); /* the profiler gave up before it started */
+	err = -identity_assume(o->identity);
+	if (!err) {
+		set_preload(o->shim, o->signal);
+		sigprocmask(SIG_SETMASK, o->mask, NULL);
+		execv(o->path, o->argv);
+		err = errno;
+	}
+	if (write(result, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int launch_prepare(const struct launch_options *o, struct launch *ret, struct error *e)
+{
+	int go[2], result[2];
+
+	if (pipe2(go, O_CLOEXEC))
+		return error_set(e, EXIT_OTHER, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(result, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return error_set(e, EXIT_OTHER, "cannot make a pipe: %s", strerror(errno));
+	}
+	ret->pid = fork();
+	if (!ret->pid) {
+		close(go[1]);
+		child(o, go[0], result[1]);
+	}
+	close(go[0]);
+	close(result[1]);
+	ret->go_fd = go[1];
+	ret->result_fd = result[0];
+	ret->pidfd = -1;
+	if (ret->pid < 0) {
+		launch_deinit(ret);
+		return error_set(e, EXIT_OTHER, "cannot fork: %s", strerror(errno));
+	}
+	ret->pidfd = (int)syscall(SYS_pidfd_open, ret->pid, 0);
+	if (ret->pidfd < 0) {
+		int err = errno;
+
+		launch_deinit(ret);
+		waitpid(ret->pid, NULL, 0);
+		return error_set(e, EXIT_FORBIDDEN, "the kernel gives no pidfd: %s", strerror(err));
+	}
+	return 0;
+}
+
+int launch_go(struct launch *l, const char *path, struct error *e)
+{
+	int err = 0;
+	ssize_t n;
+
+	if (write(l->go_fd, "", 1) != 1)
+		return error_set(e, EXIT_OTHER, "the command ended before it started");
+	close(l->go_fd);
+	l->go_fd = -1;
+	do
+		n = read(l->result_fd, &err, sizeof(err)); /* end of file: the exec has closed it */
+	while (n < 0 && errno == EINTR);
+	close(l->result_fd);
+	l->result_fd = -1;
+	if (n != sizeof(err))
+		return 0;
+	waitpid(l->pid, NULL, 0);
+	return error_set(e, EXIT_OTHER, "cannot run '%s': %s", path, strerror(err));
+}
+
+void launch_deinit(struct launch *l)
+{
+	if (l->go_fd >= 0)
+		close(l->go_fd);
+	if (l->result_fd >= 0)
+		close(l->result_fd);
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	l->go_fd = l->result_fd = l->pidfd = -1;
+}

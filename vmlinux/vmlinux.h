@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The kernel facts that cozbpf's BPF programs rely on, by hand: every type lists only the fields in use, and CO-RE relocates them against the
+ * running kernel's BTF. `bpftool btf dump file /sys/kernel/btf/vmlinux format c` shows the whole; copy a field from there when one is needed.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+typedef int pid_t;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigaction {
+	void *sa_handler;
+	unsigned long sa_flags;
+	void *sa_restorer;
+	sigset_t sa_mask;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	pid_t pid, tgid;
+	struct signal_struct *signal;
+	struct sighand_struct *sighand;
+	sigset_t blocked;
+	unsigned long sas_ss_sp;
+	unsigned long sas_ss_size;
+	char comm[16];
+};
+
+struct kernel_siginfo;
+struct linux_binprm;
+
+#pragma clang attribute pop
+
+enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
+
+/* User registers as the kernel saves them; the layout is user ABI (arch/x86/include/asm/ptrace.h, arch/arm64/include/uapi/asm/ptrace.h). */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31], sp, pc, pstate;
+};
+struct pt_regs {
+	union {
+		struct user_pt_regs user_regs;
+		struct {
+			__u64 regs[31], sp, pc, pstate;
+		};
+	};
+};
+#else
+#error "no register layout for this architecture"
+#endif
+
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#endif
