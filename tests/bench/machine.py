@@ -40,12 +40,13 @@ def children_s():
     return usage.ru_utime + usage.ru_stime
 
 
-def run(command, timeout_s, env=None):
-    """Runs @command to its end, or to the end of @timeout_s, when its whole session is killed."""
+def run(command, timeout_s, started=lambda pid: None):
+    """Runs @command to its end, or to the end of @timeout_s, when its whole session is killed. @started is told its process id."""
     busy, own, begin = busy_s(), children_s(), time.monotonic()
     child = subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", env=env, start_new_session=True
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True
     )
+    started(child.pid)
     timed_out = False
     try:
         out, err = child.communicate(timeout=timeout_s)

@@ -4,6 +4,7 @@
 costs a run, from the kernel's own statistics, which are switched on for separate runs and restored afterwards."""
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -59,43 +60,51 @@ def measure_pairs(options, case, iters_per_ms):
     return {"case": case.name, "ratios": ratios, "others": max(others)}
 
 
-def bpf_programs(ids=None):
+def describe_programs():
+    """{program id: name, type, instructions after the verifier} of all programs in the kernel."""
     text = subprocess.run([BPFTOOL, "prog", "show", "--json"], check=True, capture_output=True, text=True).stdout
-    return {program["id"]: program for program in json.loads(text) if ids is None or program["id"] in ids}
+    return {p["id"]: {"name": p.get("name", ""), "type": p["type"], "instructions": p["bytes_xlated"] // 8} for p in json.loads(text)}
 
 
-def instructions(program_id):
-    """Instructions after the verifier: lines of the dump that begin with a number."""
-    dump = subprocess.run([BPFTOOL, "prog", "dump", "xlated", "id", str(program_id)], capture_output=True, text=True).stdout
-    return sum(line.strip().split(":")[0].isdigit() for line in dump.splitlines())
+def held_programs(pid):
+    """{program id: (run_ns, run_count)} of the programs that process @pid holds, so that another cozbpf on this machine is left out."""
+    found = {}
+    for info in Path(f"/proc/{pid}/fdinfo").glob("*"):
+        with contextlib.suppress(OSError):
+            fields = dict(line.split(":\t", 1) for line in info.read_text().splitlines() if ":\t" in line)
+            if "run_cnt" in fields:
+                found[int(fields["prog_id"])] = (int(fields["run_time_ns"]), int(fields["run_cnt"]))
+    return found
 
 
-def watch_programs(before, stop, seen):
-    """Keeps the last statistics of every program that was not there @before, until @stop: they vanish with the run."""
-    while not stop.is_set():
-        for number, program in bpf_programs().items():
-            if number not in before:
-                known = seen.setdefault(number, {"name": program["name"], "type": program["type"], "instructions": instructions(number)})
-                known.update(run_ns=program.get("run_time_ns", 0), run_count=program.get("run_cnt", 0))
-        stop.wait(0.2)
+def watch_programs(pid, stop, seen):
+    """Keeps the last statistics of every program of @pid until @stop: they vanish with the process."""
+    while not stop.wait(0.1):
+        held = held_programs(pid)
+        if held.keys() - seen.keys():
+            known = describe_programs()
+            seen.update({number: dict(known[number]) for number in held.keys() - seen.keys() if number in known})
+        for number in held.keys() & seen.keys():
+            seen[number].update(run_ns=held[number][0], run_count=held[number][1])
 
 
 def measure_hooks(options, case, iters_per_ms):
-    """{program id: name, type, instructions, run_ns, run_count} over one profiled run."""
-    before, stop, seen = set(bpf_programs()), threading.Event(), {}
-    watcher = threading.Thread(target=watch_programs, args=(before, stop, seen))
-    watcher.start()
-    try:
-        command = profiled(options, case, workload(case, iters_per_ms, options.seconds))
-        result = machine.run(command, 3 * options.seconds + 60)
-    finally:
-        stop.set()
-        watcher.join()
+    """Name, type, instructions, run_ns and run_count of each program over one profiled run."""
+    stop, seen, watchers = threading.Event(), {}, []
+
+    def started(pid):
+        watchers.append(threading.Thread(target=watch_programs, args=(pid, stop, seen)))
+        watchers[0].start()
+
+    command = profiled(options, case, workload(case, iters_per_ms, options.seconds))
+    result = machine.run(command, 3 * options.seconds + 60, started)
+    stop.set()
+    watchers[0].join()
     if result.status:
         raise SystemExit(f"overhead: cozbpf: status {result.status}: {result.stderr.strip()[-300:]}")
     for program in seen.values():
         program.update(case=case.name, seconds=options.seconds)
-    return list(seen.values())
+    return [program for program in seen.values() if "run_count" in program]
 
 
 class KernelStatistics:
