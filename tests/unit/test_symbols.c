@@ -391,6 +391,44 @@ static size_t count_sites(struct object *o, const char *file, uint32_t line)
 	return n;
 }
 
+static void check_rows(const char *flags)
+{
+	struct loaded l = load(build("gcc", flags, "rows.s", "rows"));
+	struct probe_site *sites, *entry;
+	size_t n, n_entry;
+
+	CHECK_EQ(l.err, 0);
+	CHECK_EQ(l.n_lines, 5);
+	CHECK(has_line(&l, "/where/it/was/rows.c", 5));
+	CHECK_EQ(line_bytes(&l, "rows.c", 5), 1);
+	CHECK_EQ(line_bytes(&l, "rows.c", 10), 3);
+	CHECK_EQ(line_bytes(&l, "rows.c", 11), 1);
+	CHECK_EQ(line_bytes(&l, "rows.c", 20), 4);
+	CHECK_EQ(line_bytes(&l, "rows.c", 21), 1);
+	CHECK(!has_line(&l, "rows.c", 6)); /* no code: no sample can fall there */
+	CHECK(!has_line(&l, "rows.c", 50));
+	/* A probe has a place even where the line is empty, or never begins as a statement. */
+	CHECK_EQ(count_sites(l.o, "rows.c", 6), 1);
+	CHECK_EQ(count_sites(l.o, "rows.c", 11), 1);
+	CHECK_EQ(count_sites(l.o, "rows.c", 50), 0);
+	/* Without debug entries, symbols tell what belongs together; the cold part has a symbol of its own. */
+	CHECK_EQ(object_find_line(l.o, "rows.c", 20, &sites, &n, &l.e), 0);
+	CHECK_EQ(object_find_symbol(l.o, "two", 1, &entry, &n_entry, &l.e), 0);
+	CHECK_EQ(n, 2);
+	CHECK_EQ(n_entry, 1);
+	CHECK(sites[0].offset == entry[0].offset || sites[1].offset == entry[0].offset);
+	free(sites);
+	free(entry);
+	unload(&l);
+}
+
+/* Line 0, empty rows, rows that are no statements, sequences that the linker has discarded. */
+TEST(odd_rows)
+{
+	check_rows("-nostartfiles -Wl,-e,main,--gc-sections,-u,two.cold,-z,noseparate-code");
+	check_rows("-nostartfiles -Wl,-e,main,--gc-sections,-u,two.cold -no-pie -static");
+}
+
 static void check_find_line(const char *compiler, const char *flags)
 {
 	struct object *o = NULL;

@@ -20,8 +20,8 @@ void object_close(struct object *o); /* accepts NULL */
 
 /* Facts, valid as long as the object is open. */
 const char *object_path(const struct object *o);
-bool object_has_debug_info(const struct object *o); /* in itself or in a separate file */
-bool object_is_static(const struct object *o);	    /* no PT_INTERP: nothing can be preloaded */
+bool object_has_debug_info(const struct object *o);               /* in itself or in a separate file */
+bool object_is_static(const struct object *o);                    /* no PT_INTERP: nothing can be preloaded */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
 
 /*
