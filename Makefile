@@ -98,7 +98,7 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)
 
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
-	@scripts/run-tests.sh e2e $(wildcard tests/e2e/*.sh)
+	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
 bench: bench-overhead bench-accuracy ## all benches
 

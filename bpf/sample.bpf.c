@@ -187,6 +187,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	now = bpf_ktime_get_ns();
 	delay_enter(t, &control);
 	delay_settle(t, &control, now);
+	if (delay_heal(t, now))
+		__sync_fetch_and_add(&control.unseen_switches, 1);
 	if (t->pause == COZBPF_PAUSE_BEGUN) {
 		__sync_fetch_and_add(&control.in_pause, 1);
 		return 0;

@@ -34,7 +34,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (out)
 		delay_switch_out(out, &control, cpu, preempt || compat_task_runnable(prev), now);
 	if (in && delay_switch_in(in, &control, cpu, now))
-		__sync_fetch_and_add(&control.handovers, 1);
+		cpu->handovers++;
 	return 0;
 }
 
@@ -44,31 +44,23 @@ int BPF_PROG(on_waking, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p), *w;
 	struct cozbpf_cpu *cpu;
+	__u64 now;
 
 	if (!t)
 		return 0;
+	now = bpf_ktime_get_ns();
 	w = thread_of(bpf_get_current_task_btf());
-	if (!w || w == t)
-		return 0; /* woken by an outsider: pays what accrued while it slept */
 	cpu = this_cpu();
-	if (!cpu || cpu->irq)
-		return 0; /* an interrupt on top of the thread: not its doing */
-	delay_wake(t, w, &control, bpf_ktime_get_ns());
-	__sync_fetch_and_add(&control.joins, 1);
+	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
+	if (w && w != t && cpu && !cpu->irq) {
+		delay_wake(t, w, &control, now);
+		cpu->joins++;
+	}
+	delay_runnable(t, now);
 	return 0;
 }
 
-/* Hook: the task is on a run queue. May run on the woken task's CPU. No loops. */
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(on_wakeup, struct task_struct *p)
-{
-	struct cozbpf_thread *t = thread_of(p);
-
-	if (t)
-		delay_runnable(t, bpf_ktime_get_ns());
-	return 0;
-}
-
+/* Hook: a new thread is put on a run queue. No loops. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *p)
 {

@@ -12,6 +12,8 @@ dir=${DEMO_DIR:-build/demo}
 program=lbzip2
 # One visit for each block of output: the pipeline's last step before the thread that writes.
 progress=block=sink_write_buffer
+# -1: blocks of 100 kB, so that the point is visited some hundred times a second.
+arguments=(-1 -n "$threads" -c)
 
 die() {
 	echo "demo: error: $1" >&2
@@ -71,13 +73,14 @@ build_program() {
 	cp "$dir/src/src/$program" "$dir/$program"
 }
 
-# Headers, documents and libraries of this machine, cut to size: what one would find in a backup.
+# The small files of this machine (headers, documents, scripts), as a backup has them. In shuffled order, always the same: the work is then alike
+# from beginning to end, where in order of names there would be a stretch of headers, then one of images. Cut to size, or repeated up to it.
 make_data() {
-	local data=$dir/data-$megabytes.bz2
+	local data=$dir/data-$megabytes.tar
 	[ ! -s "$data" ] || return 0
-	{ tar --sort=name -cf - -C / usr/include usr/share usr/lib 2>/dev/null || true; } | head -c "${megabytes}000000" >"$dir/data.tar"
-	run "$dir/$program" -n "$(nproc)" -c "$dir/data.tar" >"$data.new"
-	rm "$dir/data.tar"
+	find /usr/include /usr/share /usr/lib -type f -size -256k -print0 | LC_ALL=C sort -z |
+		shuf -z --random-source=<(yes) >"$dir/files"
+	while tar --null --files-from="$dir/files" --no-recursion -cf - 2>/dev/null; do :; done | head -c "${megabytes}000000" >"$data.new" || true
 	mv "$data.new" "$data"
 }
 
@@ -94,7 +97,7 @@ give_back() { # what root made below build/ belongs to the user who called sudo
 }
 
 main() {
-	local data=$dir/data-$megabytes.bz2 start took passes i
+	local data=$dir/data-$megabytes.tar start took passes i
 	local -a files=()
 	[ "$(id -u)" -eq 0 ] || die 'profiling needs root' "run 'sudo $0'" 3
 	trap give_back EXIT
@@ -113,7 +116,7 @@ main() {
 
 	say "time one pass without the profiler"
 	start=$(date +%s%N)
-	run "$dir/$program" -d -n "$threads" -c "$data" >/dev/null
+	run "$dir/$program" "${arguments[@]}" "$data" >/dev/null
 	took=$(($(date +%s%N) - start))
 	passes=$(((seconds * 1000000000 + took - 1) / took))
 	echo "$((took / 1000000)) ms, so $passes passes fill $seconds s"
@@ -122,12 +125,9 @@ main() {
 	say "profile $passes passes"
 	rm -f "$dir/profile.coz"
 	give_back
-	echo "+ build/cozbpf -P $progress -d $((2 * seconds))s -o $dir/profile.coz -- $dir/$program -d -n $threads -c $data... >/dev/null"
-	# The ranking goes to standard output, which is the decompressed data's here: it is printed from the profile afterwards.
-	build/cozbpf -P "$progress" -d "$((2 * seconds))s" -o "$dir/profile.coz" -- "$dir/$program" -d -n "$threads" -c "${files[@]}" >/dev/null
+	echo "+ build/cozbpf -P $progress -d $((2 * seconds))s -o $dir/profile.coz -- $dir/$program ${arguments[*]} $data... >/dev/null"
+	build/cozbpf -P "$progress" -d "$((2 * seconds))s" -o "$dir/profile.coz" -- "$dir/$program" "${arguments[@]}" "${files[@]}" >/dev/null
 
-	say 'which lines are worth optimising'
-	run build/cozbpf report --text "$dir/profile.coz"
 	say 'those lines'
 	show_lines "$dir/profile.coz"
 }

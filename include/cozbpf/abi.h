@@ -91,6 +91,7 @@ struct cozbpf_cpu {
 	__u32 epoch;
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no edges */
 	__u64 irq_exit_at;
+	__u64 joins, handovers; /* how often the two rules of 4.5 were applied */
 };
 
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and constant while one is. */
@@ -104,15 +105,17 @@ struct cozbpf_control {
 	__u32 pick;	    /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
 	__u32 root;	    /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT */
-	/* The rest is the kernel side's. */
-	__u64 required;	     /* R */
+	__u32 pad[5];
+	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
+	__u64 required; /* R */
+	__u64 pad_required[7];
 	__u64 pause_horizon; /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
-	__u64 pauses, joins, handovers;
-	__u64 events_lost, storage_lost;
+	__u64 pauses;
+	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
 	__u64 selected_samples; /* samples of the selected line in this experiment; reset by the loader */
-};
+} __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
 	COZBPF_EVENT_FORK = 1, /* a process; arg: its parent */
@@ -155,8 +158,9 @@ struct cozbpf_thread {
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 32);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 8 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
+COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 
 #endif

@@ -128,6 +128,17 @@ DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_c
 	t->share = delay_share(t);
 }
 
+/* The thread executes, yet its switch-in was not seen (kernels have been met that switch without passing the tracepoint): it begins here. */
+DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
+{
+	if (t->run_since)
+		return 0;
+	t->run_since = now;
+	t->runnable_at = 0;
+	t->blocked_at = 0;
+	return 1;
+}
+
 /*
  * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none; carry has been
  * used up first. The caller has settled the thread and found it not pausing.
@@ -187,10 +198,13 @@ DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x,
 	t->run_since = t->pause_end;
 }
 
-/* An ask that has waited too long is withdrawn; its signal may still come, and finds its end passed. 1 when it was withdrawn. */
+/*
+ * An ask that has waited too long is withdrawn, but not before its end: until then its signal, should it still come, pauses the thread, and that
+ * has to be counted. 1 when it was withdrawn.
+ */
 DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
 {
-	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS)
+	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS || now < t->pause_end)
 		return 0;
 	t->pause = COZBPF_PAUSE_NONE;
 	return 1;
@@ -204,7 +218,8 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		delay_credit(t, x, now);
 	t->run_since = 0;
-	t->runnable_at = runnable ? now : 0;
+	if (runnable)
+		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	cpu->paid = t->paid;
 	cpu->left_at = now;
@@ -214,22 +229,23 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 /* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
 DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
 {
-	int joined = 0;
+	int joined;
 
 	delay_enter(t, x);
-	if (t->runnable_at && cpu->left_at >= t->runnable_at && cpu->epoch == t->epoch) {
+	joined = t->runnable_at && cpu->left_at >= t->runnable_at && cpu->epoch == t->epoch;
+	/* A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. */
+	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
+		delay_serve(t, x, joined ? t->runnable_at : now);
+	if (joined) {
 		__u64 own = t->paid + (now - t->runnable_at);
 
 		t->paid = own < cpu->paid ? own : cpu->paid;
-		joined = 1;
 	}
 	t->runnable_at = 0;
 	t->blocked_at = 0;
 	t->run_since = now;
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		return joined;
-	if (!t->pause_hold)
-		delay_serve(t, x, now); /* a sleep is served until it really ends */
 	if (now >= t->pause_end) {
 		t->pause = COZBPF_PAUSE_NONE; /* the handler returns at once; what is still owed shows at the next sample */
 	} else {
@@ -254,7 +270,7 @@ DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, s
 	t->paid = own < w->paid ? own : w->paid;
 }
 
-/* The thread becomes runnable, whoever woke it. */
+/* The thread becomes runnable, whoever woke it; after delay_wake(). */
 DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
 {
 	t->runnable_at = now;

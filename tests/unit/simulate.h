@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Profiles with a known truth: visits of several kinds, put through experiments as the tool conducts them. For test_estimate.c. */
+/* Profiles with a known truth: visits of several kinds, put through experiments as the tool conducts them. For test_estimate.c and
+ * test_intervals.c. */
 #ifndef COZBPF_SIMULATE_H
 #define COZBPF_SIMULATE_H
 
@@ -10,14 +11,14 @@
 #include "core/profile.h"
 #include "core/rng.h"
 
-enum arrivals { REGULAR, POISSON, BURSTS };
+enum arrivals { REGULAR, ERLANG, POISSON, BURSTS };
 
 struct simulation {
 	enum arrivals arrivals;
-	double visits;	     /* expected per baseline experiment */
-	double drift;	     /* relative standard deviation of the machine's speed, which wanders from experiment to experiment */
+	double visits;       /* expected per baseline experiment */
+	double drift;        /* relative standard deviation of the machine's speed, which wanders from experiment to experiment */
 	bool close_at_visit; /* else after a fixed time */
-	bool spans;	     /* own keys are written */
+	bool spans;          /* own keys are written */
 	double saturation;   /* program speedup is slope x min(s, saturation) */
 	double slope;
 	struct rng rng;
@@ -39,10 +40,30 @@ static double sim_truth(const struct simulation *s, double speedup)
 	return s->slope * fmin(speedup, s->saturation);
 }
 
-/* Time from one visit (or burst of eight) to the next, in units of the mean. Regular ones have 5 % of jitter. */
+/* Time from one visit (or burst of eight) to the next, in units of the mean: regular ones have 5 % of jitter, Erlang's are the sum of
+ * four random times and have 50 %, Poisson's 100 %. */
 static double sim_gap(struct simulation *s)
 {
-	return s->arrivals == REGULAR ? fmax(0.1, 1 + 0.05 * sim_normal(&s->rng)) : -log(sim_uniform(&s->rng));
+	double sum = 0;
+
+	if (s->arrivals == REGULAR)
+		return fmax(0.1, 1 + 0.05 * sim_normal(&s->rng));
+	if (s->arrivals != ERLANG)
+		return -log(sim_uniform(&s->rng));
+	for (int i = 0; i < 4; i++)
+		sum -= log(sim_uniform(&s->rng)) / 4;
+	return sum;
+}
+
+/* Time from any moment to the next visit: long gaps are met more often, so their part is a uniform share of a length-biased gap. For
+ * Erlang's gaps that is one with five times in it, for Poisson's it comes to a gap again. */
+static double sim_first(struct simulation *s)
+{
+	if (s->arrivals == REGULAR)
+		return sim_uniform(&s->rng);
+	if (s->arrivals == ERLANG)
+		return sim_uniform(&s->rng) * (sim_gap(s) - log(sim_uniform(&s->rng)) / 4);
+	return sim_gap(s);
 }
 
 /* One experiment at @speedup, appended to @p. */
@@ -57,8 +78,7 @@ static void sim_experiment(struct simulation *s, struct profile *p, const char *
 	/* An AR(1) process whose memory is twenty experiments. */
 	s->speed = 0.95 * s->speed + sqrt(1 - 0.95 * 0.95) * s->drift * sim_normal(&s->rng);
 	period *= exp(s->speed) * (1 - sim_truth(s, speedup));
-	/* The window opens at any moment: for Poisson visits the rest of the gap is distributed as a gap. */
-	now = period * (s->arrivals == REGULAR ? sim_uniform(&s->rng) : sim_gap(s));
+	now = period * sim_first(s);
 	while (now <= window || (s->close_at_visit && last < window)) {
 		if (!v.bursts++)
 			first = now;
@@ -85,28 +105,6 @@ static void sim_experiment(struct simulation *s, struct profile *p, const char *
 		p->runs = calloc(1, sizeof(*p->runs));
 		p->n_runs = 1;
 	}
-}
-
-/* @per_cell experiments at each of 25, 50, 75, 100 % and @baselines at 0, in random order. */
-static void sim_list(struct simulation *s, struct profile *p, const char *line, int per_cell, int baselines)
-{
-	int left[5] = {baselines, per_cell, per_cell, per_cell, per_cell}, n = baselines + 4 * per_cell;
-
-	for (; n; n--) {
-		int pick = (int)rng_below(&s->rng, (uint64_t)n), cell = 0;
-
-		while (pick >= left[cell])
-			pick -= left[cell++];
-		left[cell]--;
-		sim_experiment(s, p, line, cell * 0.25);
-	}
-}
-
-/* @n experiments as the tool picks them: 0 with probability 1/2, else 5 to 100 % in steps of 5. */
-static void sim_random(struct simulation *s, struct profile *p, const char *line, int n)
-{
-	while (n--)
-		sim_experiment(s, p, line, rng_below(&s->rng, 2) ? 0 : (double)(1 + rng_below(&s->rng, 20)) / 20);
 }
 
 #endif

@@ -31,6 +31,20 @@ TEST(pairs_and_passes)
 	schedule_deinit(&s);
 }
 
+/* The first pass is shuffled like the others: of 2000 lines a twentieth begins with 5 %, +- 5 standard deviations of 9.7. */
+TEST(first_pass_is_shuffled)
+{
+	struct schedule s;
+	struct rng seed = {5};
+	unsigned five = 0;
+
+	schedule_init(&s, &seed, NULL, 0);
+	for (uint32_t line = 0; line < 2000; line++)
+		five += schedule_next(&s, line) + schedule_next(&s, line) == 5;
+	CHECK_NEAR(five, 100, 49);
+	schedule_deinit(&s);
+}
+
 /* Every speedup comes at every place of a pass: 2000 passes, 100 each +- 5 standard deviations of 9.7. */
 TEST(passes_are_shuffled)
 {

@@ -205,6 +205,19 @@ TEST(high_rate)
 	CHECK_EQ(point.span_ns, 14 << SHIFT);
 }
 
+/* Two occupied buckets may be one burst, three are more than one. */
+TEST(run_of_three)
+{
+	clear();
+	visits((4 << SHIFT) + 512, 2);
+	visits((5 << SHIFT) + 512, 2);
+	visits((6 << SHIFT) + 512, 2);
+	window(10 << SHIFT);
+	CHECK_EQ(point.bursts, 3);
+	CHECK_EQ(point.span_delta, 4);
+	CHECK_EQ(point.span_ns, 2 << SHIFT);
+}
+
 /* What a series of windows over one endless stream of visits says of its period. */
 struct sums {
 	double delta, duration, span, span_delta, bursts, exact;

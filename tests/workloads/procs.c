@@ -57,18 +57,6 @@ static void *run_last(void *argument)
 	return NULL;
 }
 
-/* True in the child, which dies with its parent. */
-static int fork_child(void)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		work_fail("fork");
-	if (!pid)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return !pid;
-}
-
 static void make_pipe(int ends[2])
 {
 	if (pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, (int)slots * MESSAGE_BYTES) < 0)
@@ -83,11 +71,11 @@ int main(int argc, char **argv)
 
 	work_init(argc, argv, 1, options);
 	make_pipe(first);
-	if (fork_child())
+	if (work_fork())
 		run_first(first[1]);
 	if (procs > 2) {
 		make_pipe(second);
-		if (fork_child())
+		if (work_fork())
 			run_middle(first[0], second[1]);
 		first[0] = second[0];
 	}

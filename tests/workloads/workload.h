@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef WITH_COZ
@@ -58,6 +59,8 @@ struct work_option {
 	const char **text;
 };
 
+#define WORK_CHILDREN_MAX 8
+
 /* In shared memory, so that several processes count together. */
 struct work_counters {
 	uint64_t visits, first_ns, last_ns;
@@ -69,6 +72,8 @@ static struct {
 	long threads;
 	uint64_t start_ns;
 	struct work_counters *counters;
+	pid_t children[WORK_CHILDREN_MAX];
+	int n_children;
 } work;
 
 static inline uint64_t work_now_ns(void)
@@ -94,6 +99,10 @@ static inline void work_finish(void)
 
 	dprintf(
 	    1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits, (work_now_ns() - work.start_ns) / 1e9, period_us);
+	for (int i = 0; i < work.n_children; i++) {
+		kill(work.children[i], SIGKILL);
+		waitpid(work.children[i], NULL, 0);
+	}
 	_exit(0);
 }
 
@@ -223,6 +232,22 @@ static inline pthread_t work_thread(void *(*run)(void *), void *argument)
 	if (errno)
 		work_fail("pthread_create");
 	return thread;
+}
+
+/* Forks a process that ends with this one. True in the child. */
+static inline int work_fork(void)
+{
+	pid_t pid = work.n_children < WORK_CHILDREN_MAX ? fork() : -1;
+
+	if (pid < 0)
+		work_fail("fork");
+	if (pid) {
+		work.children[work.n_children++] = pid;
+		return 0;
+	}
+	work.n_children = 0;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return 1;
 }
 
 /* Where main() goes once its threads are started: SIGTERM, SIGINT or the end of --seconds end the program. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/suggest.h"
+
 #define HELP_COLUMNS 96   /* --help keeps to 80 to 100 columns */
 #define HELP_LABEL_MAX 34 /* a longer label has its text on the next line */
 #define LONG_BASE 256     /* getopt's value of a long option is this plus its index, so that letters are told apart from names */
@@ -203,57 +205,11 @@ static int set_field(const struct option_entry *o, const char *value, void *fiel
 
 /* Parsing */
 
-/* Edit distance of @a, of length @n, and @b; SIZE_MAX when @b is too long to be an option's name. */
-static size_t edit_distance(const char *a, size_t n, const char *b)
-{
-	size_t row[64], m = strlen(b);
-
-	if (m >= sizeof(row) / sizeof(row[0]))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-
-			if (above + 1 < best)
-				best = above + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			diagonal = above;
-			row[j] = best;
-		}
-	}
-	return row[m];
-}
-
-/* The option's name nearest to @text, which may have an =VALUE; NULL when none is near: more than a third of it would have to change. */
-static const char *nearest_option(const struct option_table *t, const char *text)
-{
-	size_t n = strcspn(text, "="), best = n / 3 + 2;
-	const char *found = NULL;
-
-	for (const struct option_entry *o = t->entries;; o++) {
-		const char *name = o->name ? o->name : help_name;
-		size_t distance = edit_distance(text, n, name);
-
-		if (distance < best) {
-			best = distance;
-			found = name;
-		}
-		if (!o->name)
-			return found;
-	}
-}
-
 static int unknown_option(const struct option_table *t, const char *text, struct error *e)
 {
 	size_t n = strcspn(text, "="), matches = 0;
-	const char *near;
-	char names[256] = "";
+	char names[256] = "", word[SUGGEST_NAME];
+	struct suggest near;
 
 	/* getopt takes unambiguous prefixes, so several matches mean that the prefix was not. */
 	for (const struct option_entry *o = t->entries; o->name; o++) {
@@ -267,9 +223,13 @@ static int unknown_option(const struct option_table *t, const char *text, struct
 		return error_hint(e, "it could be %s", names);
 	}
 	error_set(e, EXIT_USAGE, "unknown option '--%.*s'", (int)n, text);
-	near = nearest_option(t, text);
-	if (near)
-		return error_hint(e, "did you mean '--%s'?", near);
+	snprintf(word, sizeof(word), "%.*s", (int)n, text);
+	suggest_init(&near, word);
+	for (const struct option_entry *o = t->entries; o->name; o++)
+		suggest_add(&near, o->name);
+	suggest_add(&near, help_name);
+	if (near.n)
+		return error_hint(e, "did you mean '--%s'?", near.best[0].name);
 	return error_hint(e, "'cozbpf %s --help' lists the options", t->command);
 }
 

@@ -70,7 +70,8 @@ struct runner {
 	enum phase phase;
 	uint64_t deadline_ns;   /* of the phase */
 	uint64_t visits_at_open, visits_at_deadline;
-	bool extended;	        /* the experiment goes on until the next visit */
+	bool closing;		/* its length is over: it closes with the next visit, at give_up_ns at the latest */
+	uint64_t give_up_ns;
 	bool spoilt;		/* the target was stopped meanwhile */
 	uint32_t line;
 	unsigned speedup_pct;

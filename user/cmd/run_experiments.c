@@ -14,6 +14,7 @@
 #define COOL_OFF_NS 3000000ULL	 /* three sample periods: no sample of one experiment falls in the next (design.md 6) */
 #define PAUSE_SLACK_NS 1000000ULL /* after the latest end of a pause: the handler has returned */
 #define CLOSE_WAIT_PCT 25	 /* of the length: how long a close waits for the visit that it is to fall on */
+#define CLOSE_BUCKETS 2ULL	 /* between the visit that closes and the close: the window does not cut its burst */
 #define CLOSE_WAIT_VISITS 100	 /* with more visits than this one more or less is below 1 % */
 #define SPOILT_DEBT_PCT 5	 /* of the samples: threads that owe too much to be made to pay */
 
@@ -46,7 +47,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	r->planned_ns = r->length.ns;
 	r->shift = r->o.end_to_end ? END_TO_END_SHIFT : bucket_shift(r->planned_ns + r->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
 	r->spoilt = false;
-	r->extended = false;
+	r->closing = false;
 	r->phase = PHASE_OPEN;
 	r->visits_at_open = most_visits(r);
 	session_open_experiment(r->session, line, r->speedup_pct, r->shift);
@@ -173,20 +174,27 @@ static uint64_t step_pick(struct runner *r, uint64_t now)
 	return open_experiment(r, line, now);
 }
 
-/* A close falls on a visit where visits are rare: intervals are then whole, and their mean is free of the window's two ends. */
+/*
+ * A close falls on a visit where visits are rare: intervals are then whole, and their mean is free of the window's two ends (Wald). The window
+ * ends some buckets after that visit, so that it does not cut the visit's own burst.
+ */
 static uint64_t step_open(struct runner *r, uint64_t now)
 {
 	uint64_t visits = most_visits(r);
 
 	if (now < r->deadline_ns)
 		return r->deadline_ns;
-	if (!r->extended) {
-		r->extended = true;
+	if (!r->closing) {
+		r->closing = true;
 		r->visits_at_deadline = visits;
-		r->deadline_ns = now;
+		r->give_up_ns = now + r->planned_ns * CLOSE_WAIT_PCT / 100;
 	}
-	if (visits == r->visits_at_deadline && visits - r->visits_at_open < CLOSE_WAIT_VISITS && now - r->deadline_ns < r->planned_ns * CLOSE_WAIT_PCT / 100)
-		return now + POLL_NS;
+	if (visits - r->visits_at_open < CLOSE_WAIT_VISITS && now < r->give_up_ns) {
+		if (visits == r->visits_at_deadline)
+			return now + POLL_NS;
+		r->give_up_ns = 0;
+		return r->deadline_ns = now + POLL_NS + (CLOSE_BUCKETS << r->shift);
+	}
 	close_experiment(r);
 	r->phase = PHASE_COOL;
 	return r->deadline_ns = now + COOL_OFF_NS;

@@ -149,6 +149,9 @@ static void name_process(int pid, const struct cozbpf_proc_stats *s, void *arg)
 	uint64_t failed = s->no_shim + s->blocked + s->small_stack + s->not_sent + s->withdrawn;
 	const char *why = "the signal was not delivered in time (signal queue limit, ulimit -i?)";
 
+	if (r->o.verbose)
+		run_say(r, "process %d (%.16s): %" PRIu64 " samples, %" PRIu64 " in scope, %" PRIu64 " pauses asked, %" PRIu64 " begun", pid, s->comm,
+		    (uint64_t)s->samples, (uint64_t)s->in_scope, (uint64_t)s->asked, (uint64_t)s->begun);
 	if (failed * 20 <= s->asked)
 		return; /* a few at its start or end are usual */
 	if (s->no_shim * 2 > failed)

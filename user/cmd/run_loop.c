@@ -160,6 +160,8 @@ int run_once(struct runner *r, struct error *e)
 	}
 	clock_gettime(CLOCK_REALTIME, &wall);
 	start.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
+	for (size_t i = 0; i < r->o.n_speedups; i++)
+		start.fixed_speedups += r->o.speedups[i] > 0;
 	r->delayed_ns = 0;
 	r->dropped = 0;
 	if (session_add_process(r->session, r->launch.pid, r->launch.pidfd, r->o.command[0], e) || run_write_startup(r, &start, e) ||

@@ -7,13 +7,17 @@
  *  - duration and delta. Unbiased when the window opens and closes without regard to visits, but with regular visits a window of n visits
  *    counts n - 1, n or n + 1 of them, and when it closes at a visit it counts half a visit too many.
  *  - span and span_delta: from the first burst of visits to the last one, and the visits after the first. Each term is a whole number of
- *    periods. The tool closes an experiment at a visit: the first at or after the time it had in mind. Whether to go on is decided by the
- *    periods seen so far alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x period whatever the
- *    distribution of the periods: the ratio of sums is consistent, its bias falls with the number of experiments. The time before the first visit,
- *    which renewal theory makes longer than a period's half, is left out with it.
- * By simulation (test_estimate.c, periods_compared) the second is better wherever experiments close at a visit, save that with Poisson
- * visits the two differ by less than their noise. It is taken when it is known for nearly all of the group's time; the same for all cells
- * of a group, since the small bias of the first cancels only against itself.
+ *    periods. Where an experiment closes at a visit, the first at or after the time the tool had in mind, whether to go on is decided
+ *    by the periods seen so far alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x period
+ *    whatever the distribution of the periods: the ratio of sums is consistent. The time before the first visit, part of a gap that is
+ *    longer than most because it was met at random, is left out. But the wait for that visit is bounded, and the last visits may lie
+ *    in the bucket that the close cuts and are then left out (visits.h). Where the clock closes, the gaps that fit in are the shorter
+ *    ones and the period comes out low by c^2 / visits, c^2 being the squared coefficient of variation of the gaps.
+ * So spans are taken when visits are regular enough, c^2 <= MAX_GAP_VARIATION as seen in the scatter of the spans themselves: then
+ * they have up to a third of the error, and no bias. With irregular visits, whose own scatter outweighs that of the window's ends,
+ * duration and delta are as good and never biased by the way of closing. The simulation that decided it is in test_intervals.c,
+ * periods_compared. The choice is one for all cells of a group, since small biases cancel only against themselves, and is duration and
+ * delta when spans are not known for nearly all of the group's time.
  */
 #include "core/estimate_private.h"
 
@@ -22,9 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SPAN_SHARE 0.95  /* of a group's time must be in experiments of known span */
-#define MAX_FILLED_POINTS 64 /* per run; beyond, a missing point record is not taken for no visits */
-#define MIN_PHASE_SAMPLES 10 /* in baselines: fewer leave the factor to chance by a third and more */
+#define MIN_SPAN_SHARE 0.95    /* of a group's time must be in experiments of known span */
+#define MAX_GAP_VARIATION 0.25 /* squared coefficient of variation of gaps up to which spans serve */
+#define MAX_FILLED_POINTS 64   /* per run; beyond, a missing point record is not taken for no visits */
+#define MIN_PHASE_SAMPLES 10   /* in baselines: fewer leave the factor to chance by a third and more */
 
 /* Names */
 
@@ -238,17 +243,50 @@ void observations_deinit(struct observations *o)
 
 /* Groups */
 
-static void choose_period(struct observation *obs, size_t n, enum estimate_period period)
+/* How irregular visits are: the squared coefficient of variation of the gaps between bursts, from how far spans lie from what their cell's
+ * period says. The variance of a sum of m gaps is m times theirs, so (error / span)^2 x m estimates it. 0 where there is no telling. */
+static double gap_variation(const struct observation *obs, size_t n)
+{
+	double sum = 0, df = 0;
+	size_t end;
+
+	for (size_t i = 0; i < n; i = end) {
+		double span = 0, count = 0, known = 0;
+
+		for (end = i; end < n && obs[end].permille == obs[i].permille; end++) {
+			span += obs[end].span;
+			count += obs[end].span_delta;
+			known += obs[end].span > 0;
+		}
+		for (size_t j = i; known >= 2 && j < end; j++) {
+			double error = obs[j].span - span / count * obs[j].span_delta;
+
+			if (obs[j].span > 0)
+				sum += error * error / (obs[j].span * obs[j].span) * (obs[j].visits - 1);
+		}
+		df += known >= 2 ? known - 1 : 0;
+	}
+	return df > 0 ? sum / df : 0;
+}
+
+static bool use_spans(const struct observation *obs, size_t n, enum estimate_period period)
 {
 	double known = 0, all = 0;
-	bool span;
 
+	if (period != PERIOD_AUTO)
+		return period == PERIOD_SPAN;
 	for (size_t i = 0; i < n; i++) {
 		all += obs[i].duration;
 		if (obs[i].span > 0)
 			known += obs[i].duration;
 	}
-	span = period == PERIOD_SPAN || (period == PERIOD_AUTO && known >= MIN_SPAN_SHARE * all);
+	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
+}
+
+static void choose_period(struct observation *obs, size_t n, enum estimate_period period)
+{
+	bool span = use_spans(obs, n, period);
+
 	for (size_t i = 0; i < n; i++) {
 		obs[i].time = span ? obs[i].span : obs[i].duration;
 		obs[i].count = span ? obs[i].span_delta : obs[i].delta;
@@ -281,8 +319,8 @@ int group_init(struct group *g, const struct observations *o, size_t first, size
 	struct observation *obs = &o->items[first];
 	size_t random = 0, end;
 
-	/* Experiments on a line that the user named measure the whole program, those on a line that a sample picked only the phases in which
-	 * it runs. The two do not mix; those of which there are more are taken. */
+	/* Experiments on a line that the user named measure the whole program, those on a line that a sample picked only the phases in
+	 * which it runs. The two do not mix; those of which there are more are taken. */
 	while (random < n && !obs[random].fixed)
 		random++;
 	if (random < n - random) {

@@ -13,11 +13,11 @@
 #define MIN_PERIOD_RATIO 0.1 /* a weight is no more than this allows: a cell whose period is nearly 0 is an odd one, not a sure one */
 
 /*
- * A cell's weight is the inverse of its variance. y = 1 - p / p_0 varies with (p / p_0)^2 times the relative variance of p, which falls with the
- * time observed. A cell of a few experiments cannot tell its own variance well enough to be weighted by it: weights that follow the noise bias
- * the slope and its interval. So the relative variance per time is taken to be one for all cells of a line, and p / p_0 from a first
- * regression instead of from the cell. That a baseline's error is shared by all cells does not change the weights' ratio much, and the
- * bootstrap sees it.
+ * A cell's weight is the inverse of its variance. y = 1 - p / p_0 varies with (p / p_0)^2 times the relative variance of p, which
+ * falls with the time observed. A cell of a few experiments cannot tell its own variance well enough to be weighted by it: weights
+ * that follow the noise bias the slope and its interval. So the relative variance per time is taken to be one for all cells of a line,
+ * and p / p_0 from a first regression instead of from the cell. That a baseline's error is shared by all cells does not change the
+ * weights' ratio much, and the bootstrap sees it.
  * The keys that lean to payback rate or to maximum impact weigh points of low or of high line speedup more (an earlier draft of the paper,
  * "Ranking Optimization Opportunities"): by 1/x^2, which gives the mean of y / x, and by x^2.
  */

@@ -74,8 +74,8 @@ struct profile {
 void profile_init(struct profile *p);
 void profile_deinit(struct profile *p);
 
-/* Reads records from @in (named @name in messages) and adds them to @p. A last line that is cut off is counted in n_skipped. A file with
- * no known record at all is an error (-1, @e): it is not a profile. */
+/* Reads records from @in (named @name in messages) and adds them to @p, which holds nothing but what was read so before. A last line
+ * that is cut off is counted in n_skipped. A file with no known record at all is an error (-1, @e): it is not a profile. */
 int profile_read(struct profile *p, FILE *in, const char *name, struct error *e);
 
 /* Write one record each; the caller flushes. Negative when the stream has failed. */

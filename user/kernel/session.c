@@ -50,13 +50,20 @@ static struct session *log_session;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
-	size_t used;
+	char text[1024], *log;
+	size_t used, n;
 
 	if (level == LIBBPF_DEBUG || !log_session)
 		return 0;
-	used = strlen(log_session->log);
-	if (used + 1 < sizeof(log_session->log))
-		vsnprintf(log_session->log + used, sizeof(log_session->log) - used, format, args);
+	log = log_session->log;
+	vsnprintf(text, sizeof(text), format, args);
+	used = strlen(log);
+	n = strlen(text);
+	if (used + n >= sizeof(log_session->log)) { /* the reason stands in the last words */
+		memmove(log, log + used / 2, used - used / 2 + 1);
+		used = strlen(log);
+	}
+	snprintf(log + used, sizeof(log_session->log) - used, "%s", text);
 	return 0;
 }
 
@@ -88,7 +95,7 @@ static int fail_load(struct session *s, int err, struct error *e)
 
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
-	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log);
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
 	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
 }
 
@@ -137,8 +144,10 @@ static int on_event(void *context, void *data, size_t size)
 
 int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e)
 {
-	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, limit;
 	struct session *s = calloc(1, sizeof(*s));
+	bool raised;
+	int err;
 
 	if (!s)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -148,8 +157,12 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->points = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
-	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 count map memory here; where it fails loading tells */
-	if (load(s, lines, e) || session_add_lines(s, lines, e)) {
+	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
+	raised = !getrlimit(RLIMIT_MEMLOCK, &limit) && !setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	err = load(s, lines, e);
+	if (raised)
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	if (err || session_add_lines(s, lines, e)) {
 		session_destroy(s);
 		return -1;
 	}

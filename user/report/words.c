@@ -23,8 +23,8 @@ static double throughput_gain(double program_speedup)
 	return program_speedup < 1 ? fmin(1 / (1 - program_speedup) - 1, MAX_GAIN) : MAX_GAIN;
 }
 
-/* The measured point nearest to the example, when its interval is on the same side of 0 as the slope; else NULL, and the regression has to do.
- * The point is not chosen by what it shows: of twenty noisy points the best one to tell about would be a lucky one. */
+/* The measured point nearest to the example, when its interval is on the same side of 0 as the slope; else NULL, and the regression
+ * has to do. The point is not chosen by what it shows: of twenty noisy points the best one to tell about would be a lucky one. */
 static const struct estimate_point *example_point(const struct estimate_line *l)
 {
 	const struct estimate_point *best = NULL;

@@ -10,7 +10,8 @@
 /* "optimize", "contention", "no effect", "not enough data" */
 const char *verdict_words(enum verdict v);
 
-/* What making the line faster would do, for lines that gain or lose; @label is the line as it is to be called. The sentence is empty for others. */
+/* What making the line faster would do, for lines that gain or lose; @label is the line as it is to be called. The sentence is empty
+ * for others. */
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
 
 /* What is missing: "2 of 5 speedups measured". */

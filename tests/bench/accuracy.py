@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Accuracy: predicts by cozbpf what making a line faster gains, really makes it faster, and compares; Coz on the same programs beside. Each case is
+profiled once for all line speedups; the real runs stand half before and half after the profile. Exit status 1 when --ci finds a cell out of tolerance."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import coz  # noqa: E402
+import machine  # noqa: E402
+import table  # noqa: E402
+from cases import BUILD, CASES, SPEEDUPS, Actual, arguments, calibrate, select  # noqa: E402
+
+# --ci: largest error in points allowed at each line speedup, per case. From the spread of many runs, not from wishes.
+CI_TOLERANCE = {
+    "abab": {50: 6, 100: 8},
+    "barrier": {50: 8, 100: 8},
+    "pipe": {50: 8, 100: 10},
+    "sleeper": {50: 6, 100: 6},
+    "periodic": {50: 4, 100: 6},
+}
+CI_SECONDS_PER_CELL = 4
+QUICK_SECONDS_PER_CELL = 3
+QUICK_CASES = ("example", "abab", "oversub", "barrier", "pipe", "sleeper")
+
+
+class ProfileError(RuntimeError):
+    """cozbpf gave no figures; the text says why."""
+
+
+def chosen_line(report, line):
+    """The entry of the fixed line in a report: there may be several progress points, ours is named 'progress'."""
+    same = [entry for entry in report["lines"] if entry["line"] == line or entry["line"].endswith("/" + line)]
+    ours = [entry for entry in same if entry["progress"] == "progress"] or same
+    if not ours:
+        raise ProfileError(f"line '{line}' is not in the report, which has {[entry['line'] for entry in report['lines']][:5]}")
+    return ours[0]
+
+
+def predictions(report, line):
+    """{s in %: {"predicted", "interval", "experiments", "visits"}} of a cozbpf-report/1."""
+    found = {}
+    for point in chosen_line(report, line)["points"]:
+        found[round(100 * point["line_speedup"])] = {
+            "predicted": point["program_speedup"],
+            "interval": point.get("ci"),
+            "experiments": point.get("experiments"),
+            "visits": point.get("visits"),
+        }
+    return found
+
+
+def last_words(result):
+    words = [text for text in result.stderr.strip().splitlines() if text] or ["no message"]
+    return f"status {result.status}{' (timed out)' if result.timed_out else ''}: {words[-1]}"
+
+
+def take_text(path):
+    """The content of a file, which is removed, so that another run does not append to it; empty without the file."""
+    text = path.read_text(errors="replace") if path.exists() else ""
+    path.unlink(missing_ok=True)
+    return text
+
+
+def profile(options, case, iters_per_ms, speedups):
+    """One profile of @case for all of @speedups: as long for the baselines as for all other cells together."""
+    seconds = 2 * options.seconds_per_cell * len(speedups)
+    wanted = ",".join(str(s) for s in (0, *speedups))
+    with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
+        out = Path(folder) / "profile.coz"
+        command = [options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
+        command += ["--fixed-line", case.line(), "--fixed-speedup", wanted, *options.extra, "--", case.binary]
+        command += arguments(case, iters_per_ms, seconds + 2)
+        result, text, again = machine.run_quiet(command, 3 * seconds + 60, lambda: take_text(out), options.tries)
+        if result.status or result.timed_out or not text:
+            raise ProfileError(f"cozbpf run: {last_words(result)}")
+        out.write_text(text)
+        report = machine.run([options.cozbpf, "report", "--json", out], 120)
+        if options.keep:
+            Path(options.keep).mkdir(parents=True, exist_ok=True)
+            (Path(options.keep) / f"{case.name}.coz").write_text(text)
+    if report.status:
+        raise ProfileError(f"cozbpf report: {last_words(report)}")
+    return {"cells": predictions(json.loads(report.stdout), case.line()), "others": result.others, "redone": again}
+
+
+def measure_case(options, case, iters_per_ms, speedups):
+    """Everything about one case, as it goes to --json."""
+    actual = Actual(case, iters_per_ms, options.seconds_per_cell / options.repeats, speedups)
+    record = {"case": case.name, "line": case.line(), "error": None, "profile": None, "coz": None}
+    for _ in range((options.repeats + 1) // 2):
+        actual.measure_round()
+    try:
+        record["profile"] = profile(options, case, iters_per_ms, speedups)
+    except ProfileError as error:
+        record["error"] = str(error)
+    if options.coz:
+        record["coz"] = coz.measure(case, iters_per_ms, options.seconds_per_cell, speedups)
+    for _ in range(options.repeats // 2):
+        actual.measure_round()
+    record["actual"] = {"rounds": [vars(r) for r in actual.rounds], "redone": actual.redone, "disturbed": actual.disturbed()}
+    record["cells"] = [cell(case, actual, record, s) for s in speedups]
+    return record
+
+
+def cell(case, actual, record, s):
+    ours = record["profile"]["cells"].get(s, {}) if record["profile"] else {}
+    truth, predicted, interval = actual.median(s), ours.get("predicted"), ours.get("interval")
+    theirs = record["coz"]["predicted"].get(s) if record["coz"] else None
+    return {
+        "case": case.name,
+        "s": s,
+        "actual": truth,
+        "spread": actual.spread(s),
+        "analytic": case.truth(s / 100) if case.truth else None,
+        "predicted": predicted,
+        "error": None if predicted is None else predicted - truth,
+        "interval": interval,
+        "covered": None if not interval else interval[0] <= truth <= interval[1],
+        "coz": theirs,
+        "coz_error": None if theirs is None else theirs - truth,
+    }
+
+
+def ci_failures(cells):
+    """What --ci finds wrong: magnitude against the tolerance table, and sign and order where the truth has a clear one."""
+    wrong = []
+    for c in cells:
+        name, allowed = f"{c['case']} at {c['s']} %", CI_TOLERANCE[c["case"]][c["s"]]
+        if c["predicted"] is None:
+            wrong.append(f"{name}: no prediction")
+        elif abs(c["error"]) * 100 > allowed:
+            wrong.append(f"{name}: predicted {100 * c['predicted']:.1f} %, actual {100 * c['actual']:.1f} %, allowed are {allowed} points")
+        elif abs(c["actual"]) > 0.05 and c["predicted"] * c["actual"] <= 0:
+            wrong.append(f"{name}: wrong sign")
+    for low in cells:
+        for high in cells:
+            clear = low["case"] == high["case"] and high["actual"] - low["actual"] > 0.08
+            if clear and None not in (low["predicted"], high["predicted"]) and high["predicted"] <= low["predicted"]:
+                wrong.append(f"{low['case']}: {high['s']} % is predicted to gain no more than {low['s']} %")
+    return wrong
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds-per-cell", type=float, help="per case and line speedup, real and predicted and Coz's each (default 10)")
+    parser.add_argument("--repeats", type=int, help="rounds of real runs that a cell's time is cut into (default 4)")
+    parser.add_argument("--cases", default="", help="comma-separated; known: " + " ".join(case.name for case in CASES))
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
+    parser.add_argument("--ci", action="store_true", help="short form with tolerances; s = 50 and 100, no Coz")
+    parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
+    parser.add_argument("--tries", type=int, default=2, help="times that a profile is taken when others disturb it (default 2)")
+    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
+    parser.add_argument("--json", help="write all figures there")
+    parser.add_argument("--markdown", "-o", help="write the table there too")
+    parser.add_argument("--keep", help="folder that keeps the profiles")
+    parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
+    parser.add_argument("extra", nargs="*", help="after --: more options for cozbpf, such as --sync=uprobe")
+    options = parser.parse_args(argv)
+    machine.Patience.seconds = options.patience
+    short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
+    options.seconds_per_cell = options.seconds_per_cell or short
+    options.repeats = options.repeats or (2 if options.ci or options.quick else 4)
+    names = list(CI_TOLERANCE) if options.ci else list(QUICK_CASES) if options.quick else []
+    options.cases = select([name for name in options.cases.split(",") if name] or names)
+    if options.ci and any(case.name not in CI_TOLERANCE for case in options.cases):
+        parser.error(f"--ci knows {' '.join(CI_TOLERANCE)} only")
+    options.coz = options.coz and not options.ci
+    if options.coz and not coz.available():
+        print("accuracy: coz-profiler is not installed: its columns stay empty", file=sys.stderr)
+        options.coz = False
+    return options
+
+
+def main(argv):
+    options = parse(argv)
+    speedups = (50, 100) if options.ci else SPEEDUPS
+    iters_per_ms = calibrate()
+    records, tables = [], table.Accuracy(options)
+    tables.head(iters_per_ms)
+    for case in options.cases:
+        records.append(measure_case(options, case, iters_per_ms, speedups))
+        tables.rows(records[-1])
+    tables.summary(records)
+    if options.json:
+        Path(options.json).write_text(json.dumps({"iters_per_ms": iters_per_ms, "seconds_per_cell": options.seconds_per_cell, "records": records}, indent=1))
+    if options.markdown:
+        Path(options.markdown).write_text(tables.text())
+    wrong = ci_failures([c for record in records for c in record["cells"]]) if options.ci else []
+    for text in wrong:
+        print(f"FAIL {text}")
+    return 1 if wrong or any(record["error"] for record in records) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

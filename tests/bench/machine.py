@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine under the benches: runs a command while watching how much CPU everybody else takes (other processes, other guests of the host), so
+that a disturbed measurement is known as such. What is measured is elsewhere."""
+
+import contextlib
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+
+TICKS = os.sysconf("SC_CLK_TCK")
+CPUS = os.cpu_count()
+QUIET = 0.05  # share of the machine that others may take in an undisturbed run
+TRIES = 3
+LOCK = "/tmp/cozbpf-bench.lock"  # two benches on one machine take turns, run by run
+
+
+@dataclass
+class Run:
+    stdout: str
+    stderr: str
+    status: int
+    seconds: float
+    others: float  # share of the machine's CPU time that was not ours: others' work, and time stolen by the host
+    timed_out: bool = False
+
+
+def busy_s():
+    """CPU time spent by anybody since boot, stolen time included, idle and iowait not."""
+    with open("/proc/stat") as stat:
+        fields = [int(field) for field in stat.readline().split()[1:9]]
+    return (sum(fields) - fields[3] - fields[4]) / TICKS
+
+
+def children_s():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run(command, timeout_s, env=None):
+    """Runs @command to its end, or to the end of @timeout_s, when its whole session is killed."""
+    busy, own, begin = busy_s(), children_s(), time.monotonic()
+    child = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", env=env, start_new_session=True
+    )
+    timed_out = False
+    try:
+        out, err = child.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+    seconds = time.monotonic() - begin
+    others = (busy_s() - busy) - (children_s() - own)
+    return Run(out, err, child.returncode, seconds, max(0.0, others / (seconds * CPUS)), timed_out)
+
+
+class Patience:
+    """How long to wait for a quiet machine before each run, in seconds; the benches' --patience."""
+
+    seconds = 20.0
+
+
+def wait_quiet():
+    """Waits until nobody computes. False when that did not happen in time."""
+    begin = time.monotonic()
+    while True:
+        busy, at = busy_s(), time.monotonic()
+        time.sleep(0.3)
+        if (busy_s() - busy) / ((time.monotonic() - at) * CPUS) < 2 * QUIET:
+            return True
+        if time.monotonic() - begin > Patience.seconds:
+            return False
+
+
+@contextlib.contextmanager
+def turn():
+    """Holds the machine among benches."""
+    with open(LOCK, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
+    """Runs @command on a quiet machine; again, up to @tries times in all, when others disturbed it or it hung. @collect is called after each try, returns
+    what the run left behind and clears it away. Returns the least disturbed run, what it left, and how often it was done again."""
+    best, left = None, None
+    for again in range(tries):
+        with turn():
+            wait_quiet()
+            result = run(command, timeout_s)
+        collected = collect()
+        if not best or (result.timed_out, result.others) < (best.timed_out, best.others):
+            best, left = result, collected
+        if best.others < QUIET and not best.timed_out:
+            break
+    return best, left, again

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The accuracy bench as a Markdown page: rows as they come, then the summary. No measuring here."""
+
+import os
+import platform
+
+FOOT = """
+All figures in percent; errors and `±` in points. Actual: program speedup with the line really made faster and no profiler, median over rounds, `±` its standard
+error. Interval: cozbpf's 95 % confidence interval. Covered: whether it held the actual figure. Coz: Debian's coz-profiler 0.2.2, same line, same time per cell.
+"""
+
+
+def percent(value, digits=1):
+    return "" if value is None else f"{100 * value:.{digits}f}"
+
+
+def signed(value):
+    return "" if value is None else f"{100 * value:+.1f}"
+
+
+def mean_absolute(errors):
+    return sum(abs(error) for error in errors) / len(errors)
+
+
+def row(c):
+    interval = f"{percent(c['interval'][0])} to {percent(c['interval'][1])}" if c["interval"] else ""
+    covered = {True: "yes", False: "no", None: ""}[c["covered"]]
+    actual = f"{percent(c['actual'])} ± {percent(c['spread'])}"
+    return f"| {c['case']} | {c['s']} | {actual} | {percent(c['predicted'])} | {signed(c['error'])} | {interval} | {covered} | {percent(c['coz'])} | {signed(c['coz_error'])} |"
+
+
+def summary_of(name, cells, key):
+    """Mean absolute error, median, worst cell of the figures under @key."""
+    known = [c for c in cells if c[key] is not None]
+    if not known:
+        return f"- {name}: no figures."
+    errors = sorted(abs(c[key]) for c in known)
+    worst = max(known, key=lambda c: abs(c[key]))
+    return (
+        f"- {name}: mean absolute error {100 * mean_absolute(errors):.2f} points over {len(known)} of {len(cells)} cells, median "
+        f"{100 * errors[len(errors) // 2]:.2f}, worst {signed(worst[key])} ({worst['case']} at {worst['s']} %)."
+    )
+
+
+def coverage(cells):
+    """Strict, and with the actual figure's own uncertainty granted (two standard errors)."""
+    known = [c for c in cells if c["interval"]]
+    if not known:
+        return "- Coverage: no intervals."
+    strict = sum(c["covered"] for c in known)
+    granted = sum(c["interval"][0] - 2 * c["spread"] <= c["actual"] <= c["interval"][1] + 2 * c["spread"] for c in known)
+    width = sorted(c["interval"][1] - c["interval"][0] for c in known)[len(known) // 2]
+    return (
+        f"- Coverage: {strict} of {len(known)} intervals held the actual figure ({100 * strict / len(known):.0f} %); {granted} when the actual figure's own "
+        f"spread is granted. Median width {100 * width:.1f} points."
+    )
+
+
+def against_coz(cells):
+    both = [c for c in cells if c["error"] is not None and c["coz_error"] is not None]
+    off = [c for c in both if abs(c["coz_error"]) > 0.03]
+    lower = [c for c in off if abs(c["error"]) < abs(c["coz_error"])]
+    if not both:
+        return "- Against Coz: no cells with both figures."
+    ours, theirs = (100 * mean_absolute([c[key] for c in both]) for key in ("error", "coz_error"))
+    return (
+        f"- Against Coz, on the {len(both)} cells that have both: mean absolute error {ours:.2f} points, Coz's {theirs:.2f}. Coz is off by more than 3 points "
+        f"in {len(off)} of them; cozbpf is nearer in {len(lower)} of those."
+    )
+
+
+def notes(record):
+    """What disturbed a case, or made it fail."""
+    found = []
+    if record["error"]:
+        found.append(f"cozbpf gave no figures: {record['error']}")
+    if record["actual"]["disturbed"]:
+        found.append(f"{record['actual']['disturbed']} of {len(record['actual']['rounds'])} rounds of real runs were disturbed by others")
+    for name in ("profile", "coz"):
+        if record[name] and record[name]["others"] > 0.1:
+            found.append(f"others took {100 * record[name]['others']:.0f} % of the CPU during {'cozbpf' if name == 'profile' else 'Coz'}'s runs")
+    if record["coz"] and record["coz"]["failures"]:
+        found.append(f"Coz failed: {', '.join(record['coz']['failures'])}")
+    return found
+
+
+class Accuracy:
+    """Prints as it goes and remembers what it printed."""
+
+    def __init__(self, options):
+        self.options, self.parts = options, []
+
+    def _say(self, text):
+        self.parts.append(text)
+        print(text, flush=True)
+
+    def head(self, iters_per_ms):
+        o = self.options
+        self._say(f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs.\n")
+        self._say("| case | s | actual | predicted | error | interval | covered | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|")
+
+    def rows(self, record):
+        for c in record["cells"]:
+            self._say(row(c))
+
+    def summary(self, records):
+        cells = [c for record in records for c in record["cells"]]
+        self._say("\n" + "\n".join([summary_of("cozbpf", cells, "error"), coverage(cells), summary_of("Coz", cells, "coz_error"), against_coz(cells)]))
+        remarks = [f"- {record['case']}: {text}." for record in records for text in notes(record)]
+        if remarks:
+            self._say("\nRemarks:\n\n" + "\n".join(remarks))
+        self._say(FOOT)
+
+    def text(self):
+        return "\n".join(self.parts)

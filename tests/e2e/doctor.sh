@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# cozbpf doctor: says yes as root, and without privilege names what is missing and the command that mends it, with status 3.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+[ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+# An unprivileged user must be able to reach the tool, wherever the clone lies.
+cp build/cozbpf build/libcozbpf-shim.so "$dir"
+chmod -R a+rX "$dir"
+tool=$dir/cozbpf
+passed=0
+
+fail() {
+	echo "FAIL $1"
+	cat "$dir/out" "$dir/err"
+	echo "$passed passed, 1 failed"
+	exit 1
+}
+
+# run STATUS COMMAND...
+run() {
+	local want=$1 rc=0
+	shift
+	"$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+	[ "$rc" -eq "$want" ] || fail "'$*' gives status $rc, not $want"
+	passed=$((passed + 1))
+}
+
+# says PATTERN: on standard output
+says() {
+	grep -qE -- "$1" "$dir/out" || fail "nothing like '$1' is said"
+	passed=$((passed + 1))
+}
+
+run 0 "$tool" doctor
+says '^ok +privilege '
+says '^ok +BPF programs '
+says '^ok +signals from BPF '
+says '^ok +shim library +/'
+says '^cozbpf can profile here$'
+if grep -q '^missing' "$dir/out"; then fail 'something is missing all the same'; fi
+
+run 3 setpriv --reuid=65534 --regid=65534 --clear-groups "$tool" doctor
+says '^missing +privilege .*CAP_BPF, CAP_PERFMON'
+says '-> sudo cozbpf .*setcap cap_bpf,cap_perfmon'
+says '^cozbpf cannot profile here: 1 of '
+
+run 3 setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin "$tool" doctor
+says '^missing +privilege .*CAP_BPF$'
+
+run 3 env COZBPF_SHIM=/nonexistent "$tool" doctor
+says "^missing +shim library .*'/nonexistent'"
+
+# shellcheck disable=SC2016 # that shell expands it
+run 3 bash -c 'ulimit -i 0 && exec "$0" doctor' "$tool"
+says '^missing +pending signals '
+says '-> ulimit -i '
+
+run 0 "$tool" doctor --help
+says '^usage: cozbpf doctor'
+run 2 "$tool" doctor extra
+grep -q "not 'extra'" "$dir/err" || fail 'the message does not name the argument'
+passed=$((passed + 1))
+echo "$passed passed, 0 failed"

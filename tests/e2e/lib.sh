@@ -1,0 +1,156 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What the end-to-end scripts share; sourced, not run: the tool, a directory of their own, fixtures, checks that are counted, waiting.
+# A check prints what it looks at. The script ends with `finish`, which prints "N passed, M failed" for scripts/run-tests.sh.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+root=$PWD
+[ "$(id -u)" -eq 0 ] || {
+	echo "needs root"
+	exit 77
+}
+# What depends on sudo's variables sets them.
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LD_PRELOAD
+
+# shellcheck disable=SC2034 # for the scripts
+tool=$(realpath "${COZBPF:-build/cozbpf}")
+# shellcheck disable=SC2034
+workloads=$root/${BUILD:-build}/tests/workloads
+dir=$(mktemp -d /tmp/cozbpf-e2e.XXXXXX)
+chmod 755 "$dir"
+passed=0 failed=0 tool_pid=
+started=()
+
+cleanup() {
+	local pid
+	for pid in "${started[@]}"; do kill -KILL "$pid" 2>/dev/null; done
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+ok() {
+	passed=$((passed + 1))
+	echo "ok   $1"
+}
+
+# bad WHAT [REASON]: what was last printed goes with it.
+bad() {
+	failed=$((failed + 1))
+	echo "FAIL $1${2:+: $2}"
+	local f
+	for f in out err; do
+		[ -s "$dir/$f" ] && sed -e "s/^/     $f: /" "$dir/$f" | cut -c1-400 | tail -n 25
+	done
+	return 0
+}
+
+# check WHAT COMMAND...: one check, passed when the command succeeds.
+check() {
+	local what=$1
+	shift
+	if "$@"; then ok "$what"; else bad "$what" "not: $*"; fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ] || exit 1
+	exit 0
+}
+
+skip() {
+	echo "$1"
+	exit 77
+}
+
+# fixture NAME [FLAGS...]: builds tests/e2e/fixtures/NAME.c as $dir/NAME; as=OTHER gives it another name.
+fixture() {
+	local name=$1
+	shift
+	gcc -O1 -g -fno-omit-frame-pointer -Wall -Wextra "$@" -o "$dir/${as:-$name}" "$root/tests/e2e/fixtures/$name.c" -lpthread ||
+		{
+			echo "the fixture '$name' does not build"
+			exit 1
+		}
+}
+
+# line_of NAME TAG: FILE:LINE of the line of a fixture that ends in /* TAG */.
+line_of() {
+	echo "$1.c:$(grep -n "/\* $2 \*/" "$root/tests/e2e/fixtures/$1.c" | head -n 1 | cut -d: -f1)"
+}
+
+# run STATUS COMMAND...: checks the exit status; standard output in $dir/out, standard error in $dir/err. A minute without an end is a failure.
+run() {
+	local want=$1 rc=0
+	shift
+	timeout --foreground -k 5 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+	if [ "$rc" -eq "$want" ]; then ok "status $want: ${*##*/}"; else bad "status $want: ${*##*/}" "it is $rc"; fi
+}
+
+says() { # PATTERN...: each on standard error
+	local p
+	for p in "$@"; do
+		if grep -qE -e "$p" "$dir/err"; then ok "says '$p'"; else bad "says '$p'"; fi
+	done
+}
+
+says_not() { # PATTERN
+	if grep -qE -e "$1" "$dir/err"; then bad "does not say '$1'"; else ok "does not say '$1'"; fi
+}
+
+prints() { # PATTERN...: each on standard output
+	local p
+	for p in "$@"; do
+		if grep -qE -e "$p" "$dir/out"; then ok "prints '$p'"; else bad "prints '$p'"; fi
+	done
+}
+
+# start COMMAND...: in the background, output as with run; its process id in $tool_pid.
+start() {
+	env --default-signal=INT,QUIT "$@" >"$dir/out" 2>"$dir/err" </dev/null &
+	tool_pid=$!
+	started+=("$tool_pid")
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when it never does.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		read -rt 0.02 <> <(:)
+	done
+}
+
+has() { # FILE PATTERN
+	grep -qE -e "$2" "$1" 2>/dev/null
+}
+
+gone() { # PID
+	! [ -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# ended SECONDS WANT WHAT: the started command ends by then with that status.
+ended() {
+	local rc=0
+	if ! wait_for "$1" gone "$tool_pid"; then
+		bad "$3" "it does not end"
+		kill -KILL "$tool_pid"
+		wait "$tool_pid" 2>/dev/null
+		return
+	fi
+	wait "$tool_pid" || rc=$?
+	if [ "$rc" -eq "$2" ]; then ok "$3"; else bad "$3" "status $rc, not $2"; fi
+}
+
+is_state() { # PID LETTER
+	grep -q "^State:.$2" "/proc/$1/status" 2>/dev/null
+}
+
+same() { # FILE FILE
+	cmp -s "$1" "$2"
+}
+
+# A number compared: is VALUE OPERATOR VALUE, fractions allowed; what is not a number fails.
+is() {
+	awk -v a="$1" -v b="$3" "BEGIN { exit !(a ~ /^-?[0-9.e+-]+\$/ && b ~ /^-?[0-9.e+-]+\$/ && a + 0 $2 b + 0) }"
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `cozbpf report` from the outside: what goes to which stream, and exit statuses, for profiles good, foreign, damaged, empty and missing.
+# Needs no root.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
+[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+# expect STATUS STDOUT-PATTERN STDERR-PATTERN ARGS...: patterns are extended regular expressions; '' stands for an empty stream.
+expect() {
+	local status=$1 out=$2 err=$3 rc
+	shift 3
+	"$tool" report "$@" >out 2>err
+	rc=$?
+	if [ $rc -ne "$status" ]; then
+		echo "report $*: status $rc, not $status"
+		cat err
+		failed=1
+	fi
+	matches "$out" out "$*" && matches "$err" err "$*"
+}
+
+matches() {
+	if [ -z "$1" ] && [ ! -s "$2" ]; then return; fi
+	if [ -n "$1" ] && grep -Eq -- "$1" "$2"; then return; fi
+	echo "report $3: $2 does not match '$1':"
+	cat "$2"
+	failed=1
+}
+
+# A line with a slope of 0.4, six experiments at each of six speedups, periods that scatter by 1 %.
+{
+	printf 'startup\ttime=1\n'
+	for cell in 0 1 2 3 4 5; do
+		for i in 0 1 2 3 4 5; do
+			printf 'experiment\tselected=/src/a.c:7\tspeedup=%s\tduration=%d\tselected-samples=50\n' "0.$((cell * 16 / 10))$((cell * 16 % 10))" \
+				$(((1000000 - 64000 * cell) * (99 + i % 3)))
+			printf 'throughput-point\tname=done\tdelta=100\n'
+		done
+	done
+	printf 'samples\tlocation=/src/a.c:7\tcount=4000\nruntime\ttime=3000000000\n'
+} >good.coz
+head -c 1000 good.coz >cut.coz
+: >empty.coz
+printf 'startup\ttime=1\nruntime\ttime=1000\tsamples=77\n' >none.coz
+head -c 20000 /dev/urandom >noise.coz
+
+expect 1 '' "cannot open 'profile.coz': No such file"
+expect 0 'optimize' '' good.coz
+expect 0 'making a.c:7 .* faster would raise throughput by' '' --text good.coz
+expect 0 '"schema":.*"cozbpf-report/1"' '' --json good.coz
+expect 0 '"experiments":.*72' '' --json good.coz good.coz
+expect 0 'optimize' '' --sort payback good.coz
+expect 2 '' "unknown sort key 'size'" --sort size good.coz
+expect 2 '' 'exclude each other' --text --json good.coz
+expect 2 '' "did you mean '--json'" --jsno good.coz
+expect 0 '^usage: cozbpf report' '' --help
+expect 4 'left out for lack of data' 'no line has enough data yet' cut.coz
+expect 4 '' "'empty.coz' is empty" empty.coz
+expect 4 '0 experiments, 77 samples' 'none of the 77 samples' none.coz
+expect 4 '"lines":.*\[\]' 'none of the 77 samples' --json none.coz
+expect 1 '' "'noise.coz' is not a profile" noise.coz
+expect 1 '' "cannot open 'missing.coz'" good.coz missing.coz
+expect 1 '' 'cannot read .*: Is a directory' .
+cp good.coz profile.coz
+expect 0 'optimize' ''
+cat noise.coz good.coz >both.coz
+expect 0 'optimize' 'warning: [0-9]+ records? not understood and skipped' both.coz
+"$tool" report --json good.coz >a.json
+"$tool" report --json good.coz >b.json
+cmp a.json b.json || failed=1
+"$tool" report good.coz >/dev/full 2>err && { echo "a full device went unnoticed"; failed=1; }
+exit $failed

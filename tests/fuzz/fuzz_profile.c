@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is written again reads as the same.
+ * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
+ *        user/core/stats.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words}.c -lcjson -lm
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/estimate.h"
+#include "report/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int cond, const char *what)
+{
+	if (cond)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static int read_bytes(struct profile *p, const void *data, size_t size)
+{
+	FILE *in = fmemopen((void *)data, size, "r");
+	struct error e;
+	int ret;
+
+	profile_init(p);
+	if (!in)
+		return -1;
+	ret = profile_read(p, in, "fuzz", &e);
+	fclose(in);
+	return ret;
+}
+
+static void write_all(FILE *out, const struct profile *p)
+{
+	for (size_t run = 0; run < p->n_runs; run++) {
+		profile_write_startup(out, &p->runs[run]);
+		for (size_t i = 0; i < p->n_experiments; i++) {
+			if (p->experiments[i].run == run)
+				profile_write_experiment(out, &p->experiments[i]);
+		}
+		for (size_t i = 0; i < p->n_samples; i++) {
+			if (p->samples[i].run == run)
+				profile_write_samples(out, &p->samples[i]);
+		}
+		profile_write_runtime(out, &p->runs[run]);
+	}
+}
+
+static void check_round_trip(const struct profile *p)
+{
+	struct profile again;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	write_all(out, p);
+	fclose(out);
+	require(!read_bytes(&again, text, size), "what was written is a profile");
+	require(!again.n_skipped, "what was written is understood");
+	require(again.n_experiments == p->n_experiments && again.n_samples == p->n_samples && again.n_runs == p->n_runs, "nothing is lost");
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		require(again.experiments[i].duration_ns == p->experiments[i].duration_ns, "durations are kept");
+		require(again.experiments[i].n_points == p->experiments[i].n_points, "points are kept");
+	}
+	profile_deinit(&again);
+	free(text);
+}
+
+static void check_estimate(const struct profile *p)
+{
+	struct estimate_options options = {.seed = 1, .replicates = 40};
+	struct text_options text = {.width = 80};
+	struct estimate e;
+	FILE *out = fopen("/dev/null", "w");
+	struct error err;
+
+	require(!estimate_profile(p, &options, &e), "memory suffices");
+	for (size_t i = 0; i < e.n_lines; i++) {
+		const struct estimate_line *l = &e.lines[i];
+
+		require(l->max_speedup >= 0, "the largest gain is not below 0");
+		require(l->verdict == VERDICT_NOT_ENOUGH_DATA || l->slope_lo <= l->slope_hi, "intervals are ordered");
+		require((l->verdict == VERDICT_NOT_ENOUGH_DATA) == (l->shortage != SHORT_NONE), "a verdict or a reason");
+	}
+	estimate_reason(p, &e, &err);
+	report_text(out, &e, &text);
+	report_json(out, &e);
+	fclose(out);
+	estimate_deinit(&e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct profile p;
+
+	if (size && !read_bytes(&p, data, size)) {
+		if (p.n_runs)
+			check_round_trip(&p);
+		check_estimate(&p);
+	}
+	if (size)
+		profile_deinit(&p);
+	return 0;
+}

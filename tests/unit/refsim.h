@@ -1,0 +1,763 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reference simulator for the delay rules: threads that run small programs on simulated CPUs, and a profiler beside them that drives
+ * include/cozbpf/delay.h as the BPF programs do. It knows the true answer, because it can run the same program with the line really shortened.
+ *
+ * To try a rule: change delay.h, run test_delay_sim, read the table. To try a knob: struct sim_rules, from the environment (sim_rules_read()).
+ * To add a case: programs are arrays of struct sim_op, see test_delay_sim.c. Time is ns, everything is deterministic for a seed.
+ */
+#ifndef COZBPF_TESTS_REFSIM_H
+#define COZBPF_TESTS_REFSIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cozbpf/delay.h>
+#include "core/rng.h"
+#include "core/visits.h"
+
+#define SIM_THREADS 40
+#define SIM_CPUS 8
+#define SIM_OBJECTS 16
+#define SIM_NEVER UINT64_MAX
+#define SIM_SELECTED 1 /* the line that experiments select; 0 is no line, others are other lines */
+
+enum sim_kind {
+	SIM_RUN,   /* execute `ns` in line `arg` */
+	SIM_VISIT, /* the progress point */
+	SIM_LOCK,  /* a mutex that may be taken from the woken waiter, as pthread's */
+	SIM_UNLOCK,
+	SIM_BARRIER,      /* of `ns` threads */
+	SIM_SPIN_BARRIER, /* of `ns` threads that wait in line 9 */
+	SIM_PUSH,         /* into queue `arg`, `ns` entries long */
+	SIM_POP,
+	SIM_SLEEP, /* for `ns`: a timer */
+	SIM_TICK,  /* until the next multiple of `ns`: an absolute timer */
+	SIM_SPAWN, /* a thread that runs program `arg` */
+	SIM_JOIN,  /* until all threads spawned have ended */
+	SIM_EXIT,
+	SIM_LOOP, /* back to the first op; the last op of a program is this or SIM_EXIT */
+};
+
+struct sim_op {
+	enum sim_kind kind;
+	unsigned arg;
+	uint64_t ns;
+};
+
+#define RUN(line, for_ns)                                      \
+	{                                                      \
+		.kind = SIM_RUN, .arg = (line), .ns = (for_ns) \
+	}
+#define VISIT                     \
+	{                         \
+		.kind = SIM_VISIT \
+	}
+#define LOCK(id)                              \
+	{                                     \
+		.kind = SIM_LOCK, .arg = (id) \
+	}
+#define UNLOCK(id)                              \
+	{                                       \
+		.kind = SIM_UNLOCK, .arg = (id) \
+	}
+#define BARRIER(id, threads)                                      \
+	{                                                         \
+		.kind = SIM_BARRIER, .arg = (id), .ns = (threads) \
+	}
+#define SPIN_BARRIER(id, threads)                                      \
+	{                                                              \
+		.kind = SIM_SPIN_BARRIER, .arg = (id), .ns = (threads) \
+	}
+#define PUSH(id, length)                                      \
+	{                                                     \
+		.kind = SIM_PUSH, .arg = (id), .ns = (length) \
+	}
+#define POP(id)                              \
+	{                                    \
+		.kind = SIM_POP, .arg = (id) \
+	}
+#define SLEEP(for_ns)                             \
+	{                                         \
+		.kind = SIM_SLEEP, .ns = (for_ns) \
+	}
+#define TICK(every_ns)                             \
+	{                                          \
+		.kind = SIM_TICK, .ns = (every_ns) \
+	}
+#define SPAWN(program)                              \
+	{                                           \
+		.kind = SIM_SPAWN, .arg = (program) \
+	}
+#define JOIN                     \
+	{                        \
+		.kind = SIM_JOIN \
+	}
+#define EXIT                     \
+	{                        \
+		.kind = SIM_EXIT \
+	}
+#define LOOP                     \
+	{                        \
+		.kind = SIM_LOOP \
+	}
+
+/* What runs where. */
+struct sim_case {
+	const char *name;
+	const struct sim_op *programs[SIM_THREADS]; /* the first n_threads start at once, the others are spawned */
+	unsigned n_threads, cpus;
+	unsigned jitter_pct; /* each stretch is up to this much longer or shorter, evenly */
+	uint64_t wake_ns;    /* an idle CPU takes this long to begin with a woken thread */
+	bool wake_preempts;  /* a woken thread goes before the one that runs */
+};
+
+/* How it is profiled. The defaults are the product's; the rest is for finding out what matters. */
+struct sim_rules {
+	uint64_t period_ns, signal_ns, exit_ns, sample_ns, oversleep_ns, length_ns;
+	uint64_t settle_ns; /* of virtual time at the start of each experiment that is not counted */
+	uint32_t min_debt_ns;
+	unsigned window;             /* samples that f is taken from, up to COZBPF_RING */
+	unsigned rounds;             /* experiments per speedup */
+	bool sleep;                  /* pauses may sleep (config.sleep_pauses) */
+	bool lumps;                  /* credit at samples, by the time executed since the last one, instead of continuously */
+	bool oracle;                 /* f is known at every moment: what is left of the error is the rules', not sampling's */
+	bool no_cpu, no_wake, waker; /* rules of 4.5 left out; the waker's L taken outright */
+};
+
+struct sim_thread {
+	struct cozbpf_thread d;
+	const struct sim_op *program;
+	unsigned pc, cpu, line, children, parent;
+	uint64_t remaining, timer_at, signal_at, signal_end, handler_end, wait_seq;
+	bool alive, runs, blocked, spins, in_handler, signalled, hold;
+	enum sim_kind wait_kind;
+	unsigned wait_arg;
+	struct rng rng;
+};
+
+struct sim_cpu {
+	struct cozbpf_cpu d;
+	struct sim_thread *cur, *queue[SIM_THREADS];
+	unsigned n_queue;
+	uint64_t at, free_at, slice_end, sample_at, kick_at; /* progress is booked up to `at`; the program goes on from `free_at` */
+};
+
+struct sim {
+	const struct sim_case *c;
+	const struct sim_rules *r; /* NULL: no profiler */
+	unsigned shorter_pct;      /* the selected line is really this much shorter */
+	uint64_t now, seq, visits;
+	struct cozbpf_control x;
+	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
+	struct sim_thread threads[SIM_THREADS];
+	struct sim_cpu cpus[SIM_CPUS];
+	bool locked[SIM_OBJECTS];
+	unsigned waiting[SIM_OBJECTS], entries[SIM_OBJECTS];
+	struct rng rng;
+	uint64_t pauses, joins, in_pause, samples;
+};
+
+#define SIM_SLICE_NS 3000000 /* the kernel's base slice on two CPUs */
+#define SIM_SWITCH_NS 1500
+
+static struct sim_rules sim_rules_default(void)
+{
+	return (struct sim_rules){.period_ns = 997000, /* off multiples of the programs' periods, as the product keeps it */
+	    .signal_ns = 4000,
+	    .exit_ns = 1000,
+	    .sample_ns = 1000,
+	    .oversleep_ns = 60000,
+	    .length_ns = 500000000,
+	    .min_debt_ns = 20000,
+	    .window = COZBPF_RING,
+	    .rounds = 30};
+}
+
+/* REFSIM="period=250000 sleep oracle ..." in the environment changes the rules for all cases. */
+static struct sim_rules sim_rules_read(void)
+{
+	struct sim_rules r = sim_rules_default();
+	const char *text = getenv("REFSIM");
+	char word[32];
+	int n;
+
+	for (; text && sscanf(text, " %31s%n", word, &n) == 1; text += n) {
+		unsigned long long v = strchr(word, '=') ? strtoull(strchr(word, '=') + 1, NULL, 10) : 1;
+
+		word[strcspn(word, "=")] = 0;
+#define SIM_KNOB(id, field) else if (!strcmp(word, id)) r.field = (__typeof__(r.field))v
+		if (0)
+			;
+		SIM_KNOB("period", period_ns);
+		SIM_KNOB("signal", signal_ns);
+		SIM_KNOB("sample", sample_ns);
+		SIM_KNOB("oversleep", oversleep_ns);
+		SIM_KNOB("length", length_ns);
+		SIM_KNOB("settle", settle_ns);
+		SIM_KNOB("min_debt", min_debt_ns);
+		SIM_KNOB("window", window);
+		SIM_KNOB("rounds", rounds);
+		SIM_KNOB("sleep", sleep);
+		SIM_KNOB("lumps", lumps);
+		SIM_KNOB("oracle", oracle);
+		SIM_KNOB("no_cpu", no_cpu);
+		SIM_KNOB("no_wake", no_wake);
+		SIM_KNOB("waker", waker);
+		else fprintf(stderr, "REFSIM: no knob '%s'\n", word);
+#undef SIM_KNOB
+	}
+	return r;
+}
+
+/* -- the profiler's side: what bpf/ does ---------------------------------------------------------------------------------------------- */
+
+/* Before any hook looks at a thread: the share that the knobs ask for. */
+static void sim_look(struct sim *s, struct sim_thread *t)
+{
+	delay_enter(&t->d, &s->x);
+	if (s->r->oracle || s->r->lumps)
+		t->d.ring_used += !t->d.ring_used; /* no first sample that speaks for the time before it */
+	if (s->r->oracle)
+		t->d.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
+	if (s->r->lumps)
+		t->d.share = 0;
+}
+
+static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, bool runnable, struct sim_thread *in)
+{
+	struct cozbpf_cpu none = {0};
+
+	if (!s->r)
+		return;
+	if (out) {
+		sim_look(s, out);
+		delay_switch_out(&out->d, &s->x, &cpu->d, runnable, s->now);
+	}
+	if (in) {
+		sim_look(s, in);
+		s->joins += delay_switch_in(&in->d, &s->x, s->r->no_cpu ? &none : &cpu->d, s->now);
+	}
+}
+
+static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
+{
+	if (!s->r)
+		return;
+	sim_look(s, t);
+	if (by && !s->r->no_wake) {
+		sim_look(s, by);
+		delay_wake(&t->d, &by->d, &s->x, s->now);
+		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
+			t->d.paid = by->d.paid;
+	}
+	delay_runnable(&t->d, s->now);
+}
+
+static void sim_on_visit(struct sim *s, struct sim_thread *t)
+{
+	uint64_t v;
+
+	s->visits++;
+	if (!s->r || !s->x.active)
+		return;
+	if (t->d.epoch == s->x.epoch)
+		sim_look(s, t);
+	v = delay_virtual_time(&t->d, &s->x, s->now);
+	if (v <= s->x.opened_ns)
+		return;
+	v -= s->x.opened_ns;
+	if (v >> s->x.bucket_shift >= COZBPF_BUCKETS)
+		return;
+	s->buckets[v >> s->x.bucket_shift].count++;
+	s->buckets[v >> s->x.bucket_shift].sum += v;
+}
+
+/* Entries older than the window speak no longer. */
+static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
+{
+	for (unsigned k = s->r->window; k < COZBPF_RING && k < t->ring_used; k++) {
+		struct cozbpf_ring_entry *e = &t->ring[(t->ring_next - 1 - k) & (COZBPF_RING - 1)];
+
+		t->ring_weight -= e->weight_ns;
+		if (e->line == s->x.line)
+			t->ring_hits -= e->weight_ns;
+		e->weight_ns = 0;
+	}
+	t->share = delay_share(t);
+}
+
+static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_thread *t = cpu->cur;
+	uint64_t debt, end;
+	unsigned line, threads = 0;
+
+	s->samples++;
+	sim_look(s, t);
+	delay_settle(&t->d, &s->x, s->now);
+	if (t->d.pause == COZBPF_PAUSE_BEGUN) {
+		s->in_pause++;
+		return;
+	}
+	cpu->free_at = s->now + s->r->sample_ns;
+	line = t->spins ? 9 : t->line;
+	delay_withdraw(&t->d, s->now);
+	if (s->r->lumps && line == SIM_SELECTED && s->x.active) {
+		delay_credit(&t->d, &s->x, s->now);
+		t->d.paid += t->d.unsampled * s->x.speedup_pct / 100;
+		delay_raise_required(&s->x, t->d.paid);
+	}
+	debt = delay_sample(&t->d, &s->x, line, s->now, s->r->min_debt_ns);
+	sim_trim_window(s, &t->d);
+	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
+		return;
+	for (unsigned i = 0; i < SIM_THREADS; i++)
+		threads += s->threads[i].alive;
+	end = (s->now + debt - s->r->exit_ns) & ~COZBPF_HOLD;
+	t->hold = !s->r->sleep || threads > s->c->cpus;
+	delay_asked(&t->d, s->now, end, t->hold);
+	t->signalled = true;
+	t->signal_at = s->now + s->r->signal_ns;
+	t->signal_end = end;
+	cpu->free_at = t->signal_at;
+	s->pauses++;
+}
+
+/* -- the machine ------------------------------------------------------------------------------------------------------------------------ */
+
+static void sim_progress(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_thread *t = cpu->cur;
+	uint64_t from = cpu->at > cpu->free_at ? cpu->at : cpu->free_at, ran = s->now > from ? s->now - from : 0;
+
+	cpu->at = s->now;
+	if (t && !t->in_handler && !t->spins)
+		t->remaining -= ran < t->remaining ? ran : t->remaining;
+}
+
+static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
+{
+	struct sim_cpu *cpu = &s->cpus[t->cpu];
+	bool front = woken && s->c->wake_preempts;
+
+	for (unsigned i = 0; i < s->c->cpus; i++) {
+		struct sim_cpu *other = &s->cpus[i];
+		unsigned load = other->n_queue + !!other->cur, best = cpu->n_queue + !!cpu->cur;
+
+		/* a woken thread goes where it waits least, one that ran stays unless that is much better */
+		if (load + (woken ? 0 : 1) < best)
+			cpu = other;
+	}
+	t->cpu = (unsigned)(cpu - s->cpus);
+	if (!cpu->cur && !cpu->n_queue)
+		cpu->kick_at = s->now + s->c->wake_ns;
+	if (front)
+		memmove(cpu->queue + 1, cpu->queue, cpu->n_queue * sizeof(*cpu->queue));
+	cpu->queue[front ? 0 : cpu->n_queue] = t;
+	cpu->n_queue++;
+	if (front && cpu->slice_end > s->now)
+		cpu->slice_end = s->now;
+}
+
+/* The next thread for a CPU: its own queue first, else one that waits elsewhere. */
+static struct sim_thread *sim_pick(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_cpu *from = cpu;
+	struct sim_thread *t;
+
+	for (unsigned i = 0; i < s->c->cpus && !cpu->n_queue; i++)
+		if (s->cpus[i].cur && s->cpus[i].n_queue > from->n_queue)
+			from = &s->cpus[i];
+	if (!from->n_queue)
+		return NULL;
+	t = from->queue[0];
+	from->n_queue--;
+	memmove(from->queue, from->queue + 1, from->n_queue * sizeof(*from->queue));
+	t->cpu = (unsigned)(cpu - s->cpus);
+	return t;
+}
+
+/* The current thread, if any, leaves; another, if any, comes. */
+static void sim_switch(struct sim *s, struct sim_cpu *cpu, bool runnable)
+{
+	struct sim_thread *out = cpu->cur, *in;
+
+	sim_progress(s, cpu);
+	if (out)
+		out->runs = false;
+	cpu->cur = NULL;
+	if (out && runnable)
+		sim_enqueue(s, out, false);
+	in = sim_pick(s, cpu);
+	sim_on_switch(s, cpu, out, runnable, in);
+	cpu->cur = in;
+	cpu->free_at = s->now + SIM_SWITCH_NS;
+	cpu->slice_end = s->now + SIM_SLICE_NS;
+	if (in)
+		in->runs = true;
+}
+
+static void sim_block(struct sim *s, struct sim_thread *t, enum sim_kind kind, unsigned arg)
+{
+	t->blocked = true;
+	t->wait_kind = kind;
+	t->wait_arg = arg;
+	t->wait_seq = s->seq++;
+	sim_switch(s, &s->cpus[t->cpu], false);
+}
+
+static void sim_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
+{
+	sim_on_wake(s, t, by);
+	t->blocked = false;
+	t->timer_at = SIM_NEVER;
+	sim_enqueue(s, t, true);
+}
+
+/* Wakes up to @n threads that wait for this, the longest waiting ones first. */
+static void sim_wake_waiters(struct sim *s, struct sim_thread *by, enum sim_kind kind, unsigned arg, unsigned n)
+{
+	while (n--) {
+		struct sim_thread *first = NULL;
+
+		for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
+			if (t->blocked && t->wait_kind == kind && t->wait_arg == arg && (!first || t->wait_seq < first->wait_seq))
+				first = t;
+		if (!first)
+			return;
+		sim_wake(s, first, by);
+	}
+}
+
+static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_thread *parent)
+{
+	struct sim_thread *t = s->threads;
+
+	while (t->alive)
+		if (++t == s->threads + SIM_THREADS)
+			abort();
+	memset(t, 0, sizeof(*t));
+	t->alive = true;
+	t->program = s->c->programs[program];
+	t->timer_at = SIM_NEVER;
+	t->rng.state = rng_next(&s->rng);
+	t->cpu = parent ? parent->cpu : (unsigned)(t - s->threads) % s->c->cpus;
+	t->d.member = 1;
+	if (parent) {
+		t->parent = (unsigned)(parent - s->threads);
+		parent->children++;
+		if (s->r) {
+			sim_look(s, parent);
+			delay_fork(&t->d, &parent->d, &s->x, s->now);
+		}
+	}
+	if (s->r)
+		delay_runnable(&t->d, s->now);
+	sim_enqueue(s, t, true);
+	return t;
+}
+
+static uint64_t sim_work(struct sim *s, struct sim_thread *t, const struct sim_op *op)
+{
+	uint64_t spread = op->ns * s->c->jitter_pct / 100, ns = op->ns - spread + (spread ? rng_below(&t->rng, 2 * spread + 1) : 0);
+
+	return op->arg == SIM_SELECTED ? ns - ns * s->shorter_pct / 100 : ns;
+}
+
+static void sim_release_spinners(struct sim *s, unsigned arg)
+{
+	for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
+		if (t->alive && t->spins && t->wait_arg == arg) {
+			t->spins = false;
+			t->remaining = 0;
+		}
+}
+
+/* One op that takes no time. False when the thread left its CPU or spins. */
+static bool sim_op_sync(struct sim *s, struct sim_thread *t, const struct sim_op *op)
+{
+	unsigned a = op->arg;
+
+	switch (op->kind) {
+	case SIM_LOCK:
+		if (s->locked[a])
+			return sim_block(s, t, SIM_LOCK, a), false;
+		s->locked[a] = true;
+		break;
+	case SIM_UNLOCK:
+		s->locked[a] = false;
+		sim_wake_waiters(s, t, SIM_LOCK, a, 1);
+		break;
+	case SIM_BARRIER:
+		t->pc++;
+		if (++s->waiting[a] < op->ns)
+			return sim_block(s, t, SIM_BARRIER, a), false;
+		s->waiting[a] = 0;
+		sim_wake_waiters(s, t, SIM_BARRIER, a, SIM_THREADS);
+		return true;
+	case SIM_SPIN_BARRIER:
+		t->pc++;
+		if (++s->waiting[a] < op->ns) {
+			t->spins = true;
+			t->wait_arg = a;
+			return false;
+		}
+		s->waiting[a] = 0;
+		sim_release_spinners(s, a);
+		return true;
+	case SIM_PUSH:
+		if (s->entries[a] >= op->ns)
+			return sim_block(s, t, SIM_PUSH, a), false;
+		s->entries[a]++;
+		sim_wake_waiters(s, t, SIM_POP, a, 1);
+		break;
+	case SIM_POP:
+		if (!s->entries[a])
+			return sim_block(s, t, SIM_POP, a), false;
+		s->entries[a]--;
+		sim_wake_waiters(s, t, SIM_PUSH, a, 1);
+		break;
+	case SIM_JOIN:
+		if (t->children)
+			return sim_block(s, t, SIM_JOIN, (unsigned)(t - s->threads)), false;
+		break;
+	default:
+		break;
+	}
+	t->pc++;
+	return true;
+}
+
+/* The thread has nothing left to execute: goes through its program until it has, or leaves its CPU. */
+static void sim_step(struct sim *s, struct sim_thread *t)
+{
+	for (;;) {
+		const struct sim_op *op = &t->program[t->pc];
+
+		switch (op->kind) {
+		case SIM_RUN:
+			t->pc++;
+			t->line = op->arg;
+			t->remaining = sim_work(s, t, op);
+			if (t->remaining)
+				return;
+			break;
+		case SIM_VISIT:
+			t->pc++;
+			sim_on_visit(s, t);
+			break;
+		case SIM_SLEEP:
+		case SIM_TICK:
+			t->pc++;
+			t->timer_at = op->kind == SIM_SLEEP ? s->now + op->ns : (s->now / op->ns + 1) * op->ns;
+			sim_block(s, t, SIM_SLEEP, 0);
+			return;
+		case SIM_SPAWN:
+			t->pc++;
+			sim_start(s, op->arg, t);
+			break;
+		case SIM_EXIT:
+			if (!--s->threads[t->parent].children)
+				sim_wake_waiters(s, t, SIM_JOIN, t->parent, 1);
+			t->alive = false;
+			sim_switch(s, &s->cpus[t->cpu], false);
+			return;
+		case SIM_LOOP:
+			t->pc = 0;
+			break;
+		default:
+			if (!sim_op_sync(s, t, op))
+				return;
+		}
+	}
+}
+
+/* The signal arrives: the handler pauses until the end that it was sent with. */
+static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_thread *t = cpu->cur;
+
+	t->signalled = false;
+	if (t->d.pause == COZBPF_PAUSE_ASKED && t->d.pause_end == t->signal_end)
+		delay_begin(&t->d, &s->x, s->now);
+	if (s->now >= t->signal_end)
+		return;
+	t->in_handler = true;
+	t->handler_end = t->signal_end;
+	if (t->hold)
+		return;
+	t->timer_at = t->signal_end + s->r->oversleep_ns / 2 + rng_below(&s->rng, s->r->oversleep_ns);
+	sim_block(s, t, SIM_SLEEP, 0);
+}
+
+/* When the thread on a CPU does its next thing of its own. */
+static uint64_t sim_next(const struct sim_cpu *cpu)
+{
+	const struct sim_thread *t = cpu->cur;
+	uint64_t from = cpu->at > cpu->free_at ? cpu->at : cpu->free_at, next;
+
+	if (t->in_handler)
+		next = t->handler_end > cpu->free_at ? t->handler_end : cpu->free_at;
+	else
+		next = t->spins ? SIM_NEVER : from + t->remaining;
+	if (t->signalled && !t->in_handler) {
+		uint64_t at = t->signal_at > cpu->free_at ? t->signal_at : cpu->free_at;
+
+		next = at < next ? at : next;
+	}
+	return cpu->n_queue && cpu->slice_end < next ? cpu->slice_end : next;
+}
+
+/* The thing that sim_next() found. */
+static void sim_act(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_thread *t = cpu->cur;
+
+	sim_progress(s, cpu);
+	if (cpu->n_queue && s->now >= cpu->slice_end) {
+		sim_switch(s, cpu, true);
+	} else if (t->in_handler) {
+		t->in_handler = false;
+		cpu->free_at = s->now + s->r->exit_ns;
+	} else if (t->signalled && s->now >= t->signal_at) {
+		sim_deliver(s, cpu);
+	} else {
+		if (s->r && s->r->oracle) {
+			sim_look(s, t);
+			delay_settle(&t->d, &s->x, s->now);
+			delay_credit(&t->d, &s->x, s->now);
+		}
+		sim_step(s, t);
+	}
+}
+
+/* Runs until @until; one event at a time, earliest first. */
+static void sim_run(struct sim *s, uint64_t until)
+{
+	for (;;) {
+		struct sim_thread *timer = NULL;
+		struct sim_cpu *actor = NULL;
+		uint64_t next = until;
+		int what = 0;
+
+		for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
+			if (t->alive && t->blocked && t->timer_at < next)
+				next = t->timer_at, timer = t, what = 1;
+		for (struct sim_cpu *cpu = s->cpus; cpu < s->cpus + s->c->cpus; cpu++) {
+			uint64_t at = cpu->cur ? sim_next(cpu) : cpu->n_queue ? cpu->kick_at : SIM_NEVER;
+
+			if (at < next)
+				next = at, actor = cpu, what = 2;
+			if (s->r && cpu->sample_at < next)
+				next = cpu->sample_at, actor = cpu, what = 3;
+		}
+		s->now = next > s->now ? next : s->now;
+		if (!what)
+			return;
+		if (what == 1) {
+			sim_wake(s, timer, NULL);
+		} else if (what == 2 && actor->cur) {
+			sim_act(s, actor);
+		} else if (what == 2) {
+			sim_switch(s, actor, false);
+		} else {
+			actor->sample_at += s->r->period_ns;
+			sim_progress(s, actor);
+			if (actor->cur)
+				sim_on_sample(s, actor);
+		}
+	}
+}
+
+static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_rules *r, uint64_t seed)
+{
+	memset(s, 0, sizeof(*s));
+	s->c = c;
+	s->r = r;
+	s->rng.state = seed;
+	s->now = 1000000000;
+	for (unsigned i = 0; r && i < c->cpus; i++)
+		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) + rng_below(&s->rng, r->period_ns / 4 + 1);
+	for (unsigned i = 0; i < c->n_threads; i++)
+		sim_start(s, i, NULL);
+}
+
+/* One experiment and its cool-off; adds to the sums of its speedup. */
+static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint64_t *visits)
+{
+	struct point_record point, settled;
+	uint64_t end;
+	bool paused;
+
+	s->x.line = SIM_SELECTED;
+	s->x.speedup_pct = pct;
+	s->x.opened_ns = s->now;
+	s->x.required = 0;
+	s->x.bucket_shift = 0;
+	while (s->r->length_ns >> s->x.bucket_shift >= COZBPF_BUCKETS)
+		s->x.bucket_shift++;
+	s->x.epoch++;
+	s->x.active = 1;
+	memset(s->buckets, 0, sizeof(s->buckets));
+	sim_run(s, s->now + s->r->length_ns);
+	s->x.active = 0;
+	visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->now - s->x.opened_ns - s->x.required, &point);
+	visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->r->settle_ns, &settled);
+	*duration += s->now - s->x.opened_ns - s->x.required - s->r->settle_ns;
+	*visits += point.delta - settled.delta;
+	end = s->now + 5000000;
+	do {
+		paused = false;
+		sim_run(s, end += 1000000);
+		for (unsigned i = 0; i < SIM_THREADS; i++)
+			paused |= s->threads[i].in_handler || s->threads[i].signalled;
+	} while (paused);
+}
+
+/* Predicted speedups of the program, in percent, for @n speedups of the selected line. */
+static void sim_predict(const struct sim_case *c, const struct sim_rules *r, const unsigned *pct, unsigned n, double *ret)
+{
+	static struct sim s;
+	uint64_t duration[8] = {0}, visits[8] = {0};
+	double base;
+
+	sim_init(&s, c, r, 42);
+	sim_run(&s, s.now + 100000000);
+	for (unsigned round = 0; round < r->rounds; round++)
+		for (unsigned i = 0; i <= n; i++) {
+			unsigned k = (i + round) % (n + 1);
+
+			sim_experiment(&s, k < n ? pct[k] : 0, &duration[k], &visits[k]);
+		}
+	base = (double)duration[n] / (double)visits[n];
+	for (unsigned i = 0; i < n; i++)
+		ret[i] = 100 * (1 - (double)duration[i] / (double)visits[i] / base);
+}
+
+/* The same program with the line really shortened, and no profiler. */
+static void sim_truth(const struct sim_case *c, const unsigned *pct, unsigned n, uint64_t length_ns, double *ret)
+{
+	static struct sim s;
+	double base = 0;
+
+	for (unsigned i = 0; i <= n; i++) {
+		double period;
+
+		sim_init(&s, c, NULL, 42);
+		s.shorter_pct = i ? pct[i - 1] : 0;
+		sim_run(&s, s.now + 100000000);
+		s.visits = 0;
+		sim_run(&s, s.now + length_ns);
+		period = (double)length_ns / (double)s.visits;
+		if (!i)
+			base = period;
+		else
+			ret[i - 1] = 100 * (1 - period / base);
+	}
+}
+
+#endif

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The delay arithmetic, rule by rule (design.md 4.1 to 4.5, 4.7). All orders of events are in test_delay_orders.c, whole programs in
+ * test_delay_sim.c. Times are exact: the arithmetic has no tolerance.
+ */
+#include "check.h"
+#include <cozbpf/delay.h>
+
+#define US 1000ULL
+#define MS 1000000ULL
+#define T0 (1000 * MS) /* the opening */
+#define LINE 7
+#define HALF (COZBPF_SHARE_ONE / 2)
+
+static struct cozbpf_control x;
+static struct cozbpf_cpu cpu;
+
+/* Experiment number @epoch opens at @now. */
+static void open_at(__u32 epoch, __u32 pct, __u64 now)
+{
+	memset(&x, 0, sizeof(x));
+	memset(&cpu, 0, sizeof(cpu));
+	x.opened_ns = now;
+	x.line = LINE;
+	x.speedup_pct = pct;
+	x.epoch = epoch;
+	x.active = 1;
+}
+
+static void open(__u32 pct)
+{
+	open_at(1, pct, T0);
+}
+
+/* A thread of this experiment with L = @paid; @share of its window is in the line. Executes since T0 when @share is not 0. */
+static struct cozbpf_thread thread(__u64 paid, __u32 share)
+{
+	struct cozbpf_thread t = {.paid = paid, .epoch = x.epoch, .member = 1, .share = share};
+
+	for (int i = 0; i < COZBPF_RING; i++) {
+		t.ring[i].weight_ns = MS;
+		t.ring[i].line = (__u32)i * COZBPF_SHARE_ONE < share * COZBPF_RING ? LINE : 1;
+	}
+	t.ring_used = t.ring_next = COZBPF_RING;
+	t.ring_weight = COZBPF_RING * MS;
+	t.ring_hits = t.ring_weight * share / COZBPF_SHARE_ONE;
+	t.run_since = T0;
+	return t;
+}
+
+TEST(credit_is_share_of_executed_time)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	t = thread(0, HALF);
+	delay_credit(&t, &x, T0 + 8 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(x.required, 2 * MS);
+	CHECK_EQ(t.run_since, T0 + 8 * MS);
+	CHECK_EQ(t.unsampled, 8 * MS);
+	delay_credit(&t, &x, T0 + 8 * MS);
+	delay_credit(&t, &x, T0); /* a look from the past changes nothing */
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.run_since, T0 + 8 * MS);
+	CHECK_EQ(t.unsampled, 8 * MS);
+	/* in many looks as in one, up to a nanosecond a look */
+	for (__u64 at = T0 + 8 * MS; at < T0 + 16 * MS; at += 777)
+		delay_credit(&t, &x, at);
+	CHECK_NEAR((double)t.paid, 4e6, 8e6 / 777 + 777);
+}
+
+TEST(no_credit_without_experiment_or_execution)
+{
+	struct cozbpf_thread t;
+
+	open(0);
+	t = thread(0, COZBPF_SHARE_ONE);
+	delay_credit(&t, &x, T0 + MS);
+	CHECK_EQ(t.paid, 0);
+	open(100);
+	x.active = 0;
+	delay_credit(&t, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(t.run_since, T0 + 2 * MS); /* and no credit for it later */
+	x.active = 1;
+	t.run_since = 0;
+	delay_credit(&t, &x, T0 + 3 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(x.required, 0);
+}
+
+/* Minimal delays: who is behind R works off its debt by credit before R rises (paper 3.4.3). */
+TEST(credit_of_a_debtor_does_not_raise_required)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 5 * MS;
+	t = thread(MS, COZBPF_SHARE_ONE);
+	delay_credit(&t, &x, T0 + 3 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
+	CHECK_EQ(x.required, 5 * MS);
+	delay_credit(&t, &x, T0 + 5 * MS);
+	CHECK_EQ(x.required, 6 * MS);
+	delay_raise_required(&x, 3 * MS);
+	CHECK_EQ(x.required, 6 * MS);
+}
+
+TEST(sample_asks_for_the_debt)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 4 * MS;
+	t = thread(MS, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + MS, 50 * US), 3 * MS);
+	CHECK_EQ(t.paid, MS); /* asked is not paid */
+	x.required = MS + 49999;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 2 * MS, 50 * US), 0);
+	CHECK_EQ(t.paid, MS);
+	x.required = MS + 50000;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 3 * MS, 50 * US), 50000);
+	x.required = 100 * MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 4 * MS, 50 * US), COZBPF_PAUSE_MAX_NS);
+	x.active = 0;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 5 * MS, 50 * US), 0);
+}
+
+TEST(carry_is_used_up_first)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 4 * MS;
+	t = thread(MS, 0);
+	t.carry = 2 * MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + MS, 0), MS);
+	CHECK_EQ(t.paid, 3 * MS);
+	CHECK_EQ(t.carry, 0);
+	t.carry = 5 * MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 2 * MS, 0), 0);
+	CHECK_EQ(t.paid, 4 * MS);
+	CHECK_EQ(t.carry, 4 * MS);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 3 * MS, 0), 0); /* no debt: carry stays */
+	CHECK_EQ(t.carry, 4 * MS);
+	CHECK_EQ(x.required, 4 * MS);
+}
+
+TEST(pause_is_paid_as_it_is_served)
+{
+	struct cozbpf_thread t;
+	__u64 now = T0 + MS;
+
+	open(100);
+	x.required = 3 * MS;
+	t = thread(0, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, now, 0), 3 * MS);
+	delay_asked(&t, now, now + 3 * MS, 1);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_ASKED);
+	delay_settle(&t, &x, now + 4 * US);
+	CHECK_EQ(t.paid, 0);
+	delay_begin(&t, &x, now + 4 * US);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+	delay_settle(&t, &x, now + MS);
+	CHECK_EQ(t.paid, MS); /* from the sample on: the way to the handler is pause */
+	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+	delay_credit(&t, &x, now + 2 * MS); /* a pause is not executed time */
+	CHECK_EQ(t.unsampled, 0);
+	delay_settle(&t, &x, now + 5 * MS);
+	CHECK_EQ(t.paid, 3 * MS);
+	CHECK_EQ(t.carry, 0);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	delay_credit(&t, &x, now + 5 * MS); /* it executes again since the pause's end */
+	CHECK_EQ(t.unsampled, 2 * MS);
+}
+
+/* Served beyond the debt: carry, never R. What R has grown meanwhile is debt as well. */
+TEST(serving_beyond_the_debt)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 3 * MS;
+	t = thread(MS, 0);
+	t.pause = COZBPF_PAUSE_BEGUN;
+	t.pause_from = T0;
+	t.pause_end = T0 + 10 * MS;
+	delay_serve(&t, &x, T0 + MS);
+	x.required = 5 * MS;
+	delay_serve(&t, &x, T0 + 6 * MS);
+	CHECK_EQ(t.paid, 5 * MS);
+	CHECK_EQ(t.carry, 2 * MS);
+	CHECK_EQ(x.required, 5 * MS);
+	delay_serve(&t, &x, T0 + 6 * MS);
+	CHECK_EQ(t.carry, 2 * MS);
+}
+
+TEST(late_begin)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 2 * MS;
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 2 * MS, 1);
+	delay_begin(&t, &x, T0 + 2 * MS); /* its end has passed: the handler returns at once */
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	CHECK_EQ(t.run_since, T0);
+	CHECK_EQ(t.paid, 0);
+}
+
+TEST(ask_withdrawn)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(0, 0);
+	CHECK_EQ(delay_withdraw(&t, T0 + 100 * MS), 0);
+	delay_asked(&t, T0, T0 + MS, 1);
+	CHECK_EQ(delay_withdraw(&t, T0 + COZBPF_ASK_TIMEOUT_NS), 0);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_ASKED);
+	CHECK_EQ(delay_withdraw(&t, T0 + COZBPF_ASK_TIMEOUT_NS + 1), 1);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	delay_asked(&t, T0, T0 + MS, 1);
+	delay_begin(&t, &x, T0 + US);
+	CHECK_EQ(delay_withdraw(&t, T0 + 100 * MS), 0); /* begun */
+}
+
+/* A long pause's signal may come after the timeout and still pause the thread: it must not have been withdrawn by then. */
+TEST(ask_is_not_withdrawn_while_its_signal_would_pause)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 10 * MS;
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	CHECK_EQ(delay_withdraw(&t, T0 + 6 * MS), 0);
+	t.run_since = T0 + 7 * MS;
+	delay_begin(&t, &x, T0 + 7 * MS);
+	delay_settle(&t, &x, T0 + 9 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	CHECK_EQ(delay_withdraw(&t, T0 + 9 * MS), 1);
+}
+
+/* A pause that holds its CPU is not served while the thread is off it, and is over when its end passes meanwhile. */
+TEST(held_pause_preempted)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 9 * MS;
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 5 * MS, 1);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, 1, T0 + MS);
+	CHECK_EQ(t.paid, MS);
+	CHECK_EQ(t.blocked_at, 0);
+	cpu.left_at = 0; /* an outsider had the CPU: no join */
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 0);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+	CHECK_EQ(t.run_since, T0 + 5 * MS);
+	delay_switch_out(&t, &x, &cpu, 1, T0 + 4 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.unsampled, 0);
+	cpu.left_at = 0;
+	delay_switch_in(&t, &x, &cpu, T0 + 6 * MS);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.carry, 0);
+	CHECK_EQ(t.run_since, T0 + 6 * MS);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 7 * MS, 0), 7 * MS); /* the rest is asked again */
+}
+
+TEST(sleeping_pause_oversleeps_to_carry)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 4 * MS;
+	t = thread(MS, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 0);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0 + 10 * US);
+	CHECK_EQ(t.paid, MS + 10 * US);
+	CHECK_EQ(t.blocked_at, 0); /* a pause is no wait */
+	CHECK_EQ(t.run_since, 0);
+	delay_runnable(&t, T0 + 3 * MS + 60 * US);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS + 70 * US), 0);
+	CHECK_EQ(t.paid, 4 * MS);
+	CHECK_EQ(t.carry, 70 * US);
+	CHECK_EQ(x.required, 4 * MS);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	CHECK_EQ(t.run_since, T0 + 3 * MS + 70 * US);
+	/* woken early, it goes on pausing */
+	t = thread(MS, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 0);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	delay_switch_in(&t, &x, &cpu, T0 + MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+	CHECK_EQ(t.run_since, T0 + 3 * MS);
+}
+
+/* The wait for the CPU after a sleeping pause is a join or oversleep, but not both: nothing counts twice. */
+TEST(sleeping_pause_then_waits_for_the_cpu)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 10 * MS;
+	t = thread(6 * MS, 0);
+	delay_asked(&t, T0, T0 + 2 * MS, 0);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	delay_runnable(&t, T0 + 2 * MS);
+	cpu = (struct cozbpf_cpu){.paid = 9 * MS, .left_at = T0 + 5 * MS, .epoch = 1};
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 5 * MS), 1);
+	CHECK_EQ(t.paid, 9 * MS); /* 6 + 2 served + 3 waited, but the CPU's clock is at 9 */
+	CHECK_EQ(t.carry, 0);
+}
+
+/* The table of 4.5, one row each. */
+TEST(woken_by_a_thread_of_the_target)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 20 * MS;
+	/* would virtually have waited: carries the waker's L over, and with it its debt */
+	t = thread(5 * MS, 0), w = thread(9 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 9 * MS);
+	/* would virtually not have waited at all: its own virtual time stands still */
+	t = thread(5 * MS, 0), w = thread(19 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 15 * MS);
+	/* the waker is behind */
+	t = thread(5 * MS, 0), w = thread(2 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(x.required, 20 * MS);
+	/* clocks of CPUs may differ a little: a wait is never negative */
+	t = thread(5 * MS, 0), w = thread(19 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + 12 * MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 5 * MS);
+}
+
+/* The waker is looked at first: what it has executed and what it has served count. */
+TEST(waker_is_brought_up_to_date)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	t = thread(0, 0), w = thread(0, COZBPF_SHARE_ONE);
+	t.run_since = 0, t.blocked_at = T0;
+	delay_wake(&t, &w, &x, T0 + 3 * MS);
+	CHECK_EQ(w.paid, 3 * MS);
+	CHECK_EQ(t.paid, 3 * MS);
+	CHECK_EQ(x.required, 3 * MS);
+	/* a waker back from its pause */
+	x.required = 8 * MS;
+	t = thread(0, 0), w = thread(3 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0;
+	delay_asked(&w, T0, T0 + 5 * MS, 1);
+	delay_begin(&w, &x, T0);
+	delay_wake(&t, &w, &x, T0 + 20 * MS);
+	CHECK_EQ(w.paid, 8 * MS);
+	CHECK_EQ(t.paid, 8 * MS);
+}
+
+TEST(woken_in_its_pause)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 8 * MS;
+	t = thread(MS, 0), w = thread(0, 0);
+	delay_asked(&t, T0, T0 + 5 * MS, 0);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	delay_wake(&t, &w, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, MS);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+}
+
+TEST(woken_by_a_timer_pays)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, 0, T0 + MS);
+	CHECK_EQ(t.blocked_at, T0 + MS);
+	CHECK_EQ(t.runnable_at, 0);
+	x.required = 6 * MS;
+	delay_runnable(&t, T0 + 7 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 7 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(t.blocked_at, 0);
+	CHECK_EQ(t.runnable_at, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 8 * MS, 0), 6 * MS);
+}
+
+TEST(gets_a_cpu_that_the_target_used)
+{
+	struct cozbpf_thread t, other;
+
+	open(100);
+	x.required = 20 * MS;
+	t = thread(2 * MS, 0), other = thread(4 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, 1, T0 + MS);
+	CHECK_EQ(cpu.paid, 2 * MS);
+	CHECK_EQ(cpu.left_at, T0 + MS);
+	CHECK_EQ(t.blocked_at, 0);
+	delay_switch_in(&other, &x, &cpu, T0 + MS);
+	delay_switch_out(&other, &x, &cpu, 1, T0 + 4 * MS);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 1);
+	CHECK_EQ(t.paid, 4 * MS); /* min(2 + 3, 4) */
+	/* the first operand */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 3 * MS;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 1);
+	CHECK_EQ(t.paid, MS);
+	/* the CPU stood idle or outsiders had it since: no join */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 4 * MS + 1;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 9 * MS), 0);
+	CHECK_EQ(t.paid, 0);
+	/* an outsider ran after the last thread of the target: all of the wait counts */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 3 * MS;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 5 * MS), 1);
+	CHECK_EQ(t.paid, 2 * MS);
+	/* a clock of the experiment before says nothing */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 3 * MS;
+	cpu.epoch = 0;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 0);
+	CHECK_EQ(t.paid, 0);
+}
+
+TEST(born_with_the_parents_delays)
+{
+	struct cozbpf_thread t = {0}, parent;
+
+	open(50);
+	parent = thread(3 * MS, COZBPF_SHARE_ONE);
+	x.required = 3 * MS;
+	delay_fork(&t, &parent, &x, T0 + 2 * MS);
+	CHECK_EQ(parent.paid, 4 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
+	CHECK_EQ(t.epoch, 1);
+	CHECK_EQ(t.member, 1);
+	CHECK_EQ(x.required, 4 * MS);
+	/* the parent's debt is inherited as well */
+	memset(&t, 0, sizeof(t));
+	x.required = 9 * MS;
+	delay_fork(&t, &parent, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
+	/* a parent asleep since the last experiment enters first */
+	open_at(2, 50, T0 + 10 * MS);
+	memset(&t, 0, sizeof(t));
+	delay_fork(&t, &parent, &x, T0 + 10 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(t.epoch, 2);
+}
+
+/* A sleeper over an epoch: its debt, credit, carry and pause are gone, its wait counts from the opening only. */
+TEST(asleep_over_an_epoch)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 50 * MS;
+	t = thread(9 * MS, 0);
+	t.carry = 3 * MS;
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	open_at(2, 100, T0 + 100 * MS);
+	w = thread(0, COZBPF_SHARE_ONE);
+	w.run_since = T0 + 100 * MS;
+	delay_wake(&t, &w, &x, T0 + 104 * MS);
+	CHECK_EQ(t.paid, 4 * MS); /* both operands: waited 4 since the opening, w has 4 */
+	CHECK_EQ(t.carry, 0);
+	CHECK_EQ(t.blocked_at, T0 + 100 * MS);
+	/* woken by a timer: owes what accrued in this experiment */
+	open(100);
+	t = thread(9 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	open_at(2, 100, T0 + 100 * MS);
+	x.required = 5 * MS;
+	delay_runnable(&t, T0 + 105 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 105 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 106 * MS, 0), 5 * MS);
+}
+
+TEST(running_waiting_pausing_over_an_epoch)
+{
+	struct cozbpf_thread t;
+
+	/* executing: credit only since the opening, with the share of the new line */
+	open(100);
+	t = thread(7 * MS, HALF);
+	open_at(2, 100, T0 + 10 * MS);
+	x.line = 1;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.share, HALF);
+	CHECK_EQ(t.ring_hits, 16 * MS);
+	delay_credit(&t, &x, T0 + 12 * MS);
+	CHECK_EQ(t.paid, MS);
+	x.line = 99;
+	x.epoch = 3;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.share, 0);
+	/* waiting for a CPU since before */
+	open(100);
+	t = thread(7 * MS, 0);
+	t.run_since = 0, t.runnable_at = T0 + MS;
+	open_at(2, 100, T0 + 10 * MS);
+	cpu = (struct cozbpf_cpu){.paid = 5 * MS, .left_at = T0 + 12 * MS, .epoch = 2};
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 12 * MS), 1);
+	CHECK_EQ(t.paid, 2 * MS);
+	/* in a pause: what it goes on serving was for the experiment before */
+	open(100);
+	x.required = 9 * MS;
+	t = thread(0, COZBPF_SHARE_ONE);
+	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	delay_begin(&t, &x, T0);
+	open_at(2, 100, T0 + 5 * MS);
+	delay_enter(&t, &x);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	delay_settle(&t, &x, T0 + 10 * MS);
+	delay_credit(&t, &x, T0 + 10 * MS);
+	CHECK_EQ(t.paid, MS); /* executes since the pause's end */
+	/* a second look changes nothing */
+	t.carry = 5;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.carry, 5);
+	CHECK_EQ(t.paid, MS);
+}
+
+TEST(window_of_samples)
+{
+	struct cozbpf_thread t = {.epoch = 1, .member = 1};
+
+	open(0);
+	t.run_since = T0;
+	/* the weight of a sample is the time executed since the one before */
+	delay_sample(&t, &x, LINE, T0 + 3 * MS, 0);
+	delay_sample(&t, &x, 1, T0 + 4 * MS, 0);
+	CHECK_EQ(t.ring_weight, 4 * MS);
+	CHECK_EQ(t.ring_hits, 3 * MS);
+	CHECK_EQ(t.share, COZBPF_SHARE_ONE / 4 * 3);
+	CHECK_EQ(t.unsampled, 0);
+	/* the oldest make room: after 31 more the first one is out */
+	for (int i = 0; i < 31; i++)
+		delay_sample(&t, &x, 1, T0 + (5 + (__u64)i) * MS, 0);
+	CHECK_EQ(t.ring_used, COZBPF_RING);
+	CHECK_EQ(t.ring_weight, 32 * MS);
+	CHECK_EQ(t.ring_hits, 0);
+	CHECK_EQ(t.share, 0);
+	for (int i = 0; i < 64; i++)
+		delay_sample(&t, &x, LINE, T0 + (36 + (__u64)i) * MS, 0);
+	CHECK_EQ(t.share, COZBPF_SHARE_ONE);
+	/* line 0 is no line */
+	delay_sample(&t, &x, 0, T0 + 100 * MS, 0);
+	CHECK_EQ(t.ring_hits, 31 * MS);
+}
+
+/* A thread's first sample speaks for the time before it, but not for that before the opening, and only in the line. */
+TEST(first_sample)
+{
+	struct cozbpf_thread t = {.epoch = 1, .member = 1, .run_since = T0};
+
+	open(50);
+	delay_sample(&t, &x, LINE, T0 + 3 * MS, 0);
+	CHECK_EQ(t.paid, 1500 * US);
+	CHECK_EQ(x.required, 1500 * US);
+	delay_sample(&t, &x, LINE, T0 + 4 * MS, 0);
+	CHECK_EQ(t.paid, 2 * MS);
+	open(50);
+	t = (struct cozbpf_thread){.epoch = 1, .member = 1, .run_since = T0};
+	delay_sample(&t, &x, 1, T0 + 3 * MS, 0);
+	CHECK_EQ(t.paid, 0);
+	open(50);
+	t = (struct cozbpf_thread){.epoch = 1, .member = 1, .run_since = T0, .unsampled = 8 * MS};
+	delay_sample(&t, &x, LINE, T0 + 2 * MS, 0);
+	CHECK_EQ(t.paid, MS);
+}
+
+TEST(virtual_time)
+{
+	struct cozbpf_thread t, before;
+
+	open(50);
+	t = thread(MS, HALF);
+	before = t;
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 8 * MS - MS - 2 * MS);
+	CHECK(!memcmp(&t, &before, sizeof(t)));
+	delay_credit(&t, &x, T0 + 8 * MS);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 5 * MS); /* the same, looked at */
+	t.epoch = 0;
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 8 * MS);
+}
+
+TEST(unseen_switch_in)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(0, COZBPF_SHARE_ONE);
+	CHECK_EQ(delay_heal(&t, T0 + MS), 0);
+	CHECK_EQ(t.run_since, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0 + MS);
+	CHECK_EQ(delay_heal(&t, T0 + 5 * MS), 1);
+	delay_credit(&t, &x, T0 + 6 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.blocked_at, 0);
+}
+
+TEST(extremes)
+{
+	struct cozbpf_thread t, w;
+	const __u64 late = 1ULL << 62;
+
+	/* a machine that has been up for 146 years; a day executed at one look */
+	open_at(1, 100, late);
+	t = thread(0, COZBPF_SHARE_ONE);
+	t.run_since = late;
+	delay_credit(&t, &x, late + 86400000 * MS);
+	CHECK_EQ(t.paid, 86400000 * MS);
+	CHECK_EQ(x.required, 86400000 * MS);
+	/* a sample weighs at most what 32 bits hold, and the window's sum stays below a share's overflow */
+	for (int i = 0; i < 40; i++) {
+		t.unsampled = 10000 * MS;
+		delay_ring_push(&t, &x, i & 1 ? LINE : 1);
+	}
+	CHECK_EQ(t.ring_weight, 32 * 0xffffffffULL);
+	CHECK_EQ(t.share, HALF);
+	/* min() of a wait of a week and of an L near the limit */
+	t = thread(0, 0), w = thread(late, 0);
+	t.run_since = 0, t.blocked_at = late;
+	w.run_since = late;
+	delay_wake(&t, &w, &x, late + 7 * 86400000 * MS);
+	CHECK_EQ(t.paid, 7 * 86400000 * MS);
+	/* the epoch's number wraps */
+	open_at(0xffffffffU, 100, T0);
+	t = thread(5, 0);
+	open_at(0, 100, T0);
+	delay_enter(&t, &x);
+	CHECK_EQ(t.paid, 0);
+	/* a debt of hours is asked in pauses of the longest length */
+	x.required = 3600000 * MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + MS, 0), COZBPF_PAUSE_MAX_NS);
+}

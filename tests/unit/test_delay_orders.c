@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The delay arithmetic in all orders of events: every legal sequence of up to DEPTH events of two or three threads on two CPUs. After each event
+ * what must hold in any order is checked:
+ * - R never decreases within an epoch, and is at most s x the time since the opening: nothing but executing raises it;
+ * - no L is above R; L + carry is at most the time since the opening;
+ * - virtual time less carry never decreases from one look at a thread to the next (carry that is used makes up for virtual time that ran on while the thread overslept);
+ * - a join sets L to the lesser of the two operands, computed here anew; what is no join of its own leaves L alone or lets it grow;
+ * - a sample leaves no debt unasked, and no carry beside a debt; a baseline gives no delay at all;
+ * - the times of execution, wait and readiness are set exactly when the thread executes, waits, is ready.
+ */
+#include "check.h"
+#include <cozbpf/delay.h>
+
+#define US 1000ULL
+#define MS 1000000ULL
+#define THREADS 3
+#define LINE 7
+#define MIN_DEBT (50 * US)
+
+enum where { BLOCKED, READY, ON_CPU_0, ON_CPU_1 };
+
+struct world {
+	__u64 now;
+	struct cozbpf_control x;
+	struct cozbpf_cpu cpus[2];
+	struct cozbpf_thread t[THREADS];
+	enum where where[THREADS];
+	int in_handler[THREADS];
+	__s64 floor[THREADS]; /* virtual time less carry at the moment up to which L was known */
+	int n, depth;
+};
+
+static unsigned long n_events, n_pauses, n_carried, n_joins, n_handovers;
+
+static void check_world(const struct world *a, struct world *b)
+{
+	__u64 open_ns = b->now - b->x.opened_ns;
+	int new_epoch = a->x.epoch != b->x.epoch;
+
+	CHECK(new_epoch || b->x.required >= a->x.required);
+	CHECK(b->x.required <= open_ns * b->x.speedup_pct / 100);
+	for (int i = 0; i < b->n; i++) {
+		const struct cozbpf_thread *t = &b->t[i], *was = &a->t[i];
+		int on = b->where[i] >= ON_CPU_0;
+
+		if (t->epoch != b->x.epoch)
+			continue;
+		CHECK(t->paid <= b->x.required);
+		CHECK(t->paid + t->carry <= open_ns);
+		if (memcmp(t, was, sizeof(*t))) {
+			__u64 upto = t->pause == COZBPF_PAUSE_BEGUN ? t->pause_from : t->run_since ? t->run_since : b->now;
+			__s64 v = (__s64)(upto - t->paid - t->carry);
+
+			CHECK(v >= b->floor[i]);
+			b->floor[i] = v;
+		}
+		CHECK_EQ(t->run_since != 0, on);
+		CHECK(t->run_since <= b->now || (b->in_handler[i] && t->run_since <= t->pause_end));
+		CHECK_EQ(t->runnable_at != 0, b->where[i] == READY);
+		if (b->where[i] == BLOCKED)
+			CHECK_EQ(t->blocked_at != 0, t->pause != COZBPF_PAUSE_BEGUN);
+		if (!b->x.speedup_pct)
+			CHECK(!t->paid && !t->carry && t->pause == COZBPF_PAUSE_NONE);
+	}
+}
+
+static void sample(struct world *w, int i, __u32 line)
+{
+	struct cozbpf_thread *t = &w->t[i];
+	__u64 debt;
+
+	delay_enter(t, &w->x);
+	delay_settle(t, &w->x, w->now);
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	w->in_handler[i] = 0;
+	delay_withdraw(t, w->now);
+	debt = delay_sample(t, &w->x, line, w->now, MIN_DEBT);
+	CHECK(!t->carry || t->paid == w->x.required);
+	if (debt)
+		CHECK_EQ(debt, w->x.required - t->paid < COZBPF_PAUSE_MAX_NS ? w->x.required - t->paid : COZBPF_PAUSE_MAX_NS);
+	else
+		CHECK(w->x.required - t->paid < MIN_DEBT);
+	if (debt && t->pause == COZBPF_PAUSE_NONE) {
+		delay_asked(t, w->now, w->now + debt, line == LINE);
+		n_pauses++;
+	}
+}
+
+static void leave(struct world *w, int i, int runnable)
+{
+	__u64 paid = w->t[i].epoch == w->x.epoch ? w->t[i].paid : 0;
+	struct cozbpf_cpu *cpu = &w->cpus[w->where[i] - ON_CPU_0];
+
+	delay_switch_out(&w->t[i], &w->x, cpu, runnable, w->now);
+	CHECK(w->t[i].paid >= paid);
+	CHECK_EQ(cpu->paid, w->t[i].paid);
+	w->where[i] = runnable ? READY : BLOCKED;
+}
+
+static void come(struct world *w, int i, int c)
+{
+	struct cozbpf_thread *t = &w->t[i], before;
+	struct cozbpf_cpu *cpu = &w->cpus[c];
+	__u64 own;
+	int joined;
+
+	delay_enter(t, &w->x);
+	before = *t;
+	joined = delay_switch_in(t, &w->x, cpu, w->now);
+	CHECK_EQ(joined, cpu->left_at >= before.runnable_at && cpu->epoch == t->epoch);
+	own = before.paid + w->now - before.runnable_at;
+	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)
+		CHECK_EQ(t->paid, !joined ? before.paid : own < cpu->paid ? own : cpu->paid);
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		w->in_handler[i] = 0;
+	n_handovers += joined;
+	n_carried += t->carry > before.carry;
+	w->where[i] = ON_CPU_0 + c;
+}
+
+static void wake(struct world *w, int i, int by)
+{
+	struct cozbpf_thread *t = &w->t[i];
+	__u64 own, paid;
+
+	delay_enter(t, &w->x);
+	own = t->paid + w->now - t->blocked_at;
+	paid = t->paid;
+	delay_wake(t, &w->t[by], &w->x, w->now);
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		CHECK_EQ(t->paid, paid);
+	else
+		CHECK_EQ(t->paid, own < w->t[by].paid ? own : w->t[by].paid);
+	delay_runnable(t, w->now);
+	w->where[i] = READY;
+	n_joins++;
+}
+
+/* Event @e of thread @i. 0 when it cannot happen now. */
+static int event(struct world *w, int i, int e)
+{
+	struct cozbpf_thread *t = &w->t[i];
+	int on = w->where[i] >= ON_CPU_0, c = e & 1, other = (i + 1 + (e & 1)) % THREADS;
+
+	/* who is in the handler does nothing but wait for its end */
+	int held = w->in_handler[i] && w->now < t->pause_end;
+
+	switch (e) {
+	case 0: /* a sample elsewhere, in the line */
+	case 1:
+		if (!on)
+			return 0;
+		sample(w, i, e ? LINE : 1);
+		return 1;
+	case 2: /* gets a CPU */
+	case 3:
+		if (w->where[i] != READY)
+			return 0;
+		for (int k = 0; k < w->n; k++)
+			if (w->where[k] == ON_CPU_0 + (enum where)c)
+				return 0;
+		come(w, i, c);
+		return 1;
+	case 4: /* wakes another */
+	case 5:
+		if (!on || held || other >= w->n || w->where[other] != BLOCKED)
+			return 0;
+		wake(w, other, i);
+		return 1;
+	case 6: /* preempted */
+		if (!on)
+			return 0;
+		leave(w, i, 1);
+		return 1;
+	case 7: /* blocks, or sleeps in its pause */
+		if (!on || (held && t->pause_hold))
+			return 0;
+		leave(w, i, 0);
+		return 1;
+	case 8: /* a timer */
+		if (w->where[i] != BLOCKED)
+			return 0;
+		delay_enter(t, &w->x);
+		delay_runnable(t, w->now);
+		w->where[i] = READY;
+		return 1;
+	case 9: /* the signal arrives */
+		if (!on || t->pause != COZBPF_PAUSE_ASKED)
+			return 0;
+		delay_begin(t, &w->x, w->now);
+		w->in_handler[i] = t->pause == COZBPF_PAUSE_BEGUN;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* The next experiment, with another speedup: only when nobody is in a pause (4.4). */
+static int next_experiment(struct world *w)
+{
+	for (int i = 0; i < w->n; i++)
+		if (w->in_handler[i])
+			return 0;
+	w->x.epoch++;
+	w->x.speedup_pct = w->x.speedup_pct ? 0 : 100;
+	w->x.required = 0;
+	w->x.opened_ns = w->now;
+	memset(w->floor, 0, sizeof(w->floor));
+	return 1;
+}
+
+static void explore(const struct world *a, int max_depth)
+{
+	/* steps of unlike lengths, below and above the longest pause and the timeout of an ask */
+	static const __u64 steps[] = {700 * US, 2300 * US, 30 * US, 40 * US, 50 * US, 5100 * US, 1100 * US, 11 * MS};
+
+	if (a->depth == max_depth)
+		return;
+	for (int i = 0; i < a->n; i++) {
+		for (int e = 0; e < 10; e++) {
+			struct world b = *a;
+
+			b.now += steps[a->depth % 8];
+			if (!event(&b, i, e))
+				continue;
+			b.depth++;
+			n_events++;
+			check_world(a, &b);
+			if (check_failed_now) {
+				fprintf(stderr, "at depth %d: thread %d, event %d\n", a->depth, i, e);
+				return;
+			}
+			explore(&b, max_depth);
+			if (check_failed_now) {
+				fprintf(stderr, "at depth %d: thread %d, event %d\n", a->depth, i, e);
+				return;
+			}
+		}
+	}
+	if (a->x.epoch == 1 && a->depth == max_depth / 2) {
+		struct world b = *a;
+
+		b.now += 10 * US;
+		b.depth++;
+		if (next_experiment(&b))
+			explore(&b, max_depth);
+	}
+}
+
+/* Threads 0 and 1 on the CPUs, thread 0 half in the line and thread 1 a little; thread 2 blocked. Experiment 1 has just opened. */
+static struct world start(int n, __u32 pct)
+{
+	struct world w = {.now = 1000 * MS, .n = n};
+
+	w.x = (struct cozbpf_control){.opened_ns = 1000 * MS, .line = LINE, .speedup_pct = pct, .epoch = 1, .active = 1};
+	for (int i = 0; i < n; i++) {
+		w.t[i].member = 1;
+		w.t[i].ring_used = w.t[i].ring_next = COZBPF_RING;
+		for (int k = 0; k < COZBPF_RING; k++) {
+			w.t[i].ring[k].weight_ns = MS;
+			w.t[i].ring[k].line = k < (i == 0 ? 16 : 3) ? LINE : 1;
+		}
+		w.t[i].ring_weight = COZBPF_RING * MS;
+		w.where[i] = i < 2 ? ON_CPU_0 + (enum where)i : BLOCKED;
+		w.t[i].run_since = i < 2 ? 900 * MS : 0;
+		w.t[i].blocked_at = i < 2 ? 0 : 900 * MS;
+	}
+	return w;
+}
+
+static void explore_from(int n, __u32 pct, int depth)
+{
+	struct world w = start(n, pct);
+
+	n_events = n_pauses = n_carried = n_joins = n_handovers = 0;
+	explore(&w, depth);
+	printf("   %d threads, %u %%: %lu events, %lu pauses, %lu joins, %lu handovers, %lu times oversleep\n", n, pct, n_events, n_pauses,
+	    n_joins, n_handovers, n_carried);
+	CHECK(n_events > 10000);
+	CHECK(n_joins > 100);
+	CHECK(n_handovers > 10);
+	CHECK(!pct || n_pauses > 100);
+}
+
+TEST(two_threads)
+{
+	explore_from(2, 100, 8);
+	CHECK(n_carried > 10);
+}
+
+TEST(three_threads)
+{
+	explore_from(3, 60, 6);
+}
+
+TEST(baseline)
+{
+	explore_from(2, 0, 6);
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The profile: both spellings and the old ones, round trip, and input that is cut off, damaged or not a profile at all. */
+#include "check.h"
+
+#include <locale.h>
+#include <math.h>
+
+#include "core/profile.h"
+
+static int read_bytes(struct profile *p, const char *text, size_t n, struct error *e)
+{
+	FILE *in = fmemopen((void *)text, n ? n : 1, "r");
+	int ret;
+
+	/* fmemopen has no empty files. */
+	if (!n)
+		getc(in);
+	ret = profile_read(p, in, "test.coz", e);
+	fclose(in);
+	return ret;
+}
+
+static int read_text(struct profile *p, const char *text, struct error *e)
+{
+	profile_init(p);
+	memset(e, 0, sizeof(*e));
+	return read_bytes(p, text, strlen(text), e);
+}
+
+TEST(legacy_spelling)
+{
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p,
+		     "startup\ttime=1427398799607767367\n"
+		     "experiment\tselected=a b.c:528\tspeedup=0.35\tduration=500105496\tselected-samples=7\n"
+		     "throughput-point\tname=x=y\tdelta=1856\n"
+		     "latency-point\tname=l\tarrivals=5\tdepartures=4\tdifference=-3\n"
+		     "runtime\ttime=77\n"
+		     "samples\tlocation=a b.c:528\tcount=9\n",
+		     &e),
+	    0);
+	CHECK_EQ(p.n_skipped, 0);
+	CHECK_EQ(p.n_runs, 1);
+	CHECK_EQ(p.runs[0].startup_time_ns, 1427398799607767367);
+	CHECK_EQ(p.runs[0].runtime_ns, 77);
+	CHECK_EQ(p.n_experiments, 1);
+	CHECK_STR(p.experiments[0].selected, "a b.c:528");
+	CHECK_NEAR(p.experiments[0].speedup, 0.35, 1e-12);
+	CHECK_EQ(p.experiments[0].duration_ns, 500105496);
+	CHECK_EQ(p.experiments[0].selected_samples, 7);
+	CHECK(!p.experiments[0].fixed);
+	CHECK_EQ(p.experiments[0].n_points, 2);
+	CHECK_STR(p.experiments[0].points[0].name, "x=y");
+	CHECK_EQ(p.experiments[0].points[0].delta, 1856);
+	CHECK(p.experiments[0].points[1].is_latency);
+	CHECK_EQ(p.experiments[0].points[1].difference, -3);
+	CHECK_EQ(p.n_samples, 1);
+	CHECK(!p.samples[0].has_free);
+	profile_deinit(&p);
+}
+
+TEST(json_spelling)
+{
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p,
+		     "{\"type\":\"startup\",\"time\":1427398799607767367}\n"
+		     "{\"type\":\"experiment\",\"selected\":\"a\\tb.c:1\",\"speedup\":0.35,\"duration\":500105496,\"selected_samples\":7,"
+		     "\"new\":{\"a\":[1]}}\n"
+		     "{\"type\":\"throughput_point\",\"name\":\"x\",\"delta\":18}\n"
+		     "{\"type\":\"throughput-point\",\"name\":\"y\",\"delta\":\"19\"}\n"
+		     "{\"type\":\"latency_point\",\"name\":\"l\",\"arrivals\":5,\"departures\":4,\"difference\":1}\n"
+		     "{\"type\":\"runtime\",\"time\":77}\n"
+		     "{\"type\":\"samples\",\"location\":\"a.c:1\",\"count\":9}",
+		     &e),
+	    0);
+	CHECK_EQ(p.n_skipped, 0);
+	CHECK_EQ(p.n_experiments, 1);
+	CHECK_STR(p.experiments[0].selected, "a\tb.c:1");
+	CHECK_NEAR(p.experiments[0].speedup, 0.35, 1e-12);
+	CHECK_EQ(p.experiments[0].selected_samples, 7);
+	CHECK_EQ(p.experiments[0].n_points, 3);
+	CHECK_EQ(p.experiments[0].points[1].delta, 19);
+	CHECK_EQ(p.experiments[0].points[2].difference, 1);
+	CHECK_EQ(p.n_samples, 1);
+	profile_deinit(&p);
+}
+
+/* What Coz wrote years ago, what others write, and lines that mix. */
+TEST(old_and_foreign_spellings)
+{
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p,
+		     "startup\ttime=1000\n"
+		     "experiment\tselected=ON_CPU\tspeedup=1\tduration=5\tselected-samples=0\tdelay=12\r\n"
+		     "progress-point\tname=m.c:1\ttype=source\tdelta=3\n"
+		     "\n"
+		     "shutdown\ttime=5000\tsamples=40\n"
+		     "startup\ttime=6000\n"
+		     "{\"type\":\"experiment\",\"selected\":\"f()\",\"speedup\":0,\"duration\":6}\n"
+		     "throughput_point\tname=p\tdelta=0\n"
+		     "marker\ttext=hello\n"
+		     "runtime\ttime=9\n"
+		     "runtime\ttime=8\n",
+		     &e),
+	    0);
+	CHECK_EQ(p.n_skipped, 1); /* marker */
+	CHECK_EQ(p.n_runs, 2);
+	CHECK_EQ(p.runs[0].runtime_ns, 4000);
+	CHECK_EQ(p.runs[0].samples, 40);
+	CHECK_EQ(p.runs[1].runtime_ns, 9);
+	CHECK_EQ(p.n_experiments, 2);
+	CHECK_EQ(p.experiments[0].points[0].delta, 3);
+	CHECK_EQ(p.experiments[1].run, 1);
+	CHECK_EQ(p.experiments[1].n_points, 1);
+	profile_deinit(&p);
+}
+
+static void write_all(FILE *out, const struct profile *p)
+{
+	CHECK_EQ(profile_write_startup(out, &p->runs[0]), 0);
+	for (size_t i = 0; i < p->n_experiments; i++)
+		CHECK_EQ(profile_write_experiment(out, &p->experiments[i]), 0);
+	for (size_t i = 0; i < p->n_samples; i++)
+		CHECK_EQ(profile_write_samples(out, &p->samples[i]), 0);
+	CHECK_EQ(profile_write_runtime(out, &p->runs[0]), 0);
+}
+
+static const char all_keys[] =
+    "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4\n"
+    "experiment\tselected=/a/b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\telapsed=501\tstart=9\tfixed=1\tunpaid=2\n"
+    "throughput-point\tname=w\tdelta=100\tbursts=90\tspan-delta=99\tspan=480\n"
+    "latency-point\tname=l\tarrivals=1\tdepartures=2\tdifference=-1\n"
+    "experiment\tselected=/a/b.c:10\tspeedup=0.05\tduration=500\tselected-samples=0\n"
+    "throughput-point\tname=w\tdelta=0\n"
+    "experiment\tselected=/a/b.c:10\tspeedup=1.00\tduration=1\tselected-samples=0\n"
+    "samples\tlocation=/a/b.c:10\tcount=50\tfree=0\n"
+    "samples\tlocation=/a/b.c:11\tcount=5\n"
+    "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\n";
+
+TEST(round_trip)
+{
+	struct profile p;
+	struct error e;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK_EQ(read_text(&p, all_keys, &e), 0);
+	CHECK_EQ(p.n_skipped, 0);
+	CHECK_EQ(p.runs[0].fixed_speedups, 4);
+	CHECK(p.samples[0].has_free && !p.samples[1].has_free);
+	write_all(out, &p);
+	fclose(out);
+	CHECK_STR(text, all_keys);
+	free(text);
+	profile_deinit(&p);
+}
+
+/* A name with separators is written so that it can be read; the decimal sign is a point everywhere. */
+TEST(written_values_are_safe)
+{
+	struct point_record point = {.name = "a\tb\nc\rd", .delta = 1};
+	struct experiment_record x = {.selected = "x\ty:1", .speedup = 0.295, .duration_ns = 1, .points = &point, .n_points = 1};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	setlocale(LC_ALL, "de_DE.UTF-8");
+	CHECK_EQ(profile_write_experiment(out, &x), 0);
+	setlocale(LC_ALL, "C");
+	fclose(out);
+	CHECK_STR(text, "experiment\tselected=x y:1\tspeedup=0.30\tduration=1\tselected-samples=0\n"
+			"throughput-point\tname=a b c d\tdelta=1\n");
+	free(text);
+}
+
+TEST(full_device_is_an_error)
+{
+	FILE *out = fopen("/dev/full", "w");
+	struct run_record r = {0};
+
+	if (!out)
+		return;
+	setvbuf(out, NULL, _IONBF, 0);
+	CHECK(profile_write_startup(out, &r) < 0);
+	fclose(out);
+}
+
+/* Each line is refused on its own, and the points after a refused experiment go nowhere. */
+TEST(damaged_lines)
+{
+	static const char *const bad[] = {
+	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=18446744073697732656\tselected-samples=0", /* below zero: Coz does this */
+	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=-5",
+	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=99999999999999999999999999",
+	    "experiment\tselected=a.c:1\tspeedup=0.35",
+	    "experiment\tselected=a.c:1\tspeedup=nan\tduration=5",
+	    "experiment\tselected=a.c:1\tspeedup=1.01\tduration=5",
+	    "experiment\tselected=a.c:1\tspeedup=-0.1\tduration=5",
+	    "experiment\tselected=a.c:1\tspeedup=\tduration=5",
+	    "experiment\tselected=a.c:1\tspeedup=.\tduration=5",
+	    "experiment\tselected=\tspeedup=0\tduration=5",
+	    "experiment\tspeedup=0\tduration=5",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tfixed=2",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5 ",
+	    "throughput-point\tname=x\tdelta=1", /* belongs to no experiment */
+	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":1e999,\"duration\":5}",
+	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":0.5,\"duration\":-1}",
+	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":0.5,\"duration\":1e300}",
+	    "{\"type\":\"experiment\",\"selected\":5,\"speedup\":0.5,\"duration\":1}",
+	    "{\"type\":5}",
+	    "{\"type\":\"experiment\"",
+	    "{}",
+	    "{",
+	    "[1]",
+	    "samples\tlocation=a\tcount=1x",
+	    "samples\tlocation=a\tcount=1\tfree=2",
+	    "runtime\ttime=",
+	    "startup\ttime=0x10",
+	    "startup",
+	    "\t\t\t",
+	    "=",
+	    "\xff\xfe\x01",
+	};
+	struct profile p;
+	struct error e;
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), "startup\ttime=1\n%s\nthroughput-point\tname=p\tdelta=7\nruntime\ttime=5\n", bad[i]);
+		CHECK_EQ(read_text(&p, text, &e), 0);
+		if (p.n_skipped != 2 || p.n_experiments || p.n_samples || p.n_runs != 1)
+			fprintf(stderr, "line %zu: %s\n", i, bad[i]);
+		CHECK_EQ(p.n_skipped, 2);
+		CHECK_EQ(p.n_experiments, 0);
+		CHECK_EQ(p.n_samples, 0);
+		CHECK_EQ(p.n_runs, 1);
+		profile_deinit(&p);
+	}
+}
+
+TEST(damaged_points)
+{
+	static const char *const bad[] = {"delta=18446744073709551615", "delta=-1", "delta=5\tbursts=6",
+	    "delta=5\tbursts=2\tspan-delta=6\tspan=1", "delta=5\tbursts=2\tspan-delta=4\tspan=18446744073709551615", "delta=", ""};
+	struct profile p;
+	struct error e;
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text),
+		    "experiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\t%s\nthroughput-point\tname=y\tdelta=1\n",
+		    bad[i]);
+		CHECK_EQ(read_text(&p, text, &e), 0);
+		CHECK_EQ(p.n_skipped, 1);
+		CHECK_EQ(p.n_experiments, 1);
+		CHECK_EQ(p.experiments[0].n_points, 1);
+		CHECK_STR(p.experiments[0].points[0].name, "y");
+		profile_deinit(&p);
+	}
+}
+
+/* A cut at any byte reads, and counts what it cut; a number that lost its last digits is not taken for a number. */
+TEST(cut_off_anywhere)
+{
+	for (size_t n = 1; n < sizeof(all_keys) - 1; n++) {
+		struct profile p;
+		struct error e;
+		bool whole = all_keys[n - 1] == '\n';
+		int ret;
+
+		profile_init(&p);
+		ret = read_bytes(&p, all_keys, n, &e);
+		CHECK_EQ(p.n_skipped, !whole);
+		CHECK_EQ(ret, memchr(all_keys, '\n', n) ? 0 : -1);
+		profile_deinit(&p);
+	}
+}
+
+TEST(startup_after_a_cut_line)
+{
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p,
+		     "startup\ttime=1\nexperiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\tdelta=1startup\ttime=2\n"
+		     "experiment\tselected=a\tspeedup=0\tduration=6\n",
+		     &e),
+	    0);
+	CHECK_EQ(p.n_skipped, 1);
+	CHECK_EQ(p.n_runs, 2);
+	CHECK_EQ(p.experiments[0].n_points, 0);
+	CHECK_EQ(p.experiments[1].run, 1);
+	profile_deinit(&p);
+}
+
+TEST(nul_bytes_and_long_lines)
+{
+	static const char nul[] = "experiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\0\tdelta=1\n";
+	const size_t size = 3 << 20;
+	char *long_line = malloc(size);
+	struct profile p;
+	struct error e;
+
+	profile_init(&p);
+	CHECK_EQ(read_bytes(&p, nul, sizeof(nul) - 1, &e), 0);
+	CHECK_EQ(p.n_skipped, 1);
+	CHECK_EQ(p.experiments[0].n_points, 0);
+	profile_deinit(&p);
+
+	memset(long_line, 'x', size);
+	memcpy(long_line, "experiment\tselected=", 20);
+	long_line[2 << 20] = '\n';
+	memcpy(long_line + (2 << 20) + 1, "runtime\ttime=4\n", 15);
+	profile_init(&p);
+	CHECK_EQ(read_bytes(&p, long_line, size, &e), 0);
+	CHECK_EQ(p.n_skipped, 2); /* the long one, and the rest, which is cut off */
+	CHECK_EQ(p.runs[0].runtime_ns, 4);
+	profile_deinit(&p);
+	free(long_line);
+}
+
+TEST(deep_json_does_not_overflow_the_stack)
+{
+	const size_t n = 1 << 20;
+	char *text = malloc(n);
+	struct profile p;
+	struct error e;
+
+	memset(text, '[', n);
+	memcpy(text, "runtime\ttime=4\n{\"a\":", 20);
+	text[n - 1] = '\n';
+	profile_init(&p);
+	CHECK_EQ(read_bytes(&p, text, n, &e), 0);
+	CHECK_EQ(p.n_skipped, 1);
+	profile_deinit(&p);
+	free(text);
+}
+
+TEST(not_a_profile)
+{
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p, "\n\n", &e), -1);
+	CHECK_EQ(e.status, EXIT_NO_RESULT);
+	CHECK_STR(e.cause, "the profile 'test.coz' is empty");
+	profile_deinit(&p);
+	CHECK_EQ(read_text(&p, "#!/bin/sh\necho hello\n", &e), -1);
+	CHECK_EQ(e.status, EXIT_OTHER);
+	CHECK_STR(e.cause, "'test.coz' is not a profile: it holds no record that Coz or cozbpf writes");
+	profile_deinit(&p);
+}
+
+/* Files are added to one profile; each is runs of its own even where no startup says so. */
+TEST(files_add_up)
+{
+	struct profile p;
+	struct error e;
+
+	profile_init(&p);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(read_bytes(&p, "experiment\tselected=a\tspeedup=0\tduration=5\nruntime\ttime=3\n", 59, &e), 0);
+	CHECK_EQ(p.n_runs, 2);
+	CHECK_EQ(p.n_experiments, 2);
+	CHECK_EQ(p.experiments[1].run, 1);
+	profile_deinit(&p);
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Reports of an estimate made by hand, held against the files in golden/. COZBPF_REGENERATE=1 writes them anew (look at the difference!).
+ * The text is for people and may change; the JSON is a contract.
+ */
+#include "check.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "report/report.h"
+#include "report/words.h"
+
+static struct estimate_point saturating[] = {
+    {0.25, 0.2, 0.25, 0.18, 0.22, 6, 600},
+    {0.5, 0.3, 0.375, 0.28, 0.32, 6, 640},
+    {0.75, 0.3, 0.375, 0.27, 0.33, 6, 655},
+    {1, 0.299, 0.374, 0.27, 0.325, 6, 701},
+};
+static struct estimate_point straight[] = {{0.25, 0.0575, 0.0575, 0.0467, 0.0671, 6, 60}, {0.5, 0.12, 0.12, 0.1, 0.14, 6, 60},
+    {0.75, 0.18, 0.18, 0.16, 0.2, 6, 60}, {1, 0.24, 0.24, 0.22, 0.26, 6, 60}};
+static struct estimate_point falling[] = {{0.25, -0.05, -0.05, -0.09, -0.01, 6, 600}, {0.5, -0.12, -0.12, -0.16, -0.08, 6, 600},
+    {0.75, -0.2, -0.2, -0.24, -0.16, 6, 600}, {1, -0.31, -0.31, -0.36, -0.27, 6, 600}};
+static struct estimate_point flat[] = {{0.25, 0, 0, -0.01, 0.01, 6, 600}, {0.5, 0.001, 0.001, -0.01, 0.012, 6, 600},
+    {0.75, -0.002, -0.002, -0.02, 0.01, 6, 600}, {1, 0.003, 0.003, -0.01, 0.02, 6, 600}};
+static struct estimate_point lone[] = {{0.5, 0.123456789, 0.123456789, NAN, NAN, 1, 100}};
+
+static struct estimate_line lines[] = {
+    {.line = "/home/user/src/pipeline/work.c:217",
+	.progress = "done",
+	.slope = 0.371,
+	.slope_lo = 0.352,
+	.slope_hi = 0.391,
+	.max_speedup = 0.3,
+	.phase_factor = 0.8,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = saturating,
+	.n_points = 4,
+	.experiments = 30,
+	.baselines = 6,
+	.samples = 5000,
+	.visits = 3200},
+    {.line = "/home/user/src/pipeline/work.c:217",
+	.progress = "end-to-end",
+	.slope = 0.24,
+	.slope_lo = 0.22,
+	.slope_hi = 0.26,
+	.max_speedup = 0.24,
+	.phase_factor = 1,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = straight,
+	.n_points = 4,
+	.experiments = 30,
+	.baselines = 6,
+	.samples = 5000,
+	.visits = 30},
+    {.line = "/home/user/src/a_directory_with_a_long_name/another_one/queue.c:9",
+	.progress = "done",
+	.slope = 0.002,
+	.slope_lo = -0.011,
+	.slope_hi = 0.014,
+	.phase_factor = 1,
+	.verdict = VERDICT_NO_EFFECT,
+	.points = flat,
+	.n_points = 4,
+	.experiments = 30,
+	.baselines = 6},
+    {.line = "/home/user/src/lock.c:33",
+	.progress = "done",
+	.slope = -0.27,
+	.slope_lo = -0.31,
+	.slope_hi = -0.24,
+	.phase_factor = 1,
+	.verdict = VERDICT_CONTENTION,
+	.points = falling,
+	.n_points = 4,
+	.experiments = 30,
+	.baselines = 6},
+    {.line = "/home/user/src/wide.c:1",
+	.progress = "done",
+	.slope = 0.1,
+	.slope_lo = -0.2,
+	.slope_hi = 0.4,
+	.max_speedup = 0,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_INTERVAL,
+	.points = flat,
+	.n_points = 4,
+	.experiments = 12,
+	.baselines = 6},
+    {.line = "/home/user/src/one.c:1",
+	.progress = "done",
+	.slope = 0.246914,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_SPEEDUPS,
+	.points = lone,
+	.n_points = 1,
+	.experiments = 2,
+	.baselines = 1},
+    {.line = "/home/user/src/none.c:1",
+	.progress = "done",
+	.slope = NAN,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_BASELINE,
+	.experiments = 3},
+    {.line = "/home/user/src/rare.c:1",
+	.progress = "done",
+	.slope = NAN,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_VISITS,
+	.experiments = 9,
+	.baselines = 4,
+	.visits = 7},
+    {.line = "/home/user/src/slow.c:1",
+	.progress = "rare",
+	.slope = NAN,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_BASELINE,
+	.experiments = 9,
+	.baselines = 4,
+	.visits = 2},
+    {.line = "/home/user/src/three.c:1",
+	.progress = "rare",
+	.slope = 0.5,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_EXPERIMENTS,
+	.experiments = 3,
+	.baselines = 1,
+	.visits = 30},
+};
+static const struct estimate sample = {.lines = lines,
+    .n_lines = sizeof(lines) / sizeof(lines[0]),
+    .need_speedups = 4,
+    .n_dropped = 5,
+    .experiments = 153,
+    .samples = 61234,
+    .lost = 3,
+    .dropped_experiments = 2,
+    .runtime_s = 61.25};
+static const struct estimate nothing = {.need_speedups = 5};
+
+/* @text against the golden file @name. */
+static void check_golden(const char *text, const char *name)
+{
+	static char want[65536];
+	char path[512];
+	const char *slash = strrchr(__FILE__, '/');
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.*s/golden/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
+	if (getenv("COZBPF_REGENERATE")) {
+		f = fopen(path, "w");
+		CHECK(f && fputs(text, f) >= 0);
+		if (f)
+			fclose(f);
+		return;
+	}
+	f = fopen(path, "r");
+	CHECK(f);
+	if (!f)
+		return;
+	want[fread(want, 1, sizeof(want) - 1, f)] = 0;
+	fclose(f);
+	CHECK_STR(text, want);
+}
+
+static char *print_text(const struct estimate *e, struct text_options o)
+{
+	char *ret = NULL;
+	size_t size;
+	FILE *out = open_memstream(&ret, &size);
+
+	CHECK_EQ(report_text(out, e, &o), 0);
+	fclose(out);
+	return ret;
+}
+
+static char *print_json(const struct estimate *e)
+{
+	char *ret = NULL;
+	size_t size;
+	FILE *out = open_memstream(&ret, &size);
+
+	CHECK_EQ(report_json(out, e), 0);
+	fclose(out);
+	return ret;
+}
+
+TEST(text_golden)
+{
+	static const struct {
+		struct text_options o;
+		const char *name;
+	} cases[] = {{{0, true, 0}, "report.txt"}, {{80, false, 0}, "report-80.txt"}, {{120, true, 2}, "report-120-2.txt"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = print_text(&sample, cases[i].o);
+
+		check_golden(text, cases[i].name);
+		free(text);
+	}
+}
+
+/* Table rows keep to the width that was asked for; sentences may be longer, terminals wrap them. */
+TEST(rows_keep_to_the_width)
+{
+	for (int width = 80; width <= 160; width += 20) {
+		char *text = print_text(&sample, (struct text_options){.width = width});
+		bool in_table = false;
+
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+			if (!strncmp(line, "  #", 3))
+				in_table = true;
+			else if (strncmp(line, "  ", 2))
+				in_table = false;
+			if (in_table && strlen(line) > (size_t)width)
+				fprintf(stderr, "%zu of %d: %s\n", strlen(line), width, line);
+			CHECK(!in_table || strlen(line) <= (size_t)width);
+		}
+		free(text);
+	}
+}
+
+TEST(json_golden)
+{
+	char *text = print_json(&sample);
+
+	check_golden(text, "report.json");
+	free(text);
+	text = print_json(&nothing);
+	check_golden(text, "report-empty.json");
+	free(text);
+}
+
+/* Exactly the keys of the contract, in values that can be read back. */
+TEST(json_contract)
+{
+	static const char *const line_keys[] = {"line", "progress", "kind", "slope", "slope_ci", "max_speedup", "verdict", "points"};
+	static const char *const point_keys[] = {"line_speedup", "program_speedup", "raw_program_speedup", "ci", "experiments", "visits"};
+	static const char *const summary_keys[] = {"experiments", "samples", "lost", "runtime_s", "lines_dropped"};
+	char *text = print_json(&sample);
+	cJSON *root = cJSON_Parse(text), *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
+	cJSON *all = cJSON_GetObjectItemCaseSensitive(root, "lines"), *line = cJSON_GetArrayItem(all, 0), *point;
+
+	CHECK(root && summary && line);
+	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
+	CHECK_EQ(cJSON_GetArraySize(root), 3);
+	CHECK_EQ(cJSON_GetArraySize(summary), 5);
+	for (size_t i = 0; i < 5; i++)
+		CHECK(cJSON_GetObjectItemCaseSensitive(summary, summary_keys[i]));
+	CHECK_EQ(cJSON_GetArraySize(all), sample.n_lines);
+	CHECK_EQ(cJSON_GetArraySize(line), 8);
+	for (size_t i = 0; i < 8; i++)
+		CHECK(cJSON_GetObjectItemCaseSensitive(line, line_keys[i]));
+	point = cJSON_GetArrayItem(cJSON_GetObjectItem(line, "points"), 0);
+	CHECK_EQ(cJSON_GetArraySize(point), 6);
+	for (size_t i = 0; i < 6; i++)
+		CHECK(cJSON_GetObjectItemCaseSensitive(point, point_keys[i]));
+	CHECK_NEAR(cJSON_GetObjectItem(point, "program_speedup")->valuedouble, 0.2, 0);
+	CHECK_NEAR(cJSON_GetObjectItem(point, "raw_program_speedup")->valuedouble, 0.25, 0);
+	CHECK_NEAR(cJSON_GetArrayItem(cJSON_GetObjectItem(line, "slope_ci"), 1)->valuedouble, 0.391, 0);
+	/* What was not estimated. */
+	line = cJSON_GetArrayItem(all, 6);
+	CHECK(cJSON_IsNull(cJSON_GetObjectItem(line, "slope")));
+	CHECK(cJSON_IsNull(cJSON_GetArrayItem(cJSON_GetObjectItem(line, "slope_ci"), 0)));
+	CHECK_EQ(cJSON_GetArraySize(cJSON_GetObjectItem(line, "points")), 0);
+	cJSON_Delete(root);
+	free(text);
+}
+
+/* A program speedup x is a period shorter by x: throughput rises by 1 / (1 - x) - 1. A whole run is shorter by x. */
+TEST(sentences)
+{
+	char words[512];
+	struct estimate_line l = lines[0];
+
+	effect_words(&l, "work.c:217", words, sizeof(words));
+	CHECK_STR(words, "making work.c:217 25 % faster would raise throughput by 25.0 % (22.0 to 28.2)");
+	l = lines[1];
+	effect_words(&l, "work.c:217", words, sizeof(words));
+	CHECK_STR(words, "making work.c:217 25 % faster would shorten the run by 5.8 % (4.7 to 6.7)");
+	l.progress = "done";
+	effect_words(&l, "work.c:217", words, sizeof(words));
+	CHECK_STR(words, "making work.c:217 25 % faster would raise throughput by 6.1 % (4.9 to 7.2)");
+	/* The point at 25 % tells nothing: the regression, 0.371 / 4 with its interval, has to. */
+	saturating[0].ci_lo = -0.1;
+	effect_words(&lines[0], "work.c:217", words, sizeof(words));
+	CHECK_STR(words, "making work.c:217 25 % faster would raise throughput by 10.2 % (9.6 to 10.8)");
+	saturating[0].ci_lo = 0.18;
+	l = lines[3];
+	effect_words(&l, "lock.c:33", words, sizeof(words));
+	CHECK_STR(words,
+	    "speeding lock.c:33 up would slow the program down, contention: 25 % faster would lower throughput by 4.8 % (1.0 to 8.3)");
+	effect_words(&lines[2], "queue.c:9", words, sizeof(words));
+	CHECK_STR(words, "");
+}
+
+TEST(report_of_nothing)
+{
+	char *text = print_text(&nothing, (struct text_options){0});
+
+	CHECK_STR(text, "0 experiments, 0 samples, 0 lost\n");
+	free(text);
+}
+
+TEST(full_device_is_an_error)
+{
+	FILE *out = fopen("/dev/full", "w");
+	struct text_options o = {0};
+
+	if (!out)
+		return;
+	setvbuf(out, NULL, _IONBF, 0);
+	CHECK_EQ(report_text(out, &sample, &o), -1);
+	CHECK_EQ(report_json(out, &sample), -1);
+	fclose(out);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* cozbpf doctor: what this machine allows, a line for each check, and the command that mends what it does not. The checks live elsewhere. */
+#include "cmd/cmd.h"
+
+#include <stdio.h>
+
+#include "cmd/options.h"
+#include "core/finding.h"
+#include "kernel/checks.h"
+#include "target/process_checks.h"
+
+#define MAX_FINDINGS 32
+
+static const struct option_entry entries[] = {{0}};
+
+static const struct option_table table = {
+    .command = "doctor",
+    .usage = "cozbpf doctor",
+    .summary = "Says what this machine allows: a line for each check, with the command that mends what is missing.",
+    .entries = entries,
+    .epilogue = "Exit status: 0 when cozbpf can profile here, else 3.\n",
+};
+
+/* Returns the number of findings without which nothing can be profiled. */
+static unsigned print_findings(const struct finding *findings, size_t n)
+{
+	unsigned missing = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct finding *f = &findings[i];
+
+		printf("%-8s %-20s %s\n", finding_state_name(f->state), f->name, f->text);
+		if (f->hint[0])
+			printf("%-8s %-20s -> %s\n", "", "", f->hint);
+		missing += f->state == FINDING_MISSING;
+	}
+	return missing;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	const uint64_t tracing = CAP_BIT_BPF | CAP_BIT_PERFMON;
+	struct finding findings[MAX_FINDINGS];
+	char unused_fields = 0;
+	struct error e;
+	uint64_t caps = process_caps();
+	unsigned missing;
+	size_t n;
+	int operand = options_parse(&table, argc, argv, &unused_fields, &e);
+
+	if (operand < 0)
+		return cmd_fail(&e);
+	if (operand == 0)
+		return EXIT_OK;
+	if (operand < argc) {
+		error_set(&e, EXIT_USAGE, "doctor takes no argument, not '%s'", argv[operand]);
+		return cmd_fail(&e);
+	}
+	n = process_checks(findings, MAX_FINDINGS);
+	n += kernel_checks((caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing, findings + n, MAX_FINDINGS - n);
+	missing = print_findings(findings, n);
+	if (missing)
+		printf("cozbpf cannot profile here: %u of %zu checks failed\n", missing, n);
+	else
+		printf("cozbpf can profile here\n");
+	return missing ? EXIT_FORBIDDEN : EXIT_OK;
+}

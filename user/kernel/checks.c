@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What the kernel has and allows, found by trying rather than by version where that can be done; see checks.h. Nothing stays loaded. */
+#include "kernel/checks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* The first release with bpf_send_signal_task (6280cf718db0). */
+#define NEEDED_MAJOR 6
+#define NEEDED_MINOR 13
+
+struct context {
+	bool privileged;
+	struct btf *btf; /* the kernel's; NULL: none */
+	int btf_error;
+};
+
+static size_t read_line(const char *path, char *ret, size_t size)
+{
+	FILE *in = fopen(path, "re");
+
+	ret[0] = 0;
+	if (in && !fgets(ret, (int)size, in))
+		ret[0] = 0;
+	if (in)
+		fclose(in);
+	ret[strcspn(ret, "\n")] = 0;
+	return strlen(ret);
+}
+
+static void untried(struct finding *f)
+{
+	finding_set(f, FINDING_WARNING, "not known without privilege");
+}
+
+static void check_version(const struct context *c, struct finding *f)
+{
+	unsigned major, minor;
+	struct utsname u;
+
+	if (uname(&u) || parse_kernel_release(u.release, &major, &minor))
+		finding_set(f, FINDING_WARNING, "its release cannot be told");
+	else if (major > NEEDED_MAJOR || (major == NEEDED_MAJOR && minor >= NEEDED_MINOR))
+		finding_set(f, FINDING_OK, "%.64s", u.release);
+	else {
+		finding_set(
+		    f, FINDING_WARNING, "%.64s: this version of cozbpf is made for %d.%d and later", u.release, NEEDED_MAJOR, NEEDED_MINOR);
+		finding_hint(f, "install a newer kernel, from Debian's backports for example");
+	}
+}
+
+static void check_btf(const struct context *c, struct finding *f)
+{
+	if (c->btf) {
+		finding_set(f, FINDING_OK, "/sys/kernel/btf/vmlinux, %u types", btf__type_cnt(c->btf));
+		return;
+	}
+	finding_set(f, FINDING_MISSING, "the kernel does not describe its types: %s", strerror(c->btf_error));
+	finding_hint(f, "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's are");
+}
+
+static void check_tracepoints(const struct context *c, struct finding *f)
+{
+	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_fork",
+	    "sched_process_exec", "sched_process_exit", "signal_deliver"};
+	char type[64];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(type, sizeof(type), "btf_trace_%s", names[i]);
+		if (c->btf && btf__find_by_name_kind(c->btf, type, BTF_KIND_TYPEDEF) > 0)
+			continue;
+		finding_set(f, FINDING_MISSING, "the kernel has no tracepoint '%s'", names[i]);
+		finding_hint(f, "use a kernel built with CONFIG_TRACEPOINTS=y and BTF, as Debian's are");
+		return;
+	}
+	finding_set(f, FINDING_OK, "sched_switch, sched_waking and the others are there");
+}
+
+static void check_send_signal(const struct context *c, struct finding *f)
+{
+	if (c->btf && btf__find_by_name_kind(c->btf, "bpf_send_signal_task", BTF_KIND_FUNC) > 0) {
+		finding_set(f, FINDING_OK, "bpf_send_signal_task is there");
+		return;
+	}
+	finding_set(f, FINDING_MISSING, "the kernel has no bpf_send_signal_task; kernels before %d.%d are not supported yet", NEEDED_MAJOR,
+	    NEEDED_MINOR);
+	finding_hint(f, "install a newer kernel, from Debian's backports for example");
+}
+
+/* The verdict on a libbpf probe: 1 there, 0 not, negative: refused. */
+static void set_probed(struct finding *f, const char *what, int rc)
+{
+	if (rc > 0) {
+		finding_set(f, FINDING_OK, "%s work", what);
+		return;
+	}
+	finding_set(f, FINDING_MISSING, "the kernel does not take %s%s%s", what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
+	finding_hint(f, "use a kernel built with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y, outside containers that forbid bpf()");
+}
+
+/* libbpf 1.1 reads a newer kernel's refusal of its own tracing probe as "not there"; so a program of two instructions is loaded instead. */
+static int probe_tracing(const struct context *c)
+{
+	static const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}}; /* r0 = 0; exit */
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	int id = c->btf ? btf__find_by_name_kind(c->btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF) : -ENOENT, fd;
+
+	if (id < 0)
+		return 0;
+	opts.attach_btf_id = (uint32_t)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "cozbpf_doctor", "GPL", nothing, 2, &opts);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 1;
+}
+
+static void check_programs(const struct context *c, struct finding *f)
+{
+	int rc;
+
+	if (!c->privileged) {
+		untried(f);
+		return;
+	}
+	rc = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_PERF_EVENT, NULL);
+	if (rc > 0)
+		rc = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_KPROBE, NULL); /* the type of uprobe programs */
+	if (rc > 0)
+		rc = probe_tracing(c);
+	set_probed(f, "perf event, uprobe and tracing programs", rc);
+}
+
+static void check_maps(const struct context *c, struct finding *f)
+{
+	int rc;
+
+	if (!c->privileged) {
+		untried(f);
+		return;
+	}
+	rc = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL);
+	if (rc > 0)
+		rc = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL);
+	set_probed(f, "task storage and ring buffers", rc);
+}
+
+/* Calls into the kernel (kfuncs) exist only in compiled programs. */
+static void check_jit(const struct context *c, struct finding *f)
+{
+	char value[16];
+
+	if (!read_line("/proc/sys/net/core/bpf_jit_enable", value, sizeof(value)))
+		finding_set(f, FINDING_OK, "no switch to turn it off, or no right to read it");
+	else if (!strcmp(value, "0")) {
+		finding_set(f, FINDING_MISSING, "turned off");
+		finding_hint(f, "sudo sysctl net.core.bpf_jit_enable=1");
+	} else
+		finding_set(f, FINDING_OK, "on");
+}
+
+static int open_event(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr), .type = type, .config = config, .sample_period = 1000000, .disabled = 1};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void check_sampling(const struct context *c, struct finding *f)
+{
+	int clock = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK), cycles;
+
+	if (clock < 0 && !c->privileged) {
+		untried(f);
+		return;
+	}
+	if (clock < 0) {
+		finding_set(f, FINDING_MISSING, "the software clock cannot be sampled: %s", strerror(-clock));
+		finding_hint(f, "use a kernel built with CONFIG_PERF_EVENTS=y, outside containers that forbid perf_event_open()");
+		return;
+	}
+	close(clock);
+	cycles = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	if (cycles >= 0)
+		close(cycles);
+	finding_set(f, FINDING_OK, "by the software clock (hardware cycles: %s, not used)", cycles >= 0 ? "there" : "none");
+}
+
+static void check_paranoid(const struct context *c, struct finding *f)
+{
+	char value[16];
+
+	if (!read_line("/proc/sys/kernel/perf_event_paranoid", value, sizeof(value)))
+		finding_set(f, FINDING_WARNING, "cannot be read");
+	else if (atoi(value) > 2 && geteuid()) {
+		finding_set(f, FINDING_WARNING, "%s may ask for more than CAP_PERFMON", value);
+		finding_hint(f, "sudo sysctl kernel.perf_event_paranoid=2");
+	} else
+		finding_set(f, FINDING_OK, "%s (does not matter with CAP_PERFMON)", value);
+}
+
+static void check_uprobes(const struct context *c, struct finding *f)
+{
+	char value[16];
+
+	if (read_line("/sys/bus/event_source/devices/uprobe/type", value, sizeof(value))) {
+		finding_set(f, FINDING_OK, "perf event type %s", value);
+		return;
+	}
+	finding_set(f, FINDING_MISSING, "the kernel has no uprobes, or /sys is not mounted: progress points cannot be probed");
+	finding_hint(f, "mount -t sysfs sysfs /sys, or a kernel built with CONFIG_UPROBE_EVENTS=y");
+}
+
+static void check_tracefs(const struct context *c, struct finding *f)
+{
+	bool there = !access("/sys/kernel/tracing/events", F_OK) || !access("/sys/kernel/debug/tracing/events", F_OK);
+
+	if (there || geteuid())
+		finding_set(f, FINDING_OK, there ? "mounted (not used by this version)" : "not seen (not used by this version)");
+	else
+		finding_set(f, FINDING_OK, "not mounted (not used by this version)");
+}
+
+static void check_lockdown(const struct context *c, struct finding *f)
+{
+	char text[128], mode[32];
+
+	if (!read_line("/sys/kernel/security/lockdown", text, sizeof(text)))
+		finding_set(f, FINDING_OK, "none, or not to be read");
+	else {
+		parse_lockdown(text, mode, sizeof(mode));
+		if (strcmp(mode, "confidentiality"))
+			finding_set(f, FINDING_OK, "%s", mode);
+		else {
+			finding_set(f, FINDING_MISSING, "confidentiality: BPF programs must not read kernel memory");
+			finding_hint(f, "boot with lockdown=integrity or without lockdown");
+		}
+	}
+}
+
+size_t kernel_checks(bool privileged, struct finding *ret, size_t max)
+{
+	static const struct {
+		const char *name;
+		void (*run)(const struct context *c, struct finding *f);
+	} checks[] = {
+	    {"kernel", check_version},
+	    {"kernel types", check_btf},
+	    {"tracepoints", check_tracepoints},
+	    {"signals from BPF", check_send_signal},
+	    {"BPF programs", check_programs},
+	    {"BPF maps", check_maps},
+	    {"BPF JIT", check_jit},
+	    {"sampling", check_sampling},
+	    {"perf_event_paranoid", check_paranoid},
+	    {"uprobes", check_uprobes},
+	    {"tracefs", check_tracefs},
+	    {"lockdown", check_lockdown},
+	};
+	struct context c = {.privileged = privileged};
+	size_t n = 0;
+
+	libbpf_set_print(NULL); /* a probe that fails is an answer, not news */
+	c.btf = btf__load_vmlinux_btf();
+	if (!c.btf)
+		c.btf_error = errno;
+	for (; n < max && n < sizeof(checks) / sizeof(checks[0]); n++) {
+		ret[n].name = checks[n].name;
+		checks[n].run(&c, &ret[n]);
+	}
+	btf__free(c.btf);
+	return n;
+}

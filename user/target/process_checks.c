@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Privilege, limits, clock and shim; see process_checks.h. Nothing here changes anything. */
+#include "target/process_checks.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/errors.h"
+#include "target/launch.h"
+
+/* A profile with samples every millisecond needs a clock that is much finer. */
+#define COARSE_CLOCK_NS 1000
+
+static size_t read_text(const char *path, char *ret, size_t size)
+{
+	FILE *in = fopen(path, "re");
+	size_t n = in ? fread(ret, 1, size - 1, in) : 0;
+
+	ret[n] = 0;
+	ret[strcspn(ret, "\n") == n - 1 ? n - 1 : n] = 0; /* a single line loses its end */
+	if (in)
+		fclose(in);
+	return n;
+}
+
+uint64_t process_caps(void)
+{
+	char status[4096];
+	uint64_t caps = 0;
+
+	if (!read_text("/proc/self/status", status, sizeof(status)) || parse_effective_caps(status, &caps))
+		return 0;
+	return caps;
+}
+
+static void check_privilege(struct finding *f)
+{
+	uint64_t have = process_caps(), wanted = CAP_BIT_BPF | CAP_BIT_PERFMON;
+	char names[128], self[PATH_MAX];
+	ssize_t n;
+
+	if (have & CAP_BIT_SYS_ADMIN)
+		have |= wanted; /* which includes them (5.8, 124ea650d307) */
+	if (!missing_caps(have, wanted, names, sizeof(names))) {
+		finding_set(f, FINDING_OK, geteuid() ? "CAP_BPF and CAP_PERFMON" : "root");
+		return;
+	}
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = 0;
+	finding_set(f, FINDING_MISSING, "this process lacks %s", names);
+	finding_hint(f, "sudo cozbpf ..., or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep '%.300s'", n > 0 ? self : "cozbpf");
+}
+
+static void check_other_users(struct finding *f)
+{
+	uint64_t wanted = CAP_BIT_SYS_PTRACE;
+	char names[128];
+
+	if (!geteuid())
+		wanted |= CAP_BIT_SETUID | CAP_BIT_SETGID; /* under sudo the command runs as the invoking user */
+	if (missing_caps(process_caps(), wanted, names, sizeof(names)))
+		finding_set(f, FINDING_WARNING, "no %s: commands that change their user may not be followed", names);
+	else
+		finding_set(f, FINDING_OK, "processes of other users can be read");
+}
+
+static void check_signals(struct finding *f)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_SIGPENDING, &limit))
+		finding_set(f, FINDING_WARNING, "the limit of pending signals cannot be read");
+	else if (limit.rlim_cur == 0) {
+		finding_set(f, FINDING_MISSING, "RLIMIT_SIGPENDING is 0: no pause can be asked for");
+		finding_hint(f, "ulimit -i 10000");
+	} else if (limit.rlim_cur == RLIM_INFINITY)
+		finding_set(f, FINDING_OK, "no limit");
+	else
+		finding_set(f, FINDING_OK, "%llu may be pending", (unsigned long long)limit.rlim_cur);
+}
+
+static void check_clock(struct finding *f)
+{
+	char source[64];
+	struct timespec res;
+
+	if (!read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source)))
+		snprintf(source, sizeof(source), "unknown");
+	if (clock_getres(CLOCK_MONOTONIC, &res) || res.tv_sec || res.tv_nsec > COARSE_CLOCK_NS)
+		finding_set(f, FINDING_WARNING, "coarse: it moves in steps of %ld ns ('%s'), and pauses with it", res.tv_nsec, source);
+	else if (!strcmp(source, "hpet") || !strcmp(source, "acpi_pm") || !strcmp(source, "jiffies"))
+		finding_set(f, FINDING_WARNING, "'%s' is slow to read: pauses and samples cost more", source);
+	else {
+		finding_set(f, FINDING_OK, "'%s', steps of %ld ns", source, res.tv_nsec);
+		return;
+	}
+	finding_hint(f, "see /sys/devices/system/clocksource/clocksource0/available_clocksource; tsc and kvm-clock are good");
+}
+
+static void check_shim(struct finding *f)
+{
+	char path[PATH_MAX];
+	struct error e;
+
+	if (launch_find_shim(path, sizeof(path), &e)) {
+		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
+		finding_hint(f, "%.500s", e.hint);
+	} else
+		finding_set(f, FINDING_OK, "%.200s", path);
+}
+
+size_t process_checks(struct finding *ret, size_t max)
+{
+	static const struct {
+		const char *name;
+		void (*run)(struct finding *f);
+	} checks[] = {
+	    {"privilege", check_privilege},
+	    {"other users", check_other_users},
+	    {"pending signals", check_signals},
+	    {"clock", check_clock},
+	    {"shim library", check_shim},
+	};
+	size_t n = 0;
+
+	for (; n < max && n < sizeof(checks) / sizeof(checks[0]); n++) {
+		ret[n].name = checks[n].name;
+		checks[n].run(&ret[n]);
+	}
+	return n;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doctor's checks of this process and of what it will need in the target: privilege, limits, clock, the shim. */
+#ifndef COZBPF_PROCESS_CHECKS_H
+#define COZBPF_PROCESS_CHECKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/finding.h"
+
+/* The effective capabilities of this process; 0 when they cannot be read. */
+uint64_t process_caps(void);
+
+/* Fills up to @max findings and returns their number. */
+size_t process_checks(struct finding *ret, size_t max);
+
+#endif
