@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Debug information against programs built here and now: every DWARF version, separate files, inlined code, damaged files. Needs gcc and g++;
- * builds with clang are tested where clang is installed. */
+/* Debug information against programs built here and now: every DWARF version, separate files, inlined code, damaged files.
+ * Needs gcc and g++; builds with clang are tested where clang is installed. */
 #include "check.h"
 
 #include <fcntl.h>
