@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Debug information against programs built here and now: every DWARF version, separate files, inlined code, damaged files. Needs gcc and g++;
- * builds with clang are tested where clang is installed. */
+/* Debug information against programs built here and now: every DWARF version, separate files, inlined code, damaged files.
+ * Needs gcc and g++; builds with clang are tested where clang is installed. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -247,6 +247,36 @@ static void check_inlined(const char *compiler, const char *flags)
 	run("rm -f inlined-inlined.dwo inlined.dwo");
 }
 
+/* All of fill() is inlined from <vector>, through several functions there, and all of it has to go to fill's own lines. */
+static void check_covered(const char *compiler, const char *flags)
+{
+	struct loaded l = load(build(compiler, flags, "inlined.cc", "inlined_cover"));
+	unsigned long long size = 0, covered = 0;
+	struct probe_site *site = NULL;
+	FILE *f;
+	size_t n;
+
+	CHECK(run("nm -CS inlined_cover | sed -n 's/^[0-9a-f]* \\([0-9a-f]*\\) [tT] fill(.*/\\1/p' | head -n 1 >size"));
+	f = fopen(DIR "/size", "r");
+	CHECK(f && fscanf(f, "%llx", &size) == 1 && size > 32);
+	if (f)
+		fclose(f);
+	CHECK_EQ(object_find_symbol(l.o, "fill", 0, &site, &n, &l.e), 0);
+	for (uint64_t i = 0; site && i < size; i++)
+		covered += line_map_lookup(&l.map, 0, site[0].offset + i) != 0;
+	CHECK_EQ(covered, size);
+	free(site);
+	unload(&l);
+}
+
+TEST(inlined_code_is_covered)
+{
+	check_covered("g++", "-g -O2");
+	check_covered("g++", "-gdwarf-4 -O2 -fno-reorder-blocks-and-partition");
+	if (have("clang++"))
+		check_covered("clang++", "-gdwarf-5 -O2");
+}
+
 TEST(inlined_system_code)
 {
 	static const char *const flags[] = {"-g -O2", "-gdwarf-3 -O2", "-gdwarf-4 -O2", "-g1 -O2", "-gdwarf-5 -O2 -gsplit-dwarf",
@@ -389,6 +419,52 @@ static size_t count_sites(struct object *o, const char *file, uint32_t line)
 		return 0;
 	free(sites);
 	return n;
+}
+
+static void check_rows(const char *flags)
+{
+	struct loaded l = load(build("gcc", flags, "rows.s", "rows"));
+	struct probe_site *sites, *entry;
+	size_t n, n_entry;
+
+	CHECK_EQ(l.err, 0);
+	CHECK_EQ(l.n_lines, 7);
+	CHECK(has_line(&l, "/where/it/was/rows.c", 5));
+	CHECK_EQ(line_bytes(&l, "rows.c", 5), 1);
+	CHECK_EQ(line_bytes(&l, "rows.c", 10), 3);
+	CHECK_EQ(line_bytes(&l, "rows.c", 11), 1);
+	CHECK_EQ(line_bytes(&l, "rows.c", 20), 4);
+	CHECK_EQ(line_bytes(&l, "rows.c", 21), 1);
+	CHECK(!has_line(&l, "rows.c", 6)); /* no code: no sample can fall there */
+	CHECK(!has_line(&l, "rows.c", 50));
+	/* A probe has a place even where the line is empty, or never begins as a statement. */
+	CHECK_EQ(count_sites(l.o, "rows.c", 6), 1);
+	CHECK_EQ(count_sites(l.o, "rows.c", 11), 1);
+	CHECK_EQ(count_sites(l.o, "rows.c", 50), 0);
+	/* What line 30 inlines begins where the line itself does, and is no second place for it; line 40 is inlined twice. */
+	CHECK_EQ(object_find_line(l.o, "rows.c", 30, &sites, &n, &l.e), 0);
+	CHECK_EQ(object_find_symbol(l.o, "three", 0, &entry, &n_entry, &l.e), 0);
+	CHECK_EQ(n, 1);
+	CHECK_EQ(sites[0].offset, entry[0].offset);
+	free(sites);
+	free(entry);
+	CHECK_EQ(count_sites(l.o, "rows.c", 40), 2);
+	/* Without debug entries, symbols tell what belongs together; the cold part has a symbol of its own. */
+	CHECK_EQ(object_find_line(l.o, "rows.c", 20, &sites, &n, &l.e), 0);
+	CHECK_EQ(object_find_symbol(l.o, "two", 1, &entry, &n_entry, &l.e), 0);
+	CHECK_EQ(n, 2);
+	CHECK_EQ(n_entry, 1);
+	CHECK(sites[0].offset == entry[0].offset || sites[1].offset == entry[0].offset);
+	free(sites);
+	free(entry);
+	unload(&l);
+}
+
+/* Line 0, empty rows, rows that are no statements, sequences that the linker has discarded. */
+TEST(odd_rows)
+{
+	check_rows("-nostartfiles -Wl,-e,main,--gc-sections,-u,two.cold,-z,noseparate-code");
+	check_rows("-nostartfiles -Wl,-e,main,--gc-sections,-u,two.cold -no-pie -static");
 }
 
 static void check_find_line(const char *compiler, const char *flags)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The line map: lines and files interned, ranges sorted and made disjoint, lookup by offset; see linemap.h. Finding lines by name: linefind.c. */
+/* The line map: lines and files interned, ranges sorted and made disjoint, lookup by offset. Finding by name: linefind.c. */
 #include "core/linemap.h"
 
 #include <errno.h>

@@ -24,7 +24,7 @@ struct line_range {
 };
 
 struct line_object {
-	char *path;	       /* as opened */
+	char *path;            /* as opened */
 	uint8_t build_id[20];  /* zero padded */
 	uint32_t build_id_len; /* 0: none */
 	uint64_t dev, ino;     /* of the file as opened */
@@ -33,7 +33,7 @@ struct line_object {
 
 struct line_map {
 	struct source_line *lines; /* lines[0] is unused; the same file:line in two objects is one line */
-	size_t n_lines;		   /* one more than the highest id; 1 when empty */
+	size_t n_lines;            /* one more than the highest id; 1 when empty */
 	struct line_range *ranges;
 	size_t n_ranges;
 	struct line_object *objects;

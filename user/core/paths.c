@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Names of source files as text; see paths.h. Debug information spells one file in many ways, and two spellings must not become two files. */
+/* Names of source files as text; see paths.h. One file has many spellings, which must not become many files. */
 #include "core/paths.h"
 
 #include <string.h>

@@ -14,11 +14,11 @@ enum spec_kind {
 
 struct spec {
 	enum spec_kind kind;
-	char *name;	/* NAME, or the text of SPEC; what the profile calls the point; never contains a tab or newline */
-	char *path;	/* binary; NULL: the main executable (for SPEC_LINE: every binary in scope) */
-	char *symbol;	/* SPEC_SYMBOL; may be demangled ("ns::f(int)", "ns::f") */
+	char *name;      /* NAME, or the text of SPEC; what the profile calls the point; never contains a tab or newline */
+	char *path;      /* binary; NULL: the main executable (for SPEC_LINE: every binary in scope) */
+	char *symbol;    /* SPEC_SYMBOL; may be demangled ("ns::f(int)", "ns::f") */
 	uint64_t offset; /* SPEC_SYMBOL: added to the symbol's address */
-	char *file;	/* SPEC_LINE */
+	char *file;      /* SPEC_LINE */
 	uint32_t line;
 };
 

@@ -60,18 +60,28 @@ static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *
 	return false;
 }
 
-static bool try_build_id(struct object *o)
+bool build_id_file(const struct object *o, char file[BUILD_ID_FILE])
 {
-	char hex[2 * sizeof(o->build_id) + 1];
+	size_t len = 0;
 
 	if (o->build_id_len < 2)
 		return false;
 	for (uint32_t i = 0; i < o->build_id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", o->build_id[i]);
-	if (try_file(o, false, 0, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", o->root, hex, hex + 2))
+		len += (size_t)sprintf(file + len, i == 0 ? "%02x/" : "%02x", o->build_id[i]);
+	strcpy(file + len, ".debug");
+	return true;
+}
+
+static bool try_build_id(struct object *o)
+{
+	char file[BUILD_ID_FILE];
+
+	if (!build_id_file(o, file))
+		return false;
+	if (try_file(o, false, 0, "%s%s/%s", o->root, BUILD_ID_DIR, file))
 		return true;
 	/* The build id proves that it is the same build, so for a container's program the host's copy is as good. */
-	return *o->root && try_file(o, false, 0, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	return *o->root && try_file(o, false, 0, "%s/%s", BUILD_ID_DIR, file);
 }
 
 /* Directory of the object as the target sees it, without the root. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Abbreviations and values of .debug_info; see entries.h. Nearly all entries are only passed over, so that the sizes of their values count. */
+/* Abbreviations and values of .debug_info; see entries.h. Nearly all entries are only passed over, so sizes are what counts. */
 #include "symbols/entries.h"
 
 #include <dwarf.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Probe sites of a line. Optimised code scatters a line: a `for` has a run for its start, its condition and its step, and the scheduler makes
- * more. So that one execution is one visit as nearly as can be, each function and each inlined copy gets one site, where a debugger would put
- * its breakpoint: the lowest address at which the line begins as a statement, outside of the cold part when there is a choice. For a `for`
+ * Probe sites of a line. Optimised code scatters a line: a `for` has a run for its start, its condition and its step, and the scheduler
+ * makes more. So that one execution is one visit as nearly as can be, each function and each inlined copy gets one site, where a debugger
+ * would put its breakpoint: the lowest address at which the line begins as a statement, outside of the cold part when there is a choice. For a `for`
  * that is where the loop begins, and for the line that opens a function its first instruction, as a rule (a probe there costs least).
  */
 #include "symbols/tables.h"

@@ -111,7 +111,8 @@ static int not_found(const struct object *o, const struct name_search *s, struct
 		return error_hint(e, "did you mean %s", names);
 	if (!o->n_symbols)
 		return error_hint(e, "the file is stripped of its symbols; install its debug symbols or do not strip it");
-	return error_hint(e, "'nm -C %s' lists the symbols", o->path);
+	return error_hint(
+	    e, "'nm -C %s' lists the symbols; a function that is inlined everywhere has none: name one of its lines", o->path);
 }
 
 void site_name(char function[128], const char *linkage_name)

@@ -36,7 +36,7 @@ struct line_table {
 /* Rows of one sequence in ascending order of address; the last row is its end. Anything but 0 ends the reading and is returned. */
 typedef int line_sequence_fn(void *ctx, const struct line_table *t, const struct line_row *rows, size_t n);
 
-/* Reads the header of the table at @offset of .debug_line. *@length is what the table takes in the section. 0, -EINVAL (damaged) or -ENOMEM. */
+/* Reads the header of the table at @offset of .debug_line. *@length: what it takes in the section. 0, -EINVAL (damaged) or -ENOMEM. */
 int line_table_read(
     struct line_table *t, const struct debug_sections *s, uint64_t offset, uint8_t addr_size, const char *comp_dir, uint64_t *length);
 

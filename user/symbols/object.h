@@ -66,6 +66,10 @@ bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
 
 /* debugfile.c: looks for the separate debug file and opens it into o->debug; without one o->debug stays closed. */
 void debug_file_find(struct object *o);
+#define BUILD_ID_DIR "/usr/lib/debug/.build-id"
+#define BUILD_ID_FILE 48 /* two digits a byte, ".debug" */
+/* Name of the debug file below BUILD_ID_DIR ("ab/cdef.debug"); false without a build id. */
+bool build_id_file(const struct object *o, char file[BUILD_ID_FILE]);
 /* The same for the file that @elf, an object or its debug file, shares strings with (dwz), into o->alt. */
 bool alt_file_find(struct object *o, Elf *elf);
 

@@ -20,8 +20,8 @@ void object_close(struct object *o); /* accepts NULL */
 
 /* Facts, valid as long as the object is open. */
 const char *object_path(const struct object *o);
-bool object_has_debug_info(const struct object *o); /* in itself or in a separate file */
-bool object_is_static(const struct object *o);	    /* no PT_INTERP: nothing can be preloaded */
+bool object_has_debug_info(const struct object *o);               /* in itself or in a separate file */
+bool object_is_static(const struct object *o);                    /* no PT_INTERP: nothing can be preloaded */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
 
 /*
@@ -56,8 +56,8 @@ struct probe_site {
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset, struct probe_site **ret, size_t *n, struct error *e);
 
 /*
- * Every address at which line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site for each contiguous run
- * and each inlined copy, so that one execution of the line is one visit. -1 with @e (EXIT_USAGE) when the file or line has no code; the
+ * Where line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site in each function and each inlined copy
+ * that has code of the line, so that one execution of the line is one visit (how it is chosen: findline.c). -1 with @e (EXIT_USAGE) when the file or line has no code; the
  * hint names the nearest lines that have, or the nearest file names.
  */
 int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret, size_t *n, struct error *e);

@@ -10,14 +10,14 @@
 
 int no_debug_info(const struct object *o, struct error *e)
 {
+	char file[BUILD_ID_FILE];
+
 	error_set(e, EXIT_NO_RESULT, "'%s' has no debug information", o->path);
 	if (o->debug_note)
 		return error_hint(e, "%s; install the one that belongs to it, or build the program with '-g'", o->debug_note);
-	if (o->build_id_len >= 2)
-		return error_hint(e,
-		    "build it with '-g' and do not strip it, or install its debug symbols (package '%s-dbgsym' or the like; looked for in "
-		    "'%s/usr/lib/debug/.build-id/%02x')",
-		    path_base(o->path), o->root, o->build_id[0]);
+	if (build_id_file(o, file))
+		return error_hint(e, "build it with '-g' and do not strip it, or install its debug symbols, which belong into '%s%s/%s'",
+		    o->root, BUILD_ID_DIR, file);
 	return error_hint(e, "build it with '-g' and do not strip it");
 }
 
