@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Design 4.7, rule by rule: whatever a program does with the pause signal, nobody dies or hangs, and who cannot be paused is named with the reason.
-# Each victim uses up 700 ms of CPU time beside a parent that works on the fixed line at 100 %, so it owes pauses at nearly every sample: several
+# Each victim uses up 600 ms of CPU time beside a parent that works on the fixed line at 100 %, so it owes pauses at nearly every sample: several
 # hundred; 20 asks, begun or refused, are what a badly disturbed run still has.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture parent
 fixture victim
 as=static_victim fixture victim -static
-ms=700
+ms=600
 
 # profile COMMAND...: all threads but those on HOT owe pauses.
 profile() {
 	rm -f "$dir/profile.coz"
-	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress --fixed-line "$(line_of parent HOT)" --fixed-speedup 100 --experiment-length 200ms -- "$@"
+	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress --fixed-line "$(line_of parent HOT)" --fixed-speedup 100 --experiment-length 50ms -- "$@"
 }
 
 begun() { # COMM

@@ -74,7 +74,7 @@ check "there is one run in the profile" [ "$(grep -c '^startup' "$dir/profile.co
 # paused FIXTURE MILLISECONDS: runs it for that much CPU time so that all of its threads are paused as much as can be, and checks that they are.
 paused() {
 	local name=$1 begun
-	run 0 "$tool" run -v --no-tui -o "$dir/$name.coz" -P progress --fixed-line "$(line_of "$name" HOT)" --fixed-speedup 100 --experiment-length 200ms -- \
+	run 0 "$tool" run -v --no-tui -o "$dir/$name.coz" -P progress --fixed-line "$(line_of "$name" HOT)" --fixed-speedup 100 --experiment-length 50ms -- \
 		"$dir/$name" "$2"
 	begun=$(sed -nE "s/.*\($name\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
 	check "its threads were paused (${begun:-0} times)" is "${begun:-0}" '>=' 50
