@@ -19,7 +19,7 @@ static __always_inline void tell(__u32 kind, __u32 tgid, __u32 arg)
 	bpf_ringbuf_submit(e, 0);
 }
 
-static __always_inline void name_process(__u32 tgid, struct task_struct *task)
+static __always_inline void name_process(__u32 tgid, struct task_struct *task, __u64 handler)
 {
 	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid), fresh = {};
 
@@ -29,8 +29,37 @@ static __always_inline void name_process(__u32 tgid, struct task_struct *task)
 	}
 	if (!stats)
 		return;
-	stats->handler = 0;
+	stats->handler = handler;
 	BPF_CORE_READ_STR_INTO(&stats->comm, task, comm);
+}
+
+/* See sample.bpf.c. */
+static const char handler_magic[16] = "cozbpf-pause-v1";
+
+/*
+ * The address of the shim's handler in the current process, 0 when it is not installed. A forked process inherits it together with the memory, but
+ * has no page table entry for the shim's code until it runs it: the sample program could never look there. The parent has one: the shim's
+ * constructor has run in it, or the parent of its own has passed on what it knew.
+ */
+static __always_inline __u64 current_handler(struct task_struct *task, __u32 tgid)
+{
+	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid);
+	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
+	const char *at = (const char *)sighand + bpf_core_field_offset(struct sighand_struct, action) +
+			 ((config.signal - 1) & 63) * bpf_core_type_size(struct k_sigaction);
+	void *handler = NULL;
+	char magic[16] = {};
+
+	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
+	if ((__u64)handler < 4096)
+		return 0;
+	if (stats && stats->handler == (__u64)handler)
+		return (__u64)handler;
+	bpf_probe_read_user(magic, sizeof(magic), (char *)handler - sizeof(magic));
+	for (int i = 0; i < sizeof(magic); i++)
+		if (magic[i] != handler_magic[i])
+			return 0;
+	return (__u64)handler;
 }
 
 /* Hook: a thread or process has been made and does not run yet; the parent's context. */
@@ -55,7 +84,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 		if (maps)
 			bpf_map_update_elem(&procs, &to, maps, BPF_ANY);
-		name_process(to, child);
+		name_process(to, child, current_handler(parent, from));
 		tell(COZBPF_EVENT_FORK, to, from);
 	}
 	return 0;
@@ -72,7 +101,7 @@ int BPF_PROG(on_exec, struct task_struct *p)
 		return 0;
 	t->pause = COZBPF_PAUSE_NONE;
 	bpf_map_delete_elem(&procs, &tgid);
-	name_process(tgid, p);
+	name_process(tgid, p, 0);
 	tell(COZBPF_EVENT_EXEC, tgid, 0);
 	return 0;
 }

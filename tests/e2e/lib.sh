@@ -23,7 +23,9 @@ started=()
 
 cleanup() {
 	local pid
-	for pid in "${started[@]}"; do kill -KILL "$pid" 2>/dev/null; done
+	for pid in "${started[@]}"; do
+		[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" != $$ ] || kill -KILL "$pid" # not another's that has got the number
+	done
 	rm -rf "$dir"
 }
 trap cleanup EXIT
@@ -106,6 +108,8 @@ prints() { # PATTERN...: each on standard output
 
 # start COMMAND...: in the background, output as with run; its process id in $tool_pid.
 start() {
+	: >"$dir/out"
+	: >"$dir/err"
 	env --default-signal=INT,QUIT "$@" >"$dir/out" 2>"$dir/err" </dev/null &
 	tool_pid=$!
 	started+=("$tool_pid")
@@ -119,6 +123,7 @@ wait_for() {
 		[ "$SECONDS" -lt "$end" ] || return 1
 		read -rt 0.02 <> <(:)
 	done
+	return 0
 }
 
 has() { # FILE PATTERN

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Design 4.7, rule by rule: whatever a program does with the pause signal, nobody dies or hangs, and who cannot be paused is named with the reason.
+# Each victim uses up 600 ms of CPU time beside a parent that works on the fixed line at 100 %, so it owes pauses at nearly every sample: several
+# hundred; 20 asks, begun or refused, are what a badly disturbed run still has.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture parent
+fixture victim
+as=static_victim fixture victim -static
+ms=600
+
+# profile COMMAND...: all threads but those on HOT owe pauses.
+profile() {
+	rm -f "$dir/profile.coz"
+	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress --fixed-line "$(line_of parent HOT)" --fixed-speedup 100 --experiment-length 50ms -- "$@"
+}
+
+begun() { # COMM
+	sed -nE "s/^cozbpf: process [0-9]+ \($1\): .* ([0-9]+) begun\$/\1/p" "$dir/err" | sort -n | tail -n 1
+}
+
+lives() {
+	prints '^victim [0-9]+ alive' '^exited 0$'
+}
+
+paused() { # COMM
+	local n
+	n=$(begun "$1")
+	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' 20
+	says_not "warning: process [0-9]+ \($1\)"
+}
+
+# named COMM REASON: the warning names process and reason, and the refusals are plenty.
+named() {
+	local pid n
+	pid=$(sed -n 's/^victim \([0-9]*\) alive.*/\1/p' "$dir/out")
+	n=$(sed -nE "s/^cozbpf: warning: process $pid \($1\) could not be paused ([0-9]+) times of .*/\1/p" "$dir/err")
+	says "warning: process $pid \($1\) could not be paused .*$2"
+	check "it was refused (${n:-0} times)" is "${n:-0}" '>=' 20
+}
+no_handler='it has no pause handler'
+
+echo "-- children that are paused as their parent is"
+for way in exec spawn vfork; do
+	profile "$dir/parent" $way "$dir/victim" $ms plain
+	lives
+	paused victim
+done
+
+echo "-- fork without exec"
+profile "$dir/parent" fork $ms
+prints '^child [0-9]+ turns' '^exited 0$'
+paused parent
+says_not 'warning: process'
+
+echo "-- children without the handler"
+profile "$dir/parent" env-i "$dir/victim" $ms plain
+lives
+named victim "$no_handler"
+profile "$dir/parent" exec "$dir/static_victim" $ms plain
+lives
+named static_victim "$no_handler"
+profile "$dir/parent" ignored "$dir/victim" $ms plain
+lives
+named victim "$no_handler"
+
+if findmnt -no OPTIONS -T "$dir" | grep -qw nosuid; then
+	echo "     $dir is mounted nosuid: no setuid child"
+else
+	cp "$dir/victim" "$dir/setuid_victim"
+	chown nobody "$dir/setuid_victim"
+	chmod u+s "$dir/setuid_victim"
+	profile "$dir/parent" exec "$dir/setuid_victim" $ms plain
+	lives
+	named setuid_victim "$no_handler"
+fi
+
+echo "-- programs that use the signal themselves"
+for way in handles ignores defaults; do
+	profile "$dir/parent" exec "$dir/victim" $ms $way
+	lives
+	prints ' 0 foreign'
+	named victim "$no_handler"
+done
+
+echo "-- programs that block or take signals"
+profile "$dir/parent" exec "$dir/victim" $ms blocks
+lives
+named victim 'its threads block the pause signal'
+profile "$dir/parent" exec "$dir/victim" $ms sigwait
+lives
+prints ' [1-9][0-9]* usr1, 0 foreign'
+paused victim
+
+echo "-- no room"
+profile "$dir/parent" exec "$dir/victim" $ms sigpending
+lives
+named victim 'the signal was not delivered in time \(signal queue limit'
+frame=$(LD_SHOW_AUXV=1 /bin/true | sed -n 's/^AT_MINSIGSTKSZ: *//p')
+if [ "${frame:-0}" -gt 1024 ]; then # and 1024 more for the handler is more than 2048
+	profile "$dir/parent" exec "$dir/victim" $ms tinystack
+	lives
+	named victim 'its alternate signal stacks are too small'
+fi
+profile "$dir/parent" exec "$dir/victim" $ms onstack
+lives
+prints ' [1-9][0-9]* usr1, 0 foreign'
+paused victim
+finish
