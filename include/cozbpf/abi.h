@@ -11,6 +11,8 @@
 #define COZBPF_MAPPINGS 24   /* mappings of in-scope objects per process; more are counted as lost */
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 #define COZBPF_RING 32	     /* last samples kept per thread: the window of the share f (design.md 4.1) */
+#define COZBPF_SEGMENTS 16   /* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
+#define COZBPF_YOUNG 8	     /* a thread's first samples, from which threads born later start */
 #define COZBPF_POINTS 64     /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
 #define COZBPF_BUCKETS 1024  /* virtual-time buckets per point and experiment */
@@ -93,6 +95,10 @@ struct cozbpf_cpu {
 	__u64 irq_exit_at;
 };
 
+struct cozbpf_ring_entry {
+	__u32 line, weight_ns;
+};
+
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and constant while one is. */
 struct cozbpf_control {
 	__u64 opened_ns;    /* V0 of the experiment */
@@ -111,6 +117,8 @@ struct cozbpf_control {
 	__u64 pauses, joins, handovers;
 	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
+	__u64 young_next;
+	struct cozbpf_ring_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
 	__u64 selected_samples; /* samples of the selected line in this experiment; reset by the loader */
 };
 
@@ -129,10 +137,6 @@ struct cozbpf_event {
 #define COZBPF_PAUSE_ASKED 1  /* signal sent, handler not seen yet */
 #define COZBPF_PAUSE_BEGUN 2  /* in the handler */
 
-struct cozbpf_ring_entry {
-	__u32 line, weight_ns;
-};
-
 /* A thread of the target: value of the task storage. A task belongs to the target when it has one with member set. */
 struct cozbpf_thread {
 	__u64 paid;  /* L */
@@ -148,6 +152,9 @@ struct cozbpf_thread {
 	__u32 tgid;
 	__u32 ring_next, ring_used;
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
+	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
+	__u32 segment, pad;
+	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
 };
 
@@ -156,7 +163,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 32);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 8 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 
 #endif

@@ -129,7 +129,7 @@ TEST(mutex)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 13);
+	hold_against_truth(&c, 1, 9);
 }
 
 TEST(sleeper)
@@ -187,7 +187,7 @@ TEST(fork_join)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 16);
+	hold_against_truth(&c, 1, 3);
 }
 
 TEST(short_threads)
@@ -201,7 +201,7 @@ TEST(short_threads)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 38);
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(convoy)
@@ -214,7 +214,7 @@ TEST(convoy)
 	    .jitter_pct = 20,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 2, 32);
+	hold_against_truth(&c, 2, 12);
 }
 
 TEST(two_locks)
@@ -228,7 +228,7 @@ TEST(two_locks)
 	    .jitter_pct = 20,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 2, 43);
+	hold_against_truth(&c, 2, 3);
 }
 
 TEST(pool)
@@ -283,5 +283,5 @@ TEST(barrier_two_parts)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 8);
+	hold_against_truth(&c, 1, 1.5);
 }
