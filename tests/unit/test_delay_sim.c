@@ -1,5 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The delay rules against the truth on simulated programs (refsim.h). */
+/*
+ * The delay rules against the truth, on simulated programs (refsim.h). Each case is predicted twice: "known share", where f is known at every
+ * moment and the first 50 ms of an experiment are not counted, which tries the rules of design.md 4.5 and section 5 alone; and "as sampled",
+ * the product. The test prints the table; s = 25/50/75/100 %, in points of program speedup:
+ *
+ *                                      true                 known share          as sampled
+ *   2 threads, 2 CPUs, A 6 B 4 ms      15.0 30.0 45.0 60.0  15.0 29.9 44.7 60.0  14.8 29.9 45.1 59.9
+ *   4 threads, 1 CPU                   15.1 30.1 45.1 60.0  14.8 30.0 45.1 59.9  14.8 30.0 44.8 59.9
+ *   8 threads, 2 CPUs                  15.0 30.0 45.0 60.0  15.0 30.6 45.0 60.2  14.5 29.8 44.9 59.6
+ *   10 threads, 2 CPUs                 15.0 30.0 45.1 60.0  15.1 30.3 45.2 60.3  15.2 30.2 45.2 59.7
+ *   barrier, 5 and 3 ms                25.0 40.0 40.0 40.0  25.0 39.9 40.1 40.5  25.0 40.0 40.1 39.7
+ *   spin barrier, 5 and 3 ms           25.0 40.0 40.0 40.0  25.0 39.7 39.9 40.2  24.9 39.9 40.2 40.1
+ *   barrier, 0.5 and 0.3 ms        (a) 25.0 40.0 40.0 40.0  25.0 36.0 35.0 35.5  25.0 36.3 37.0 36.6
+ *   ping-pong, 0.1 and 0.06 ms         12.3 24.6 36.9 49.3  12.5 25.0 37.5 50.0  12.5 25.0 37.5 50.0
+ *   pipeline, 4 and 2.4 ms         (b) 25.0 40.0 40.0 40.0  25.1 40.0 40.1 40.3  23.2 38.0 38.3 38.3
+ *   three stages, the middle 1.5+0.5   18.8 37.5 40.0 40.0  18.6 37.4 39.9 40.3  18.7 37.2 40.7 41.0
+ *   pool of 3 workers                  12.5 24.8 25.0 25.0  12.6 24.7 25.0 24.9  12.4 24.7 25.4 25.4
+ *   sleeper beside a bystander          4.1  8.3 12.5 16.7   4.3  8.2 12.4 16.7   4.2  8.2 12.5 16.7
+ *   two barriers a loop            (c) 11.1 17.9 17.9 17.9  11.2 17.8 18.2 18.2   5.4 11.0 16.1 17.8
+ *   lock, 2 ms outside, 3 inside   (c) 24.8 41.3 54.1 66.7  24.7 41.1 53.9 66.4  15.0 30.1 45.2 60.3
+ *   lock convoy, 1 and 0.5 ms      (c) 23.5 35.3 43.4 50.7  22.9 34.4 42.1 49.5   5.4 10.5 15.1 20.0
+ *   two locks, line in one         (c)  1.5  1.5  1.5  1.5   1.6  1.9  2.2  2.6  10.8 21.0 31.5 42.4
+ *   fork 2 of 3+1 ms, join         (c) 12.6 25.1 37.6 50.1  12.7 25.1 37.6 50.0  15.9 32.1 48.3 64.3
+ *   fork 2 of 0.3 ms, join         (d) 14.8 29.5 44.2 58.7  14.8 29.5 44.3 59.0   5.4 10.8 16.4 22.5
+ *
+ * (a) 4 points are the 20 us that a woken thread waits for its CPU and that a real speedup takes off the critical path; (b) what a speedup leaves
+ * in the queue is drained in the next experiment: not counting the first 20 ms mends it; (c) one share per thread is wrong at the edges
+ * where L is compared when the line always stands before, or always after them; (d) threads that end before they are sampled are not credited.
+ *
+ * Tolerances, in points, from the spread to be expected: 30 experiments a speedup of 50 or more visits each err by 0.5 / 50 / sqrt(30) = 0.2 % at
+ * their ends; 15000 samples of a thread put R at +- 1 % of itself at most (binomial, and periodic sampling does better). Two such figures make a
+ * prediction: 1 point for "known share" is three deviations, 1.5 for "as sampled". Where a cause above is at work the tolerance is what it does today.
+ */
 #include "check.h"
 #include "refsim.h"
 
@@ -143,7 +175,7 @@ TEST(sleeper)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 1);
+	hold_against_truth(&c, 1, 1.5);
 }
 
 /*
