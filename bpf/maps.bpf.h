@@ -85,18 +85,18 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 index)
 {
 	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
-	__u64 v, bucket, opened;
+	__u64 v, bucket, from;
 
 	if (!point)
 		return;
 	__sync_fetch_and_add(&point->visits, 1);
 	if (!DELAY_READ(control.active))
 		return;
-	opened = control.opened_ns;
+	from = control.counted_ns;
 	v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
-	if (v <= opened)
+	if (v <= from)
 		return;
-	v -= opened;
+	v -= from;
 	bucket = v >> (control.bucket_shift & 63);
 	if (bucket >= COZBPF_BUCKETS)
 		return;

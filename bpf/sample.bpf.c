@@ -155,7 +155,7 @@ static __always_inline void ask(struct cozbpf_thread *t, struct task_struct *tas
 		control.pause_horizon = end;
 }
 
-static __always_inline void count_line(__u32 line)
+static __always_inline void count_line(__u32 line, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
@@ -164,7 +164,7 @@ static __always_inline void count_line(__u32 line)
 	__sync_fetch_and_add(&count->all, 1);
 	if (!DELAY_READ(control.active) || !control.speedup_pct)
 		__sync_fetch_and_add(&count->free, 1);
-	if (control.active && line == control.line)
+	if (control.active && line == control.line && now > control.counted_ns)
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
 		__sync_val_compare_and_swap(&control.picked, 0, line);
@@ -206,7 +206,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(line);
+		count_line(line, now);
 	}
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);

@@ -38,12 +38,24 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/*
+ * What a blocked task waits for, as far as its system call's first argument tells: a futex word, a descriptor. Equal waits give equal hashes; kinds
+ * of segments that share one share their share f, no more.
+ */
+static __always_inline __u32 waited_for(struct task_struct *p)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+
+	return (__u32)((__u64)PT_REGS_PARM1_CORE_SYSCALL(regs) * 0x9e3779b97f4a7c15ULL >> 32);
+}
+
 /* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No loops. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p), *w;
 	struct cozbpf_cpu *cpu;
+	__u32 object;
 	__u64 now;
 
 	if (!t)
@@ -54,6 +66,9 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
 	if (w && w != t && cpu && !cpu->irq) {
 		delay_wake(t, w, &control, now);
+		object = waited_for(p);
+		delay_segment(t, 2 * object + 1);
+		delay_segment(w, 2 * object);
 		cpu->joins++;
 	}
 	delay_runnable(t, now);

@@ -11,6 +11,8 @@
 #define COZBPF_MAPPINGS 24   /* mappings of in-scope objects per process; more are counted as lost */
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 #define COZBPF_RING 32	     /* last samples kept per thread: the window of the share f (design.md 4.1) */
+#define COZBPF_SEGMENTS 16   /* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
+#define COZBPF_YOUNG 8	     /* a thread's first samples, from which threads born later start */
 #define COZBPF_POINTS 64     /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
 #define COZBPF_BUCKETS 1024  /* virtual-time buckets per point and experiment */
@@ -94,9 +96,14 @@ struct cozbpf_cpu {
 	__u64 joins, handovers; /* how often the two rules of 4.5 were applied */
 };
 
+struct cozbpf_ring_entry {
+	__u32 line, weight_ns;
+};
+
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and constant while one is. */
 struct cozbpf_control {
-	__u64 opened_ns;    /* V0 of the experiment */
+	__u64 opened_ns;    /* opening: everybody's L and R are 0 */
+	__u64 counted_ns;   /* V0: visits count from here; what the experiment before left in queues has drained */
 	__u32 line;	    /* selected line */
 	__u32 speedup_pct;  /* s in percent */
 	__u32 epoch;	    /* number of the experiment, from 1 */
@@ -105,7 +112,7 @@ struct cozbpf_control {
 	__u32 pick;	    /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
 	__u32 root;	    /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT */
-	__u32 pad[5];
+	__u32 pad[3];
 	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
 	__u64 required; /* R */
 	__u64 pad_required[7];
@@ -114,6 +121,8 @@ struct cozbpf_control {
 	__u64 pauses;
 	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
+	__u64 young_next;
+	struct cozbpf_ring_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
 	__u64 selected_samples; /* samples of the selected line in this experiment; reset by the loader */
 } __attribute__((aligned(64)));
 
@@ -132,10 +141,6 @@ struct cozbpf_event {
 #define COZBPF_PAUSE_ASKED 1  /* signal sent, handler not seen yet */
 #define COZBPF_PAUSE_BEGUN 2  /* in the handler */
 
-struct cozbpf_ring_entry {
-	__u32 line, weight_ns;
-};
-
 /* A thread of the target: value of the task storage. A task belongs to the target when it has one with member set. */
 struct cozbpf_thread {
 	__u64 paid;  /* L */
@@ -151,6 +156,9 @@ struct cozbpf_thread {
 	__u32 tgid;
 	__u32 ring_next, ring_used;
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
+	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
+	__u32 segment, pad;
+	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
 };
 
@@ -159,7 +167,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 48);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 8 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 

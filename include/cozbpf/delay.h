@@ -23,11 +23,31 @@ DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
 	}
 }
 
+/* A kind of segment with few samples leans to the thread's share; this is how much executed time that share counts for. */
+#define DELAY_PRIOR_NS 200000ULL
+
+/* The share of the segment that the thread is in. */
 DELAY_INLINE __u32 delay_share(const struct cozbpf_thread *t)
 {
+	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
+	__u64 all, share;
+
 	if (!t->ring_weight)
 		return 0;
-	return t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
+	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
+	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) / (t->segment_weight[k] + DELAY_PRIOR_NS);
+	return share < COZBPF_SHARE_ONE ? share : COZBPF_SHARE_ONE; /* whatever races do to the sums */
+}
+
+/*
+ * The thread begins a segment of kind `id`: what it executes from one edge with other threads to the next. Credit has to be right at the edges,
+ * where L is compared, and a share of all the thread's time is not, where it executes the line always before or always after an edge (a lock
+ * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The caller has credited the thread.
+ */
+DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
+{
+	t->segment = id & (COZBPF_SEGMENTS - 1);
+	t->share = delay_share(t);
 }
 
 /* Opening level for a thread that is looked at for the first time in this experiment (rule 4). */
@@ -49,9 +69,14 @@ DELAY_INLINE void delay_enter(struct cozbpf_thread *t, const struct cozbpf_contr
 	if (t->runnable_at && t->runnable_at < opened)
 		t->runnable_at = opened;
 	line = x->line;
-	for (int i = 0; i < COZBPF_RING; i++)
-		if (t->ring[i].line == line)
-			hits += t->ring[i].weight_ns;
+	for (int k = 0; k < COZBPF_SEGMENTS; k++)
+		t->segment_hits[k] = 0;
+	for (int i = 0; i < COZBPF_RING; i++) {
+		if (t->ring[i].line != line)
+			continue;
+		hits += t->ring[i].weight_ns;
+		t->segment_hits[t->ring_segment[i] & (COZBPF_SEGMENTS - 1)] += t->ring[i].weight_ns;
+	}
 	t->ring_hits = hits;
 	t->share = delay_share(t);
 }
@@ -110,18 +135,27 @@ DELAY_INLINE void delay_settle(struct cozbpf_thread *t, const struct cozbpf_cont
 /* Puts a sample into the thread's window; it weighs the time executed since the one before. */
 DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 line)
 {
-	struct cozbpf_ring_entry *e = &t->ring[t->ring_next & (COZBPF_RING - 1)];
+	__u32 at = t->ring_next & (COZBPF_RING - 1), k = t->segment & (COZBPF_SEGMENTS - 1);
+	__u32 old = t->ring_segment[at] & (COZBPF_SEGMENTS - 1);
+	struct cozbpf_ring_entry *e = &t->ring[at];
 	__u32 selected = x->line, weight = t->unsampled > 0xffffffffULL ? 0xffffffffU : (__u32)t->unsampled;
 
 	t->unsampled = 0;
 	t->ring_weight -= e->weight_ns;
-	if (e->line == selected)
+	t->segment_weight[old] -= e->weight_ns;
+	if (e->line == selected) {
 		t->ring_hits -= e->weight_ns;
+		t->segment_hits[old] -= e->weight_ns;
+	}
 	e->line = line;
 	e->weight_ns = weight;
+	t->ring_segment[at] = k;
 	t->ring_weight += weight;
-	if (line == selected)
+	t->segment_weight[k] += weight;
+	if (line == selected) {
 		t->ring_hits += weight;
+		t->segment_hits[k] += weight;
+	}
 	t->ring_next++;
 	if (t->ring_used < COZBPF_RING)
 		t->ring_used++;
@@ -149,13 +183,20 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 
 	delay_credit(t, x, now);
 	executed = t->unsampled;
-	if (!t->ring_used && line && line == x->line && DELAY_READ(x->active)) {
-		/* A thread's first sample speaks for the time before it as well, which was not credited for want of a share. */
+	if (!t->ring_weight && line && line == x->line && DELAY_READ(x->active)) {
+		/* Where nothing is known yet the first sample speaks for the time before it as well, which was not credited for want of a share. */
 		__u64 since = now > x->opened_ns ? now - x->opened_ns : 0;
 
 		t->paid += (executed < since ? executed : since) * x->speedup_pct / 100;
 		if (t->paid > DELAY_READ(x->required))
 			delay_raise_required(x, t->paid);
+	}
+	if (t->ring_used < COZBPF_YOUNG) {
+		/* Two CPUs may take the same place: one sample is lost. */
+		struct cozbpf_ring_entry *e = &x->young[x->young_next++ & (COZBPF_RING - 1)];
+
+		e->line = line;
+		e->weight_ns = t->unsampled > 0xffffffffULL ? 0xffffffffU : (__u32)t->unsampled;
 	}
 	delay_ring_push(t, x, line);
 	if (!DELAY_READ(x->active))
@@ -276,7 +317,10 @@ DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
 	t->runnable_at = now;
 }
 
-/* A new thread or process starts at its parent's L (paper 3.4, Thread creation). `t` is zeroed. */
+/*
+ * A new thread or process starts at its parent's L (paper 3.4, Thread creation), and with the window of those born before it: many threads
+ * end before they have been sampled often enough to know them. `t` is zeroed.
+ */
 DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *parent, struct cozbpf_control *x, __u64 now)
 {
 	delay_enter(parent, x);
@@ -285,6 +329,18 @@ DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *pare
 	t->epoch = parent->epoch;
 	t->paid = parent->paid;
 	t->member = 1;
+	for (int i = 0; i < COZBPF_RING; i++) {
+		__u32 line = x->young[i].line, weight = x->young[i].weight_ns;
+
+		t->ring[i].line = line;
+		t->ring[i].weight_ns = weight;
+		t->ring_weight += weight;
+		if (line == x->line)
+			t->ring_hits += weight;
+	}
+	t->segment_weight[0] = t->ring_weight;
+	t->segment_hits[0] = t->ring_hits;
+	t->share = delay_share(t);
 }
 
 /* Virtual time of a thread that executes, without touching it: the sample program may come in between, hence the second look. */

@@ -125,6 +125,7 @@ struct sim_rules {
 	bool sleep;                  /* pauses may sleep (config.sleep_pauses) */
 	bool lumps;                  /* credit at samples, by the time executed since the last one, instead of continuously */
 	bool oracle;                 /* f is known at every moment: what is left of the error is the rules', not sampling's */
+	bool one_segment;            /* delay_segment() not called */
 	bool no_cpu, no_wake, waker; /* rules of 4.5 left out; the waker's L taken outright */
 };
 
@@ -204,6 +205,7 @@ static struct sim_rules sim_rules_read(void)
 		SIM_KNOB("sleep", sleep);
 		SIM_KNOB("lumps", lumps);
 		SIM_KNOB("oracle", oracle);
+		SIM_KNOB("one_segment", one_segment);
 		SIM_KNOB("no_cpu", no_cpu);
 		SIM_KNOB("no_wake", no_wake);
 		SIM_KNOB("waker", waker);
@@ -220,7 +222,7 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 {
 	delay_enter(&t->d, &s->x);
 	if (s->r->oracle || s->r->lumps)
-		t->d.ring_used += !t->d.ring_used; /* no first sample that speaks for the time before it */
+		t->d.ring_weight += !t->d.ring_weight; /* no first sample that speaks for the time before it */
 	if (s->r->oracle)
 		t->d.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
 	if (s->r->lumps)
@@ -251,6 +253,11 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 	if (by && !s->r->no_wake) {
 		sim_look(s, by);
 		delay_wake(&t->d, &by->d, &s->x, s->now);
+		if (!s->r->one_segment) {
+			/* as a hash of the first argument of the system call that waits */
+			delay_segment(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
+			delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
+		}
 		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
 			t->d.paid = by->d.paid;
 	}

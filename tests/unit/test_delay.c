@@ -44,6 +44,8 @@ static struct cozbpf_thread thread(__u64 paid, __u32 share)
 	t.ring_used = t.ring_next = COZBPF_RING;
 	t.ring_weight = COZBPF_RING * MS;
 	t.ring_hits = t.ring_weight * share / COZBPF_SHARE_ONE;
+	t.segment_weight[0] = t.ring_weight;
+	t.segment_hits[0] = t.ring_hits;
 	t.run_since = T0;
 	return t;
 }
@@ -594,6 +596,69 @@ TEST(first_sample)
 	t = (struct cozbpf_thread){.epoch = 1, .member = 1, .run_since = T0, .unsampled = 8 * MS};
 	delay_sample(&t, &x, LINE, T0 + 2 * MS, 0);
 	CHECK_EQ(t.paid, MS);
+}
+
+/* Each kind of segment has a share of its own; one with few samples leans to the share of all. */
+TEST(segments)
+{
+	struct cozbpf_thread t = {.epoch = 1, .member = 1, .run_since = T0};
+	__u64 now = T0;
+
+	open(0);
+	for (int i = 0; i < 40; i++) {
+		delay_segment(&t, i & 1 ? 5 : 2 + COZBPF_SEGMENTS);
+		delay_sample(&t, &x, i & 1 ? LINE : 1, now += MS, 0);
+	}
+	/* 16 ms and 0.2 ms of prior at 0.5 */
+	delay_segment(&t, 5);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 16.1 / 16.2, 2);
+	delay_segment(&t, 2);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 0.1 / 16.2, 2);
+	delay_segment(&t, 3);
+	CHECK_NEAR(t.share, HALF, 2);
+	/* sums follow the window and the line */
+	for (int i = 0; i < 32; i++)
+		delay_sample(&t, &x, LINE, now += MS, 0);
+	CHECK_EQ(t.segment_weight[5], 0);
+	CHECK_EQ(t.segment_hits[5], 0);
+	CHECK_EQ(t.segment_weight[3], 32 * MS);
+	CHECK_EQ(t.segment_hits[3], 32 * MS);
+	delay_segment(&t, 4);
+	delay_sample(&t, &x, 9, now += MS, 0);
+	open_at(2, 100, now);
+	x.line = 9;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.segment_hits[3], 0);
+	CHECK_EQ(t.segment_hits[4], MS);
+	CHECK_EQ(t.ring_hits, MS);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (1 + 0.2 / 32) / 1.2, 2);
+}
+
+/* A new thread starts from the samples of those that were young before it, and its own replace them. */
+TEST(born_with_its_elders_window)
+{
+	struct cozbpf_thread t = {0}, parent;
+
+	open(50);
+	parent = thread(0, 0);
+	for (int n = 0; n < 40; n++) {
+		struct cozbpf_thread child = {0};
+
+		delay_fork(&child, &parent, &x, T0);
+		child.run_since = T0;
+		delay_sample(&child, &x, n & 1 ? LINE : 1, T0 + MS, 0);
+	}
+	delay_fork(&t, &parent, &x, T0 + 2 * MS);
+	CHECK_EQ(t.share, HALF);
+	CHECK_EQ(t.ring_weight, 32 * MS);
+	CHECK_EQ(t.segment_hits[0], 16 * MS);
+	t.run_since = T0 + 2 * MS;
+	for (__u64 i = 0; i < 32; i++)
+		delay_sample(&t, &x, LINE, T0 + (3 + i) * MS, 0);
+	CHECK_EQ(t.share, COZBPF_SHARE_ONE);
+	CHECK_EQ(x.young_next, 40 + COZBPF_YOUNG);
+	/* nobody's first sample speaks for more than was executed, once elders are known */
+	CHECK_NEAR((double)t.paid, 0.5 * (0.5 + 1) / 2 * 32e6, 1e6);
 }
 
 TEST(virtual_time)

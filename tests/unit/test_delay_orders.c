@@ -129,6 +129,8 @@ static void wake(struct world *w, int i, int by)
 	own = t->paid + w->now - t->blocked_at;
 	paid = t->paid;
 	delay_wake(t, &w->t[by], &w->x, w->now);
+	delay_segment(t, 1);
+	delay_segment(&w->t[by], 2);
 	if (t->pause == COZBPF_PAUSE_BEGUN)
 		CHECK_EQ(t->paid, paid);
 	else
@@ -262,7 +264,7 @@ static struct world start(int n, __u32 pct)
 			w.t[i].ring[k].weight_ns = MS;
 			w.t[i].ring[k].line = k < (i == 0 ? 16 : 3) ? LINE : 1;
 		}
-		w.t[i].ring_weight = COZBPF_RING * MS;
+		w.t[i].ring_weight = w.t[i].segment_weight[0] = COZBPF_RING * MS;
 		w.where[i] = i < 2 ? ON_CPU_0 + (enum where)i : BLOCKED;
 		w.t[i].run_since = i < 2 ? 900 * MS : 0;
 		w.t[i].blocked_at = i < 2 ? 0 : 900 * MS;

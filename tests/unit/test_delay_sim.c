@@ -14,19 +14,21 @@
  *   barrier, 0.5 and 0.3 ms        (a) 25.0 40.0 40.0 40.0  25.0 36.0 35.0 35.5  25.0 36.3 37.0 36.6
  *   ping-pong, 0.1 and 0.06 ms         12.3 24.6 36.9 49.3  12.5 25.0 37.5 50.0  12.5 25.0 37.5 50.0
  *   pipeline, 4 and 2.4 ms         (b) 25.0 40.0 40.0 40.0  25.1 40.0 40.1 40.3  23.2 38.0 38.3 38.3
- *   three stages, the middle 1.5+0.5   18.8 37.5 40.0 40.0  18.6 37.4 39.9 40.3  18.7 37.2 40.7 41.0
- *   pool of 3 workers                  12.5 24.8 25.0 25.0  12.6 24.7 25.0 24.9  12.4 24.7 25.4 25.4
+ *   three stages, the middle 1.5+0.5   18.8 37.5 40.0 40.0  18.6 37.4 39.9 40.3  18.6 37.6 40.7 41.0
+ *   pool of 3 workers                  12.5 24.8 25.0 25.0  12.6 24.7 25.0 24.9  12.5 24.8 25.4 25.4
  *   sleeper beside a bystander          4.1  8.3 12.5 16.7   4.3  8.2 12.4 16.7   4.2  8.2 12.5 16.7
- *   two barriers a loop            (c) 11.1 17.9 17.9 17.9  11.2 17.8 18.2 18.2   5.4 11.0 16.1 17.8
- *   lock, 2 ms outside, 3 inside   (c) 24.8 41.3 54.1 66.7  24.7 41.1 53.9 66.4  15.0 30.1 45.2 60.3
- *   lock convoy, 1 and 0.5 ms      (c) 23.5 35.3 43.4 50.7  22.9 34.4 42.1 49.5   5.4 10.5 15.1 20.0
- *   two locks, line in one         (c)  1.5  1.5  1.5  1.5   1.6  1.9  2.2  2.6  10.8 21.0 31.5 42.4
- *   fork 2 of 3+1 ms, join         (c) 12.6 25.1 37.6 50.1  12.7 25.1 37.6 50.0  15.9 32.1 48.3 64.3
- *   fork 2 of 0.3 ms, join         (d) 14.8 29.5 44.2 58.7  14.8 29.5 44.3 59.0   5.4 10.8 16.4 22.5
+ *   two barriers a loop            (c) 11.1 17.9 17.9 17.9  11.2 17.8 18.2 18.2  11.2 17.9 18.0 18.2
+ *   lock, 2 ms outside, 3 inside   (c) 24.8 41.3 54.1 66.7  24.7 41.1 53.9 66.4  24.6 39.0 46.1 61.6
+ *   lock convoy, 1 and 0.5 ms      (c) 23.5 35.3 43.4 50.7  22.9 34.4 42.1 49.5  21.6 31.6 36.1 40.1
+ *   two locks, line in one         (c)  1.5  1.5  1.5  1.5   1.6  1.9  2.2  2.6   1.7  2.4  2.8  3.1
+ *   fork 2 of 3+1 ms, join         (d) 12.6 25.1 37.6 50.1  12.7 25.1 37.6 50.0  12.0 23.9 36.0 48.1
+ *   fork 2 of 0.3 ms, join         (d) 14.8 29.5 44.2 58.7  14.8 29.5 44.3 59.0  14.8 29.7 44.5 59.3
  *
  * (a) 4 points are the 20 us that a woken thread waits for its CPU and that a real speedup takes off the critical path; (b) what a speedup leaves
- * in the queue is drained in the next experiment: not counting the first 20 ms mends it; (c) one share per thread is wrong at the edges
- * where L is compared when the line always stands before, or always after them; (d) threads that end before they are sampled are not credited.
+ * in the queue is drained in the next experiment: not counting the first 20 ms mends it; (c) credit has to be right at the edges where L is
+ * compared: a share per kind of segment does that (one share per thread, REFSIM=one_segment: 5/11/16/18, 15/30/45/60, 5/11/15/20 and 11/21/32/42
+ * in these rows), as far as segments can be told apart: a lock that is taken without waiting is no edge that is seen; (d) new threads start from
+ * the window of those born before them (without it: 16/32/48/64 and 5/11/16/22).
  *
  * Tolerances, in points, from the spread to be expected: 30 experiments a speedup of 50 or more visits each err by 0.5 / 50 / sqrt(30) = 0.2 % at
  * their ends; 15000 samples of a thread put R at +- 1 % of itself at most (binomial, and periodic sampling does better). Two such figures make a
@@ -161,7 +163,7 @@ TEST(mutex)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 13);
+	hold_against_truth(&c, 1, 9);
 }
 
 TEST(sleeper)
@@ -219,7 +221,7 @@ TEST(fork_join)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 16);
+	hold_against_truth(&c, 1, 3);
 }
 
 TEST(short_threads)
@@ -233,7 +235,7 @@ TEST(short_threads)
 	    .jitter_pct = 5,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 38);
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(convoy)
@@ -246,7 +248,7 @@ TEST(convoy)
 	    .jitter_pct = 20,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 2, 32);
+	hold_against_truth(&c, 2, 12);
 }
 
 TEST(two_locks)
@@ -260,7 +262,7 @@ TEST(two_locks)
 	    .jitter_pct = 20,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 2, 43);
+	hold_against_truth(&c, 2, 3);
 }
 
 TEST(pool)
@@ -315,5 +317,5 @@ TEST(barrier_two_parts)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 1, 8);
+	hold_against_truth(&c, 1, 1.5);
 }

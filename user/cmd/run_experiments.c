@@ -16,6 +16,8 @@
 #define CLOSE_WAIT_PCT 25	 /* of the length: how long a close waits for the visit that it is to fall on */
 #define CLOSE_BUCKETS 2ULL	 /* between the visit that closes and the close: the window does not cut its burst */
 #define CLOSE_WAIT_VISITS 100	 /* with more visits than this one more or less is below 1 % */
+#define SETTLE_NS 20000000ULL	 /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
+#define PERIOD_SPREAD 0.1	 /* of the sampling period, from one experiment to the next */
 #define SPOILT_DEBT_PCT 5	 /* of the samples: threads that owe too much to be made to pay */
 
 /* Visits to the point that the close waits for: the most visited one. */
@@ -42,16 +44,22 @@ static unsigned bucket_shift(uint64_t length_ns)
 
 static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 {
+	struct opening o = {.line = line, .speedup_pct = schedule_next(&r->schedule, line)};
+
 	r->line = line;
-	r->speedup_pct = schedule_next(&r->schedule, line);
+	r->speedup_pct = o.speedup_pct;
 	r->planned_ns = r->length.ns;
 	r->shift = r->o.end_to_end ? END_TO_END_SHIFT : bucket_shift(r->planned_ns + r->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
 	r->spoilt = false;
 	r->closing = false;
 	r->phase = PHASE_OPEN;
 	r->visits_at_open = most_visits(r);
-	session_open_experiment(r->session, line, r->speedup_pct, r->shift);
-	r->deadline_ns = r->o.end_to_end ? UINT64_MAX : now + r->planned_ns;
+	o.shift = r->shift;
+	o.period = 1 - PERIOD_SPREAD / 2 + PERIOD_SPREAD * (double)rng_below(&r->schedule.rng, 1000) / 1000;
+	if (!r->o.end_to_end)
+		o.settle_ns = SETTLE_NS;
+	session_open_experiment(r->session, &o);
+	r->deadline_ns = r->o.end_to_end ? UINT64_MAX : now + o.settle_ns + r->planned_ns;
 	return r->deadline_ns;
 }
 
@@ -96,10 +104,10 @@ static void close_experiment(struct runner *r)
 	struct snapshot snap;
 
 	session_close_experiment(r->session, &snap);
-	elapsed = snap.closed_ns - snap.opened_ns;
 	if (r->speedup_pct)
-		r->delayed_ns += elapsed;
-	if (snap.required_ns >= elapsed || elapsed > 2 * r->planned_ns + 1000000000ULL)
+		r->delayed_ns += snap.closed_ns - snap.opened_ns;
+	elapsed = snap.closed_ns - snap.counted_ns;
+	if (snap.closed_ns < snap.counted_ns || snap.required_ns >= elapsed || elapsed > 2 * r->planned_ns + 1000000000ULL)
 		r->spoilt = true; /* nobody ran, or we did not: suspended machine, a stop that was not seen */
 	if (r->speedup_pct && snap.deep_debt * 100 > snap.samples * SPOILT_DEBT_PCT)
 		r->spoilt = true;

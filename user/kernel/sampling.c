@@ -7,13 +7,20 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+struct event {
+	int fd; /* the link's */
+	struct bpf_link *link;
+};
+
 struct sampling {
+	uint64_t period_ns;
 	int n;
-	struct bpf_link *links[];
+	struct event events[];
 };
 
 /*
@@ -42,13 +49,14 @@ static int open_event(int cpu, uint64_t period_ns)
 int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e)
 {
 	int n = libbpf_num_possible_cpus(), online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	struct sampling *s = calloc(1, sizeof(*s) + sizeof(s->links[0]) * (size_t)n);
+	struct sampling *s = calloc(1, sizeof(*s) + sizeof(s->events[0]) * (size_t)n);
 	struct timespec stagger = {0, (long)(period_ns / (uint64_t)(online > 0 ? online : 1))};
 
 	if (!s)
 		return error_set(e, EXIT_OTHER, "out of memory");
+	s->period_ns = unlocked_period(period_ns);
 	for (int cpu = 0; cpu < n; cpu++) {
-		int fd = open_event(cpu, unlocked_period(period_ns));
+		int fd = open_event(cpu, s->period_ns);
 
 		if (fd < 0 && (errno == ENODEV || errno == EINVAL))
 			continue; /* offline */
@@ -58,8 +66,8 @@ int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling
 			sampling_stop(s);
 			return -1;
 		}
-		s->links[s->n] = bpf_program__attach_perf_event(prog, fd);
-		if (!s->links[s->n]) {
+		s->events[s->n] = (struct event){fd, bpf_program__attach_perf_event(prog, fd)};
+		if (!s->events[s->n].link) {
 			error_set(e, EXIT_FORBIDDEN, "cannot attach the sample program: %s", strerror(errno));
 			close(fd);
 			sampling_stop(s);
@@ -72,11 +80,19 @@ int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling
 	return s->n ? 0 : error_set(e, EXIT_FORBIDDEN, "no CPU could be sampled");
 }
 
+void sampling_set_period(struct sampling *s, double factor)
+{
+	uint64_t period_ns = (uint64_t)((double)s->period_ns * factor);
+
+	for (int i = 0; i < s->n; i++)
+		ioctl(s->events[i].fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+}
+
 void sampling_stop(struct sampling *s)
 {
 	if (!s)
 		return;
 	for (int i = 0; i < s->n; i++)
-		bpf_link__destroy(s->links[i]);
+		bpf_link__destroy(s->events[i].link);
 	free(s);
 }

@@ -12,6 +12,8 @@ struct sampling;
 
 /* Starts an event on every online CPU that runs @prog. @period_ns is what the user asked; the period used differs by a little over 1 %. */
 int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
+/* Changes the period of all events to @factor times the one they were started with. */
+void sampling_set_period(struct sampling *s, double factor);
 void sampling_stop(struct sampling *s); /* accepts NULL */
 
 #endif

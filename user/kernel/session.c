@@ -315,7 +315,7 @@ uint32_t session_picked_line(const struct session *s)
 	return __atomic_load_n(&s->bpf->bss->control.picked, __ATOMIC_ACQUIRE);
 }
 
-uint64_t session_open_experiment(struct session *s, uint32_t line, unsigned speedup_pct, unsigned shift)
+void session_open_experiment(struct session *s, const struct opening *o)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
 
@@ -323,18 +323,19 @@ uint64_t session_open_experiment(struct session *s, uint32_t line, unsigned spee
 	for (unsigned i = 0; i < COZBPF_POINTS; i++)
 		if (s->points_used >> i & 1)
 			memset(s->points[i].buckets, 0, sizeof(s->points[i].buckets));
-	c->line = line;
-	c->speedup_pct = speedup_pct;
-	c->bucket_shift = shift;
+	sampling_set_period(s->sampling, o->period);
+	c->line = o->line;
+	c->speedup_pct = o->speedup_pct;
+	c->bucket_shift = o->shift;
 	c->required = 0;
 	c->selected_samples = 0;
 	s->samples_at_open = c->samples;
 	s->deep_debt_at_open = c->deep_debt;
 	c->opened_ns = now_ns();
+	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* A program that sees the new epoch sees all of the above; x86 and the release order keep it so. */
 	__atomic_store_n(&c->epoch, c->epoch + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);
-	return c->opened_ns;
 }
 
 void session_close_experiment(struct session *s, struct snapshot *ret)
@@ -345,6 +346,7 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	__atomic_store_n(&c->active, 0, __ATOMIC_SEQ_CST);
 	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
 	ret->opened_ns = c->opened_ns;
+	ret->counted_ns = c->counted_ns;
 	ret->selected_samples = c->selected_samples;
 	ret->samples = c->samples - s->samples_at_open;
 	ret->deep_debt = c->deep_debt - s->deep_debt_at_open;

@@ -58,14 +58,22 @@ void session_ask_line(struct session *s);
 uint32_t session_picked_line(const struct session *s);
 
 struct snapshot {
-	uint64_t opened_ns, closed_ns;
-	uint64_t required_ns; /* R at the close; virtual duration = closed - opened - required */
+	uint64_t opened_ns, counted_ns, closed_ns;
+	uint64_t required_ns; /* R at the close; virtual duration = closed - counted - required */
 	uint64_t selected_samples;
 	uint64_t samples, deep_debt; /* of this experiment */
 };
 
-/* Opens an experiment; the buckets of all points are cleared. @shift: width of a bucket is 1 << shift ns. Returns the opening time. */
-uint64_t session_open_experiment(struct session *s, uint32_t line, unsigned speedup_pct, unsigned shift);
+struct opening {
+	uint32_t line;
+	unsigned speedup_pct;
+	unsigned shift;	    /* width of a bucket is 1 << shift ns */
+	uint64_t settle_ns; /* virtual time after the opening in which visits do not count yet */
+	double period;	    /* factor on the sampling period: samples of different experiments lock to different things, so to nothing */
+};
+
+/* Opens an experiment; the buckets of all points are cleared. */
+void session_open_experiment(struct session *s, const struct opening *o);
 void session_close_experiment(struct session *s, struct snapshot *ret);
 
 /* Latest time up to which a thread may still be in a pause. */
