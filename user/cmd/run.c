@@ -110,10 +110,14 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "experiments cannot last %llu ms", (unsigned long long)o->length_ns / 1000000);
 		return error_hint(e, "give --experiment-length between 20ms and 10m");
 	}
-	if (!o->runs || o->runs > 100000)
-		return error_set(e, EXIT_USAGE, "the command cannot be run %llu times", (unsigned long long)o->runs);
-	if (o->end_to_end && o->progress.n)
-		return error_set(e, EXIT_USAGE, "--end-to-end and -P exclude each other");
+	if (!o->runs || o->runs > 100000) {
+		error_set(e, EXIT_USAGE, "the command cannot be run %llu times", (unsigned long long)o->runs);
+		return error_hint(e, "give --runs between 1 and 100000");
+	}
+	if (o->end_to_end && o->progress.n) {
+		error_set(e, EXIT_USAGE, "'--end-to-end' and '--progress' exclude each other");
+		return error_hint(e, "leave one out: end-to-end, each run as a whole is the progress");
+	}
 	return parse_speedups(o, e);
 }
 

@@ -16,6 +16,7 @@
 
 #define PROGRESS_NS 500000000ULL /* between two progress lines */
 #define LEADER_NS 3000000000ULL	 /* between two estimates for it: some milliseconds of work each */
+#define FEW_SAMPLES 10		 /* of a whole run: what starting and ending a program alone can give */
 #define LEADER_REPLICATES 50	 /* order is all that the progress line needs */
 
 static bool shows_progress(const struct runner *r)
@@ -175,9 +176,13 @@ static int fail_empty(struct runner *r, struct error *e)
 		    (double)r->profile.runs[r->profile.n_runs - 1].runtime_ns / 1e9);
 		return error_hint(e, "give it more work, or use --end-to-end -n 40");
 	}
-	if (!c->samples) {
-		error_set(e, EXIT_NO_RESULT, "the command was never seen on a CPU: no samples");
+	if (c->samples < FEW_SAMPLES) {
+		error_set(e, EXIT_NO_RESULT, "the command was hardly ever seen on a CPU: %" PRIu64 " samples", (uint64_t)c->samples);
 		return error_hint(e, "a program that only sleeps or waits for others has no line to speed up; profile the one that works");
+	}
+	if (!r->lines.n_objects) {
+		error_set(e, EXIT_NO_RESULT, "nothing that the command has mapped is in scope: no file with line tables matches -b '%s'", r->scope.binaries[0]);
+		return error_hint(e, "patterns are matched with whole paths, for example -b '%%/libz.so%%'; MAIN is the command's own file");
 	}
 	if (!c->in_scope) {
 		error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a line in scope of '%s'", (uint64_t)c->samples, name);
@@ -201,13 +206,11 @@ static int check_points(struct runner *r, struct error *e)
 {
 	unsigned dead = 0;
 
-	for (unsigned i = 0; i < r->n_points; i++) {
-		if (session_point(r->session, i)->visits)
-			continue;
-		dead++;
-		if (dead < r->n_points)
+	for (unsigned i = 0; i < r->n_points; i++)
+		dead += !session_point(r->session, i)->visits;
+	for (unsigned i = 0; i < r->n_points && dead < r->n_points; i++)
+		if (!session_point(r->session, i)->visits)
 			run_say(r, "warning: progress point '%s' was never visited", r->points[i].name);
-	}
 	if (!dead || dead < r->n_points)
 		return 0;
 	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", r->points[0].name, dead > 1 ? ", nor any other" : "");

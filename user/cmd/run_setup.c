@@ -108,8 +108,10 @@ static int spec_object(struct runner *r, const struct spec *spec, struct object 
 		}
 		return 0;
 	}
-	if (!realpath(spec->path, path))
-		return error_set(e, EXIT_USAGE, "cannot open '%s' of progress point '%s': %s", spec->path, spec->name, strerror(errno));
+	if (!realpath(spec->path, path)) {
+		error_set(e, EXIT_USAGE, "cannot open '%s' of progress point '%s': %s", spec->path, spec->name, strerror(errno));
+		return error_hint(e, "PATH is that of the binary which holds the symbol");
+	}
 	*ret_own = true;
 	return object_open(path, "", ret, e);
 }

@@ -93,6 +93,10 @@ static int fail_load(struct session *s, int err, struct error *e)
 {
 	char *end = s->log + strlen(s->log);
 
+	if (err == EPERM) { /* libbpf's words would lead astray: they are about limits and kernel options */
+		error_set(e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
+		return error_hint(e, "run it with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on cozbpf; `cozbpf doctor` tells what is missing");
+	}
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
 	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));

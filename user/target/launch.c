@@ -40,7 +40,8 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e)
 	if (strchr(command, '/')) {
 		if (is_program(command))
 			return absolute(command, ret, size, e);
-		return error_set(e, EXIT_USAGE, "cannot run '%s': %s", command, access(command, F_OK) ? strerror(errno) : "it is not an executable file");
+		error_set(e, EXIT_USAGE, "cannot run '%s': %s", command, access(command, F_OK) ? strerror(errno) : "it is not an executable file");
+		return error_hint(e, "name a program, or a file that may be executed (chmod +x)");
 	}
 	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
 		end = strchrnul(path, ':');
@@ -60,7 +61,10 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 
 	if (given) {
 		snprintf(ret, size, "%s", given);
-		return access(ret, R_OK) ? error_set(e, EXIT_OTHER, "COZBPF_SHIM names '%s': %s", given, strerror(errno)) : 0;
+		if (!access(ret, R_OK))
+			return 0;
+		error_set(e, EXIT_OTHER, "cannot read '%s', which COZBPF_SHIM names: %s", given, strerror(errno));
+		return error_hint(e, "unset COZBPF_SHIM, or let it name libcozbpf-shim.so");
 	}
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n > 0) {
