@@ -143,26 +143,79 @@ void run_write_totals(struct runner *r, uint64_t now)
 	fflush(r->out);
 }
 
-/* Processes that could not be paused are named, with the reason (design.md 4.7). */
-static void name_process(int pid, const struct cozbpf_proc_stats *s, void *arg)
-{
-	const struct runner *r = arg;
-	uint64_t failed = s->no_shim + s->blocked + s->small_stack + s->not_sent + s->withdrawn;
-	const char *why = "the signal was not delivered in time (signal queue limit, ulimit -i?)";
+#define USUAL_FAILURES 10 /* a few at a program's start and end, and while libc creates threads with all signals blocked */
+#define UNPAUSED_NAMES 32 /* names of programs told apart; more share the last entry */
 
-	if (r->o.verbose)
-		run_say(r, "process %d (%.16s): %" PRIu64 " samples, %" PRIu64 " in scope, %" PRIu64 " pauses asked, %" PRIu64 " begun", pid, s->comm,
+/* Processes of one name that could not be paused: there may be thousands, when they are short-lived children. */
+struct unpaused {
+	struct cozbpf_proc_stats sum;
+	int pid; /* the first */
+	unsigned n;
+};
+
+struct unpaused_list {
+	const struct runner *r;
+	struct unpaused names[UNPAUSED_NAMES];
+	unsigned n;
+};
+
+static void add_process(int pid, const struct cozbpf_proc_stats *s, void *arg)
+{
+	struct unpaused_list *l = arg;
+	unsigned i = 0;
+
+	if (l->r->o.verbose)
+		run_say(l->r, "process %d (%.16s): %" PRIu64 " samples, %" PRIu64 " in scope, %" PRIu64 " pauses asked, %" PRIu64 " begun", pid, s->comm,
 		    (uint64_t)s->samples, (uint64_t)s->in_scope, (uint64_t)s->asked, (uint64_t)s->begun);
-	if (failed * 20 <= s->asked)
-		return; /* a few at its start or end are usual */
+	if (!(s->no_shim + s->blocked + s->small_stack + s->not_sent + s->withdrawn))
+		return;
+	while (i < l->n && strncmp(l->names[i].sum.comm, s->comm, sizeof(s->comm)))
+		i++;
+	if (i == l->n && l->n < UNPAUSED_NAMES) {
+		memcpy(l->names[i].sum.comm, s->comm, sizeof(s->comm));
+		l->names[i].pid = pid;
+		l->n++;
+	} else if (i == l->n) {
+		i--;
+	}
+	l->names[i].n++;
+	l->names[i].sum.asked += s->asked;
+	l->names[i].sum.no_shim += s->no_shim;
+	l->names[i].sum.blocked += s->blocked;
+	l->names[i].sum.small_stack += s->small_stack;
+	l->names[i].sum.not_sent += s->not_sent;
+	l->names[i].sum.withdrawn += s->withdrawn;
+}
+
+static void warn_unpaused(const struct runner *r, const struct unpaused *u)
+{
+	const struct cozbpf_proc_stats *s = &u->sum;
+	uint64_t not_asked = s->no_shim + s->blocked + s->small_stack + s->not_sent, failed = not_asked + s->withdrawn;
+	const char *why = "the signal was not delivered in time (signal queue limit, ulimit -i?)";
+	char others[64] = "";
+
+	if (failed < USUAL_FAILURES || failed * 20 <= s->asked)
+		return;
 	if (s->no_shim * 2 > failed)
 		why = "it has no pause handler (static, setuid, started without LD_PRELOAD, or it uses the signal itself)";
 	else if (s->blocked * 2 > failed)
 		why = "its threads block the pause signal";
 	else if (s->small_stack * 2 > failed)
 		why = "its alternate signal stacks are too small";
-	run_say(r, "warning: process %d (%.16s) could not be paused %" PRIu64 " times of %" PRIu64 ": %s; predictions that depend on it are too low", pid, s->comm,
-	    failed, failed + (uint64_t)s->asked, why);
+	if (u->n > 1)
+		snprintf(others, sizeof(others), " and %u more of that name", u->n - 1);
+	run_say(r, "warning: process %d (%.16s)%s could not be paused %" PRIu64 " times of %" PRIu64 ": %s; predictions that depend on it are too low",
+	    u->pid, s->comm, others, failed, not_asked + (uint64_t)s->asked, why);
+}
+
+/* Processes that could not be paused are named, with the reason (design.md 4.7). */
+static void name_unpaused(const struct runner *r)
+{
+	struct unpaused_list list = {.r = r};
+
+	session_processes(r->session, add_process, &list);
+	for (unsigned i = 0; i < list.n; i++)
+		warn_unpaused(r, &list.names[i]);
 }
 
 /* No experiment at all: the first reason that holds (design.md section 10, 21). */
@@ -245,7 +298,7 @@ int run_finish(struct runner *r)
 		error_set(&e, EXIT_OTHER, "cannot write the profile '%s': is the disk full?", r->o.output);
 		return cmd_fail(&e);
 	}
-	session_processes(r->session, name_process, r);
+	name_unpaused(r);
 	if (check_points(r, &e) || (!r->profile.n_experiments && fail_empty(r, &e)))
 		return cmd_fail(&e);
 	if (!r->o.quiet)
