@@ -107,4 +107,10 @@ profile "$dir/parent" exec "$dir/victim" $ms onstack
 lives
 prints ' [1-9][0-9]* usr1, 0 foreign'
 paused victim
+echo "-- many that cannot be paused are told of once"
+rm -f "$dir/profile.coz"
+run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P progress --fixed-line "$(line_of parent BESIDE)" --fixed-speedup 100 --experiment-length 50ms -- \
+	"$dir/parent" storm 30 "$dir/static_victim" 40
+says 'warning: process [0-9]+ \(static_victim\) and [0-9]+ more of that name could not be paused .*it has no pause handler'
+check "there is one warning" [ "$(grep -c 'warning: process' "$dir/err")" -eq 1 ]
 finish
