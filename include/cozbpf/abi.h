@@ -157,7 +157,11 @@ struct cozbpf_thread {
 	__u32 ring_next, ring_used;
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
-	__u32 segment, pad;
+	__u32 segment;
+	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
+	__u8 last_hit;	   /* the sample before was in the line */
+	__u8 last_valid;   /* there was one, and no edge since */
+	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an edge between it and the one before */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
 };
@@ -167,7 +171,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 48);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 8 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 16 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 

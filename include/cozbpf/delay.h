@@ -10,6 +10,12 @@
 #include <cozbpf/abi.h>
 
 #define DELAY_INLINE static inline __attribute__((always_inline, unused))
+/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers may be NULL as far as it knows. */
+#ifdef __bpf__
+#define DELAY_OUTLINE __attribute__((noinline, weak))
+#else
+#define DELAY_OUTLINE static inline __attribute__((unused))
+#endif
 #define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
 
 /* R = max(R, v). Bounded: after eight lost races the others have raised it and ours comes at the next look. */
@@ -25,6 +31,9 @@ DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
 
 /* A kind of segment with few samples leans to the thread's share; this is how much executed time that share counts for. */
 #define DELAY_PRIOR_NS 200000ULL
+
+/* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
+#define DELAY_PAIRS_MIN 8
 
 /* The share of the segment that the thread is in. */
 DELAY_INLINE __u32 delay_share(const struct cozbpf_thread *t)
@@ -47,18 +56,66 @@ DELAY_INLINE __u32 delay_share(const struct cozbpf_thread *t)
 DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
 {
 	t->segment = id & (COZBPF_SEGMENTS - 1);
+	t->last_valid = 0;
 	t->share = delay_share(t);
 }
 
-/* Opening level for a thread that is looked at for the first time in this experiment (rule 4). */
-DELAY_INLINE void delay_enter(struct cozbpf_thread *t, const struct cozbpf_control *x)
+/* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways through a window. */
+DELAY_INLINE __u64 delay_equal(__u32 a, __u32 b)
 {
-	__u32 epoch = DELAY_READ(x->epoch), line;
-	__u64 opened = x->opened_ns, hits = 0;
+	__u64 differ = a ^ b;
 
-	if (t->epoch == epoch)
-		return;
-	t->epoch = epoch;
+	__asm__ volatile("" : "+r"(differ)); /* or the compiler makes a branch of it again */
+	return (differ - 1) >> 63;
+}
+
+DELAY_INLINE __u32 delay_count_bits(__u32 v)
+{
+	v -= v >> 1 & 0x55555555;
+	v = (v & 0x33333333) + (v >> 2 & 0x33333333);
+	return ((v + (v >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+/*
+ * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over the window, among samples without an edge in
+ * between. Near 0 where the program passes through the line more often than it is sampled, near 1 where it stays in or out of it for many samples.
+ */
+DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
+{
+	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
+	__u32 pairs = delay_count_bits(usable), same = delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable);
+	__u32 hits = delay_count_bits(t->hit_bits), chance, agree;
+
+	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
+	if (t->ring_used < COZBPF_RING || pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
+		return 0;
+	/* Independent samples agree with probability p^2 + q^2. */
+	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) * (COZBPF_SHARE_ONE / (COZBPF_RING * COZBPF_RING));
+	agree = same * COZBPF_SHARE_ONE / pairs;
+	if (agree <= chance)
+		return 0;
+	agree = (__u32)((__u64)(agree - chance) * COZBPF_SHARE_ONE / (COZBPF_SHARE_ONE - chance));
+	return agree < COZBPF_SHARE_ONE ? agree : COZBPF_SHARE_ONE - 1;
+}
+
+/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the segment. Right on average whatever r is. */
+DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
+{
+	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
+
+	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) / COZBPF_SHARE_ONE);
+}
+
+/* Opening level for a thread that is looked at for the first time in this experiment (rule 4). */
+DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_control *x)
+{
+	__u64 opened, hits = 0;
+	__u32 line;
+
+	if (!t || !x)
+		return 0;
+	opened = x->opened_ns;
+	t->epoch = DELAY_READ(x->epoch);
 	t->paid = 0;
 	t->carry = 0;
 	t->pause = COZBPF_PAUSE_NONE;
@@ -71,14 +128,26 @@ DELAY_INLINE void delay_enter(struct cozbpf_thread *t, const struct cozbpf_contr
 	line = x->line;
 	for (int k = 0; k < COZBPF_SEGMENTS; k++)
 		t->segment_hits[k] = 0;
-	for (int i = 0; i < COZBPF_RING; i++) {
-		if (t->ring[i].line != line)
-			continue;
-		hits += t->ring[i].weight_ns;
-		t->segment_hits[t->ring_segment[i] & (COZBPF_SEGMENTS - 1)] += t->ring[i].weight_ns;
+	t->hit_bits = 0;
+	for (__u32 i = 0; i < COZBPF_RING; i++) {
+		__u32 at = (t->ring_next - 1 - i) & (COZBPF_RING - 1);
+		__u64 equal = delay_equal(t->ring[at].line, line), hit = t->ring[at].weight_ns & -equal;
+
+		hits += hit;
+		t->hit_bits |= (__u32)equal << i;
+		t->segment_hits[t->ring_segment[at] & (COZBPF_SEGMENTS - 1)] += hit;
 	}
 	t->ring_hits = hits;
+	t->last_valid = 0;
+	t->persistence = (__u16)delay_persistence(t);
 	t->share = delay_share(t);
+	return 0;
+}
+
+DELAY_INLINE void delay_enter(struct cozbpf_thread *t, struct cozbpf_control *x)
+{
+	if (t->epoch != DELAY_READ(x->epoch))
+		delay_enter_epoch(t, x);
 }
 
 /* Credit that the time executed up to `now` has earned but that L does not hold yet (rule 1). */
@@ -106,7 +175,7 @@ DELAY_INLINE void delay_credit(struct cozbpf_thread *t, struct cozbpf_control *x
 }
 
 /* Rule 2: [pause_from, end) of a pause has been served; what exceeds the debt goes to carry, never to R (rule 3). */
-DELAY_INLINE void delay_serve(struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 end)
+DELAY_INLINE void delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 end)
 {
 	__u64 served, required = DELAY_READ(x->required), room = required > t->paid ? required - t->paid : 0;
 
@@ -123,7 +192,7 @@ DELAY_INLINE void delay_serve(struct cozbpf_thread *t, const struct cozbpf_contr
 }
 
 /* Brings a thread in a pause up to `now`. A pause that holds its CPU ends at its end; a sleeping one when the thread has a CPU again. */
-DELAY_INLINE void delay_settle(struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+DELAY_INLINE void delay_settle(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		return;
@@ -132,34 +201,68 @@ DELAY_INLINE void delay_settle(struct cozbpf_thread *t, const struct cozbpf_cont
 		t->pause = COZBPF_PAUSE_NONE;
 }
 
-/* Puts a sample into the thread's window; it weighs the time executed since the one before. */
+/* Changes the weight of one sample of the window, and the sums with it. */
+DELAY_INLINE void delay_ring_weigh(struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 at, __u32 weight)
+{
+	struct cozbpf_ring_entry *e = &t->ring[at & (COZBPF_RING - 1)];
+	__u32 k = t->ring_segment[at & (COZBPF_RING - 1)] & (COZBPF_SEGMENTS - 1);
+	__u64 grown = (__u64)weight - e->weight_ns; /* modulo 2^64 when it shrinks */
+
+	t->ring_weight += grown;
+	t->segment_weight[k] += grown;
+	if (e->line == x->line) {
+		t->ring_hits += grown;
+		t->segment_hits[k] += grown;
+	}
+	e->weight_ns = weight;
+}
+
+/*
+ * Puts a sample into the thread's window. It weighs half of the time executed since the sample before, and that one the other half: pauses make
+ * the time between samples depend on where they fall, so that all of it for one side would lean to the line or away from it.
+ */
 DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 line)
 {
-	__u32 at = t->ring_next & (COZBPF_RING - 1), k = t->segment & (COZBPF_SEGMENTS - 1);
-	__u32 old = t->ring_segment[at] & (COZBPF_SEGMENTS - 1);
-	struct cozbpf_ring_entry *e = &t->ring[at];
-	__u32 selected = x->line, weight = t->unsampled > 0xffffffffULL ? 0xffffffffU : (__u32)t->unsampled;
+	__u32 at = t->ring_next & (COZBPF_RING - 1), before = (at - 1) & (COZBPF_RING - 1);
+	__u32 half = t->unsampled > 0xffffffffULL ? 0x7fffffffU : (__u32)(t->unsampled / 2);
 
 	t->unsampled = 0;
-	t->ring_weight -= e->weight_ns;
-	t->segment_weight[old] -= e->weight_ns;
-	if (e->line == selected) {
-		t->ring_hits -= e->weight_ns;
-		t->segment_hits[old] -= e->weight_ns;
-	}
-	e->line = line;
-	e->weight_ns = weight;
-	t->ring_segment[at] = k;
-	t->ring_weight += weight;
-	t->segment_weight[k] += weight;
-	if (line == selected) {
-		t->ring_hits += weight;
-		t->segment_hits[k] += weight;
-	}
+	if (t->ring_used && half < 0xffffffffU - t->ring[before].weight_ns)
+		delay_ring_weigh(t, x, before, t->ring[before].weight_ns + half);
+	delay_ring_weigh(t, x, at, 0);
+	t->ring[at].line = line;
+	t->ring_segment[at] = t->segment & (COZBPF_SEGMENTS - 1);
+	t->hit_bits = t->hit_bits << 1 | (line == x->line);
+	t->edge_bits = t->edge_bits << 1 | !t->last_valid;
+	delay_ring_weigh(t, x, at, half);
 	t->ring_next++;
 	if (t->ring_used < COZBPF_RING)
 		t->ring_used++;
-	t->share = delay_share(t);
+	t->persistence = (__u16)delay_persistence(t);
+	t->last_hit = line == x->line;
+	t->last_valid = 1;
+	delay_forecast(t);
+}
+
+/*
+ * The time since the last sample was credited with the guess made there. The sample now says where the line stands at its other end: what
+ * the two ends tell together is half way between them, so L is put right by s x executed x r x (h1 - h0) / 2. Never below 0.
+ */
+DELAY_INLINE void delay_correct(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line)
+{
+	__u32 hit = line == x->line;
+	__u64 by;
+
+	if (!t->last_valid || hit == t->last_hit || !DELAY_READ(x->active))
+		return;
+	by = t->unsampled * t->persistence / COZBPF_SHARE_ONE * x->speedup_pct / 200;
+	if (!hit) {
+		t->paid -= by < t->paid ? by : t->paid;
+		return;
+	}
+	t->paid += by;
+	if (t->paid > DELAY_READ(x->required))
+		delay_raise_required(x, t->paid);
 }
 
 /* The thread executes, yet its switch-in was not seen (kernels have been met that switch without passing the tracepoint): it begins here. */
@@ -198,6 +301,7 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 		e->line = line;
 		e->weight_ns = t->unsampled > 0xffffffffULL ? 0xffffffffU : (__u32)t->unsampled;
 	}
+	delay_correct(t, x, line);
 	delay_ring_push(t, x, line);
 	if (!DELAY_READ(x->active))
 		return 0;
@@ -317,9 +421,32 @@ DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
 	t->runnable_at = now;
 }
 
+/* The window of threads that were young before this one, for a thread that has none: many end before they have been sampled often. */
+DELAY_OUTLINE int delay_inherit(struct cozbpf_thread *t, struct cozbpf_control *x)
+{
+	__u64 all = 0, hits = 0;
+
+	if (!t || !x)
+		return 0;
+	for (int i = 0; i < COZBPF_RING; i++) {
+		__u32 line = x->young[i].line, weight = x->young[i].weight_ns;
+
+		t->ring[i].line = line;
+		t->ring[i].weight_ns = weight;
+		all += weight;
+		hits += weight & -delay_equal(line, x->line);
+	}
+	t->ring_weight = all;
+	t->ring_hits = hits;
+	t->segment_weight[0] = all;
+	t->segment_hits[0] = hits;
+	t->share = delay_share(t);
+	return 0;
+}
+
 /*
- * A new thread or process starts at its parent's L (paper 3.4, Thread creation), and with the window of those born before it: many threads
- * end before they have been sampled often enough to know them. `t` is zeroed.
+ * A new thread or process starts at its parent's L (paper 3.4, Thread creation), and with the window of those born before it.
+ * `t` is zeroed.
  */
 DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *parent, struct cozbpf_control *x, __u64 now)
 {
@@ -329,18 +456,7 @@ DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *pare
 	t->epoch = parent->epoch;
 	t->paid = parent->paid;
 	t->member = 1;
-	for (int i = 0; i < COZBPF_RING; i++) {
-		__u32 line = x->young[i].line, weight = x->young[i].weight_ns;
-
-		t->ring[i].line = line;
-		t->ring[i].weight_ns = weight;
-		t->ring_weight += weight;
-		if (line == x->line)
-			t->ring_hits += weight;
-	}
-	t->segment_weight[0] = t->ring_weight;
-	t->segment_hits[0] = t->ring_hits;
-	t->share = delay_share(t);
+	delay_inherit(t, x);
 }
 
 /* Virtual time of a thread that executes, without touching it: the sample program may come in between, hence the second look. */
