@@ -212,13 +212,24 @@ static void check_paranoid(const struct context *c, struct finding *f)
 static void check_uprobes(const struct context *c, struct finding *f)
 {
 	char value[16];
+	int err;
 
-	if (read_line("/sys/bus/event_source/devices/uprobe/type", value, sizeof(value))) {
-		finding_set(f, FINDING_OK, "perf event type %s", value);
+	if (!read_line("/sys/bus/event_source/devices/uprobe/type", value, sizeof(value))) {
+		finding_set(f, FINDING_MISSING, "the kernel has no uprobes, or /sys is not mounted: progress points cannot be probed");
+		finding_hint(f, "mount -t sysfs sysfs /sys, or a kernel built with CONFIG_UPROBE_EVENTS=y");
 		return;
 	}
-	finding_set(f, FINDING_MISSING, "the kernel has no uprobes, or /sys is not mounted: progress points cannot be probed");
-	finding_hint(f, "mount -t sysfs sysfs /sys, or a kernel built with CONFIG_UPROBE_EVENTS=y");
+	err = open_event((uint32_t)atoi(value), 0); /* names no file: -EINVAL, but only after the question of privilege */
+	if (err >= 0)
+		close(err);
+	if ((err == -EACCES || err == -EPERM) && !c->privileged) {
+		untried(f);
+	} else if (err == -EACCES || err == -EPERM) {
+		finding_set(f, FINDING_MISSING, "this kernel lets only CAP_SYS_ADMIN probe progress points");
+		finding_hint(f, "sudo cozbpf ..., or add cap_sys_admin to the file's capabilities; without it: --end-to-end");
+	} else {
+		finding_set(f, FINDING_OK, "perf event type %s", value);
+	}
 }
 
 static void check_tracefs(const struct context *c, struct finding *f)
