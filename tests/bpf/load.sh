@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# All BPF programs load and verify as the tool loads them, each within a budget of instructions.
+# Budgets stand half or more above what was measured when they were written: growth beyond that is to be noticed, not forbidden. "size" is the
+# program after the kernel's rewrites and with its subprograms, "verified" the work of the verifier, whose own limit is one million.
+# shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
+. "$(dirname "$0")/../e2e/lib.sh"
+fixture speed
+
+# program size verified
+budgets='
+on_sample 1500 25000
+on_deliver 120 200
+on_switch 800 25000
+on_waking 750 8000
+on_wakeup_new 40 60
+on_timer_entry 40 40
+on_timer_exit 40 40
+on_irq_entry 40 40
+on_irq_exit 40 40
+on_softirq_entry 60 80
+on_softirq_exit 40 40
+on_fork 800 8000
+on_exec 180 250
+on_exit 250 400
+on_visit 150 300
+'
+
+start "$tool" run -q -o "$dir/profile.coz" -P progress -- "$dir/speed"
+wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
+command_pid=$(sed -n 's/^ready //p' "$dir/out")
+started+=("$command_pid")
+for f in /proc/"$tool_pid"/fdinfo/*; do
+	sed -nE 's/^prog_id:[[:space:]]*/id /p; s/^verified_insns:[[:space:]]*/verified /p' "$f" 2>/dev/null |
+		awk '$1 == "id" { id = $2 } $1 == "verified" { v = $2 } END { if (id) print id, v + 0 }'
+done | sort -u >"$dir/programs" # links name the program as well, but not its instructions
+while read -r id verified; do
+	[ "$verified" -gt 0 ] || continue
+	bpftool -j prog show id "$id" | python3 -c 'import json, sys; p = json.load(sys.stdin); print(p["name"], p["bytes_xlated"] // 8, sys.argv[1], p["type"], bool(p.get("bytes_jited")))' "$verified"
+done <"$dir/programs" | sort >"$dir/out.programs"
+kill -KILL "$command_pid" "$tool_pid"
+wait 2>/dev/null
+cat "$dir/out.programs"
+
+check "as many programs as budgets" [ "$(wc -l <"$dir/out.programs")" -eq "$(grep -c '^on' <<<"$budgets")" ]
+while read -r name size verified; do
+	[ -n "$name" ] || continue
+	read -r real_size real_verified _ jited < <(sed -n "s/^$name //p" "$dir/out.programs") || bad "$name is loaded"
+	check "$name: ${real_size:=none} instructions of $size" is "$real_size" '<=' "$size"
+	check "$name: ${real_verified:=none} verified of $verified" is "$real_verified" '<=' "$verified"
+	check "$name: compiled" [ "${jited:-}" = True ]
+done <<<"$budgets"
+finish
