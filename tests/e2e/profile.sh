@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A short profile of a program of known behaviour, from the records in profile.coz to the report: appended, repeatable, and of the right order.
+# abab does 60 % of its work in LINE_A, so ending that altogether gains 0.6. Twelve runs of 0.2 s on a busy machine come within 0.25 of it: wide, but
+# nothing that is wrong by a sign, a factor of two or a missing baseline passes. Accuracy is tests/bench/accuracy.sh's affair.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+work=$workloads/abab
+line=abab.c:$(grep -n LINE_A tests/workloads/abab.c | cut -d: -f1)
+look=(python3 "$root/tests/e2e/fixtures/profile.py")
+rate=$("$work" --calibrate)
+short=(--no-tui --experiment-length 50ms -P progress)
+
+# figure KEY: of what was last looked at
+figure() {
+	sed -n "s/^$1 //p" "$dir/figures"
+}
+
+looked() { # WHAT ARGUMENTS...: of profile.py
+	local what=$1
+	shift
+	if "${look[@]}" "$@" >"$dir/figures" 2>"$dir/err"; then ok "$what"; else bad "$what"; fi
+}
+
+echo "-- records"
+run 0 "$tool" "${short[@]}" --seed 1 -o "$dir/a.coz" -- "$work" --seconds 2 --iters-per-ms "$rate"
+says '^ *1 ' 'progress point progress'
+prints '^visits [0-9]+ seconds'
+looked "the profile is one of one run" coz "$dir/a.coz" 1
+check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
+check "the hot line was sampled ($(figure "at $line"))" is "$(figure "at $line")" '>=' 100
+run 0 "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work" --seconds 1.2 --iters-per-ms "$rate"
+looked "a second run is appended" coz "$dir/a.coz" 2
+
+echo "-- reports"
+run 0 "$tool" report "$dir/a.coz"
+prints 'abab.c:'
+run 0 "$tool" report --json "$dir/a.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+check "it counts all experiments" is "$(figure experiments)" == "$(grep -c ^experiment "$dir/a.coz")"
+
+echo "-- several runs"
+run 0 "$tool" "${short[@]}" -n 3 -o "$dir/n.coz" -- "$work" --rounds 80 --iters-per-ms "$rate"
+looked "-n 3 is a profile of three runs" coz "$dir/n.coz" 3
+check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 3 ]
+
+echo "-- end to end"
+run 0 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" --fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
+looked "the profile is one of twelve runs" coz "$dir/e.coz" 12
+run 0 "$tool" report --json "$dir/e.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+gain=$(figure "gain $line 1.0")
+gain=${gain:-$(figure "gain $line 1")}
+check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.35
+check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
+check "the report names the point" has "$dir/report.json" '"end-to-end"'
+
+echo "-- the seed"
+order() { # SEED: the first eight speedups
+	rm -f "$dir/s.coz"
+	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --seconds 1.2 --iters-per-ms "$rate" \
+		>/dev/null 2>"$dir/err"
+	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | head -n 8 | tr '\n' ' '
+}
+first=$(order 7)
+check "eight experiments ($first)" [ "$(wc -w <<<"$first")" -eq 8 ]
+check "the same seed gives the same order" [ "$(order 7)" = "$first" ]
+check "another seed gives another" [ "$(order 8)" != "$first" ]
+
+echo "-- the end of profiling"
+mkdir "$dir/sub"
+cd "$dir/sub" || exit 1
+run 0 "$tool" --no-tui --experiment-length 50ms -P progress -d 1s -- "$work" --seconds 2 --iters-per-ms "$rate"
+cd "$root" || exit 1
+says 'profiling has ended; waiting for the command to end'
+prints '^visits [0-9]+ seconds 2\.'
+looked "without -o the profile is profile.coz, here" coz "$dir/sub/profile.coz" 1
+ms=$(sed -nE 's/^runtime.*time=([0-9]+)[0-9]{6}(.free.*)?$/\1/p' "$dir/sub/profile.coz")
+check "it ends after 1 s ($ms ms)" is "${ms:-none}" '>=' 1000
+check "and not with the command" is "${ms:-none}" '<' 1900
+finish
