@@ -12,12 +12,12 @@
 #include "core/errors.h"
 
 enum option_type {
-	OPTION_FLAG,	/* bool *: set to true */
-	OPTION_UNFLAG,	/* bool *: set to false */
-	OPTION_STRING,	/* const char ** : borrowed from argv */
-	OPTION_LIST,	/* struct string_list *: appended, borrowed from argv */
-	OPTION_UINT,	/* uint64_t * : decimal */
-	OPTION_TIME,	/* uint64_t * : ns; "500us", "1ms", "30s", "5m", "1h"; a plain number is seconds */
+	OPTION_FLAG,   /* bool *: set to true */
+	OPTION_UNFLAG, /* bool *: set to false */
+	OPTION_STRING, /* const char ** : borrowed from argv */
+	OPTION_LIST,   /* struct string_list *: appended, borrowed from argv */
+	OPTION_UINT,   /* uint64_t * : decimal */
+	OPTION_TIME,   /* uint64_t * : ns; "500us", "1ms", "30s", "5m", "1h"; a plain number is seconds */
 };
 
 struct string_list {
@@ -29,17 +29,17 @@ struct option_entry {
 	char letter; /* 0: none */
 	const char *name;
 	enum option_type type;
-	size_t field;	     /* offset in the options struct */
+	size_t field;        /* offset in the options struct */
 	const char *metavar; /* NULL for flags */
 	const char *help;    /* one sentence, lower case, with the default */
 };
 
 struct option_table {
-	const char *command;  /* "run" */
-	const char *usage;    /* "cozbpf [run] [options] -- cmd [args...]" */
-	const char *summary;  /* what it does, one or two sentences */
+	const char *command;                /* "run" */
+	const char *usage;                  /* "cozbpf [run] [options] -- cmd [args...]" */
+	const char *summary;                /* what it does, one or two sentences */
 	const struct option_entry *entries; /* ends with name == NULL */
-	const char *epilogue; /* printed after the options: examples; NULL: none */
+	const char *epilogue;               /* printed after the options: examples; NULL: none */
 };
 
 /* Parses options into @fields. Returns the index of the first operand, 0 when --help was asked and printed to stdout, or -1 with @e

@@ -6,14 +6,14 @@
 /* Exit statuses of the tool (design.md section 11). */
 enum exit_status {
 	EXIT_OK = 0,
-	EXIT_OTHER = 1,	     /* anything without a status of its own */
-	EXIT_USAGE = 2,	     /* wrong usage, a spec that names nothing included */
-	EXIT_FORBIDDEN = 3,  /* the machine does not allow it */
-	EXIT_NO_RESULT = 4,  /* nothing could be measured */
+	EXIT_OTHER = 1,     /* anything without a status of its own */
+	EXIT_USAGE = 2,     /* wrong usage, a spec that names nothing included */
+	EXIT_FORBIDDEN = 3, /* the machine does not allow it */
+	EXIT_NO_RESULT = 4, /* nothing could be measured */
 };
 
 struct error {
-	int status;	  /* enum exit_status */
+	int status;       /* enum exit_status */
 	char cause[1024]; /* lower case, no full stop, names in 'quotes' */
 	char hint[1024];  /* next step for the user; empty when there is none */
 };

@@ -40,7 +40,8 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e)
 	if (strchr(command, '/')) {
 		if (is_program(command))
 			return absolute(command, ret, size, e);
-		error_set(e, EXIT_USAGE, "cannot run '%s': %s", command, access(command, F_OK) ? strerror(errno) : "it is not an executable file");
+		error_set(e, EXIT_USAGE, "cannot run '%s': %s", command,
+		    access(command, F_OK) ? strerror(errno) : "it is not an executable file");
 		return error_hint(e, "name a program, or a file that may be executed (chmod +x)");
 	}
 	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {

@@ -19,9 +19,9 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e);
 
 struct launch_options {
 	char **argv;
-	const char *path;	/* as launch_find() gave it */
-	const char *shim;	/* absolute path of the shim library; added to LD_PRELOAD */
-	int signal;		/* told to the shim in COZBPF_SIGNAL */
+	const char *path; /* as launch_find() gave it */
+	const char *shim; /* absolute path of the shim library; added to LD_PRELOAD */
+	int signal;       /* told to the shim in COZBPF_SIGNAL */
 	const struct identity *identity;
 	const sigset_t *mask; /* signal mask the command gets */
 };

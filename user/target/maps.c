@@ -19,8 +19,8 @@ int map_parse(const char *line, struct map_entry *ret)
 	int path = 0;
 	size_t n;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start, &ret->end, perms, &ret->offset, &major, &minor,
-		   &ret->ino, &path) < 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start, &ret->end, perms, &ret->offset,
+		&major, &minor, &ret->ino, &path) < 7 ||
 	    !path || strlen(perms) != 4)
 		return 0;
 	if (perms[2] != 'x' || line[path] != '/' || ret->end <= ret->start)

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The profiler beside the simulated machine (refsim.h): each function drives include/cozbpf/delay.h as the hook of bpf/ does that it stands for. */
+#ifndef COZBPF_TESTS_REFSIM_PROFILER_H
+#define COZBPF_TESTS_REFSIM_PROFILER_H
+
+#include "refsim_model.h"
+
+/* Before any hook looks at a thread: the share that the knobs ask for. */
+static void sim_look(struct sim *s, struct sim_thread *t)
+{
+	delay_enter(&t->d, &s->x);
+	if (s->r->oracle || s->r->lumps)
+		t->d.ring_weight += !t->d.ring_weight; /* no first sample that speaks for the time before it */
+	if (s->r->oracle)
+		t->d.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
+	if (s->r->lumps)
+		t->d.share = 0;
+}
+
+static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, bool runnable, struct sim_thread *in)
+{
+	struct cozbpf_cpu none = {0};
+
+	if (!s->r)
+		return;
+	if (out) {
+		sim_look(s, out);
+		delay_switch_out(&out->d, &s->x, &cpu->d, runnable, s->now);
+	}
+	if (in) {
+		sim_look(s, in);
+		s->joins += delay_switch_in(&in->d, &s->x, s->r->no_cpu ? &none : &cpu->d, s->now);
+	}
+}
+
+static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
+{
+	if (!s->r)
+		return;
+	sim_look(s, t);
+	if (by && !s->r->no_wake) {
+		sim_look(s, by);
+		delay_wake(&t->d, &by->d, &s->x, s->now);
+		if (!s->r->one_segment) {
+			/* as a hash of the first argument of the system call that waits */
+			delay_segment(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
+			delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
+		}
+		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
+			t->d.paid = by->d.paid;
+	}
+	delay_runnable(&t->d, s->now);
+}
+
+static void sim_on_visit(struct sim *s, struct sim_thread *t)
+{
+	uint64_t v;
+
+	s->visits++;
+	if (!s->r || !s->x.active)
+		return;
+	if (t->d.epoch == s->x.epoch)
+		sim_look(s, t);
+	v = delay_virtual_time(&t->d, &s->x, s->now);
+	if (v <= s->x.opened_ns)
+		return;
+	v -= s->x.opened_ns;
+	if (v >> s->x.bucket_shift >= COZBPF_BUCKETS)
+		return;
+	s->buckets[v >> s->x.bucket_shift].count++;
+	s->buckets[v >> s->x.bucket_shift].sum += v;
+}
+
+/* Entries older than the window speak no longer. */
+static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
+{
+	for (unsigned k = s->r->window; k < COZBPF_RING && k < t->ring_used; k++) {
+		struct cozbpf_ring_entry *e = &t->ring[(t->ring_next - 1 - k) & (COZBPF_RING - 1)];
+
+		t->ring_weight -= e->weight_ns;
+		if (e->line == s->x.line)
+			t->ring_hits -= e->weight_ns;
+		e->weight_ns = 0;
+	}
+	t->share = delay_share(t);
+}
+
+static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_thread *t = cpu->cur;
+	uint64_t debt, end;
+	unsigned line, threads = 0;
+
+	s->samples++;
+	sim_look(s, t);
+	delay_settle(&t->d, &s->x, s->now);
+	if (t->d.pause == COZBPF_PAUSE_BEGUN) {
+		s->in_pause++;
+		return;
+	}
+	cpu->free_at = s->now + s->r->sample_ns;
+	line = t->spins ? 9 : t->line;
+	delay_withdraw(&t->d, s->now);
+	if (s->r->lumps && line == SIM_SELECTED && s->x.active) {
+		delay_credit(&t->d, &s->x, s->now);
+		t->d.paid += t->d.unsampled * s->x.speedup_pct / 100;
+		delay_raise_required(&s->x, t->d.paid);
+	}
+	debt = delay_sample(&t->d, &s->x, line, s->now, s->r->min_debt_ns);
+	sim_trim_window(s, &t->d);
+	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
+		return;
+	for (unsigned i = 0; i < SIM_THREADS; i++)
+		threads += s->threads[i].alive;
+	end = (s->now + debt - s->r->exit_ns) & ~COZBPF_HOLD;
+	t->hold = !s->r->sleep || threads > s->c->cpus;
+	delay_asked(&t->d, s->now, end, t->hold);
+	t->signalled = true;
+	t->signal_at = s->now + s->r->signal_ns;
+	t->signal_end = end;
+	cpu->free_at = t->signal_at;
+	s->pauses++;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The delay arithmetic where threads meet, are born or sleep over an epoch (design.md 4.4, 4.5), rule by rule. What a thread does by itself is in
+ * test_delay.c. Times are exact: the arithmetic has no tolerance. */
+#include "delay_fixture.h"
+
+/* The table of 4.5, one row each. */
+TEST(woken_by_a_thread_of_the_target)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 20 * MS;
+	/* would virtually have waited: carries the waker's L over, and with it its debt */
+	t = thread(5 * MS, 0), w = thread(9 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 9 * MS);
+	/* would virtually not have waited at all: its own virtual time stands still */
+	t = thread(5 * MS, 0), w = thread(19 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 15 * MS);
+	/* the waker is behind */
+	t = thread(5 * MS, 0), w = thread(2 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(x.required, 20 * MS);
+	/* clocks of CPUs may differ a little: a wait is never negative */
+	t = thread(5 * MS, 0), w = thread(19 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0 + 12 * MS;
+	delay_wake(&t, &w, &x, T0 + 11 * MS);
+	CHECK_EQ(t.paid, 5 * MS);
+}
+
+/* The waker is looked at first: what it has executed and what it has served count. */
+TEST(waker_is_brought_up_to_date)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	t = thread(0, 0), w = thread(0, COZBPF_SHARE_ONE);
+	t.run_since = 0, t.blocked_at = T0;
+	delay_wake(&t, &w, &x, T0 + 3 * MS);
+	CHECK_EQ(w.paid, 3 * MS);
+	CHECK_EQ(t.paid, 3 * MS);
+	CHECK_EQ(x.required, 3 * MS);
+	/* a waker back from its pause */
+	x.required = 8 * MS;
+	t = thread(0, 0), w = thread(3 * MS, 0);
+	t.run_since = 0, t.blocked_at = T0;
+	delay_asked(&w, T0, T0 + 5 * MS, 1);
+	delay_begin(&w, &x, T0);
+	delay_wake(&t, &w, &x, T0 + 20 * MS);
+	CHECK_EQ(w.paid, 8 * MS);
+	CHECK_EQ(t.paid, 8 * MS);
+}
+
+TEST(woken_in_its_pause)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 8 * MS;
+	t = thread(MS, 0), w = thread(0, 0);
+	delay_asked(&t, T0, T0 + 5 * MS, 0);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	delay_wake(&t, &w, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, MS);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+}
+
+TEST(woken_by_a_timer_pays)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, 0, T0 + MS);
+	CHECK_EQ(t.blocked_at, T0 + MS);
+	CHECK_EQ(t.runnable_at, 0);
+	x.required = 6 * MS;
+	delay_runnable(&t, T0 + 7 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 7 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(t.blocked_at, 0);
+	CHECK_EQ(t.runnable_at, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 8 * MS, 0), 6 * MS);
+}
+
+TEST(gets_a_cpu_that_the_target_used)
+{
+	struct cozbpf_thread t, other;
+
+	open(100);
+	x.required = 20 * MS;
+	t = thread(2 * MS, 0), other = thread(4 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, 1, T0 + MS);
+	CHECK_EQ(cpu.paid, 2 * MS);
+	CHECK_EQ(cpu.left_at, T0 + MS);
+	CHECK_EQ(t.blocked_at, 0);
+	delay_switch_in(&other, &x, &cpu, T0 + MS);
+	delay_switch_out(&other, &x, &cpu, 1, T0 + 4 * MS);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 1);
+	CHECK_EQ(t.paid, 4 * MS); /* min(2 + 3, 4) */
+	/* the first operand */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 3 * MS;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 1);
+	CHECK_EQ(t.paid, MS);
+	/* the CPU stood idle or outsiders had it since: no join */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 4 * MS + 1;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 9 * MS), 0);
+	CHECK_EQ(t.paid, 0);
+	/* an outsider ran after the last thread of the target: all of the wait counts */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 3 * MS;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 5 * MS), 1);
+	CHECK_EQ(t.paid, 2 * MS);
+	/* a clock of the experiment before says nothing */
+	t = thread(0, 0);
+	t.runnable_at = T0 + 3 * MS;
+	cpu.epoch = 0;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 0);
+	CHECK_EQ(t.paid, 0);
+}
+
+TEST(born_with_the_parents_delays)
+{
+	struct cozbpf_thread t = {0}, parent;
+
+	open(50);
+	parent = thread(3 * MS, COZBPF_SHARE_ONE);
+	x.required = 3 * MS;
+	delay_fork(&t, &parent, &x, T0 + 2 * MS);
+	CHECK_EQ(parent.paid, 4 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
+	CHECK_EQ(t.epoch, 1);
+	CHECK_EQ(t.member, 1);
+	CHECK_EQ(x.required, 4 * MS);
+	/* the parent's debt is inherited as well */
+	memset(&t, 0, sizeof(t));
+	x.required = 9 * MS;
+	delay_fork(&t, &parent, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
+	/* a parent asleep since the last experiment enters first */
+	open_at(2, 50, T0 + 10 * MS);
+	memset(&t, 0, sizeof(t));
+	delay_fork(&t, &parent, &x, T0 + 10 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(t.epoch, 2);
+}
+
+/* A sleeper over an epoch: its debt, credit, carry and pause are gone, its wait counts from the opening only. */
+TEST(asleep_over_an_epoch)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 50 * MS;
+	t = thread(9 * MS, 0);
+	t.carry = 3 * MS;
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	open_at(2, 100, T0 + 100 * MS);
+	w = thread(0, COZBPF_SHARE_ONE);
+	w.run_since = T0 + 100 * MS;
+	delay_wake(&t, &w, &x, T0 + 104 * MS);
+	CHECK_EQ(t.paid, 4 * MS); /* both operands: waited 4 since the opening, w has 4 */
+	CHECK_EQ(t.carry, 0);
+	CHECK_EQ(t.blocked_at, T0 + 100 * MS);
+	/* woken by a timer: owes what accrued in this experiment */
+	open(100);
+	t = thread(9 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, 0, T0);
+	open_at(2, 100, T0 + 100 * MS);
+	x.required = 5 * MS;
+	delay_runnable(&t, T0 + 105 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 105 * MS);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 106 * MS, 0), 5 * MS);
+}
+
+TEST(running_waiting_pausing_over_an_epoch)
+{
+	struct cozbpf_thread t;
+
+	/* executing: credit only since the opening, with the share of the new line */
+	open(100);
+	t = thread(7 * MS, HALF);
+	open_at(2, 100, T0 + 10 * MS);
+	x.line = 1;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.share, HALF);
+	CHECK_EQ(t.ring_hits, 16 * MS);
+	delay_credit(&t, &x, T0 + 12 * MS);
+	CHECK_EQ(t.paid, MS);
+	x.line = 99;
+	x.epoch = 3;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.share, 0);
+	/* waiting for a CPU since before */
+	open(100);
+	t = thread(7 * MS, 0);
+	t.run_since = 0, t.runnable_at = T0 + MS;
+	open_at(2, 100, T0 + 10 * MS);
+	cpu = (struct cozbpf_cpu){.paid = 5 * MS, .left_at = T0 + 12 * MS, .epoch = 2};
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 12 * MS), 1);
+	CHECK_EQ(t.paid, 2 * MS);
+	/* in a pause: what it goes on serving was for the experiment before */
+	open(100);
+	x.required = 9 * MS;
+	t = thread(0, COZBPF_SHARE_ONE);
+	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	delay_begin(&t, &x, T0);
+	open_at(2, 100, T0 + 5 * MS);
+	delay_enter(&t, &x);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	delay_settle(&t, &x, T0 + 10 * MS);
+	delay_credit(&t, &x, T0 + 10 * MS);
+	CHECK_EQ(t.paid, MS); /* executes since the pause's end */
+	/* a second look changes nothing */
+	t.carry = 5;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.carry, 5);
+	CHECK_EQ(t.paid, MS);
+}
