@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From a fresh Debian machine to an answer: installs, builds, fetches and builds lbzip2 (a parallel bzip2), and profiles it on real data.
-# usage: sudo ./scripts/demo.sh   Knobs: DEMO_SECONDS (75), DEMO_THREADS (2), DEMO_MB (400), DEMO_DIR (build/demo, kept between runs).
+# usage: sudo ./scripts/demo.sh   Knobs: DEMO_SECONDS (90), DEMO_THREADS (2), DEMO_MB (400), DEMO_DIR (build/demo, kept between runs).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-seconds=${DEMO_SECONDS:-75}
+seconds=${DEMO_SECONDS:-90}
 threads=${DEMO_THREADS:-2}
 megabytes=${DEMO_MB:-400}
 dir=${DEMO_DIR:-build/demo}
