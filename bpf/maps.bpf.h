@@ -90,6 +90,8 @@ static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 ind
 	if (!point)
 		return;
 	__sync_fetch_and_add(&point->visits, 1);
+	if (t->paced)
+		__sync_fetch_and_add(&point->paced, 1);
 	if (!DELAY_READ(control.active))
 		return;
 	from = control.counted_ns;

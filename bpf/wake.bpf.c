@@ -7,11 +7,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current thread's doing. */
-#define IRQ_TIMER 1
-#define IRQ_SOFT 2
-#define IRQ_DEVICE 4
-
 /* A softirq that begins this soon after an interrupt handler of this CPU runs on that interrupt's exit, not inline from a system call. */
 #define IRQ_EXIT_NS 3000
 
@@ -70,6 +65,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		delay_segment(t, 2 * object + 1);
 		delay_segment(w, 2 * object);
 		cpu->joins++;
+	} else if (cpu && cpu->irq & COZBPF_IRQ_TIMER) {
+		delay_timer_wake(t, &control, cpu->timer_at);
 	}
 	delay_runnable(t, now);
 	return 0;
@@ -106,21 +103,27 @@ static __always_inline int irq_clear(__u32 kind)
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_timer_entry)
+int BPF_PROG(on_timer_entry, struct hrtimer *timer)
 {
-	return irq_set(IRQ_TIMER);
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->irq |= COZBPF_IRQ_TIMER;
+	cpu->timer_at = timer->_softexpires;
+	return 0;
 }
 
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_timer_exit)
 {
-	return irq_clear(IRQ_TIMER);
+	return irq_clear(COZBPF_IRQ_TIMER);
 }
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_entry)
 {
-	return irq_set(IRQ_DEVICE);
+	return irq_set(COZBPF_IRQ_DEVICE);
 }
 
 SEC("tp_btf/irq_handler_exit")
@@ -129,7 +132,7 @@ int BPF_PROG(on_irq_exit)
 	struct cozbpf_cpu *cpu = this_cpu();
 
 	if (cpu) {
-		cpu->irq &= ~IRQ_DEVICE;
+		cpu->irq &= ~COZBPF_IRQ_DEVICE;
 		cpu->irq_exit_at = bpf_ktime_get_ns();
 	}
 	return 0;
@@ -145,12 +148,12 @@ int BPF_PROG(on_softirq_entry, unsigned int vec)
 		return 0;
 	if ((vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) && bpf_ktime_get_ns() - cpu->irq_exit_at > IRQ_EXIT_NS)
 		return 0;
-	cpu->irq |= IRQ_SOFT;
+	cpu->irq |= COZBPF_IRQ_SOFT;
 	return 0;
 }
 
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(on_softirq_exit)
 {
-	return irq_clear(IRQ_SOFT);
+	return irq_clear(COZBPF_IRQ_SOFT);
 }

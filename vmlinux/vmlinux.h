@@ -58,6 +58,12 @@ struct task_struct {
 	char comm[16];
 };
 
+typedef s64 ktime_t;
+
+struct hrtimer {
+	ktime_t _softexpires;
+};
+
 struct kernel_siginfo;
 struct linux_binprm;
 

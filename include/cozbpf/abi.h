@@ -83,7 +83,7 @@ struct cozbpf_bucket {
 
 struct cozbpf_point {
 	__u64 visits; /* of the whole run, experiment or not */
-	__u64 pad;
+	__u64 paced;  /* those of threads that a periodic timer paces */
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
 };
 
@@ -93,6 +93,7 @@ struct cozbpf_cpu {
 	__u32 epoch;
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no edges */
 	__u64 irq_exit_at;
+	__u64 timer_at; /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
 	__u64 joins, handovers; /* how often the two rules of 4.5 were applied */
 };
 
@@ -136,6 +137,11 @@ struct cozbpf_event {
 	__u32 kind, tgid, arg, pad;
 };
 
+/* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current thread's doing. */
+#define COZBPF_IRQ_TIMER 1
+#define COZBPF_IRQ_SOFT 2
+#define COZBPF_IRQ_DEVICE 4
+
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0
 #define COZBPF_PAUSE_ASKED 1  /* signal sent, handler not seen yet */
@@ -149,6 +155,7 @@ struct cozbpf_thread {
 	__u64 unsampled; /* executed since the last sample, up to run_since */
 	__u64 blocked_at, runnable_at; /* 0: not so */
 	__u64 asked_at, pause_from, pause_end;
+	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after the one before */
 	__u32 pause, pause_hold;
 	__u32 epoch;
 	__u32 share; /* f of the selected line, in 1/COZBPF_SHARE_ONE */
@@ -161,6 +168,7 @@ struct cozbpf_thread {
 	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
 	__u8 last_hit;	   /* the sample before was in the line */
 	__u8 last_valid;   /* there was one, and no edge since */
+	__u32 paced, pad; /* woken by a periodic timer, or by a thread that was */
 	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an edge between it and the one before */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
@@ -170,8 +178,8 @@ struct cozbpf_thread {
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 48);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 9 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 16 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 56);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 12 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 16 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 

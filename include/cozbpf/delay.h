@@ -276,6 +276,15 @@ DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
 	return 1;
 }
 
+/* A paced thread owes nothing. */
+DELAY_INLINE void delay_excuse(struct cozbpf_thread *t, const struct cozbpf_control *x)
+{
+	__u64 required = DELAY_READ(x->required);
+
+	if (t->paced && t->paid < required)
+		t->paid = required;
+}
+
 /*
  * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none; carry has been
  * used up first. The caller has settled the thread and found it not pausing.
@@ -305,6 +314,7 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 	delay_ring_push(t, x, line);
 	if (!DELAY_READ(x->active))
 		return 0;
+	delay_excuse(t, x);
 	required = DELAY_READ(x->required);
 	if (t->paid >= required)
 		return 0;
@@ -413,6 +423,25 @@ DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, s
 	delay_credit(w, x, now);
 	own = t->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
 	t->paid = own < w->paid ? own : w->paid;
+	t->paced = w->paced;
+}
+
+/*
+ * Thread `t`, blocked, is woken by a timer that was set to `expiry`. It pays what accrued while it slept, unless the timer is periodic: then its
+ * pace comes from outside and no delay moves it (design.md section 5). Expiries at exactly equal distances tell: a program that sleeps for a
+ * while, or until a while from now, never meets the same nanosecond twice. Whole multiples are periods that were missed.
+ */
+DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry)
+{
+	__u64 period = expiry - t->timer_at;
+
+	delay_enter(t, x);
+	if (!period || t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	t->paced = t->timer_period && period % t->timer_period == 0;
+	if (!t->paced)
+		t->timer_period = period;
+	t->timer_at = expiry;
 }
 
 /* The thread becomes runnable, whoever woke it; after delay_wake(). */

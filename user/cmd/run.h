@@ -36,7 +36,8 @@ struct run_options {
 
 struct point {
 	char *name;
-	uint64_t visits_before; /* of earlier runs */
+	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
+	bool paced;				/* most visits of the last experiment were paced from outside */
 };
 
 /* A process of the target, as far as its mappings go. */

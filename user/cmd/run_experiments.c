@@ -54,6 +54,10 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	r->closing = false;
 	r->phase = PHASE_OPEN;
 	r->visits_at_open = most_visits(r);
+	for (unsigned i = 0; i < r->n_points; i++) {
+		r->points[i].visits_at_open = session_point(r->session, i)->visits;
+		r->points[i].paced_at_open = session_point(r->session, i)->paced;
+	}
 	o.shift = r->shift;
 	o.period = 1 - PERIOD_SPREAD / 2 + PERIOD_SPREAD * (double)rng_below(&r->schedule.rng, 1000) / 1000;
 	if (!r->o.end_to_end)
@@ -63,12 +67,27 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	return r->deadline_ns;
 }
 
-static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, uint64_t *bursts)
+/* Where most visits since the opening came from threads that a periodic timer paces, real visits in real time are what counts. */
+static void check_pace(struct runner *r, unsigned i, uint64_t real_ns, struct point_record *ret)
+{
+	const struct cozbpf_point *now = session_point(r->session, i);
+	uint64_t visits = now->visits - r->points[i].visits_at_open;
+
+	r->points[i].paced = (now->paced - r->points[i].paced_at_open) * 2 > visits;
+	if (!r->points[i].paced)
+		return;
+	ret->delta = ret->bursts = visits;
+	ret->span_delta = ret->span_ns = 0;
+	ret->paced_ns = real_ns;
+}
+
+static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns, uint64_t *bursts)
 {
 	struct point_record *points = calloc(r->n_points ? r->n_points : 1, sizeof(*points));
 
 	for (unsigned i = 0; points && i < r->n_points; i++) {
 		visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, &points[i]);
+		check_pace(r, i, real_ns, &points[i]);
 		points[i].name = strdup(r->points[i].name);
 		bursts[i] = points[i].bursts;
 	}
@@ -123,7 +142,7 @@ static void close_experiment(struct runner *r)
 	x.selected_samples = snap.selected_samples;
 	x.fixed = r->fixed_line != 0;
 	x.run = r->run;
-	x.points = fill_points(r, x.duration_ns, bursts);
+	x.points = fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, bursts);
 	x.n_points = x.points ? r->n_points : 0;
 	keep_experiment(r, &x);
 	length_update(&r->length, bursts, x.n_points);

@@ -270,6 +270,14 @@ static int check_points(struct runner *r, struct error *e)
 	return error_hint(e, "choose a place that the program passes once per unit of work; was it inlined, or does another process run it?");
 }
 
+/* What is paced by a clock outside the program gains nothing from any line (design.md section 5). */
+static void warn_paced(const struct runner *r)
+{
+	for (unsigned i = 0; i < r->n_points; i++)
+		if (r->points[i].paced)
+			run_say(r, "warning: visits to '%s' are paced by a periodic timer: no line makes them come faster", r->points[i].name);
+}
+
 static void print_report(struct runner *r)
 {
 	struct estimate_options o = {.seed = r->o.seed};
@@ -301,6 +309,7 @@ int run_finish(struct runner *r)
 	name_unpaused(r);
 	if (check_points(r, &e) || (!r->profile.n_experiments && fail_empty(r, &e)))
 		return cmd_fail(&e);
+	warn_paced(r);
 	if (!r->o.quiet)
 		print_report(r);
 	return r->exit_status;

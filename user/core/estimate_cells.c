@@ -143,10 +143,15 @@ static int note_points(struct observations *o, const struct experiment_record *x
 	return 0;
 }
 
+/* Visits that are paced from outside do not slow down with the program, so no delay is taken from their time (design.md section 5). */
 static void fill_visits(struct observation *item, const struct point_record *r)
 {
 	item->delta = (double)r->delta;
 	item->visits = (double)(r->bursts ? r->bursts : r->delta);
+	if (r->paced_ns) {
+		item->duration = (double)r->paced_ns;
+		return;
+	}
 	if (r->bursts >= 2 && r->span_ns && r->span_delta) {
 		item->span = (double)r->span_ns;
 		item->span_delta = (double)r->span_delta;

@@ -81,6 +81,7 @@ static void write_point(FILE *out, const struct point_record *p)
 		write_own(out, "bursts", p->bursts);
 		write_own(out, "span-delta", p->span_delta);
 		write_own(out, "span", p->span_ns);
+		write_own(out, "paced", p->paced_ns);
 	}
 	putc('\n', out);
 }

@@ -250,7 +250,8 @@ static bool add_point(struct reader *r, const struct line *l, bool is_latency)
 		    !get_s64(l, "difference", &p.difference))
 			return false;
 	} else if (!get_u64(l, "delta", MAX_COUNT, &p.delta) || !get_own(l, "bursts", MAX_COUNT, &p.bursts) ||
-		   !get_own(l, "span-delta", MAX_COUNT, &p.span_delta) || !get_own(l, "span", MAX_NS, &p.span_ns)) {
+		   !get_own(l, "span-delta", MAX_COUNT, &p.span_delta) || !get_own(l, "span", MAX_NS, &p.span_ns) ||
+		   !get_own(l, "paced", MAX_NS, &p.paced_ns)) {
 		return false;
 	}
 	/* Counts that contradict each other are damage. */
