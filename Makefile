@@ -170,7 +170,7 @@ format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
 analyze: $(BUILD)/gen/cozbpf.skel.h ## clang-tidy over user/
-	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- $(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
+	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- -isystem $(BUILD)/gen $(filter-out -I$(BUILD)/gen,$(CPPFLAGS_ALL)) $(DEFINES) -std=gnu11
 
 install: all ## install below PREFIX (default /usr/local)
 	install -D -m755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/cozbpf
