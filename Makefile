@@ -15,6 +15,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 V ?= 0
+FUZZ_SECONDS ?= 20
 WERROR ?= $(if $(CI),1,0)
 VERSION := 0.1.0
 BUILD_ID := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -25,10 +26,11 @@ say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2);)
 
 WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(WERROR)),-Werror)
 CFLAGS ?= -O2 -g
-CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' \
-	-DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
+DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
+CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
-LIBS := -lbpf -ldw -lelf -lcjson -lstdc++ -lm -lpthread
+PURE_LIBS := -ldw -lelf -lcjson -lstdc++ -lm
+LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 # The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no libc.
@@ -41,8 +43,12 @@ USER_SRCS := user/main.c $(foreach d,cmd core target symbols kernel report,$(wil
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(foreach d,core symbols report,$(wildcard user/$(d)/*.c)) $(wildcard user/cmd/options*.c)
-ASAN_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+ASAN_FLAGS := $(SANITIZE)
+ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o)
 PURE_ASAN_OBJS := $(PURE_SRCS:%.c=$(BUILD)/asan/%.o)
+PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o)
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(BUILD)/tests/workloads/%,$(wildcard tests/workloads/*.c))
 TOOL := $(BUILD)/cozbpf
@@ -50,7 +56,8 @@ SHIM := $(BUILD)/libcozbpf-shim.so
 
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
--include $(USER_OBJS:.o=.d) $(PURE_ASAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/tests/*/*.d)
+# Every rule that compiles writes, by -MMD, which headers it has read.
+-include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(SHIM:.so=))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -59,7 +66,16 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(filter $(BUILD)/user/kernel/%,$(USER_OBJS)): $(BUILD)/gen/cozbpf.skel.h
+# The one generated header has to be there before the first -MMD.
+$(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(USER_OBJS) $(ASAN_OBJS)): $(BUILD)/gen/cozbpf.skel.h
+
+# Version, commit and prefix are compiled into two files only; they are compiled again when one of these has changed.
+DEFINED := $(foreach d,user asan/user,$(BUILD)/$(d)/main.o $(BUILD)/$(d)/target/launch.o)
+$(DEFINED): CPPFLAGS_ALL += $(DEFINES)
+$(DEFINED): $(BUILD)/gen/defines
+$(BUILD)/gen/defines: always
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(BUILD_ID) $(PREFIX)' | cmp -s - $@ || echo '$(VERSION) $(BUILD_ID) $(PREFIX)' >$@
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
@@ -70,24 +86,39 @@ $(BUILD)/bpf/cozbpf.linked.o: $(BPF_OBJS)
 
 $(BUILD)/gen/cozbpf.skel.h: $(BUILD)/bpf/cozbpf.linked.o
 	@mkdir -p $(@D)
-	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name cozbpf_bpf >$@
+	$(call say,SKEL,$@){ echo '/* NOLINTBEGIN: not our code */'; $(BPFTOOL) gen skeleton $< name cozbpf_bpf && echo '/* NOLINTEND */'; } >$@
 
-$(SHIM): user/shim/shim.c $(wildcard user/shim/*.h)
+$(SHIM): user/shim/shim.c
 	@mkdir -p $(@D)
-	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $<
+	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $<
 
 $(BUILD)/asan/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -c -o $@ $<
 
+$(BUILD)/asan/cozbpf: $(ASAN_OBJS)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(ASAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/asan/libcozbpf-shim.so: $(SHIM)
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(PURE_FUZZ_OBJS)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer -MMD -MP -MF $@.d -MT $@ -o $@ $< $(PURE_FUZZ_OBJS) $(PURE_LIBS)
+
 $(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit -DCOZBPF_BUILD_DIR='"$(abspath $(BUILD))"' $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(LIBS)
+	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit -DCOZBPF_BUILD_DIR='"$(abspath $(BUILD))"' $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
 
 # Workloads are the programs under test: optimised little, so that each line keeps its code.
-$(BUILD)/tests/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
+$(BUILD)/tests/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
-	$(call say,WORK,$@)$(CC) -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
+	$(call say,WORK,$@)$(CC) -O1 -g -fno-omit-frame-pointer -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
 
 workloads: $(WORKLOADS) ## build the programs of known behaviour
 
@@ -100,13 +131,33 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
-bench: bench-overhead bench-accuracy ## all benches
+check-docs: man all ## the man page, README and docs/ against the tool and the tree
+	@scripts/run-tests.sh docs $(wildcard tests/docs/*.sh)
+
+man: ## the man page formats without a warning
+	$(Q)mandoc -Tlint -W warning docs/cozbpf.1
+	$(Q)! groff -mandoc -Tutf8 -ww -z docs/cozbpf.1 2>&1 | grep .
+
+asan: $(BUILD)/asan/cozbpf $(BUILD)/asan/libcozbpf-shim.so ## the tool under ASan and UBSan: build/asan/cozbpf (COZBPF=... make check-e2e)
+
+fuzz: $(FUZZERS) ## each fuzzer of tests/fuzz for FUZZ_SECONDS; findings and corpus stay in build/fuzz
+	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
+
+coverage: ## lines covered by the unit tests, per file
+	$(Q)rm -rf $(BUILD)/coverage
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage ASAN_FLAGS='-O0 -g --coverage' check; rc=$$?; \
+		scripts/coverage.sh $(BUILD)/coverage && exit $$rc
+
+bench: bench-startup bench-overhead bench-accuracy ## all benches
 
 bench-accuracy: all workloads ## predicted against really shortened programs, Coz beside; needs root; long
 	@tests/bench/accuracy.sh
 
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
+
+bench-startup: all ## time to read 50 MB of debug information
+	@tests/bench/bigdebug.sh
 
 lint: format-check ## include directions, shell scripts, formatting, static checks
 	@scripts/lint.sh
@@ -118,8 +169,8 @@ format: ## reformat the sources
 format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
-analyze: ## clang-tidy over user/
-	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- $(CPPFLAGS_ALL) -std=gnu11
+analyze: $(BUILD)/gen/cozbpf.skel.h ## clang-tidy over user/
+	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- $(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
 
 install: all ## install below PREFIX (default /usr/local)
 	install -D -m755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/cozbpf
@@ -130,11 +181,16 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
 	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf
 
+dist: ## source archive of the last commit: build/cozbpf-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --prefix=cozbpf-$(VERSION)/ -o $(BUILD)/cozbpf-$(VERSION).tar.gz HEAD
+
 clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
-	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)'
+	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all workloads check check-bpf check-e2e bench bench-accuracy bench-overhead lint format format-check analyze install uninstall clean help
+.PHONY: all always workloads check check-bpf check-e2e check-docs man asan fuzz coverage bench bench-startup bench-accuracy bench-overhead lint format \
+	format-check analyze install uninstall dist clean help

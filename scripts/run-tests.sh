@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs the tests of one layer (unit binaries or scripts) one after the other and adds up their results.
 # usage: scripts/run-tests.sh LAYER TEST...
 # A test binary prints "N passed, N failed"; a script prints nothing of the kind and counts as one. Exit 77 is a skip, whose reason is the

@@ -55,6 +55,7 @@ jobs=$(nproc)
 step 600 'install what is missing' scripts/install-deps.sh build test
 step 300 build make -j"$jobs" WERROR=1 all workloads
 step 120 lint make WERROR=1 lint
+step 60 documents make WERROR=1 check-docs
 step 60 'lint finds what it should' tests/lint/selftest.sh
 step 300 'unit tests' make -j"$jobs" WERROR=1 check
 step 200 'bpf tests' make WERROR=1 check-bpf

@@ -2,6 +2,7 @@
 """The cases of the benches: which workload, with which arguments, and the program speedup that arithmetic gives for it; and how to run a workload
 without any profiler. What predicts is elsewhere (accuracy.py, coz.py)."""
 
+import os
 import re
 import statistics
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import machine
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "tests" / "workloads"
-BUILD = ROOT / "build"
+BUILD = ROOT / os.environ.get("BUILD", "build")
 SPEEDUPS = (25, 50, 75, 100)
 VISITS = re.compile(r"visits (\d+) seconds ([\d.]+) period_us ([\d.]+)")
 

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # An unprivileged user must be able to reach the tool, wherever the clone lies.
-cp build/cozbpf build/libcozbpf-shim.so "$dir"
+built=${COZBPF:-${BUILD:-build}/cozbpf}
+cp "$built" "$(dirname "$built")/libcozbpf-shim.so" "$dir"
 chmod -R a+rX "$dir"
 tool=$dir/cozbpf
 passed=0

@@ -13,9 +13,9 @@ root=$PWD
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LD_PRELOAD
 
 # shellcheck disable=SC2034 # for the scripts
-tool=$(realpath "${COZBPF:-build/cozbpf}")
+tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 # shellcheck disable=SC2034
-workloads=$root/${BUILD:-build}/tests/workloads
+workloads=$(realpath "${BUILD:-build}")/tests/workloads
 dir=$(mktemp -d /tmp/cozbpf-e2e.XXXXXX)
 chmod 755 "$dir"
 passed=0 failed=0 tool_pid=

@@ -82,7 +82,8 @@ static bool has_ended(struct runner *r)
 /* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
 static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 {
-	struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN}, {.fd = session_event_fd(r->session), .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN},
+	    {.fd = session_event_fd(r->session), .events = POLLIN}};
 	uint64_t ns = due > now ? due - now : 0;
 	struct timespec t;
 

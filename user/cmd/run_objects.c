@@ -12,8 +12,8 @@
 
 #include "target/maps.h"
 
-#define RESCAN_FIRST_NS 5000000ULL   /* the loader maps a program's libraries within milliseconds of the exec */
-#define RESCAN_LAST_NS 500000000ULL  /* and dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
+#define RESCAN_FIRST_NS 5000000ULL  /* the loader maps a program's libraries within milliseconds of the exec */
+#define RESCAN_LAST_NS 500000000ULL /* and dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 
 /* A file that was looked at and has no lines in scope, so that it is not opened again. */
 struct line_object_file {

@@ -13,8 +13,8 @@
 
 #define SPARE_RANGES 262144 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_LINES 65536
-#define PAUSE_SIGNAL 44	    /* SIGRTMIN + 10: away from what libc (32, 33), Go, valgrind and the usual applications take */
-#define MIN_DEBT_NS 50000   /* a signal costs about 3 us; smaller debts wait for the next sample */
+#define PAUSE_SIGNAL 44   /* SIGRTMIN + 10: away from what libc (32, 33), Go, valgrind and the usual applications take */
+#define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
 static bool is_script(const char *path)
 {
@@ -72,7 +72,8 @@ static int load_lines(struct runner *r, struct error *e)
 	if (!n && !r->scope.n_binaries)
 		return fail_no_lines(r, e);
 	if (r->o.verbose)
-		run_say(r, "%zu lines, %zu address ranges in scope, read in %.0f ms", n, r->lines.n_ranges, (double)(monotonic_ns() - start) / 1e6);
+		run_say(r, "%zu lines, %zu address ranges in scope, read in %.0f ms", n, r->lines.n_ranges,
+		    (double)(monotonic_ns() - start) / 1e6);
 	return 0;
 }
 
@@ -136,8 +137,8 @@ static int add_point(struct runner *r, const char *text, struct error *e)
 	for (size_t i = 0; !err && i < n; i++) {
 		err = session_add_point(r->session, r->n_points, object_path(object), sites[i].offset, e);
 		if (!err && r->o.verbose)
-			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", spec.name, (unsigned long long)sites[i].offset, object_path(object),
-			    sites[i].function);
+			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", spec.name, (unsigned long long)sites[i].offset,
+			    object_path(object), sites[i].function);
 	}
 	if (!err)
 		r->points[r->n_points++].name = strdup(spec.name);
@@ -169,7 +170,8 @@ static int open_output(struct runner *r, struct error *e)
 
 	if (fd < 0) {
 		error_set(e, EXIT_OTHER, "cannot write the profile '%s': %s", r->o.output, strerror(-fd));
-		return error_hint(e, "name another file with -o%s", r->identity.change ? "; it is written with the rights of the user who runs the command" : "");
+		return error_hint(e, "name another file with -o%s",
+		    r->identity.change ? "; it is written with the rights of the user who runs the command" : "");
 	}
 	r->out = fdopen(fd, "a");
 	return r->out ? 0 : error_set(e, EXIT_OTHER, "out of memory");

@@ -95,11 +95,13 @@ static int fail_load(struct session *s, int err, struct error *e)
 
 	if (err == EPERM) { /* libbpf's words would lead astray: they are about limits and kernel options */
 		error_set(e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
-		return error_hint(e, "run it with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep on cozbpf; `cozbpf doctor` tells what is missing");
+		return error_hint(e, "run it with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep on "
+				     "cozbpf; `cozbpf doctor` tells what is missing");
 	}
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
-	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "", s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "",
+	    s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
 	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
 }
 
@@ -281,10 +283,11 @@ int session_add_point(struct session *s, unsigned index, const char *path, uint6
 	if (!link) {
 		int err = errno;
 
-		error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", (unsigned long long)offset, path,
-		    strerror(err));
+		error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", (unsigned long long)offset,
+		    path, strerror(err));
 		if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
-			return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add cap_sys_admin to the file's capabilities, or use --end-to-end");
+			return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add cap_sys_admin to the file's "
+					     "capabilities, or use --end-to-end");
 		return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
 	}
 	s->links[s->n_links++] = link;

@@ -17,10 +17,10 @@
 struct session;
 
 struct session_config {
-	int signal;		/* number of the pause signal */
-	uint64_t period_ns;	/* CPU time between samples of one CPU, as the user gave it */
+	int signal;         /* number of the pause signal */
+	uint64_t period_ns; /* CPU time between samples of one CPU, as the user gave it */
 	bool follow_children;
-	bool sleep_pauses;	/* see cozbpf_config */
+	bool sleep_pauses; /* see cozbpf_config */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 };
@@ -67,9 +67,9 @@ struct snapshot {
 struct opening {
 	uint32_t line;
 	unsigned speedup_pct;
-	unsigned shift;	    /* width of a bucket is 1 << shift ns */
+	unsigned shift;     /* width of a bucket is 1 << shift ns */
 	uint64_t settle_ns; /* virtual time after the opening in which visits do not count yet */
-	double period;	    /* factor on the sampling period: samples of different experiments lock to different things, so to nothing */
+	double period;      /* factor on the sampling period: samples of different experiments lock to different things, so to nothing */
 };
 
 /* Opens an experiment; the buckets of all points are cleared. */

@@ -31,7 +31,7 @@ int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t li
 		r->v = grown;
 		r->cap = r->cap ? r->cap * 2 : 1024;
 	}
-	r->v[r->n++] = (struct line_range){lo, hi, line};
+	r->v[r->n++] = (struct line_range){lo, hi, line}; /* NOLINT(clang-analyzer-core.NullDereference): while v is NULL, n == cap */
 	return 0;
 }
 
@@ -175,7 +175,7 @@ int object_source_files(struct object *o, const struct scope *scope, struct sour
 	files = err ? NULL : calloc(l.sources.n + 1, sizeof(*files));
 	if (!err && !files)
 		err = error_set(e, EXIT_OTHER, "out of memory");
-	for (size_t i = 0; !err && i < l.sources.n; i++) {
+	for (size_t i = 0; files && i < l.sources.n; i++) {
 		struct source *s = &l.sources.v[i];
 
 		if (!s->n_lines)
@@ -183,7 +183,7 @@ int object_source_files(struct object *o, const struct scope *scope, struct sour
 		files[count++] = (struct source_file){s->path, s->n_lines, s->picked};
 		s->path = NULL;
 	}
-	if (!err) {
+	if (files) {
 		qsort(files, count, sizeof(*files), file_cmp);
 		*ret = files;
 		*n = count;

@@ -52,7 +52,8 @@ static void check_privilege(struct finding *f)
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	self[n > 0 ? n : 0] = 0;
 	finding_set(f, FINDING_MISSING, "this process lacks %s", names);
-	finding_hint(f, "sudo cozbpf ..., or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep '%.300s'", n > 0 ? self : "cozbpf");
+	finding_hint(f, "sudo cozbpf ..., or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep '%.300s'",
+	    n > 0 ? self : "cozbpf");
 }
 
 static void check_other_users(struct finding *f)

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs each fuzzer for a while, from small real inputs; what it finds and its corpus stay beside it.
+# usage: scripts/fuzz.sh SECONDS FUZZER...   (make fuzz)
+set -euo pipefail
+seconds=$1
+shift
+
+# What there is to begin with, beside what earlier runs have found.
+seeds() { # NAME DIR
+	case $1 in
+	fuzz_profile)
+		printf 'startup\ttime=1\nexperiment\tselected=a.c:1\tspeedup=0.25\tduration=500\tselected-samples=3\n' >"$2/seed"
+		printf 'throughput-point\tname=work\tdelta=12\nsamples\tlocation=a.c:1\tcount=3\nruntime\ttime=900\n' >>"$2/seed"
+		;;
+	fuzz_spec)
+		printf 'name=uprobe:/bin/x:f(int)+8' >"$2/seed-uprobe"
+		printf 'a/../b.c:123' >"$2/seed-line"
+		;;
+	fuzz_object)
+		# A whole program with debug information, small enough to be mutated often.
+		printf 'static int work(int x) { return x * 2; }\nint _start(void) { return work(3) + work(4); }\n' |
+			gcc -x c - -g -O2 -nostdlib -static -o "$2/seed"
+		;;
+	*) echo "fuzz: no seeds for '$1'" >&2 ;;
+	esac
+}
+
+failed=0
+for fuzzer in "$@"; do
+	corpus=$fuzzer.corpus
+	mkdir -p "$corpus"
+	seeds "$(basename "$fuzzer")" "$corpus"
+	if "$fuzzer" -max_total_time="$seconds" -timeout=10 -print_final_stats=1 -verbosity=0 -artifact_prefix="$fuzzer-" "$corpus" >"$fuzzer.log" 2>&1; then
+		echo "ok   ${fuzzer##*/}: $(sed -n 's/^stat::number_of_executed_units: *//p' "$fuzzer.log") inputs in $seconds s"
+	else
+		echo "FAIL ${fuzzer##*/}:"
+		tail -n 40 "$fuzzer.log"
+		failed=1
+	fi
+done
+exit $failed
