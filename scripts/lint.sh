@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-max_file=700 max_test_file=800 warn_file=600 max_function=100 warn_function=60
+max_file=700 warn_file=600 max_function=100 warn_function=60
 failures=0 warnings=0
 
 fail() { # FILE[:LINE] MESSAGE
@@ -137,13 +137,11 @@ check_calls() {
 
 # Every function is a '{' alone in the first column up to the next '}' there (clang-format sees to that).
 check_sizes() {
-	local f n line length max
+	local f n line length
 	while read -r f; do
 		n=$(wc -l <"$f")
-		max=$max_file
-		[[ "$f" != tests/* ]] || max=$max_test_file
-		if [ "$n" -gt $max ]; then
-			fail "$f" "$n lines, $max are allowed"
+		if [ "$n" -gt $max_file ]; then
+			fail "$f" "$n lines, $max_file are allowed"
 		elif [ "$n" -gt $warn_file ]; then
 			warn "$f" "$n lines, $warn_file are enough"
 		fi
