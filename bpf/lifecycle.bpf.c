@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Birth, exec and death of the target's threads and processes: membership is inherited in the kernel, so that no child runs unseen. */
-#include "maps.bpf.h"
+#include "shim.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -33,9 +33,6 @@ static __always_inline void name_process(__u32 tgid, struct task_struct *task, _
 	BPF_CORE_READ_STR_INTO(&stats->comm, task, comm);
 }
 
-/* See sample.bpf.c. */
-static const char handler_magic[16] = "cozbpf-pause-v1";
-
 /*
  * The address of the shim's handler in the current process, 0 when it is not installed. A forked process inherits it together with the memory, but
  * has no page table entry for the shim's code until it runs it: the sample program could never look there. The parent has one: the shim's
@@ -44,22 +41,8 @@ static const char handler_magic[16] = "cozbpf-pause-v1";
 static __always_inline __u64 current_handler(struct task_struct *task, __u32 tgid)
 {
 	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
-	const char *at = (const char *)sighand + bpf_core_field_offset(struct sighand_struct, action) +
-			 ((config.signal - 1) & 63) * bpf_core_type_size(struct k_sigaction);
-	void *handler = NULL;
-	char magic[16] = {};
 
-	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
-	if ((__u64)handler < 4096)
-		return 0;
-	if (stats && stats->handler == (__u64)handler)
-		return (__u64)handler;
-	bpf_probe_read_user(magic, sizeof(magic), (char *)handler - sizeof(magic));
-	for (int i = 0; i < sizeof(magic); i++)
-		if (magic[i] != handler_magic[i])
-			return 0;
-	return (__u64)handler;
+	return shim_handler(task, stats ? stats->handler : 0);
 }
 
 /* Hook: a thread or process has been made and does not run yet; the parent's context. */

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Samples: which line runs (design.md section 3), what the thread owes, and the signal that makes it pay (4.2, 4.7). */
-#include "maps.bpf.h"
+#include "shim.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define SEARCH_STEPS 23 /* binary search over up to 2^23 ranges */
-
-/* The bytes before the shim's handler (user/shim/shim.c): what tells it from a handler of the program's own. */
-static const char handler_magic[16] = "cozbpf-pause-v1";
 
 struct frames {
 	__u64 ip[COZBPF_FRAMES];
@@ -101,30 +98,14 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx, con
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted (design.md 4.7). */
 static __always_inline bool shim_listens(struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
 {
-	__u32 sig = config.signal - 1;
-	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
-	const char *at = (const char *)sighand + bpf_core_field_offset(struct sighand_struct, action) +
-			 (sig & 63) * bpf_core_type_size(struct k_sigaction);
 	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
-	void *handler = NULL;
-	char magic[16] = {};
 
-	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
-	if ((__u64)handler < 4096) {
+	stats->handler = shim_handler(task, stats->handler);
+	if (!stats->handler) {
 		__sync_fetch_and_add(&stats->no_shim, 1);
 		return false;
 	}
-	if ((__u64)handler != stats->handler) {
-		bpf_probe_read_user(magic, sizeof(magic), (char *)handler - sizeof(magic));
-		for (int i = 0; i < sizeof(magic); i++) {
-			if (magic[i] != handler_magic[i]) {
-				__sync_fetch_and_add(&stats->no_shim, 1);
-				return false;
-			}
-		}
-		stats->handler = (__u64)handler;
-	}
-	if (BPF_CORE_READ(task, blocked.sig[0]) >> (sig & 63) & 1) {
+	if (BPF_CORE_READ(task, blocked.sig[0]) >> ((config.signal - 1) & 63) & 1) {
 		__sync_fetch_and_add(&stats->blocked, 1);
 		return false;
 	}

@@ -8,34 +8,31 @@
 
 #include <linux/types.h>
 
-#define COZBPF_MAPPINGS 24   /* mappings of in-scope objects per process; more are counted as lost */
+#define COZBPF_MAPPINGS 24    /* mappings of in-scope objects per process; more are counted as lost */
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
-#define COZBPF_RING 32	     /* last samples kept per thread: the window of the share f (design.md 4.1) */
-#define COZBPF_SEGMENTS 16   /* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
-#define COZBPF_YOUNG 8	     /* a thread's first samples, from which threads born later start */
-#define COZBPF_POINTS 64     /* progress points */
+#define COZBPF_RING 32        /* last samples kept per thread: the window of the share f (design.md 4.1) */
+#define COZBPF_SEGMENTS 16    /* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
+#define COZBPF_YOUNG 8        /* a thread's first samples, from which threads born later start */
+#define COZBPF_POINTS 64      /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
-#define COZBPF_BUCKETS 1024  /* virtual-time buckets per point and experiment */
-#define COZBPF_FRAMES 64     /* call-chain frames looked at per sample */
+#define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
+#define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 
-#define COZBPF_PAUSE_MAX_NS 10000000ULL	 /* a pause is at most this long, the rest is asked again (design.md 4.7) */
+#define COZBPF_PAUSE_MAX_NS 10000000ULL  /* a pause is at most this long, the rest is asked again (design.md 4.7) */
 #define COZBPF_ASK_TIMEOUT_NS 5000000ULL /* an ask not begun by then is withdrawn (design.md 4.7) */
-#define COZBPF_DEEP_DEBT_NS 50000000ULL	 /* debt that says the thread cannot be made to pay: five longest pauses */
-#define COZBPF_HOLD 1ULL		 /* lowest bit of the signal's value: hold the CPU, do not sleep */
+#define COZBPF_DEEP_DEBT_NS 50000000ULL  /* debt that says the thread cannot be made to pay: five longest pauses */
+#define COZBPF_HOLD 1ULL                 /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
 /* Read-only for the kernel side, set before loading. */
 struct cozbpf_config {
-	__u32 signal;	      /* number of the pause signal */
-	__u32 min_stack;      /* bytes that a signal frame and the handler need on an alternate stack */
-	__u32 n_lines;	      /* size of the line counters */
-	__u32 n_ranges;	      /* size of the line table */
+	__u32 signal;          /* number of the pause signal */
+	__u32 min_stack;       /* bytes that a signal frame and the handler need on an alternate stack */
 	__u32 follow_children; /* forked processes are target too */
-	__u32 min_debt_ns;    /* smaller debts wait for the next sample: a signal costs some microseconds */
-	__u32 pause_exit_ns;  /* cost of leaving the handler: a pause ends that much earlier */
-	__u32 sleep_pauses;   /* 0: pauses always hold the CPU; 1: sleep when no thread of the target can be waiting for a CPU */
+	__u32 min_debt_ns;     /* smaller debts wait for the next sample: a signal costs some microseconds */
+	__u32 pause_exit_ns;   /* cost of leaving the handler: a pause ends that much earlier */
+	__u32 sleep_pauses;    /* 0: pauses always hold the CPU; 1: sleep when no thread of the target can be waiting for a CPU */
 	__u32 n_cpus;
-	__u32 scan_stack;     /* look for return addresses on the stack where the frame-pointer chain leads nowhere */
 };
 
 /* [lo, lo + len) in file offsets of its object; sorted by lo within a slice. */
@@ -59,16 +56,16 @@ struct cozbpf_proc {
 /* What happened to one process of the target; for the report. */
 struct cozbpf_proc_stats {
 	char comm[16];
-	__u64 samples;	   /* all samples, pauses excluded */
-	__u64 in_scope;	   /* those attributed to a line */
-	__u64 asked;	   /* pauses asked of the shim */
-	__u64 begun;	   /* pauses begun */
+	__u64 samples;     /* all samples, pauses excluded */
+	__u64 in_scope;    /* those attributed to a line */
+	__u64 asked;       /* pauses asked of the shim */
+	__u64 begun;       /* pauses begun */
 	__u64 withdrawn;   /* asks not begun in time */
-	__u64 no_shim;	   /* asks not made: the signal's action is not the shim's */
-	__u64 blocked;	   /* asks not made: the thread blocks the signal */
+	__u64 no_shim;     /* asks not made: the signal's action is not the shim's */
+	__u64 blocked;     /* asks not made: the thread blocks the signal */
 	__u64 small_stack; /* asks not made: the alternate stack is too small */
-	__u64 not_sent;	   /* the kernel refused the signal */
-	__u64 handler;	   /* address of the shim's handler, once seen */
+	__u64 not_sent;    /* the kernel refused the signal */
+	__u64 handler;     /* address of the shim's handler, once seen */
 };
 
 struct cozbpf_line_count {
@@ -93,7 +90,7 @@ struct cozbpf_cpu {
 	__u32 epoch;
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no edges */
 	__u64 irq_exit_at;
-	__u64 timer_at; /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
+	__u64 timer_at;         /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
 	__u64 joins, handovers; /* how often the two rules of 4.5 were applied */
 };
 
@@ -105,26 +102,26 @@ struct cozbpf_ring_entry {
 struct cozbpf_control {
 	__u64 opened_ns;    /* opening: everybody's L and R are 0 */
 	__u64 counted_ns;   /* V0: visits count from here; what the experiment before left in queues has drained */
-	__u32 line;	    /* selected line */
+	__u32 line;         /* selected line */
 	__u32 speedup_pct;  /* s in percent */
-	__u32 epoch;	    /* number of the experiment, from 1 */
-	__u32 active;	    /* an experiment is open; written last */
+	__u32 epoch;        /* number of the experiment, from 1 */
+	__u32 active;       /* an experiment is open; written last */
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
-	__u32 pick;	    /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
+	__u32 pick;         /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
-	__u32 root;	    /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT */
+	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT */
 	__u32 pad[3];
 	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
 	__u64 required; /* R */
 	__u64 pad_required[7];
-	__u64 pause_horizon; /* end of the latest pause asked for */
+	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses;
 	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
 	__u64 young_next;
 	struct cozbpf_ring_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
-	__u64 selected_samples; /* samples of the selected line in this experiment; reset by the loader */
+	__u64 selected_samples;                      /* samples of the selected line in this experiment; reset by the loader */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
@@ -144,15 +141,15 @@ struct cozbpf_event {
 
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0
-#define COZBPF_PAUSE_ASKED 1  /* signal sent, handler not seen yet */
-#define COZBPF_PAUSE_BEGUN 2  /* in the handler */
+#define COZBPF_PAUSE_ASKED 1 /* signal sent, handler not seen yet */
+#define COZBPF_PAUSE_BEGUN 2 /* in the handler */
 
 /* A thread of the target: value of the task storage. A task belongs to the target when it has one with member set. */
 struct cozbpf_thread {
-	__u64 paid;  /* L */
-	__u64 carry; /* slept beyond what was asked */
-	__u64 run_since; /* executing, and credited up to here; 0: not executing. In a pause: the pause's end */
-	__u64 unsampled; /* executed since the last sample, up to run_since */
+	__u64 paid;                    /* L */
+	__u64 carry;                   /* slept beyond what was asked */
+	__u64 run_since;               /* executing, and credited up to here; 0: not executing. In a pause: the pause's end */
+	__u64 unsampled;               /* executed since the last sample, up to run_since */
 	__u64 blocked_at, runnable_at; /* 0: not so */
 	__u64 asked_at, pause_from, pause_end;
 	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after the one before */
@@ -162,13 +159,13 @@ struct cozbpf_thread {
 	__u32 member;
 	__u32 tgid;
 	__u32 ring_next, ring_used;
-	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
+	__u64 ring_weight, ring_hits;                                         /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
 	__u32 segment;
-	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
-	__u8 last_hit;	   /* the sample before was in the line */
-	__u8 last_valid;   /* there was one, and no edge since */
-	__u32 paced, pad; /* woken by a periodic timer, or by a thread that was */
+	__u16 persistence;         /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
+	__u8 last_hit;             /* the sample before was in the line */
+	__u8 last_valid;           /* there was one, and no edge since */
+	__u32 paced, pad;          /* woken by a periodic timer, or by a thread that was */
 	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an edge between it and the one before */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];

@@ -37,13 +37,13 @@ struct run_options {
 struct point {
 	char *name;
 	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
-	bool paced;				/* most visits of the last experiment were paced from outside */
+	bool paced;                             /* most visits of the last experiment were paced from outside */
 };
 
 /* A process of the target, as far as its mappings go. */
 struct process {
 	int pid;
-	uint64_t rescan_ns;    /* when to look again; 0: never */
+	uint64_t rescan_ns; /* when to look again; 0: never */
 	uint64_t interval_ns;
 	struct process *next;
 };
@@ -69,21 +69,21 @@ struct runner {
 	struct schedule schedule;
 	struct length length;
 	enum phase phase;
-	uint64_t deadline_ns;   /* of the phase */
+	uint64_t deadline_ns; /* of the phase */
 	uint64_t visits_at_open, visits_at_deadline;
-	bool closing;		/* its length is over: it closes with the next visit, at give_up_ns at the latest */
+	bool closing; /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
-	bool spoilt;		/* the target was stopped meanwhile */
+	bool spoilt; /* the target was stopped meanwhile */
 	uint32_t line;
 	unsigned speedup_pct;
 	unsigned shift;
 	uint64_t planned_ns;
 
 	FILE *out;
-	struct profile profile; /* what this invocation has measured */
-	uint64_t started_ns, delayed_ns; /* of this run: monotonic start; time in experiments with s > 0 */
+	struct profile profile;                   /* what this invocation has measured */
+	uint64_t started_ns, delayed_ns;          /* of this run: monotonic start; time in experiments with s > 0 */
 	uint64_t samples_before, in_scope_before; /* counters at the start of this run */
-	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
+	uint64_t *counts_before, *free_before;    /* per line id, as far as counts_room goes */
 	size_t counts_room;
 	uint64_t dropped;
 	uint32_t run;

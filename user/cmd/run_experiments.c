@@ -10,15 +10,15 @@
 
 #include "core/visits.h"
 
-#define POLL_NS 1000000ULL	 /* for the sample that picks the line, and for the visit that closes an experiment */
-#define COOL_OFF_NS 3000000ULL	 /* three sample periods: no sample of one experiment falls in the next (design.md 6) */
+#define POLL_NS 1000000ULL        /* for the sample that picks the line, and for the visit that closes an experiment */
+#define COOL_OFF_NS 3000000ULL    /* three sample periods: no sample of one experiment falls in the next (design.md 6) */
 #define PAUSE_SLACK_NS 1000000ULL /* after the latest end of a pause: the handler has returned */
-#define CLOSE_WAIT_PCT 25	 /* of the length: how long a close waits for the visit that it is to fall on */
-#define CLOSE_BUCKETS 2ULL	 /* between the visit that closes and the close: the window does not cut its burst */
-#define CLOSE_WAIT_VISITS 100	 /* with more visits than this one more or less is below 1 % */
-#define SETTLE_NS 20000000ULL	 /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
-#define PERIOD_SPREAD 0.1	 /* of the sampling period, from one experiment to the next */
-#define SPOILT_DEBT_PCT 5	 /* of the samples: threads that owe too much to be made to pay */
+#define CLOSE_WAIT_PCT 25         /* of the length: how long a close waits for the visit that it is to fall on */
+#define CLOSE_BUCKETS 2ULL        /* between the visit that closes and the close: the window does not cut its burst */
+#define CLOSE_WAIT_VISITS 100     /* with more visits than this one more or less is below 1 % */
+#define SETTLE_NS 20000000ULL     /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
+#define PERIOD_SPREAD 0.1         /* of the sampling period, from one experiment to the next */
+#define SPOILT_DEBT_PCT 5         /* of the samples: threads that owe too much to be made to pay */
 
 /* Visits to the point that the close waits for: the most visited one. */
 static uint64_t most_visits(const struct runner *r)

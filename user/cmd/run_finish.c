@@ -15,9 +15,9 @@
 #include "report/report.h"
 
 #define PROGRESS_NS 500000000ULL /* between two progress lines */
-#define LEADER_NS 3000000000ULL	 /* between two estimates for it: some milliseconds of work each */
-#define FEW_SAMPLES 10		 /* of a whole run: what starting and ending a program alone can give */
-#define LEADER_REPLICATES 50	 /* order is all that the progress line needs */
+#define LEADER_NS 3000000000ULL  /* between two estimates for it: some milliseconds of work each */
+#define FEW_SAMPLES 10           /* of a whole run: what starting and ending a program alone can give */
+#define LEADER_REPLICATES 50     /* order is all that the progress line needs */
 
 static bool shows_progress(const struct runner *r)
 {
@@ -64,8 +64,9 @@ void run_progress_line(struct runner *r, uint64_t now)
 		visits += session_point(r->session, i)->visits;
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
-	snprintf(text, sizeof(text), "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %zu experiments, %" PRIu64 " visits, %" PRIu64 " samples in scope%s",
-	    seconds / 60, seconds % 60, r->run + 1, r->profile.n_experiments, visits, (uint64_t)session_control(r->session)->in_scope, r->leader);
+	snprintf(text, sizeof(text),
+	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %zu experiments, %" PRIu64 " visits, %" PRIu64 " samples in scope%s", seconds / 60,
+	    seconds % 60, r->run + 1, r->profile.n_experiments, visits, (uint64_t)session_control(r->session)->in_scope, r->leader);
 	fprintf(stderr, "\r\033[K%.*s", columns, text);
 	fflush(stderr);
 	r->progress_shown = true;
@@ -93,7 +94,10 @@ static void write_samples(struct runner *r)
 	const struct cozbpf_line_count *counts = session_line_counts(r->session);
 
 	for (size_t i = 1; i < r->lines.n_lines && i < r->counts_room; i++) {
-		struct samples_record s = {.count = counts[i].all - r->counts_before[i], .free = counts[i].free - r->free_before[i], .has_free = true, .run = r->run};
+		struct samples_record s = {.count = counts[i].all - r->counts_before[i],
+		    .free = counts[i].free - r->free_before[i],
+		    .has_free = true,
+		    .run = r->run};
 		struct samples_record *bigger;
 
 		r->counts_before[i] = counts[i].all;
@@ -165,8 +169,8 @@ static void add_process(int pid, const struct cozbpf_proc_stats *s, void *arg)
 	unsigned i = 0;
 
 	if (l->r->o.verbose)
-		run_say(l->r, "process %d (%.16s): %" PRIu64 " samples, %" PRIu64 " in scope, %" PRIu64 " pauses asked, %" PRIu64 " begun", pid, s->comm,
-		    (uint64_t)s->samples, (uint64_t)s->in_scope, (uint64_t)s->asked, (uint64_t)s->begun);
+		run_say(l->r, "process %d (%.16s): %" PRIu64 " samples, %" PRIu64 " in scope, %" PRIu64 " pauses asked, %" PRIu64 " begun",
+		    pid, s->comm, (uint64_t)s->samples, (uint64_t)s->in_scope, (uint64_t)s->asked, (uint64_t)s->begun);
 	if (!(s->no_shim + s->blocked + s->small_stack + s->not_sent + s->withdrawn))
 		return;
 	while (i < l->n && strncmp(l->names[i].sum.comm, s->comm, sizeof(s->comm)))
@@ -204,7 +208,9 @@ static void warn_unpaused(const struct runner *r, const struct unpaused *u)
 		why = "its alternate signal stacks are too small";
 	if (u->n > 1)
 		snprintf(others, sizeof(others), " and %u more of that name", u->n - 1);
-	run_say(r, "warning: process %d (%.16s)%s could not be paused %" PRIu64 " times of %" PRIu64 ": %s; predictions that depend on it are too low",
+	run_say(r,
+	    "warning: process %d (%.16s)%s could not be paused %" PRIu64 " times of %" PRIu64
+	    ": %s; predictions that depend on it are too low",
 	    u->pid, s->comm, others, failed, not_asked + (uint64_t)s->asked, why);
 }
 
@@ -234,12 +240,16 @@ static int fail_empty(struct runner *r, struct error *e)
 		return error_hint(e, "a program that only sleeps or waits for others has no line to speed up; profile the one that works");
 	}
 	if (!r->lines.n_objects) {
-		error_set(e, EXIT_NO_RESULT, "nothing that the command has mapped is in scope: no file with line tables matches -b '%s'", r->scope.binaries[0]);
-		return error_hint(e, "patterns are matched with whole paths, for example -b '%%/libz.so%%'; MAIN is the command's own file");
+		error_set(e, EXIT_NO_RESULT, "nothing that the command has mapped is in scope: no file with line tables matches -b '%s'",
+		    r->scope.binaries[0]);
+		return error_hint(
+		    e, "patterns are matched with whole paths, for example -b '%%/libz.so%%'; MAIN is the command's own file");
 	}
 	if (!c->in_scope) {
 		error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a line in scope of '%s'", (uint64_t)c->samples, name);
-		return error_hint(e, "is the work done in a library or a child? name it with -b PATTERN (%% is the wildcard); `cozbpf lines %s` shows what is in scope",
+		return error_hint(e,
+		    "is the work done in a library or a child? name it with -b PATTERN (%% is the wildcard); `cozbpf lines %s` shows what "
+		    "is in scope",
 		    name);
 	}
 	if (r->dropped) {
@@ -267,7 +277,8 @@ static int check_points(struct runner *r, struct error *e)
 	if (!dead || dead < r->n_points)
 		return 0;
 	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", r->points[0].name, dead > 1 ? ", nor any other" : "");
-	return error_hint(e, "choose a place that the program passes once per unit of work; was it inlined, or does another process run it?");
+	return error_hint(
+	    e, "choose a place that the program passes once per unit of work; was it inlined, or does another process run it?");
 }
 
 /* What is paced by a clock outside the program gains nothing from any line (design.md section 5). */
@@ -275,7 +286,8 @@ static void warn_paced(const struct runner *r)
 {
 	for (unsigned i = 0; i < r->n_points; i++)
 		if (r->points[i].paced)
-			run_say(r, "warning: visits to '%s' are paced by a periodic timer: no line makes them come faster", r->points[i].name);
+			run_say(
+			    r, "warning: visits to '%s' are paced by a periodic timer: no line makes them come faster", r->points[i].name);
 }
 
 static void print_report(struct runner *r)

@@ -19,8 +19,9 @@ struct point_record {
 	uint64_t delta;      /* visits with V0 < v <= V1 */
 	uint64_t bursts;     /* own key `bursts`: visits that came together count once; 0: not known (Coz's file) */
 	uint64_t span_delta; /* own key `span-delta`: visits after the first burst, up to and including the last one */
-	uint64_t paced_ns;   /* own key `paced`: a periodic timer paces most visits, so they follow real time: delta of them in this long; 0: not so */
-	uint64_t span_ns;    /* own key `span`: virtual time from the first burst to the last one; 0: not known */
+	uint64_t
+	    paced_ns; /* own key `paced`: a periodic timer paces most visits, so they follow real time: delta of them in this long; 0: not so */
+	uint64_t span_ns; /* own key `span`: virtual time from the first burst to the last one; 0: not known */
 	/* latency-point (kind 1): read, kept and written through; not estimated yet */
 	bool is_latency;
 	uint64_t arrivals, departures;

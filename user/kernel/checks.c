@@ -70,8 +70,9 @@ static void check_btf(const struct context *c, struct finding *f)
 
 static void check_tracepoints(const struct context *c, struct finding *f)
 {
-	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_fork",
-	    "sched_process_exec", "sched_process_exit", "signal_deliver"};
+	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup_new", "sched_process_fork", "sched_process_exec",
+	    "sched_process_exit", "signal_deliver", "hrtimer_expire_entry", "hrtimer_expire_exit", "irq_handler_entry", "irq_handler_exit",
+	    "softirq_entry", "softirq_exit"};
 	char type[64];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -119,8 +119,6 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c = (struct cozbpf_config *)&s->bpf->rodata->config;
 	c->signal = (uint32_t)s->config.signal;
 	c->min_stack = (uint32_t)(frame ? frame : 2048) + HANDLER_STACK;
-	c->n_lines = (uint32_t)s->lines_room;
-	c->n_ranges = (uint32_t)s->ranges_room;
 	c->follow_children = s->config.follow_children;
 	c->min_debt_ns = s->config.min_debt_ns;
 	c->pause_exit_ns = PAUSE_EXIT_NS;
