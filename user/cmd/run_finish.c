@@ -137,7 +137,8 @@ void run_write_totals(struct runner *r, uint64_t now)
 	session_processes(r->session, add_losses, &lost);
 	run->runtime_ns = now - r->started_ns;
 	run->free_ns = run->runtime_ns > r->delayed_ns ? run->runtime_ns - r->delayed_ns : 0;
-	run->lost = lost.signals + c->events_lost + c->storage_lost;
+	run->lost = lost.signals + c->events_lost + c->storage_lost - r->lost_before;
+	r->lost_before += run->lost;
 	run->dropped = r->dropped;
 	run->samples = c->samples - r->samples_before;
 	run->in_scope = c->in_scope - r->in_scope_before;
