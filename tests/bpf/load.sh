@@ -9,10 +9,10 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 1500 25000
+on_sample 2200 25000
 on_deliver 120 200
-on_switch 800 25000
-on_waking 750 8000
+on_switch 800 8000
+on_waking 850 5000
 on_wakeup_new 40 60
 on_timer_entry 40 40
 on_timer_exit 40 40
@@ -20,7 +20,7 @@ on_irq_entry 40 40
 on_irq_exit 40 40
 on_softirq_entry 60 80
 on_softirq_exit 40 40
-on_fork 800 8000
+on_fork 1000 6000
 on_exec 180 250
 on_exit 250 400
 on_visit 150 300
