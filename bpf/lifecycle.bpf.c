@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Birth, exec and death of the target's threads and processes: membership is inherited in the kernel, so that no child runs unseen. */
-#include "shim.bpf.h"
+#include "maps.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -19,7 +19,7 @@ static __always_inline void tell(__u32 kind, __u32 tgid, __u32 arg)
 	bpf_ringbuf_submit(e, 0);
 }
 
-static __always_inline void name_process(__u32 tgid, struct task_struct *task, __u64 handler)
+static __always_inline void name_process(__u32 tgid, struct task_struct *task)
 {
 	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid), fresh = {};
 
@@ -29,20 +29,7 @@ static __always_inline void name_process(__u32 tgid, struct task_struct *task, _
 	}
 	if (!stats)
 		return;
-	stats->handler = handler;
 	BPF_CORE_READ_STR_INTO(&stats->comm, task, comm);
-}
-
-/*
- * The address of the shim's handler in the current process, 0 when it is not installed. A forked process inherits it together with the memory, but
- * has no page table entry for the shim's code until it runs it: the sample program could never look there. The parent has one: the shim's
- * constructor has run in it, or the parent of its own has passed on what it knew.
- */
-static __always_inline __u64 current_handler(struct task_struct *task, __u32 tgid)
-{
-	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-
-	return shim_handler(task, stats ? stats->handler : 0);
 }
 
 /* Hook: a thread or process has been made and does not run yet; the parent's context. */
@@ -67,7 +54,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 		if (maps)
 			bpf_map_update_elem(&procs, &to, maps, BPF_ANY);
-		name_process(to, child, current_handler(parent, from));
+		name_process(to, child);
 		tell(COZBPF_EVENT_FORK, to, from);
 	}
 	return 0;
@@ -84,7 +71,7 @@ int BPF_PROG(on_exec, struct task_struct *p)
 		return 0;
 	t->pause = COZBPF_PAUSE_NONE;
 	bpf_map_delete_elem(&procs, &tgid);
-	name_process(tgid, p, 0);
+	name_process(tgid, p);
 	tell(COZBPF_EVENT_EXEC, tgid, 0);
 	return 0;
 }

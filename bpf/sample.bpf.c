@@ -100,8 +100,7 @@ static __always_inline bool shim_listens(struct task_struct *task, struct cozbpf
 {
 	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
 
-	stats->handler = shim_handler(task, stats->handler);
-	if (!stats->handler) {
+	if (!shim_installed(task)) {
 		__sync_fetch_and_add(&stats->no_shim, 1);
 		return false;
 	}

@@ -1,31 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Telling the shim's handler of the pause signal from anything else (design.md 4.7). For the current process only: its memory is looked at. */
+/* Telling the shim's handler of the pause signal from anything else (design.md 4.7), from what the kernel itself keeps of the action. */
 #ifndef COZBPF_SHIM_BPF_H
 #define COZBPF_SHIM_BPF_H
 
 #include "maps.bpf.h"
 
-#define SHIM_MAGIC "cozbpf-pause-v1" /* the 16 bytes before the handler, user/shim/syscall.h */
-
-/* Address of the shim's handler, 0 when the signal's action is another. @known: the address that was found to be the shim's before. Fixed loop. */
-static __always_inline __u64 shim_handler(struct task_struct *task, __u64 known)
+/* Whether the action of the pause signal is the shim's. */
+static __always_inline bool shim_installed(struct task_struct *task)
 {
 	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
 	const char *at = (const char *)sighand + bpf_core_field_offset(struct sighand_struct, action) +
 			 ((config.signal - 1) & 63) * bpf_core_type_size(struct k_sigaction);
-	char magic[sizeof(SHIM_MAGIC)] = {};
-	void *handler = NULL;
+	const struct k_sigaction *action = (const struct k_sigaction *)at;
+	__u64 handler = (__u64)BPF_CORE_READ(action, sa.sa_handler);
 
-	bpf_core_read(&handler, sizeof(handler), &((struct k_sigaction *)at)->sa.sa_handler);
-	if ((__u64)handler < 4096)
-		return 0; /* SIG_DFL, SIG_IGN */
-	if ((__u64)handler == known)
-		return known;
-	bpf_probe_read_user(magic, sizeof(magic), (char *)handler - sizeof(magic));
-	for (int i = 0; i < sizeof(magic); i++)
-		if (magic[i] != SHIM_MAGIC[i])
-			return 0;
-	return (__u64)handler;
+	if (handler < 4096)
+		return false; /* SIG_DFL, SIG_IGN */
+	return BPF_CORE_READ(action, sa.sa_flags) == COZBPF_HANDLER_FLAGS &&
+	       (__u64)BPF_CORE_READ(action, sa.sa_restorer) == handler + COZBPF_HANDLER_DISTANCE;
 }
 
 #endif

@@ -22,6 +22,13 @@
 #define COZBPF_PAUSE_MAX_NS 10000000ULL  /* a pause is at most this long, the rest is asked again (design.md 4.7) */
 #define COZBPF_ASK_TIMEOUT_NS 5000000ULL /* an ask not begun by then is withdrawn (design.md 4.7) */
 #define COZBPF_DEEP_DEBT_NS 50000000ULL  /* debt that says the thread cannot be made to pay: five longest pauses */
+/*
+ * How the kernel side tells the shim's handler from anything else, without looking at the target's memory (which may not be there when it looks):
+ * these flags (SA_SIGINFO, SA_RESTART, SA_ONSTACK, SA_RESTORER), and a restorer at this distance from the handler.
+ */
+#define COZBPF_HANDLER_FLAGS 0x1c000004UL
+#define COZBPF_HANDLER_DISTANCE 48
+
 #define COZBPF_HOLD 1ULL                 /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
 /* Read-only for the kernel side, set before loading. */
@@ -65,7 +72,6 @@ struct cozbpf_proc_stats {
 	__u64 blocked;     /* asks not made: the thread blocks the signal */
 	__u64 small_stack; /* asks not made: the alternate stack is too small */
 	__u64 not_sent;    /* the kernel refused the signal */
-	__u64 handler;     /* address of the shim's handler, once seen */
 };
 
 struct cozbpf_line_count {

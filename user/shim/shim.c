@@ -139,7 +139,7 @@ __attribute__((constructor)) static void shim_install(void)
 	if (shim_syscall(SHIM_SYS_rt_sigaction, sig, 0, (long)&old, 8) < 0 || old.handler)
 		return;
 	action.handler = (void *)shim_handler;
-	action.flags = 4 /* SA_SIGINFO */ | 0x10000000 /* SA_RESTART */ | 0x08000000 /* SA_ONSTACK */ | SHIM_SA_RESTORER;
+	action.flags = COZBPF_HANDLER_FLAGS;
 	action.restorer = (void *)shim_restorer;
 	shim_syscall(SHIM_SYS_rt_sigaction, sig, (long)&action, 0, 8);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the shim needs of each architecture: system calls, the handler's entry behind its magic, the way back from a signal. */
+/* What the shim needs of each architecture: system calls, the handler's entry, the way back from a signal. */
 #ifndef COZBPF_SYSCALL_H
 #define COZBPF_SYSCALL_H
+
+#define SHIM_STRING_(x) #x
+#define SHIM_STRING(x) SHIM_STRING_(x)
 
 /* The kernel's struct sigaction, not libc's. */
 struct shim_sigaction {
@@ -19,20 +22,18 @@ extern char shim_restorer[] __attribute__((visibility("hidden")));
 #define SHIM_SYS_rt_sigaction 13
 #define SHIM_SYS_clock_gettime 228
 #define SHIM_SYS_clock_nanosleep 230
-#define SHIM_SA_RESTORER 0x04000000
 #define SHIM_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 
-/* The 16 bytes before the entry tell the kernel side that this is the shim's handler (handler_magic in bpf/sample.bpf.c). */
+/* The restorer stands where the kernel side expects it: COZBPF_HANDLER_DISTANCE. */
 __asm__(".pushsection .text\n"
-	".balign 32\n"
-	".ascii \"cozbpf-pause-v1\\0\"\n"
+	".balign 64\n"
 	".hidden shim_handler\n"
 	".globl shim_handler\n"
 	"shim_handler:\n"
 	"	jmp shim_pause\n"
 	".hidden shim_restorer\n"
 	".globl shim_restorer\n"
-	".balign 16\n"
+	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) " - 1, 0x90\n"
 	"	nop\n" /* unwinders look one byte before the restorer */
 	"shim_restorer:\n"
 	"	mov $15, %eax\n"
@@ -58,18 +59,17 @@ static inline void shim_relax(void)
 #define SHIM_SYS_rt_sigaction 134
 #define SHIM_SYS_clock_gettime 113
 #define SHIM_SYS_clock_nanosleep 115
-#define SHIM_SA_RESTORER 0 /* the kernel returns through the vDSO */
 #define SHIM_VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
 
 __asm__(".pushsection .text\n"
-	".balign 32\n"
-	".ascii \"cozbpf-pause-v1\\0\"\n"
+	".balign 64\n"
 	".hidden shim_handler\n"
 	".globl shim_handler\n"
 	"shim_handler:\n"
 	"	b shim_pause\n"
 	".hidden shim_restorer\n"
 	".globl shim_restorer\n"
+	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) "\n"
 	"shim_restorer:\n"
 	"	mov x8, #139\n"
 	"	svc #0\n"
