@@ -29,7 +29,7 @@
 #define COZBPF_HANDLER_FLAGS 0x1c000004UL
 #define COZBPF_HANDLER_DISTANCE 48
 
-#define COZBPF_HOLD 1ULL                 /* lowest bit of the signal's value: hold the CPU, do not sleep */
+#define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
 /* Read-only for the kernel side, set before loading. */
 struct cozbpf_config {

@@ -80,10 +80,10 @@ struct runner {
 	uint64_t planned_ns;
 
 	FILE *out;
-	struct profile profile;                   /* what this invocation has measured */
-	uint64_t started_ns, delayed_ns;          /* of this run: monotonic start; time in experiments with s > 0 */
+	struct profile profile;                                /* what this invocation has measured */
+	uint64_t started_ns, delayed_ns;                       /* of this run: monotonic start; time in experiments with s > 0 */
 	uint64_t samples_before, in_scope_before, lost_before; /* counters at the start of this run */
-	uint64_t *counts_before, *free_before;    /* per line id, as far as counts_room goes */
+	uint64_t *counts_before, *free_before;                 /* per line id, as far as counts_room goes */
 	size_t counts_room;
 	uint64_t dropped;
 	uint32_t run;

@@ -34,11 +34,11 @@ __asm__(".pushsection .text\n"
 	".hidden shim_restorer\n"
 	".globl shim_restorer\n"
 	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) " - 1, 0x90\n"
-	"	nop\n" /* unwinders look one byte before the restorer */
-	"shim_restorer:\n"
-	"	mov $15, %eax\n"
-	"	syscall\n"
-	".popsection\n");
+								    "	nop\n" /* unwinders look one byte before the restorer */
+								    "shim_restorer:\n"
+								    "	mov $15, %eax\n"
+								    "	syscall\n"
+								    ".popsection\n");
 
 static inline long shim_syscall(long number, long a, long b, long c, long d)
 {
@@ -70,10 +70,10 @@ __asm__(".pushsection .text\n"
 	".hidden shim_restorer\n"
 	".globl shim_restorer\n"
 	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) "\n"
-	"shim_restorer:\n"
-	"	mov x8, #139\n"
-	"	svc #0\n"
-	".popsection\n");
+								    "shim_restorer:\n"
+								    "	mov x8, #139\n"
+								    "	svc #0\n"
+								    ".popsection\n");
 
 static inline long shim_syscall(long number, long a, long b, long c, long d)
 {
