@@ -16,14 +16,18 @@ import machine  # noqa: E402
 import table  # noqa: E402
 from cases import BUILD, CASES, SPEEDUPS, Actual, arguments, calibrate, select  # noqa: E402
 
-# --ci: largest error in points allowed at each line speedup, per case. From the spread of many runs, not from wishes.
+# --ci: what a prediction may be off by design, in points, at each line speedup: the largest error of the case in docs/accuracy.md, rounded up. What
+# chance adds on the day is in the 95 % interval of the prediction and in the spread of the real runs: 2.5 half-widths are 4.9 standard deviations,
+# so that less than one run in 10,000 fails by chance, and the cap keeps a disturbed run from passing with any figure.
 CI_TOLERANCE = {
-    "abab": {50: 6, 100: 8},
-    "barrier": {50: 8, 100: 8},
-    "pipe": {50: 8, 100: 10},
-    "sleeper": {50: 6, 100: 6},
-    "periodic": {50: 4, 100: 6},
+    "abab": {50: 3, 100: 3},
+    "barrier": {50: 4, 100: 4},
+    "pipe": {50: 5, 100: 5},
+    "sleeper": {50: 3, 100: 3},
+    "periodic": {50: 3, 100: 3},
 }
+CI_HALF_WIDTHS = 2.5
+CI_CAP = 25
 CI_SECONDS_PER_CELL = 4
 QUICK_SECONDS_PER_CELL = 3
 QUICK_CASES = ("example", "abab", "oversub", "barrier", "pipe", "sleeper")
@@ -127,22 +131,31 @@ def cell(case, actual, record, s):
     }
 
 
+def ci_allowed(c):
+    """Points that the cell's prediction may differ from the actual gain."""
+    low, high = c["interval"]
+    chance = 100 * CI_HALF_WIDTHS * (high - low) / 2 + 100 * CI_HALF_WIDTHS * c["spread"]
+    return min(CI_CAP, CI_TOLERANCE[c["case"]][c["s"]] + chance)
+
+
 def ci_failures(cells):
-    """What --ci finds wrong: magnitude against the tolerance table, and sign and order where the truth has a clear one."""
+    """What --ci finds wrong: magnitude against what is allowed, and sign and order where truth and intervals leave no doubt."""
     wrong = []
     for c in cells:
-        name, allowed = f"{c['case']} at {c['s']} %", CI_TOLERANCE[c["case"]][c["s"]]
-        if c["predicted"] is None:
+        name = f"{c['case']} at {c['s']} %"
+        if c["predicted"] is None or not c["interval"]:
             wrong.append(f"{name}: no prediction")
-        elif abs(c["error"]) * 100 > allowed:
-            wrong.append(f"{name}: predicted {100 * c['predicted']:.1f} %, actual {100 * c['actual']:.1f} %, allowed are {allowed} points")
-        elif abs(c["actual"]) > 0.05 and c["predicted"] * c["actual"] <= 0:
+        elif abs(c["error"]) * 100 > ci_allowed(c):
+            wrong.append(
+                f"{name}: predicted {100 * c['predicted']:.1f} %, actual {100 * c['actual']:.1f} %, allowed are {ci_allowed(c):.1f} points"
+            )
+        elif c["actual"] > 0.05 and c["interval"][1] < 0:
             wrong.append(f"{name}: wrong sign")
     for low in cells:
         for high in cells:
-            clear = low["case"] == high["case"] and high["actual"] - low["actual"] > 0.08
-            if clear and None not in (low["predicted"], high["predicted"]) and high["predicted"] <= low["predicted"]:
-                wrong.append(f"{low['case']}: {high['s']} % is predicted to gain no more than {low['s']} %")
+            clear = low["case"] == high["case"] and high["actual"] - low["actual"] > 0.08 and low["interval"] and high["interval"]
+            if clear and high["interval"][1] < low["interval"][0]:
+                wrong.append(f"{low['case']}: {high['s']} % is predicted to gain less than {low['s']} %")
     return wrong
 
 

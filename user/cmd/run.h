@@ -50,6 +50,15 @@ struct process {
 
 enum phase { PHASE_PICK, PHASE_OPEN, PHASE_COOL, PHASE_IDLE };
 
+/* The lines sampled in the baseline that is open; see run_baseline.c. */
+struct baseline {
+	uint64_t *before;            /* samples per line id up to the opening */
+	struct baseline_line *lines; /* `observed` holds the count at the end of the opening until the close */
+	size_t n_lines;
+	uint64_t due_ns;   /* when the opening is over; 0: it is, or nothing is to be recorded */
+	uint64_t since_ns; /* when it was */
+};
+
 struct runner {
 	struct run_options o;
 	struct scope scope;
@@ -83,7 +92,8 @@ struct runner {
 	struct profile profile;                                /* what this invocation has measured */
 	uint64_t started_ns, delayed_ns;                       /* of this run: monotonic start; time in experiments with s > 0 */
 	uint64_t samples_before, in_scope_before, lost_before; /* counters at the start of this run */
-	uint64_t *counts_before, *free_before;                 /* per line id, as far as counts_room goes */
+	struct baseline baseline;
+	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
 	size_t counts_room;
 	uint64_t dropped;
 	uint32_t run;
@@ -114,6 +124,12 @@ void run_forget_processes(struct runner *r);
 void run_begin(struct runner *r, uint64_t now);
 uint64_t run_step(struct runner *r, uint64_t now);
 void run_end(struct runner *r, uint64_t now, bool target_ended);
+
+/* run_baseline.c: which lines are sampled in a baseline. Opened with the experiment, split when due_ns has come; closed, it fills @x. */
+void run_baseline_open(struct runner *r, uint64_t due_ns);
+void run_baseline_split(struct runner *r);
+void run_baseline_close(struct runner *r, uint64_t closed_ns, struct experiment_record *x);
+void run_baseline_deinit(struct runner *r);
 
 /* run_loop.c: one run of the command, from fork to exit. 0, or -1 with @e. */
 int run_once(struct runner *r, struct error *e);

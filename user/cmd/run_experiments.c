@@ -62,9 +62,10 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	o.period = 1 - PERIOD_SPREAD / 2 + PERIOD_SPREAD * (double)rng_below(&r->schedule.rng, 1000) / 1000;
 	if (!r->o.end_to_end)
 		o.settle_ns = SETTLE_NS;
+	run_baseline_open(r, now + o.settle_ns);
 	session_open_experiment(r->session, &o);
 	r->deadline_ns = r->o.end_to_end ? UINT64_MAX : now + o.settle_ns + r->planned_ns;
-	return r->deadline_ns;
+	return r->baseline.due_ns ? r->baseline.due_ns : r->deadline_ns;
 }
 
 /* Where most visits since the opening came from threads that a periodic timer paces, real visits in real time are what counts. */
@@ -144,6 +145,7 @@ static void close_experiment(struct runner *r)
 	x.run = r->run;
 	x.points = fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, bursts);
 	x.n_points = x.points ? r->n_points : 0;
+	run_baseline_close(r, snap.closed_ns, &x);
 	keep_experiment(r, &x);
 	length_update(&r->length, bursts, x.n_points);
 }
@@ -209,6 +211,10 @@ static uint64_t step_open(struct runner *r, uint64_t now)
 {
 	uint64_t visits = most_visits(r);
 
+	if (now < r->baseline.due_ns)
+		return r->baseline.due_ns;
+	if (r->baseline.due_ns)
+		run_baseline_split(r);
 	if (now < r->deadline_ns)
 		return r->deadline_ns;
 	if (!r->closing) {

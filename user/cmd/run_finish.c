@@ -92,12 +92,14 @@ int run_write_startup(struct runner *r, const struct run_record *start, struct e
 static void write_samples(struct runner *r)
 {
 	const struct cozbpf_line_count *counts = session_line_counts(r->session);
+	bool names_lines = !r->fixed_line && !r->o.end_to_end; /* the run's baselines refer to lines by their ids */
 
 	for (size_t i = 1; i < r->lines.n_lines && i < r->counts_room; i++) {
 		struct samples_record s = {.count = counts[i].all - r->counts_before[i],
 		    .free = counts[i].free - r->free_before[i],
 		    .has_free = true,
-		    .run = r->run};
+		    .run = r->run,
+		    .id = names_lines ? (uint32_t)i : 0};
 		struct samples_record *bigger;
 
 		r->counts_before[i] = counts[i].all;

@@ -218,6 +218,7 @@ void run_teardown(struct runner *r)
 		free(r->points[i].name);
 	if (r->out)
 		fclose(r->out);
+	run_baseline_deinit(r);
 	free(r->counts_before);
 	free(r->free_before);
 	free(r->o.speedups);

@@ -206,7 +206,7 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 	l->progress = g->progress;
 	l->slope = l->slope_lo = l->slope_hi = l->rank_key = NAN;
 	l->phase_factor = g->phase;
-	l->experiments = g->n;
+	l->experiments = g->experiments;
 	l->baselines = g->baselines;
 	l->visits = (uint64_t)g->visits;
 	if (!g->has_baseline)
@@ -242,7 +242,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* One line and point: the observations from @first up to @end. */
-static int add_group(struct estimate *e, const struct observations *o, size_t first, size_t end, const struct totals *t,
+static int add_group(struct estimate *e, const struct observations *o, const struct baselines *b, size_t first, size_t end, const struct totals *t,
     const struct estimate_options *options)
 {
 	struct estimate_line *l = &e->lines[e->n_lines];
@@ -250,7 +250,7 @@ static int add_group(struct estimate *e, const struct observations *o, size_t fi
 	struct group g;
 	int ret;
 
-	if (group_init(&g, o, first, end - first, options->period))
+	if (group_init(&g, o, b, first, end - first, options->period))
 		return -ENOMEM;
 	group_phase(&g, &t->phase);
 	ret = fill_line(l, &g, options, e->need_speedups);
@@ -262,7 +262,7 @@ static int add_group(struct estimate *e, const struct observations *o, size_t fi
 	return ret;
 }
 
-static int add_groups(struct estimate *e, const struct observations *o, const struct totals *t, const struct estimate_options *options)
+static int add_groups(struct estimate *e, const struct observations *o, const struct baselines *b, const struct totals *t, const struct estimate_options *options)
 {
 	size_t n = 0, end;
 
@@ -275,7 +275,7 @@ static int add_groups(struct estimate *e, const struct observations *o, const st
 		end = i + 1;
 		while (end < o->n && o->items[end].line == o->items[i].line && o->items[end].point == o->items[i].point)
 			end++;
-		if (add_group(e, o, i, end, t, options))
+		if (add_group(e, o, b, i, end, t, options))
 			return -ENOMEM;
 	}
 	if (e->n_lines)
@@ -286,6 +286,7 @@ static int add_groups(struct estimate *e, const struct observations *o, const st
 int estimate_profile(const struct profile *p, const struct estimate_options *options, struct estimate *ret)
 {
 	struct observations o;
+	struct baselines b;
 	struct totals t;
 	int err;
 
@@ -296,7 +297,11 @@ int estimate_profile(const struct profile *p, const struct estimate_options *opt
 		return err;
 	err = totals_init(&t, p, &o);
 	if (!err) {
-		err = add_groups(ret, &o, &t, options);
+		err = baselines_init(&b, &o, p);
+		if (!err) {
+			err = add_groups(ret, &o, &b, &t, options);
+			baselines_deinit(&b);
+		}
 		fill_summary(ret, p, &t);
 		totals_deinit(&t);
 	}

@@ -12,7 +12,9 @@
  *    far cells lie off the line between their two neighbours. Random speedups give many cells of one or two experiments each;
  *  - the spread itself is known from few residuals: the percentiles are stretched about the estimate by the ratio of Student's
  *    quantile to the normal one, with Satterthwaite's degrees of freedom for a sum of cells of different spread.
- * With all three it is 92 to 99; the table is in the head of tests/unit/test_intervals.c. Experiments have to be in random order: then
+ * Baselines that several lines share have weights: each residual is drawn together with its own weight, for baselines of other phases have large
+ * residuals and small weights. Where they are more than MANY their sum is drawn as a normal number, which it then is.
+ * With all of this it is 92 to 99; the table is in the head of tests/unit/test_intervals.c. Experiments have to be in random order: then
  * a machine whose speed wanders is noise like any other.
  */
 #include "core/estimate_private.h"
@@ -29,6 +31,7 @@
 #define MIN_OWN 5         /* experiments from which on a cell's own residuals do */
 #define MIN_POOL_DF 4     /* degrees of freedom from which on the pool needs no baseline residuals */
 #define MIN_DF 2          /* below, the spread is unknown */
+#define MANY 40           /* terms of a sum from which on its distribution is as good as normal */
 
 /* Residuals per sqrt(time), so that those of experiments of different length can stand for each other. */
 struct pool {
@@ -43,6 +46,7 @@ struct bootstrap {
 	struct pool *own; /* by cell */
 	struct pool shared;
 	const struct pool **used; /* by cell: own or shared */
+	double phase_error; /* relative standard deviation of the phase factor, where it is drawn as a normal number */
 	double *weights, *key_weights;
 	double *y;          /* of one replicate, by cell */
 	double *replicates; /* n_cells - 1 rows of points, then slope, then key; @n values each */
@@ -55,6 +59,28 @@ static void pool_add(struct pool *p, double z)
 	p->z[p->n++] = z;
 }
 
+/* The share of the variance of an observation's error that the fitted period has taken out of its residual. */
+static double leverage(const struct cell *c, const struct observation *o)
+{
+	double h = o->weight * o->time / c->time;
+
+	return c->is_weighted ? 2 * h - o->time / c->effective_time : h;
+}
+
+/* The mean square of a weighted cell's residuals, each counting as much as it does in the period's variance. */
+static double weighted_variance(const struct pool *p, const struct cell *c)
+{
+	double sum = 0, weight = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].time;
+
+		sum += v * p->z[i] * p->z[i];
+		weight += v;
+	}
+	return sum / weight;
+}
+
 static int pool_cell(struct pool *p, const struct cell *c)
 {
 	p->z = calloc(c->n, sizeof(*p->z));
@@ -64,7 +90,7 @@ static int pool_cell(struct pool *p, const struct cell *c)
 		return 0;
 	for (size_t i = 0; i < c->n; i++) {
 		double t = c->obs[i].time, e = t - c->period * c->obs[i].count;
-		double left = 1 - t / c->time;
+		double left = 1 - leverage(c, &c->obs[i]);
 
 		/* Where spans count, an experiment without one has neither time nor count. */
 		if (t > 0 && left > 0)
@@ -72,7 +98,9 @@ static int pool_cell(struct pool *p, const struct cell *c)
 		else
 			pool_add(p, 0);
 	}
-	p->df = (double)c->n - 1;
+	p->df = c->effective_n - 1;
+	if (c->is_weighted)
+		p->variance = weighted_variance(p, c);
 	return 0;
 }
 
@@ -90,7 +118,7 @@ static double interpolation_residual(const struct cell *a, const struct cell *c,
 	double share = (c->speedup - a->speedup) / (b->speedup - a->speedup);
 	double off = log(c->period) - (1 - share) * log(a->period) - share * log(b->period);
 
-	return off / sqrt(1 / c->time + (1 - share) * (1 - share) / a->time + share * share / b->time);
+	return off / sqrt(1 / c->effective_time + (1 - share) * (1 - share) / a->effective_time + share * share / b->effective_time);
 }
 
 static int fill_shared(struct bootstrap *b)
@@ -103,18 +131,35 @@ static int fill_shared(struct bootstrap *b)
 		return -ENOMEM;
 	for (size_t i = 1; i < g->n_cells; i++) {
 		pool_append(&b->shared, &b->own[i]);
-		needed |= g->cells[i].n < MIN_OWN;
+		needed |= g->cells[i].effective_n < MIN_OWN;
 	}
 	/* Neighbouring ones share cells, so three of them count for two. */
 	for (size_t i = 1; needed && i + 1 < g->n_cells; i++) {
-		if (g->cells[i].n >= MIN_OWN)
+		if (g->cells[i].effective_n >= MIN_OWN)
 			continue;
 		pool_add(&b->shared, interpolation_residual(&g->cells[i - 1], &g->cells[i], &g->cells[i + 1]));
 		b->shared.df += 2.0 / 3;
 	}
-	if (g->cells[0].n < MIN_OWN || b->shared.df < MIN_POOL_DF)
+	if (g->cells[0].effective_n < MIN_OWN || b->shared.df < MIN_POOL_DF)
 		pool_append(&b->shared, &b->own[0]);
 	return 0;
+}
+
+/* Of many baselines with weights, to first order; 0 where baselines are to be drawn one by one. */
+static double find_phase_error(const struct group *g)
+{
+	double sum = 0, all = 0;
+
+	if (!g->has_phase || !g->n_cells || !g->cells[0].is_weighted || g->baselines <= MANY)
+		return 0;
+	for (size_t i = 0; i < g->baselines; i++) {
+		const struct observation *o = &g->obs[i];
+		double error = o->weight * (o->samples - g->phase_rate * o->sampled);
+
+		sum += error * error;
+		all += o->weight * o->samples;
+	}
+	return sqrt(sum) / all;
 }
 
 static void bootstrap_deinit(struct bootstrap *b)
@@ -152,13 +197,36 @@ static int bootstrap_init(struct bootstrap *b, const struct group *g, const stru
 	if (fill_shared(b))
 		goto fail;
 	for (size_t i = 0; i < g->n_cells; i++)
-		b->used[i] = g->cells[i].n >= MIN_OWN ? &b->own[i] : &b->shared;
+		b->used[i] = g->cells[i].effective_n >= MIN_OWN ? &b->own[i] : &b->shared;
+	b->phase_error = find_phase_error(g);
 	regression_weights(g, SORT_SLOPE, b->weights);
 	regression_weights(g, o->sort, b->key_weights);
 	return 0;
 fail:
 	bootstrap_deinit(b);
 	return -ENOMEM;
+}
+
+static double draw_normal(struct rng *rng)
+{
+	double u = ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53, v = (double)(rng_next(rng) >> 11) * 0x1p-53;
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* The same for a cell with weights that has residuals of its own. */
+static double draw_weighted(const struct pool *p, const struct cell *c, struct rng *rng)
+{
+	double sum = 0;
+
+	if (c->n > MANY)
+		return draw_normal(rng) * sqrt(p->variance / c->effective_time);
+	for (size_t i = 0; i < c->n; i++) {
+		size_t j = rng_below(rng, c->n);
+
+		sum += p->z[j] * c->obs[j].weight * sqrt(c->obs[j].time);
+	}
+	return sum / c->time;
 }
 
 /* A relative error of the cell's period. Errors that were not seen in this cell have no side: the sign is drawn too. */
@@ -168,9 +236,11 @@ static double draw_error(const struct bootstrap *b, size_t cell, struct rng *rng
 	const struct pool *p = b->used[cell];
 	double sum = 0;
 
+	if (c->is_weighted && p == &b->own[cell])
+		return draw_weighted(p, c, rng);
 	for (size_t i = 0; i < c->n; i++) {
 		uint64_t random = rng_next(rng);
-		double z = p->z[((random >> 32) * p->n) >> 32] * sqrt(c->obs[i].time);
+		double z = p->z[((random >> 32) * p->n) >> 32] * sqrt(c->obs[i].time) * c->obs[i].weight;
 
 		sum += p == &b->shared && (random & 1) ? -z : z;
 	}
@@ -178,17 +248,20 @@ static double draw_error(const struct bootstrap *b, size_t cell, struct rng *rng
 }
 
 /* A replicate of the phase factor; its baselines are drawn apart from those of the period, whose errors have other causes. */
-static double draw_phase(const struct group *g, struct rng *rng)
+static double draw_phase(const struct bootstrap *b, struct rng *rng)
 {
+	const struct group *g = b->g;
 	double time = 0, samples = 0;
 
 	if (!g->has_phase)
 		return g->phase;
+	if (b->phase_error > 0)
+		return fmin(g->phase_unclamped * exp(b->phase_error * draw_normal(rng)), 1);
 	for (size_t i = 0; i < g->baselines; i++) {
 		const struct observation *o = &g->obs[rng_below(rng, g->baselines)];
 
-		time += o->duration;
-		samples += o->samples;
+		time += o->weight * o->sampled;
+		samples += o->weight * o->samples;
 	}
 	return samples > 0 ? fmin(g->phase_unclamped * g->phase_rate / (samples / time), 1) : 1;
 }
@@ -198,7 +271,7 @@ static void replicate(struct bootstrap *b, size_t index, struct rng *rng)
 	const struct group *g = b->g;
 	size_t n = g->n_cells;
 	double baseline = g->cells[0].period * exp(draw_error(b, 0, rng));
-	double phase = draw_phase(g, rng);
+	double phase = draw_phase(b, rng);
 
 	for (size_t i = 1; i < n; i++) {
 		b->y[i] = phase * (1 - g->cells[i].period * exp(draw_error(b, i, rng)) / baseline);
@@ -216,7 +289,7 @@ static double degrees(const struct bootstrap *b, const double *a, size_t from, s
 
 	for (size_t i = from; i < to; i++) {
 		all += a[i];
-		v = a[i] * a[i] * b->used[i]->variance / g->cells[i].time;
+		v = a[i] * a[i] * b->used[i]->variance / g->cells[i].effective_time;
 		sum += v;
 		/* What several cells borrow is one estimate. */
 		if (b->used[i] == &b->shared)
@@ -224,7 +297,7 @@ static double degrees(const struct bootstrap *b, const double *a, size_t from, s
 		else if (b->own[i].df > 0)
 			squares += v * v / b->own[i].df;
 	}
-	v = all * all * b->used[0]->variance / g->cells[0].time;
+	v = all * all * b->used[0]->variance / g->cells[0].effective_time;
 	sum += v;
 	if (b->used[0] == &b->shared)
 		shared += v;

@@ -166,7 +166,9 @@ static int add_experiment(struct observations *o, const struct profile *p, size_
 	    .index = (uint32_t)index,
 	    .fixed = x->fixed,
 	    .duration = (double)x->duration_ns,
-	    .samples = (double)x->selected_samples};
+	    .samples = (double)x->selected_samples,
+	    .sampled = (double)x->duration_ns,
+	    .weight = 1};
 	size_t first = o->n;
 
 	/* No time tells nothing; no point at all is a record that was cut off. */
@@ -248,6 +250,20 @@ void observations_deinit(struct observations *o)
 
 /* Groups */
 
+/* What weights have to be multiplied with to count observations: the sum is then as many as would scatter as much without weights. */
+static double weight_scale(const struct observation *obs, size_t n)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (obs[i].span > 0) {
+			sum += obs[i].weight;
+			squares += obs[i].weight * obs[i].weight;
+		}
+	}
+	return squares > 0 ? sum / squares : 0;
+}
+
 /* How irregular visits are: the squared coefficient of variation of the gaps between bursts, from how far spans lie from what their cell's
  * period says. The variance of a sum of m gaps is m times theirs, so (error / span)^2 x m estimates it. 0 where there is no telling. */
 static double gap_variation(const struct observation *obs, size_t n)
@@ -256,18 +272,20 @@ static double gap_variation(const struct observation *obs, size_t n)
 	size_t end;
 
 	for (size_t i = 0; i < n; i = end) {
-		double span = 0, count = 0, known = 0;
+		double span = 0, count = 0, known = 0, scale;
 
 		for (end = i; end < n && obs[end].permille == obs[i].permille; end++) {
-			span += obs[end].span;
-			count += obs[end].span_delta;
-			known += obs[end].span > 0;
+			span += obs[end].weight * obs[end].span;
+			count += obs[end].weight * obs[end].span_delta;
 		}
+		scale = weight_scale(&obs[i], end - i);
+		for (size_t j = i; j < end; j++)
+			known += obs[j].span > 0 ? scale * obs[j].weight : 0;
 		for (size_t j = i; known >= 2 && j < end; j++) {
 			double error = obs[j].span - span / count * obs[j].span_delta;
 
 			if (obs[j].span > 0)
-				sum += error * error / (obs[j].span * obs[j].span) * (obs[j].visits - 1);
+				sum += scale * obs[j].weight * error * error / (obs[j].span * obs[j].span) * (obs[j].visits - 1);
 		}
 		df += known >= 2 ? known - 1 : 0;
 	}
@@ -281,9 +299,9 @@ static bool use_spans(const struct observation *obs, size_t n, enum estimate_per
 	if (period != PERIOD_AUTO)
 		return period == PERIOD_SPAN;
 	for (size_t i = 0; i < n; i++) {
-		all += obs[i].duration;
+		all += obs[i].weight * obs[i].duration;
 		if (obs[i].span > 0)
-			known += obs[i].duration;
+			known += obs[i].weight * obs[i].duration;
 	}
 	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
 }
@@ -298,61 +316,117 @@ static void choose_period(struct observation *obs, size_t n, enum estimate_perio
 	}
 }
 
-static bool sum_cell(const struct group *g, struct cell *c)
+/*
+ * What a weighted cell is worth: n observations of weight 1 and of the time T together have a period of relative variance v / T and leave n - 1
+ * degrees of freedom to tell v by. With weights the variance is v sum(w^2 t) / sum(w t)^2, and a sum of squares that are weighted by w^2 has the
+ * degrees of freedom of as many equal ones as have the ratio of its square to the sum of its terms' squares (Satterthwaite).
+ */
+static void weigh_cell(struct cell *c)
 {
-	c->speedup = c->obs[0].permille / 1000.0;
+	double squares = 0, fourth = 0;
+
 	for (size_t i = 0; i < c->n; i++) {
-		c->time += c->obs[i].time;
-		c->count += c->obs[i].count;
-		c->visits += c->obs[i].visits;
+		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].time;
+
+		squares += v;
+		fourth += v * v;
 	}
-	c->period = c->time / c->count;
-	return c->count > 0 && c->time > 0 && c->visits >= (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
+	c->effective_n = fourth > 0 ? squares * squares / fourth : 0;
+	c->effective_time = squares > 0 ? c->time * c->time / squares : 0;
 }
 
-/*
- * A line's baseline is made of its own experiments of speedup 0. Those of other lines ran while other code ran: in a program with phases
- * they have another period, and how much of this line was in them is not on record.
- */
+static bool sum_cell(const struct group *g, struct cell *c)
+{
+	double weighted = 0, squares = 0;
+
+	c->speedup = c->obs[0].permille / 1000.0;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct observation *o = &c->obs[i];
+
+		c->time += o->weight * o->time;
+		c->count += o->weight * o->count;
+		c->visits += o->visits;
+		weighted += o->weight * o->visits;
+		squares += o->weight * o->weight * o->visits;
+		c->is_weighted |= o->weight != 1;
+	}
+	c->period = c->time / c->count;
+	c->effective_n = (double)c->n;
+	c->effective_time = c->time;
+	if (c->is_weighted)
+		weigh_cell(c);
+	/* Many visits of little weight are as good as few. */
+	return c->count > 0 && c->time > 0 && weighted * weighted >= squares * (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
+}
+
 static bool is_baseline(const struct cell *c)
 {
 	return c->obs[0].permille == 0;
 }
 
-int group_init(struct group *g, const struct observations *o, size_t first, size_t n, enum estimate_period period)
+/* Takes the observations that count from the @n of @own: experiments on a line that the user named measure the whole program, those on a line that
+ * a sample picked only the phases in which it runs. The two do not mix; those of which there are more are taken. */
+static const struct observation *choose_sort(const struct observation *own, size_t *n)
 {
-	struct observation *obs = &o->items[first];
-	size_t random = 0, end;
+	size_t random = 0;
 
-	/* Experiments on a line that the user named measure the whole program, those on a line that a sample picked only the phases in
-	 * which it runs. The two do not mix; those of which there are more are taken. */
-	while (random < n && !obs[random].fixed)
+	while (random < *n && !own[random].fixed)
 		random++;
-	if (random < n - random) {
-		obs += random;
-		n -= random;
-	} else {
-		n = random;
+	if (random < *n - random) {
+		*n -= random;
+		return own + random;
 	}
-	memset(g, 0, sizeof(*g));
-	g->line = o->lines.items[obs->line];
-	g->progress = o->points.items[obs->point];
-	g->end_to_end = is_end_to_end(g->progress);
-	g->obs = obs;
-	g->n = n;
-	g->phase = 1;
-	g->cells = calloc(n, sizeof(*g->cells));
-	if (!g->cells)
-		return -ENOMEM;
-	choose_period(obs, n, period);
-	for (size_t i = 0; i < n; i = end) {
-		struct cell c = {.obs = &obs[i]};
+	*n = random;
+	return own;
+}
 
-		for (end = i; end < n && obs[end].permille == obs[i].permille; end++)
-			g->visits += obs[end].delta;
+static int collect(struct group *g, const struct observation *own, size_t n, const struct baselines *b)
+{
+	size_t baselines = 0, others;
+
+	while (baselines < n && !own[baselines].permille)
+		baselines++;
+	others = n - baselines;
+	g->obs = malloc((n + baselines_most(b, own->line)) * sizeof(*g->obs));
+	g->cells = calloc(n + 1, sizeof(*g->cells));
+	if (!g->obs || !g->cells) {
+		group_deinit(g);
+		return -ENOMEM;
+	}
+	if (own->fixed)
+		memcpy(g->obs, own, baselines * sizeof(*own));
+	else
+		baselines = baselines_serve(b, own, n, g->obs);
+	memcpy(g->obs + baselines, own + n - others, others * sizeof(*own));
+	g->n = baselines + others;
+	g->baselines = baselines;
+	for (size_t i = 0; i < n; i++)
+		g->visits += own[i].delta;
+	return 0;
+}
+
+int group_init(struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period)
+{
+	const struct observation *own = choose_sort(&o->items[first], &n);
+	size_t end;
+
+	memset(g, 0, sizeof(*g));
+	g->line_id = own->line;
+	g->line = o->lines.items[own->line];
+	g->progress = o->points.items[own->point];
+	g->end_to_end = is_end_to_end(g->progress);
+	g->is_fixed = own->fixed;
+	g->experiments = n;
+	g->phase = 1;
+	if (collect(g, own, n, b))
+		return -ENOMEM;
+	choose_period(g->obs, g->n, period);
+	for (size_t i = 0; i < g->n; i = end) {
+		struct cell c = {.obs = &g->obs[i]};
+
+		for (end = i + 1; end < g->n && g->obs[end].permille == g->obs[i].permille; end++)
+			;
 		c.n = end - i;
-		if (is_baseline(&c))
-			g->baselines = c.n;
 		if (!sum_cell(g, &c))
 			continue;
 		g->has_baseline |= is_baseline(&c);
@@ -363,32 +437,36 @@ int group_init(struct group *g, const struct observations *o, size_t first, size
 
 void group_deinit(struct group *g)
 {
+	free(g->obs);
 	free(g->cells);
 	memset(g, 0, sizeof(*g));
 }
 
 /*
  * Paper 3.4.4: a line that runs only in phases gets experiments only in them, so what they show holds for the share tA / T of the time, and
- * tA = s t_obs / s_obs. With s and T of delay-free time only, t_obs and s_obs have to be of it too: they are the line's baselines'. The
- * share is at most 1; what exceeds it is noise.
+ * tA = s t_obs / s_obs. With s and T of delay-free time only, t_obs and s_obs have to be of it too: they are those of the
+ * baselines that serve the line, by the same weights. The share is at most 1; what exceeds it is noise.
  */
 void group_phase(struct group *g, const struct phase_totals *t)
 {
-	double time = 0, samples = 0;
-	uint32_t line = g->obs[0].line;
+	double time = 0, samples = 0, squares = 0;
 
-	if (g->obs[0].fixed || !t->free_time || !t->free_samples[line])
+	if (g->is_fixed || !t->free_time || !t->free_samples[g->line_id])
 		return;
-	for (size_t i = 0; i < g->n && !g->obs[i].permille; i++) {
-		if (!t->run_counts[g->obs[i].run])
+	for (size_t i = 0; i < g->baselines; i++) {
+		const struct observation *o = &g->obs[i];
+
+		if (!t->run_counts[o->run])
 			continue;
-		time += g->obs[i].duration;
-		samples += g->obs[i].samples;
+		time += o->weight * o->sampled;
+		samples += o->weight * o->samples;
+		squares += o->weight * o->weight * o->samples;
 	}
-	if (samples < MIN_PHASE_SAMPLES)
+	/* With weights: as many as would scatter as much without. */
+	if (samples <= 0 || samples * samples < squares * MIN_PHASE_SAMPLES)
 		return;
 	g->has_phase = true;
 	g->phase_rate = samples / time;
-	g->phase_unclamped = t->free_samples[line] / t->free_time / g->phase_rate;
+	g->phase_unclamped = t->free_samples[g->line_id] / t->free_time / g->phase_rate;
 	g->phase = fmin(g->phase_unclamped, 1);
 }

@@ -22,8 +22,10 @@ struct observation {
 	double duration, delta;  /* as recorded */
 	double span, span_delta; /* 0 where not known */
 	double visits;           /* bursts where known */
-	double samples;          /* of the selected line */
+	double samples;          /* of the group's line */
+	double sampled;          /* time in which they were counted */
 	double time, count;      /* what the period is made of: duration and delta, or span and span_delta */
+	double weight;           /* in its cell; 1 but for baselines that several lines share */
 };
 
 /* Interned names: equal names have equal ids, from 0. */
@@ -45,21 +47,28 @@ struct cell {
 	const struct observation *obs;
 	size_t n;
 	double speedup; /* fraction */
-	double time, count, visits;
-	double period; /* time / count */
+	double time, count; /* weighted sums */
+	double visits;      /* not weighted */
+	double period;      /* time / count */
+	bool is_weighted;   /* not all weights are 1 */
+	/* As many observations of weight 1, and of as much time together, would have the same scatter. Without weights they are what is there. */
+	double effective_n, effective_time;
 };
 
 /* One line and one progress point. cells[0] is the baseline when has_baseline is set; only cells with enough visits are there. */
 struct group {
 	const char *line, *progress;
+	uint32_t line_id;
 	bool end_to_end;
-	const struct observation *obs; /* those used */
+	bool is_fixed; /* the user named the line */
+	struct observation *obs; /* those used: the baselines that serve the line, then its own experiments of other speedups */
 	size_t n;
+	uint64_t experiments; /* the line's own */
 	struct cell *cells;
 	size_t n_cells;
 	bool has_baseline;
-	double visits;
-	uint64_t baselines; /* experiments of speedup 0, enough visits or not */
+	double visits;      /* in the line's own experiments */
+	uint64_t baselines; /* obs of speedup 0, enough visits or not */
 	double phase;       /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
@@ -72,6 +81,30 @@ struct phase_totals {
 	const bool *run_counts;     /* by run: it recorded delay-free time */
 	const double *free_samples; /* by line id */
 	double free_time;           /* ns */
+};
+
+/* How much a line has of a baseline. */
+struct share {
+	uint32_t line, index; /* index: of the experiment in the profile */
+	double weight, samples, sampled;
+};
+
+/* A line that a run's baselines refer to by id. */
+struct named {
+	uint32_t run, id, line;
+};
+
+/* Baselines that lines share; see estimate_baselines.c. */
+struct baselines {
+	const struct profile *p;
+	struct share *shares; /* by line, then index */
+	size_t n_shares;
+	size_t *first;       /* by line: into shares, where the line has any */
+	struct named *names; /* by run, then line */
+	size_t n_names;
+	const struct observation **at_points; /* those that are shared, by point, then index */
+	size_t n_at_points;
+	bool *runs; /* scratch: by run, whether the line has experiments in it */
 };
 
 /* Speedups are compared as whole permille: 0.35 is written with two decimals, or as 0.34999999 by those who write JSON. */
@@ -88,8 +121,17 @@ void names_deinit(struct names *t);
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
 
+/* @o and @p must stay. 0 or -ENOMEM. */
+int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);
+void baselines_deinit(struct baselines *b);
+
+/* Fills @ret with the baselines that serve the line and point of @own, its @n own observations by speedup, none of a line that the user named.
+ * There must be room for baselines_most() more than own ones. Returns how many they are. */
+size_t baselines_serve(const struct baselines *b, const struct observation *own, size_t n, struct observation *ret);
+size_t baselines_most(const struct baselines *b, uint32_t line);
+
 /* Forms the group of the @n observations from @first on, which share line and point. 0 or -ENOMEM. */
-int group_init(struct group *g, const struct observations *o, size_t first, size_t n, enum estimate_period period);
+int group_init(struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period);
 void group_deinit(struct group *g);
 
 /* Sets g->phase. */

@@ -20,6 +20,7 @@ void profile_deinit(struct profile *p)
 		for (size_t j = 0; j < x->n_points; j++)
 			free(x->points[j].name);
 		free(x->points);
+		free(x->lines);
 		free(x->selected);
 	}
 	for (size_t i = 0; i < p->n_samples; i++)
@@ -86,6 +87,17 @@ static void write_point(FILE *out, const struct point_record *p)
 	putc('\n', out);
 }
 
+/* One field for all lines: a record for each would be a dozen times as long, and Coz's viewer warns of records it does not know. */
+static void write_lines(FILE *out, const struct experiment_record *x)
+{
+	if (!x->n_lines)
+		return;
+	write_own(out, "observed", x->observed_ns);
+	for (size_t i = 0; i < x->n_lines; i++)
+		fprintf(out, "%s%" PRIu32 ":%" PRIu64 ":%" PRIu64, i ? "," : "\tlines=", x->lines[i].id, x->lines[i].opening,
+		    x->lines[i].observed);
+}
+
 int profile_write_experiment(FILE *out, const struct experiment_record *x)
 {
 	fputs("experiment", out);
@@ -96,6 +108,7 @@ int profile_write_experiment(FILE *out, const struct experiment_record *x)
 	write_own(out, "start", x->start_ns);
 	write_own(out, "fixed", x->fixed);
 	write_own(out, "unpaid", x->unpaid_ns);
+	write_lines(out, x);
 	putc('\n', out);
 	for (size_t i = 0; i < x->n_points; i++)
 		write_point(out, &x->points[i]);
@@ -109,6 +122,7 @@ int profile_write_samples(FILE *out, const struct samples_record *s)
 	fprintf(out, "\tcount=%" PRIu64, s->count);
 	if (s->has_free)
 		fprintf(out, "\tfree=%" PRIu64, s->free);
+	write_own(out, "id", s->id);
 	return finish(out);
 }
 

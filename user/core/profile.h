@@ -28,6 +28,17 @@ struct point_record {
 	int64_t difference;
 };
 
+/*
+ * How often a line was sampled in a baseline. The opening is the time between the sample that picked the experiment's line and the first visit
+ * that counts: which line it is that gets the experiment is as good as drawn from the lines sampled there. What comes after is kept apart, for a
+ * sample that draws a line must not also be evidence of how often the line runs.
+ */
+struct baseline_line {
+	uint32_t id;       /* samples_record.id of its location, in the same run */
+	uint64_t opening;  /* samples in the opening; above 0 */
+	uint64_t observed; /* samples in the rest of the experiment */
+};
+
 struct experiment_record {
 	char *selected;       /* file:line */
 	double speedup;       /* 0 .. 1 */
@@ -40,6 +51,11 @@ struct experiment_record {
 	uint32_t run;        /* index of the startup record it follows, from 0 */
 	struct point_record *points;
 	size_t n_points;
+	/* Own key `lines=ID:OPENING:OBSERVED,...` of a baseline whose line was picked by a sample: all lines sampled in its opening, by id.
+	 * None: not known. */
+	struct baseline_line *lines;
+	size_t n_lines;
+	uint64_t observed_ns; /* own key `observed`: time in which the lines' `observed` was counted */
 };
 
 /* samples: cumulative count per line over one run (the last record of a run counts) */
@@ -48,6 +64,7 @@ struct samples_record {
 	uint64_t count;
 	uint64_t free; /* own key `free`: those taken in delay-free time (no experiment, or a baseline); 0 with has_free unset: not known */
 	bool has_free;
+	uint32_t id; /* own key `id`: what the run's baselines call the line; 0: nothing */
 	uint32_t run;
 };
 

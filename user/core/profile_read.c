@@ -61,19 +61,27 @@ static const char *get_text(const struct line *l, const char *key)
 	return f && f->text && f->text[0] ? f->text : NULL;
 }
 
-static bool parse_u64(const char *s, uint64_t max, uint64_t *ret)
+/* A number that ends with @end or, where @end is 0, anywhere that is no digit; *@s goes on after it. */
+static bool take_u64(const char **s, char end, uint64_t max, uint64_t *ret)
 {
+	const char *p = *s;
 	uint64_t v = 0;
 
-	if (!*s)
-		return false;
-	for (; *s; s++) {
-		if (*s < '0' || *s > '9' || v > max / 10)
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (v > max / 10)
 			return false;
-		v = v * 10 + (uint64_t)(*s - '0');
+		v = v * 10 + (uint64_t)(*p - '0');
 	}
+	if (p == *s || v > max || (end && *p != end))
+		return false;
+	*s = p + (end != 0);
 	*ret = v;
-	return v <= max;
+	return true;
+}
+
+static bool parse_u64(const char *s, uint64_t max, uint64_t *ret)
+{
+	return take_u64(&s, 0, max, ret) && !*s;
 }
 
 /* A whole number of at most @max. */
@@ -207,11 +215,65 @@ static bool add_startup(struct reader *r, const struct line *l)
 	return true;
 }
 
-static bool add_experiment(struct reader *r, const struct line *l)
+/* `lines` of a baseline: by rising id, so that none is there twice. */
+static bool read_lines(struct reader *r, const char *text, struct experiment_record *x)
+{
+	size_t room = 1;
+
+	for (const char *s = text; *s; s++)
+		room += *s == ',';
+	x->lines = calloc(room, sizeof(*x->lines));
+	if (!x->lines)
+		return out_of_memory(r);
+	while (1) {
+		uint64_t id, opening, observed;
+
+		if (!take_u64(&text, ':', UINT32_MAX, &id) || !take_u64(&text, ':', MAX_COUNT, &opening) ||
+		    !take_u64(&text, 0, MAX_COUNT, &observed))
+			return false;
+		if (!opening || id <= (x->n_lines ? x->lines[x->n_lines - 1].id : 0))
+			return false;
+		x->lines[x->n_lines++] = (struct baseline_line){(uint32_t)id, opening, observed};
+		if (*text != ',')
+			return !*text;
+		text++;
+	}
+}
+
+static bool has_good_lines(struct reader *r, const struct line *l, struct experiment_record *x)
+{
+	const char *text = get_text(l, "lines");
+
+	if (!text)
+		return !find(l, "lines");
+	return get_u64(l, "observed", MAX_NS, &x->observed_ns) && x->observed_ns && read_lines(r, text, x);
+}
+
+/* Takes @x over; false without memory. */
+static bool keep_experiment(struct reader *r, const char *selected, struct experiment_record *x)
 {
 	struct profile *p = r->p;
+	struct experiment_record *all;
+
+	if (!current_run(r))
+		return false;
+	x->run = (uint32_t)(p->n_runs - 1);
+	all = grow(p->experiments, p->n_experiments, sizeof(*all));
+	if (!all)
+		return !out_of_memory(r);
+	p->experiments = all;
+	x->selected = copy(r, selected);
+	if (!x->selected)
+		return false;
+	all[p->n_experiments++] = *x;
+	r->in_experiment = true;
+	return true;
+}
+
+static bool add_experiment(struct reader *r, const struct line *l)
+{
 	const char *selected = get_text(l, "selected");
-	struct experiment_record x = {0}, *all;
+	struct experiment_record x = {0};
 	uint64_t fixed = 0;
 
 	/* Points that follow a damaged experiment must not go to the one before it. */
@@ -222,18 +284,12 @@ static bool add_experiment(struct reader *r, const struct line *l)
 	    !get_own(l, "start", MAX_NS, &x.start_ns) || !get_own(l, "fixed", 1, &fixed) || !get_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
 		return false;
 	x.fixed = fixed;
-	if (!current_run(r))
-		return true;
-	x.run = (uint32_t)(p->n_runs - 1);
-	all = grow(p->experiments, p->n_experiments, sizeof(*all));
-	if (!all)
-		return out_of_memory(r);
-	p->experiments = all;
-	x.selected = copy(r, selected);
-	if (!x.selected)
-		return true;
-	all[p->n_experiments++] = x;
-	r->in_experiment = true;
+	if (!has_good_lines(r, l, &x)) {
+		free(x.lines);
+		return false;
+	}
+	if (!keep_experiment(r, selected, &x))
+		free(x.lines);
 	return true;
 }
 
@@ -272,9 +328,12 @@ static bool add_samples(struct reader *r, const struct line *l)
 	struct profile *p = r->p;
 	const char *location = get_text(l, "location");
 	struct samples_record s = {0}, *all;
+	uint64_t id = 0;
 
-	if (!location || !get_u64(l, "count", MAX_COUNT, &s.count) || !get_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count)
+	if (!location || !get_u64(l, "count", MAX_COUNT, &s.count) || !get_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count ||
+	    !get_own(l, "id", UINT32_MAX, &id))
 		return false;
+	s.id = (uint32_t)id;
 	s.has_free = find(l, "free");
 	if (!current_run(r))
 		return true;
