@@ -35,6 +35,12 @@ DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
 /* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
 #define DELAY_PAIRS_MIN 8
 
+/*
+ * No program keeps a shorter period by timer, and almost any distance is a multiple of a very short one. Programs that want a timer to fire at
+ * once set it to 1 ns (systemd's event loop does), which makes such a distance; with it all wake-ups ever after would look periodic.
+ */
+#define DELAY_PERIOD_MIN_NS 10000ULL
+
 /* The share of the segment that the thread is in. */
 DELAY_INLINE __u32 delay_share(const struct cozbpf_thread *t)
 {
@@ -438,7 +444,7 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 	delay_enter(t, x);
 	if (!period || t->pause == COZBPF_PAUSE_BEGUN)
 		return;
-	t->paced = t->timer_period && period % t->timer_period == 0;
+	t->paced = t->timer_period >= DELAY_PERIOD_MIN_NS && period % t->timer_period == 0;
 	if (!t->paced)
 		t->timer_period = period;
 	t->timer_at = expiry;

@@ -9,25 +9,31 @@
 
 #define SPEEDUPS 6
 
-/* Two lines, two points, six speedups and a baseline of three experiments each; what is counted differs everywhere. */
+/* Two lines, two points, six speedups and a baseline of three experiments each; what is counted differs everywhere. A baseline says that
+ * no other line than its own was sampled in it, so that it serves no other: the viewer knows of no others. */
 static int write_profile(FILE *out, bool own_keys)
 {
 	static char *names[] = {"requests done", "src/main.c:12"};
 	struct run_record run = {.startup_time_ns = 1427398799607767367, .runtime_ns = 30000000000};
-	struct samples_record samples = {.location = "src/a.c:10", .count = 1234};
+	struct samples_record samples[2] = {
+	    {.location = "src/a.c:10", .count = 1234}, {.location = "/usr/src/dir with blank/b.cpp:2", .count = 99}};
 	int ret = 0;
 
 	if (own_keys) {
 		run.free_ns = 20000000000;
 		run.samples = 5000;
 		run.fixed_speedups = SPEEDUPS;
-		samples.free = 800;
-		samples.has_free = true;
+		samples[0].free = 800;
+		for (uint32_t i = 0; i < 2; i++) {
+			samples[i].has_free = true;
+			samples[i].id = 1 + i;
+		}
 	}
 	ret |= profile_write_startup(out, &run);
 	for (uint64_t i = 0; i < 2 * 3 * (SPEEDUPS + 1); i++) {
 		uint64_t cell = i / 6;
 		struct point_record points[2] = {{.name = names[0], .delta = 100 + i}, {.name = names[1], .delta = 50 + 3 * i}};
+		struct baseline_line line = {.id = i % 2 ? 1 : 2, .opening = 5 + i, .observed = 50};
 		struct experiment_record x = {.selected = i % 2 ? "src/a.c:10" : "/usr/src/dir with blank/b.cpp:2",
 		    .speedup = (double)cell * 0.15,
 		    .duration_ns = 500000000 - cell * 40000000 + i * 1000,
@@ -38,6 +44,9 @@ static int write_profile(FILE *out, bool own_keys)
 		if (own_keys) {
 			x.elapsed_ns = 500000000;
 			x.start_ns = 1 + i * 510000000;
+			x.observed_ns = 499000000;
+			x.lines = &line;
+			x.n_lines = !cell;
 			for (int j = 0; j < 2; j++) {
 				points[j].bursts = points[j].delta;
 				points[j].span_delta = points[j].delta - 1;
@@ -46,7 +55,8 @@ static int write_profile(FILE *out, bool own_keys)
 		}
 		ret |= profile_write_experiment(out, &x);
 	}
-	ret |= profile_write_samples(out, &samples);
+	for (int i = 0; i < 2; i++)
+		ret |= profile_write_samples(out, &samples[i]);
 	return ret | profile_write_runtime(out, &run);
 }
 

@@ -66,19 +66,27 @@ TEST(json_spelling)
 	struct profile p;
 	struct error e;
 
-	CHECK_EQ(read_text(&p,
-		     "{\"type\":\"startup\",\"time\":1427398799607767367}\n"
-		     "{\"type\":\"experiment\",\"selected\":\"a\\tb.c:1\",\"speedup\":0.35,\"duration\":500105496,\"selected_samples\":7,"
-		     "\"new\":{\"a\":[1]}}\n"
-		     "{\"type\":\"throughput_point\",\"name\":\"x\",\"delta\":18}\n"
-		     "{\"type\":\"throughput-point\",\"name\":\"y\",\"delta\":\"19\"}\n"
-		     "{\"type\":\"latency_point\",\"name\":\"l\",\"arrivals\":5,\"departures\":4,\"difference\":1}\n"
-		     "{\"type\":\"runtime\",\"time\":77}\n"
-		     "{\"type\":\"samples\",\"location\":\"a.c:1\",\"count\":9}",
-		     &e),
+	CHECK_EQ(
+	    read_text(&p,
+		"{\"type\":\"startup\",\"time\":1427398799607767367}\n"
+		"{\"type\":\"experiment\",\"selected\":\"a\\tb.c:1\",\"speedup\":0.35,\"duration\":500105496,\"selected_samples\":7,"
+		"\"new\":{\"a\":[1]}}\n"
+		"{\"type\":\"throughput_point\",\"name\":\"x\",\"delta\":18}\n"
+		"{\"type\":\"throughput-point\",\"name\":\"y\",\"delta\":\"19\"}\n"
+		"{\"type\":\"latency_point\",\"name\":\"l\",\"arrivals\":5,\"departures\":4,\"difference\":1}\n"
+		"{\"type\":\"runtime\",\"time\":77}\n"
+		"{\"type\":\"samples\",\"location\":\"a.c:1\",\"count\":9,\"id\":4}\n"
+		"{\"type\":\"experiment\",\"selected\":\"a.c:1\",\"speedup\":0,\"duration\":5,\"observed\":4,\"lines\":\"4:1:2,5:3:0\"}",
+		&e),
 	    0);
 	CHECK_EQ(p.n_skipped, 0);
-	CHECK_EQ(p.n_experiments, 1);
+	CHECK_EQ(p.n_experiments, 2);
+	CHECK_EQ(p.experiments[1].observed_ns, 4);
+	CHECK_EQ(p.experiments[1].n_lines, 2);
+	CHECK_EQ(p.experiments[1].lines[1].id, 5);
+	CHECK_EQ(p.experiments[1].lines[1].opening, 3);
+	CHECK_EQ(p.experiments[1].lines[0].observed, 2);
+	CHECK_EQ(p.samples[0].id, 4);
 	CHECK_STR(p.experiments[0].selected, "a\tb.c:1");
 	CHECK_NEAR(p.experiments[0].speedup, 0.35, 1e-12);
 	CHECK_EQ(p.experiments[0].selected_samples, 7);
@@ -138,9 +146,12 @@ static const char all_keys[] =
     "latency-point\tname=l\tarrivals=1\tdepartures=2\tdifference=-1\n"
     "experiment\tselected=/a/b.c:10\tspeedup=0.05\tduration=500\tselected-samples=0\n"
     "throughput-point\tname=w\tdelta=0\n"
+    "experiment\tselected=/a/b.c:10\tspeedup=0.00\tduration=500\tselected-samples=7\tobserved=499\tlines=3:2:7,12:1:0\n"
+    "throughput-point\tname=w\tdelta=3\n"
     "experiment\tselected=/a/b.c:10\tspeedup=1.00\tduration=1\tselected-samples=0\n"
     "samples\tlocation=/a/b.c:10\tcount=50\tfree=0\n"
     "samples\tlocation=/a/b.c:11\tcount=5\n"
+    "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\n"
     "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\n";
 
 TEST(round_trip)
@@ -209,6 +220,21 @@ TEST(damaged_lines)
 	    "experiment\tspeedup=0\tduration=5",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tfixed=2",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5 ",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tlines=1:1:1", /* in what time? */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=0\tlines=1:1:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:1,",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:1:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:0:1", /* not sampled */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=0:1:1", /* no id */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=2:1:1,2:1:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=4294967296:1:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:18446744073709551616:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:-1:1",
+	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":0,\"duration\":1,\"observed\":1,\"lines\":5}",
+	    "samples\tlocation=a\tcount=1\tid=x",
 	    "throughput-point\tname=x\tdelta=1", /* belongs to no experiment */
 	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":1e999,\"duration\":5}",
 	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":0.5,\"duration\":-1}",

@@ -242,8 +242,8 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* One line and point: the observations from @first up to @end. */
-static int add_group(struct estimate *e, const struct observations *o, const struct baselines *b, size_t first, size_t end, const struct totals *t,
-    const struct estimate_options *options)
+static int add_group(struct estimate *e, const struct observations *o, const struct baselines *b, size_t first, size_t end,
+    const struct totals *t, const struct estimate_options *options)
 {
 	struct estimate_line *l = &e->lines[e->n_lines];
 	uint32_t line = o->items[first].line;
@@ -262,7 +262,8 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	return ret;
 }
 
-static int add_groups(struct estimate *e, const struct observations *o, const struct baselines *b, const struct totals *t, const struct estimate_options *options)
+static int add_groups(struct estimate *e, const struct observations *o, const struct baselines *b, const struct totals *t,
+    const struct estimate_options *options)
 {
 	size_t n = 0, end;
 

@@ -55,10 +55,10 @@ struct estimate_line {
 	enum shortage shortage;
 	struct estimate_point *points; /* by line_speedup; without the baseline and without cells of too few visits */
 	size_t n_points;
-	uint64_t experiments, samples;            /* its experiments of all speedups; samples of the whole run */
-	uint64_t baselines;                       /* experiments of speedup 0, on it or on others, that tell about it */
-	uint64_t visits;                          /* in all experiments */
-	double rank_key;                          /* lower end of the interval of what was sorted by; NaN where not estimated */
+	uint64_t experiments, samples; /* its experiments of all speedups; samples of the whole run */
+	uint64_t baselines;            /* experiments of speedup 0, on it or on others, that tell about it */
+	uint64_t visits;               /* in all experiments */
+	double rank_key;               /* lower end of the interval of what was sorted by; NaN where not estimated */
 };
 
 struct estimate {

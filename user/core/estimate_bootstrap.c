@@ -46,7 +46,7 @@ struct bootstrap {
 	struct pool *own; /* by cell */
 	struct pool shared;
 	const struct pool **used; /* by cell: own or shared */
-	double phase_error; /* relative standard deviation of the phase factor, where it is drawn as a normal number */
+	double phase_error;       /* relative standard deviation of the phase factor, where it is drawn as a normal number */
 	double *weights, *key_weights;
 	double *y;          /* of one replicate, by cell */
 	double *replicates; /* n_cells - 1 rows of points, then slope, then key; @n values each */

@@ -405,7 +405,8 @@ static int collect(struct group *g, const struct observation *own, size_t n, con
 	return 0;
 }
 
-int group_init(struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period)
+int group_init(
+    struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period)
 {
 	const struct observation *own = choose_sort(&o->items[first], &n);
 	size_t end;

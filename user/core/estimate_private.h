@@ -46,7 +46,7 @@ struct observations {
 struct cell {
 	const struct observation *obs;
 	size_t n;
-	double speedup; /* fraction */
+	double speedup;     /* fraction */
 	double time, count; /* weighted sums */
 	double visits;      /* not weighted */
 	double period;      /* time / count */
@@ -60,7 +60,7 @@ struct group {
 	const char *line, *progress;
 	uint32_t line_id;
 	bool end_to_end;
-	bool is_fixed; /* the user named the line */
+	bool is_fixed;           /* the user named the line */
 	struct observation *obs; /* those used: the baselines that serve the line, then its own experiments of other speedups */
 	size_t n;
 	uint64_t experiments; /* the line's own */
@@ -131,7 +131,8 @@ size_t baselines_serve(const struct baselines *b, const struct observation *own,
 size_t baselines_most(const struct baselines *b, uint32_t line);
 
 /* Forms the group of the @n observations from @first on, which share line and point. 0 or -ENOMEM. */
-int group_init(struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period);
+int group_init(
+    struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period);
 void group_deinit(struct group *g);
 
 /* Sets g->phase. */

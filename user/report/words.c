@@ -84,7 +84,7 @@ void shortage_words(const struct estimate *e, const struct estimate_line *l, cha
 		break;
 	case SHORT_BASELINE:
 		if (!l->baselines)
-			snprintf(buf, size, "no baseline (speedup 0) among its experiments, %" PRIu64 " so far", l->experiments);
+			snprintf(buf, size, "no baseline (speedup 0) in which it ran, %" PRIu64 " experiments so far", l->experiments);
 		else
 			snprintf(buf, size, "fewer than 5 visits in its baselines, %" PRIu64 " so far", l->baselines);
 		break;
