@@ -393,10 +393,17 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	int joined;
 
 	delay_enter(t, x);
-	joined = t->runnable_at && cpu->left_at >= t->runnable_at && cpu->epoch == t->epoch;
-	/* A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. */
+	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU at that very moment. */
+	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
+	/*
+	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. A pause that an outsider has
+	 * interrupted goes on being served meanwhile: the thread stands still, as it should, and what outsiders take is then the same share of
+	 * virtual time in every experiment.
+	 */
 	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
 		delay_serve(t, x, joined ? t->runnable_at : now);
+	else if (t->pause == COZBPF_PAUSE_BEGUN && !joined)
+		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
 	if (joined) {
 		__u64 own = t->paid + (now - t->runnable_at);
 

@@ -216,20 +216,20 @@ TEST(held_pause_preempted)
 	delay_switch_out(&t, &x, &cpu, 1, T0 + MS);
 	CHECK_EQ(t.paid, MS);
 	CHECK_EQ(t.blocked_at, 0);
-	cpu.left_at = 0; /* an outsider had the CPU: no join */
+	/* an outsider had the CPU: no join, and the pause went on being served */
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 0);
+	CHECK_EQ(t.paid, 3 * MS);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
 	CHECK_EQ(t.run_since, T0 + 5 * MS);
 	delay_switch_out(&t, &x, &cpu, 1, T0 + 4 * MS);
-	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.paid, 4 * MS);
 	CHECK_EQ(t.unsampled, 0);
-	cpu.left_at = 0;
-	delay_switch_in(&t, &x, &cpu, T0 + 6 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 6 * MS); /* up to its end */
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
-	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.paid, 5 * MS);
 	CHECK_EQ(t.carry, 0);
 	CHECK_EQ(t.run_since, T0 + 6 * MS);
-	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 7 * MS, 0), 7 * MS); /* the rest is asked again */
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 7 * MS, 0), 4 * MS); /* the rest is asked again */
 }
 
 TEST(sleeping_pause_oversleeps_to_carry)
