@@ -15,6 +15,8 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 		t->d.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
 	if (s->r->lumps)
 		t->d.share = 0;
+	if (s->r->oracle || s->r->lumps)
+		t->d.last_valid = 0; /* nor a forecast to put right */
 }
 
 static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, bool runnable, struct sim_thread *in)
@@ -48,6 +50,8 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 		}
 		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
 			t->d.paid = by->d.paid;
+	} else if (!by) {
+		delay_timer_wake(&t->d, &s->x, t->timer_at);
 	}
 	delay_runnable(&t->d, s->now);
 }
@@ -57,7 +61,10 @@ static void sim_on_visit(struct sim *s, struct sim_thread *t)
 	uint64_t v;
 
 	s->visits++;
-	if (!s->r || !s->x.active)
+	if (!s->r)
+		return;
+	s->paced += t->d.paced;
+	if (!s->x.active)
 		return;
 	if (t->d.epoch == s->x.epoch)
 		sim_look(s, t);
@@ -82,7 +89,7 @@ static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
 			t->ring_hits -= e->weight_ns;
 		e->weight_ns = 0;
 	}
-	t->share = delay_share(t);
+	delay_forecast(t);
 }
 
 static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)

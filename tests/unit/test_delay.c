@@ -287,18 +287,19 @@ TEST(window_of_samples)
 
 	open(0);
 	t.run_since = T0;
-	/* the weight of a sample is the time executed since the one before */
+	/* the weight of a sample is half of the time executed since the one before, and half of that until the next */
 	delay_sample(&t, &x, LINE, T0 + 3 * MS, 0);
+	CHECK_EQ(t.ring_weight, 1500 * US);
 	delay_sample(&t, &x, 1, T0 + 4 * MS, 0);
-	CHECK_EQ(t.ring_weight, 4 * MS);
-	CHECK_EQ(t.ring_hits, 3 * MS);
-	CHECK_EQ(t.share, COZBPF_SHARE_ONE / 4 * 3);
+	CHECK_EQ(t.ring_weight, 2500 * US); /* 3 / 2 + 1 / 2, and 1 / 2 */
+	CHECK_EQ(t.ring_hits, 2 * MS);
+	CHECK_EQ(t.share, COZBPF_SHARE_ONE * 4 / 5);
 	CHECK_EQ(t.unsampled, 0);
 	/* the oldest make room: after 31 more the first one is out */
 	for (int i = 0; i < 31; i++)
 		delay_sample(&t, &x, 1, T0 + (5 + (__u64)i) * MS, 0);
 	CHECK_EQ(t.ring_used, COZBPF_RING);
-	CHECK_EQ(t.ring_weight, 32 * MS);
+	CHECK_EQ(t.ring_weight, 31500 * US); /* the last one has nothing after it yet */
 	CHECK_EQ(t.ring_hits, 0);
 	CHECK_EQ(t.share, 0);
 	for (int i = 0; i < 64; i++)
@@ -341,29 +342,31 @@ TEST(segments)
 		delay_segment(&t, i & 1 ? 5 : 2 + COZBPF_SEGMENTS);
 		delay_sample(&t, &x, i & 1 ? LINE : 1, now += MS, 0);
 	}
-	/* 16 ms and 0.2 ms of prior at 0.5 */
+	/* 15.5 ms, since the last sample weighs half, or 16, and 0.2 ms of prior at 15.5 / 31.5 */
 	delay_segment(&t, 5);
-	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 16.1 / 16.2, 2);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (15.5 + 0.2 * 15.5 / 31.5) / 15.7, 2);
 	delay_segment(&t, 2);
-	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 0.1 / 16.2, 2);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (0.2 * 15.5 / 31.5) / 16.2, 2);
 	delay_segment(&t, 3);
-	CHECK_NEAR(t.share, HALF, 2);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 15.5 / 31.5, 2);
 	/* sums follow the window and the line */
 	for (int i = 0; i < 32; i++)
 		delay_sample(&t, &x, LINE, now += MS, 0);
 	CHECK_EQ(t.segment_weight[5], 0);
 	CHECK_EQ(t.segment_hits[5], 0);
-	CHECK_EQ(t.segment_weight[3], 32 * MS);
-	CHECK_EQ(t.segment_hits[3], 32 * MS);
+	CHECK_EQ(t.segment_weight[3], 31500 * US);
+	CHECK_EQ(t.segment_hits[3], 31500 * US);
 	delay_segment(&t, 4);
-	delay_sample(&t, &x, 9, now += MS, 0);
+	delay_sample(&t, &x, 9, now += MS, 0); /* 0.5 ms, and the one before it, of segment 3, the other half */
+	CHECK_EQ(t.segment_weight[3], 31 * MS);
+	CHECK_EQ(t.segment_weight[4], 500 * US);
 	open_at(2, 100, now);
 	x.line = 9;
 	delay_enter(&t, &x);
 	CHECK_EQ(t.segment_hits[3], 0);
-	CHECK_EQ(t.segment_hits[4], MS);
-	CHECK_EQ(t.ring_hits, MS);
-	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (1 + 0.2 / 32) / 1.2, 2);
+	CHECK_EQ(t.segment_hits[4], 500 * US);
+	CHECK_EQ(t.ring_hits, 500 * US);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (0.5 + 0.2 * 0.5 / 31.5) / 0.7, 2);
 }
 
 /* A new thread starts from the samples of those that were young before it, and its own replace them. */
@@ -440,8 +443,29 @@ TEST(extremes)
 		t.unsampled = 10000 * MS;
 		delay_ring_push(&t, &x, i & 1 ? LINE : 1);
 	}
-	CHECK_EQ(t.ring_weight, 32 * 0xffffffffULL);
-	CHECK_EQ(t.share, HALF);
+	/* 63 halves: all but the last have two, and the last is one of the 16 in the line */
+	CHECK_EQ(t.ring_weight, 63 * 0x7fffffffULL);
+	CHECK_EQ(t.ring_hits, 31 * 0x7fffffffULL);
+	CHECK_EQ(t.share, COZBPF_SHARE_ONE * 31 / 63);
+	/* executed without end since the last sample: L is put right by no more than s / 2 of it, and never below 0 */
+	t.persistence = COZBPF_SHARE_ONE - 1;
+	for (int shift = 30; shift < 64; shift++) {
+		__u64 bound = (1ULL << shift) / 2;
+
+		t.paid = x.required = late;
+		t.unsampled = 1ULL << shift;
+		t.last_valid = 1;
+		t.last_hit = 0;
+		delay_correct(&t, &x, LINE);
+		CHECK(t.paid >= late && t.paid - late <= bound);
+		CHECK_EQ(x.required, t.paid);
+		t.paid = 1;
+		t.last_hit = 1;
+		delay_correct(&t, &x, 1);
+		CHECK(t.paid <= 1);
+	}
+	delay_ring_push(&t, &x, 1);
+	CHECK_EQ(t.ring_weight, 63 * 0x7fffffffULL);
 	/* min() of a wait of a week and of an L near the limit */
 	t = thread(0, 0), w = thread(late, 0);
 	t.run_since = 0, t.blocked_at = late;

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a thread's samples tell about its share f, and who is excused from paying: the forecast from the last sample, its correction by the next,
- * the weight of samples, periodic timers. Exact, but for the rounding of fixed-point shares (1 / 65536 of what they multiply).
+ * the weight of samples, periodic timers. Exact where it says EQ: what is rounded is rounded down at each step.
  */
 #include "delay_fixture.h"
-
-#define LINE 7
 
 /* A thread that has been sampled @n times a millisecond apart, in the line where @in(i) says so. */
 static struct cozbpf_thread sampled(int n, int (*in)(int i))
 {
 	struct cozbpf_thread t = thread(0, 0);
 
-	x.line = LINE;
-	t.run_since = T0;
 	for (int i = 0; i < n; i++)
 		delay_sample(&t, &x, in(i) ? LINE : 1, T0 + (__u64)(i + 1) * MS, 0);
 	return t;
@@ -53,94 +49,261 @@ TEST(no_forecast_without_persistence)
 	open(0);
 	t = sampled(64, alternating);
 	CHECK_EQ(t.persistence, 0);
-	CHECK_NEAR(t.share / 65536.0, 0.5, 0.02);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 15.5 / 31.5, 2); /* the last sample weighs half, and is one of 16 in the line */
 	t = sampled(64, always);
+	CHECK_EQ(t.persistence, 0);
 	CHECK_EQ(t.share, COZBPF_SHARE_ONE);
 }
 
-/* Runs of eight: neighbours agree 28 or 27 times of 31, chance is 1/2, so r is (27.5 / 31 - 1/2) * 2, give or take one run's end. */
+/* By hand, in 1 / 65536: agree = equal pairs / pairs, chance = (hits^2 + misses^2) / 1024, r = (agree - chance) / (1 - chance). */
+TEST(persistence_is_agreement_beyond_chance)
+{
+	static const struct {
+		__u32 hit_bits, edge_bits, persistence;
+	} cases[] = {
+	    {0x0000ffff, 0, 61306},		   /* 30 of 31: (63421 - 32768) / (65536 - 32768) */
+	    {0x0000ffff, 1 << 15, 65535},	   /* the change fell on an edge and the other 30 agree: one short of 1 */
+	    {0x00ff00ff, 0, 52850},		   /* 28 of 31: (59193 - 32768) / 32768 */
+	    {0x00ff00ff, 1 << 7 | 1 << 15, 61016}, /* 28 of 29: (63276 - 32768) / 32768 */
+	    {0x80000000, 0, 30604},		   /* the oldest has no sample before it: 30 of 31, (63421 - 61568) / (65536 - 61568) */
+	    {0x0f0f0f0f, 0xffffff00, 32768},	   /* 6 of 8: (49152 - 32768) / 32768 */
+	    {0xffff0000, 0xffffff00, 65535},	   /* 8 of 8 */
+	    {0xffff0000, 0xffffff80, 0},	   /* seven pairs are too few */
+	    {0x55555555, 0, 0},			   /* less than by chance */
+	    {0, 0, 0},
+	    {0xffffffff, 0, 0},
+	};
+	struct cozbpf_thread t = {.ring_used = COZBPF_RING};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		t.hit_bits = cases[i].hit_bits;
+		t.edge_bits = cases[i].edge_bits;
+		CHECK_EQ(delay_persistence(&t), cases[i].persistence);
+	}
+	t = (struct cozbpf_thread){.ring_used = COZBPF_RING - 1, .hit_bits = 0xffff};
+	CHECK_EQ(delay_persistence(&t), 0);
+}
+
+/* Runs of eight. The last of 64 samples has half a weight and was in the line: p = 15.5 / 31.5; 28 of 31 pairs agree: r = 2 x 28 / 31 - 1. */
 TEST(forecast_follows_the_last_sample)
 {
 	struct cozbpf_thread t;
 
 	open(0);
-	t = sampled(64, in_runs_of_eight); /* the last eight were in the line */
-	CHECK_NEAR(t.persistence / 65536.0, 0.775, 0.04);
-	CHECK_NEAR(t.share / 65536.0, 0.5 + 0.775 * 0.5, 0.03);
-	t = sampled(65, in_runs_of_eight); /* and the one after is not */
-	CHECK_NEAR(t.share / 65536.0, 0.5 - 0.775 * 0.5, 0.04);
+	t = sampled(64, in_runs_of_eight);
+	CHECK_EQ(t.hit_bits, 0x00ff00ff);
+	CHECK_EQ(t.persistence, 52850);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (15.5 / 31.5 + 25 / 31.0 * (1 - 15.5 / 31.5)), 3);
+	t = sampled(65, in_runs_of_eight); /* the one after is not: another change, and all 16 in the line weigh 1 */
+	CHECK_EQ(t.persistence, 48622);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (16 / 31.5) * (1 - 23 / 31.0), 3);
+	/* the forecast is for as long as the thread meets nobody */
+	delay_segment(&t, 0);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 16 / 31.5, 2);
 }
 
-/* From outside into the line: half of the millisecond was in it, of which 1 - r had been guessed already. */
+/* Both ends of the range: no persistence, and what comes nearest to 1. */
+TEST(forecast_is_a_share)
+{
+	struct cozbpf_thread t;
+
+	open(0);
+	for (__u32 share = 0; share <= COZBPF_SHARE_ONE; share += COZBPF_SHARE_ONE / 8) {
+		t = thread(0, share);
+		delay_forecast(&t);
+		CHECK_EQ(t.share, share);
+		t.persistence = COZBPF_SHARE_ONE - 1;
+		delay_forecast(&t); /* 0 but for p / 65536 */
+		CHECK_EQ(t.share, share / COZBPF_SHARE_ONE);
+		t.last_hit = 1;
+		delay_forecast(&t);
+		CHECK_EQ(t.share, share < COZBPF_SHARE_ONE ? COZBPF_SHARE_ONE - 1 : COZBPF_SHARE_ONE);
+	}
+}
+
+/* A new experiment: bits and persistence are those of the new line, and there is no sample before. */
+TEST(forecast_over_an_epoch)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = sampled(64, in_runs_of_eight);
+	open_at(2, 100, T0 + 64 * MS);
+	x.line = 1;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.hit_bits, 0xff00ff00);
+	CHECK_EQ(t.persistence, 52850);
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 16 / 31.5, 2);
+	delay_credit(&t, &x, T0 + 65 * MS);
+	CHECK_NEAR((double)t.paid, 16e6 / 31.5, 32);
+	delay_sample(&t, &x, LINE, T0 + 65 * MS, 0);
+	CHECK_NEAR((double)t.paid, 16e6 / 31.5, 32); /* and nothing to put right */
+}
+
+/*
+ * From outside into the line: half of the millisecond was in it, of which 1 - r had been guessed already, and so the other way round. L is put right by
+ * s x r / 2 of the millisecond, r being that of the sample before. Somebody else is far ahead, so R stays.
+ */
 TEST(next_sample_corrects_the_credit)
 {
 	struct cozbpf_thread t;
 	__u64 before;
-	__u32 r;
 
-	open(100);
-	t = sampled(65, in_runs_of_eight);
-	r = t.persistence;
-	before = t.paid;
-	x.required = before + 100 * MS; /* somebody else is far ahead, so R stays */
+	open(50);
+	t = sampled(65, in_runs_of_eight); /* r is 48622 */
+	x.required = 200 * MS;
 	delay_credit(&t, &x, T0 + 66 * MS);
 	before = t.paid;
 	delay_sample(&t, &x, LINE, T0 + 66 * MS, 0);
-	CHECK_NEAR((double)(t.paid - before), 0.5e6 * r / 65536, 1e6 / 65536 + 1);
-	before = t.paid;
-	r = t.persistence;
+	CHECK_EQ(t.paid - before, 741912 / 4);
+	/* 17 of 32 in the line, 26 of 31 agree: (54965 - 32896) / (65536 - 32896) */
+	CHECK_EQ(t.persistence, 44311);
+	x.speedup_pct = 100;
 	delay_credit(&t, &x, T0 + 67 * MS);
 	before = t.paid;
 	delay_sample(&t, &x, 1, T0 + 67 * MS, 0);
-	CHECK_NEAR((double)(before - t.paid), 0.5e6 * r / 65536, 1e6 / 65536 + 1);
-	/* across an edge the two samples speak of different stretches */
-	t.last_valid = 0;
-	before = t.paid;
+	CHECK_EQ(before - t.paid, 676132 / 2);
+	CHECK_EQ(x.required, 200 * MS);
+	/* the same again tells nothing new */
 	delay_credit(&t, &x, T0 + 68 * MS);
 	before = t.paid;
-	delay_sample(&t, &x, LINE, T0 + 68 * MS, 0);
+	delay_sample(&t, &x, 1, T0 + 68 * MS, 0);
 	CHECK_EQ(t.paid, before);
+	/* across an edge the two samples speak of different stretches */
+	delay_segment(&t, 0);
+	delay_credit(&t, &x, T0 + 69 * MS);
+	before = t.paid;
+	delay_sample(&t, &x, LINE, T0 + 69 * MS, 0);
+	CHECK_EQ(t.paid, before);
+	CHECK_EQ(t.edge_bits & 7, 1);
+}
+
+/* What is put right takes R with it when it passes it, stops at 0, and waits for an experiment. */
+TEST(limits_of_the_correction)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	t = thread(3 * MS, 0);
+	t.persistence = HALF, t.last_valid = 1, t.unsampled = 8 * MS;
+	x.required = 4 * MS;
+	delay_correct(&t, &x, LINE);
+	CHECK_EQ(t.paid, 5 * MS);
+	CHECK_EQ(x.required, 5 * MS);
+	t.last_hit = 1;
+	delay_correct(&t, &x, 1);
+	CHECK_EQ(t.paid, 3 * MS);
+	CHECK_EQ(x.required, 5 * MS);
+	t.paid = 2 * MS - 1;
+	delay_correct(&t, &x, 1);
+	CHECK_EQ(t.paid, 0);
+	t.paid = 3 * MS;
+	x.active = 0;
+	delay_correct(&t, &x, 1);
+	CHECK_EQ(t.paid, 3 * MS);
 }
 
 /* Half of the time before and half of the time after: 1 ms and 3 ms around the middle one make 2 ms. */
 TEST(samples_weigh_both_sides)
 {
-	struct cozbpf_thread t = thread(0, 0);
+	struct cozbpf_thread t = {.epoch = 1, .member = 1, .run_since = T0};
 
 	open(0);
-	x.line = LINE;
-	t.epoch = x.epoch;
-	t.run_since = T0;
 	delay_sample(&t, &x, 1, T0 + 1 * MS, 0);
 	delay_sample(&t, &x, LINE, T0 + 2 * MS, 0);
 	delay_sample(&t, &x, 1, T0 + 5 * MS, 0);
+	CHECK_EQ(t.ring[0].weight_ns, MS);
 	CHECK_EQ(t.ring_hits, 2 * MS);
 	CHECK_EQ(t.ring_weight, 4500 * US);
 }
 
+/* A timer's wake-ups at these times after T0, in us; the last one makes the thread paced or not. */
+static __u32 paced_after(const __s64 *at_us, int n)
+{
+	struct cozbpf_thread t = thread(0, 0);
+
+	for (int i = 0; i < n; i++)
+		delay_timer_wake(&t, &x, T0 + (__u64)(at_us[i] * 1000));
+	CHECK_EQ(t.timer_at, T0 + (__u64)(at_us[n - 1] * 1000));
+	CHECK_EQ(t.paid, 0);
+	return t.paced;
+}
+
+#define PACED_AFTER(...) paced_after((const __s64[]){__VA_ARGS__}, sizeof((const __s64[]){__VA_ARGS__}) / sizeof(__s64))
+
 TEST(equal_expiries_are_a_pace_from_outside)
+{
+	const __s64 year_2026 = 1774000000000000, hour = 3600000000;
+
+	open(100);
+	CHECK_EQ(PACED_AFTER(10000, 20000), 0);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000), 1);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 50000), 1); /* one missed */
+	CHECK_EQ(PACED_AFTER(10000, 20000, 25000), 0);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001), 0);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001, 50001), 0); /* a distance has to come twice */
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001, 50001, 60001), 1);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 20000), 0); /* the same expiry is no distance, and forgets none */
+	CHECK_EQ(PACED_AFTER(10000, 20000, 20000, 30000), 1);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 30000), 1);
+	CHECK_EQ(PACED_AFTER(10000, 30000, 40000), 0); /* missed before its distance was known */
+	CHECK_EQ(PACED_AFTER(10000, 30000, 40000, 50000), 1);
+	/* another clock, and that one set back: learns anew */
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, year_2026 + 1), 0);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, year_2026 + 1, year_2026 + 10001), 0);
+	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, year_2026 + 1, year_2026 + 10001, year_2026 + 20001), 1);
+	CHECK_EQ(PACED_AFTER(year_2026, year_2026 + 10000, year_2026 + 20000, year_2026 + 29999 - hour), 0);
+	CHECK_EQ(PACED_AFTER(year_2026, year_2026 + 10000, year_2026 - hour - 1, year_2026 - hour + 9999, year_2026 - hour + 19999), 1);
+	/* so short that almost any distance is a multiple of it */
+	CHECK_EQ(PACED_AFTER(0, 10, 20), 1);
+	CHECK_EQ(PACED_AFTER(0, 9, 18), 0);
+}
+
+/* Timers that are to fire at once expire at 0 or at 1 ns. */
+TEST(expiries_long_ago)
+{
+	struct cozbpf_thread t = {.epoch = 1, .member = 1};
+
+	open(100);
+	delay_timer_wake(&t, &x, 0);
+	CHECK_EQ(t.timer_period, 0);
+	delay_timer_wake(&t, &x, 1);
+	delay_timer_wake(&t, &x, T0 + 12345);
+	CHECK_EQ(t.paced, 0);
+	delay_timer_wake(&t, &x, 1);
+	delay_timer_wake(&t, &x, 0);
+	delay_timer_wake(&t, &x, 1);
+	delay_timer_wake(&t, &x, T0 + 12345);
+	CHECK_EQ(t.paced, 0);
+	delay_timer_wake(&t, &x, T0 + 12345 + MS);
+	delay_timer_wake(&t, &x, T0 + 12345 + 2 * MS);
+	CHECK_EQ(t.paced, 1);
+}
+
+/* Who is paced owes nothing, and raises R by nothing; who is ahead stays so. */
+TEST(paced_is_excused)
 {
 	struct cozbpf_thread t;
 
 	open(100);
-	t = thread(0, 0);
+	t = thread(2 * MS, 0);
+	t.carry = MS;
 	x.required = 8 * MS;
-	for (int i = 1; i <= 2; i++) {
-		delay_timer_wake(&t, &x, T0 + (__u64)i * 10 * MS);
-		CHECK_EQ(t.paced, 0);
-	}
-	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 21 * MS, 0), 8 * MS);
-	delay_timer_wake(&t, &x, T0 + 30 * MS);
-	CHECK_EQ(t.paced, 1);
-	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 31 * MS, 0), 0);
-	CHECK_EQ(t.paid, x.required);
-	delay_timer_wake(&t, &x, T0 + 50 * MS); /* one period missed */
-	CHECK_EQ(t.paced, 1);
-	delay_timer_wake(&t, &x, T0 + 60 * MS + 1);
-	CHECK_EQ(t.paced, 0);
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + MS, 0), 5 * MS);
+	t.paced = 1;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 2 * MS, 0), 0);
+	CHECK_EQ(t.paid, 8 * MS);
+	CHECK_EQ(x.required, 8 * MS);
+	t.paid = 9 * MS;
+	delay_excuse(&t, &x);
+	CHECK_EQ(t.paid, 9 * MS);
+	x.required = 11 * MS;
+	x.active = 0;
+	delay_sample(&t, &x, 1, T0 + 3 * MS, 0);
+	CHECK_EQ(t.paid, 9 * MS);
 }
 
-/* Who is woken by a paced thread is paced, and who is woken by another is not. */
+/* Who is woken by a paced thread is paced, and who is woken by another is not; a pause's end is no wake-up of the program. */
 TEST(pace_is_handed_on)
 {
 	struct cozbpf_thread t, w;
@@ -153,6 +316,13 @@ TEST(pace_is_handed_on)
 	delay_wake(&t, &w, &x, T0 + MS);
 	CHECK_EQ(t.paced, 1);
 	w.paced = 0;
+	t.pause = COZBPF_PAUSE_BEGUN;
 	delay_wake(&t, &w, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paced, 1);
+	delay_timer_wake(&t, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paced, 1);
+	CHECK_EQ(t.timer_at, 0);
+	t.pause = COZBPF_PAUSE_NONE;
+	delay_wake(&t, &w, &x, T0 + 3 * MS);
 	CHECK_EQ(t.paced, 0);
 }
