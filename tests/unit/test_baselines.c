@@ -209,7 +209,7 @@ TEST(fixed_lines_are_estimated_as_ever)
 #define OPENING 40
 #define OBSERVED 1000
 
-static char names[LINES][8];
+static char names[LINES][16];
 
 static double share_of(int line)
 {
