@@ -125,10 +125,16 @@ static void come(struct world *w, int i, int c)
 	delay_enter(t, &w->x);
 	before = *t;
 	joined = delay_switch_in(t, &w->x, cpu, w->now);
-	CHECK_EQ(joined, cpu->left_at >= before.runnable_at && cpu->epoch == t->epoch);
+	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->epoch);
 	own = before.paid + w->now - before.runnable_at;
-	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)
-		CHECK_EQ(t->paid, !joined ? before.paid : own < cpu->paid ? own : cpu->paid);
+	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold))
+		CHECK_EQ(t->paid, own < cpu->paid ? own : cpu->paid);
+	else if (before.pause != COZBPF_PAUSE_BEGUN)
+		CHECK_EQ(t->paid, before.paid);
+	else if (before.pause_hold) /* an outsider's turn is pause as well */
+		CHECK_EQ(t->paid + t->carry - before.paid - before.carry,
+		    (w->now < before.pause_end ? w->now : before.pause_end) -
+			(before.pause_from < before.pause_end ? before.pause_from : before.pause_end));
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		w->in_handler[i] = 0;
 	n_handovers += joined;
