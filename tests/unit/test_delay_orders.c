@@ -82,7 +82,9 @@ static void sample(struct world *w, int i, __u32 line)
 	w->in_handler[i] = 0;
 	delay_withdraw(t, w->now);
 	before = *t;
-	bound = before.last_valid ? (before.unsampled + (w->now > before.run_since ? w->now - before.run_since : 0)) * w->x.speedup_pct / 200 : 0;
+	bound = before.last_valid
+		    ? (before.unsampled + (w->now > before.run_since ? w->now - before.run_since : 0)) * w->x.speedup_pct / 200
+		    : 0;
 	debt = delay_sample(t, &w->x, line, w->now, MIN_DEBT);
 	w->back[i] = bound;
 	CHECK(t->paid + bound >= before.paid);
@@ -320,8 +322,9 @@ static void explore_from(int n, __u32 pct, int depth)
 
 	n_events = n_pauses = n_carried = n_joins = n_handovers = n_raised = n_lowered = n_excused = 0;
 	explore(&w, depth);
-	printf("   %d threads, %u %%: %lu events, %lu pauses, %lu joins, %lu handovers, %lu times oversleep, %lu set back, %lu forward, %lu excused\n", n,
-	    pct, n_events, n_pauses, n_joins, n_handovers, n_carried, n_raised, n_lowered, n_excused);
+	printf("   %d threads, %u %%: %lu events, %lu pauses, %lu joins, %lu handovers, %lu times oversleep, %lu set back, %lu forward, "
+	       "%lu excused\n",
+	    n, pct, n_events, n_pauses, n_joins, n_handovers, n_carried, n_raised, n_lowered, n_excused);
 	CHECK(n_events > 10000);
 	CHECK(n_joins > 100);
 	CHECK(n_handovers > 10);

@@ -61,15 +61,15 @@ TEST(persistence_is_agreement_beyond_chance)
 	static const struct {
 		__u32 hit_bits, edge_bits, persistence;
 	} cases[] = {
-	    {0x0000ffff, 0, 61306},		   /* 30 of 31: (63421 - 32768) / (65536 - 32768) */
-	    {0x0000ffff, 1 << 15, 65535},	   /* the change fell on an edge and the other 30 agree: one short of 1 */
-	    {0x00ff00ff, 0, 52850},		   /* 28 of 31: (59193 - 32768) / 32768 */
+	    {0x0000ffff, 0, 61306},                /* 30 of 31: (63421 - 32768) / (65536 - 32768) */
+	    {0x0000ffff, 1 << 15, 65535},          /* the change fell on an edge and the other 30 agree: one short of 1 */
+	    {0x00ff00ff, 0, 52850},                /* 28 of 31: (59193 - 32768) / 32768 */
 	    {0x00ff00ff, 1 << 7 | 1 << 15, 61016}, /* 28 of 29: (63276 - 32768) / 32768 */
-	    {0x80000000, 0, 30604},		   /* the oldest has no sample before it: 30 of 31, (63421 - 61568) / (65536 - 61568) */
-	    {0x0f0f0f0f, 0xffffff00, 32768},	   /* 6 of 8: (49152 - 32768) / 32768 */
-	    {0xffff0000, 0xffffff00, 65535},	   /* 8 of 8 */
-	    {0xffff0000, 0xffffff80, 0},	   /* seven pairs are too few */
-	    {0x55555555, 0, 0},			   /* less than by chance */
+	    {0x80000000, 0, 30604},                /* the oldest has no sample before it: 30 of 31, (63421 - 61568) / (65536 - 61568) */
+	    {0x0f0f0f0f, 0xffffff00, 32768},       /* 6 of 8: (49152 - 32768) / 32768 */
+	    {0xffff0000, 0xffffff00, 65535},       /* 8 of 8 */
+	    {0xffff0000, 0xffffff80, 0},           /* seven pairs are too few */
+	    {0x55555555, 0, 0},                    /* less than by chance */
 	    {0, 0, 0},
 	    {0xffffffff, 0, 0},
 	};
@@ -138,6 +138,11 @@ TEST(forecast_over_an_epoch)
 	CHECK_NEAR((double)t.paid, 16e6 / 31.5, 32);
 	delay_sample(&t, &x, LINE, T0 + 65 * MS, 0);
 	CHECK_NEAR((double)t.paid, 16e6 / 31.5, 32); /* and nothing to put right */
+	open_at(3, 100, T0 + 65 * MS);
+	x.line = 99;
+	delay_enter(&t, &x);
+	CHECK_EQ(t.hit_bits, 0);
+	CHECK_EQ(t.persistence, 0);
 }
 
 /*
@@ -239,6 +244,7 @@ TEST(equal_expiries_are_a_pace_from_outside)
 	CHECK_EQ(PACED_AFTER(10000, 20000), 0);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000), 1);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 50000), 1); /* one missed */
+	CHECK_EQ(PACED_AFTER(10000, 20000, 50000, 60000), 1);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 25000), 0);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001), 0);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001, 50001), 0); /* a distance has to come twice */
@@ -278,6 +284,8 @@ TEST(expiries_long_ago)
 	delay_timer_wake(&t, &x, T0 + 12345 + MS);
 	delay_timer_wake(&t, &x, T0 + 12345 + 2 * MS);
 	CHECK_EQ(t.paced, 1);
+	delay_timer_wake(&t, &x, T0 + 12345 + 3 * MS + 1); /* a nanosecond off */
+	CHECK_EQ(t.paced, 0);
 }
 
 /* Who is paced owes nothing, and raises R by nothing; who is ahead stays so. */
