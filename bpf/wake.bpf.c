@@ -67,6 +67,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		cpu->joins++;
 	} else if (cpu && cpu->irq & COZBPF_IRQ_TIMER) {
 		delay_timer_wake(t, &control, cpu->timer_at);
+	} else {
+		delay_outside_wake(t);
 	}
 	delay_runnable(t, now);
 	return 0;

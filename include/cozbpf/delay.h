@@ -457,6 +457,12 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 	t->timer_at = expiry;
 }
 
+/* Woken by a device or a process outside the target: unchanged (rule 5), and what paced it before does no longer. */
+DELAY_INLINE void delay_outside_wake(struct cozbpf_thread *t)
+{
+	t->paced = 0;
+}
+
 /* The thread becomes runnable, whoever woke it; after delay_wake(). */
 DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
 {

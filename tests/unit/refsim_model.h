@@ -143,8 +143,8 @@ struct sim_cpu {
 
 struct sim {
 	const struct sim_case *c;
-	const struct sim_rules *r; /* NULL: no profiler */
-	unsigned shorter_pct;      /* the selected line is really this much shorter */
+	const struct sim_rules *r;        /* NULL: no profiler */
+	unsigned shorter_pct;             /* the selected line is really this much shorter */
 	uint64_t now, seq, visits, paced; /* paced: visits of threads that a periodic timer paces */
 	struct cozbpf_control x;
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];

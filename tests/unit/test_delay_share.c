@@ -311,6 +311,15 @@ TEST(paced_is_excused)
 	CHECK_EQ(t.paid, 9 * MS);
 }
 
+/* A device or another program that wakes a thread ends its pace. */
+TEST(pace_ends_with_a_wake_from_outside)
+{
+	struct cozbpf_thread t = {.paced = 1};
+
+	delay_outside_wake(&t);
+	CHECK_EQ(t.paced, 0);
+}
+
 /* Who is woken by a paced thread is paced, and who is woken by another is not; a pause's end is no wake-up of the program. */
 TEST(pace_is_handed_on)
 {
