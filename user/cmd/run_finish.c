@@ -267,6 +267,12 @@ static int fail_empty(struct runner *r, struct error *e)
 	return error_hint(e, "profile longer: -d 60s");
 }
 
+/* Experiments on a line that a handful of samples happened to hit say nothing either. */
+static bool is_empty(const struct runner *r)
+{
+	return !r->profile.n_experiments || session_control(r->session)->samples < FEW_SAMPLES;
+}
+
 /* A point that was never visited is said by name; when no point was, there is no answer. */
 static int check_points(struct runner *r, struct error *e)
 {
@@ -322,7 +328,7 @@ int run_finish(struct runner *r)
 		return cmd_fail(&e);
 	}
 	name_unpaused(r);
-	if (check_points(r, &e) || (!r->profile.n_experiments && fail_empty(r, &e)))
+	if (check_points(r, &e) || (is_empty(r) && fail_empty(r, &e)))
 		return cmd_fail(&e);
 	warn_paced(r);
 	if (!r->o.quiet)
