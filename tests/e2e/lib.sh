@@ -16,7 +16,7 @@ unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LD_PRELOAD
 tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 # shellcheck disable=SC2034
 workloads=$(realpath "${BUILD:-build}")/tests/workloads
-dir=$(mktemp -d /tmp/cozbpf-e2e.XXXXXX)
+dir=$(mktemp -d --tmpdir=/tmp --suffix=.cozbpf-e2e)
 chmod 755 "$dir"
 passed=0 failed=0 tool_pid=
 started=()
