@@ -96,7 +96,7 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx, con
 }
 
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted (design.md 4.7). */
-static __always_inline bool shim_listens(struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
+static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
 {
 	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
 
@@ -105,7 +105,8 @@ static __always_inline bool shim_listens(struct task_struct *task, struct cozbpf
 		return false;
 	}
 	if (BPF_CORE_READ(task, blocked.sig[0]) >> ((config.signal - 1) & 63) & 1) {
-		__sync_fetch_and_add(&stats->blocked, 1);
+		if (!t->returning)
+			__sync_fetch_and_add(&stats->blocked, 1);
 		return false;
 	}
 	if (alt_size) {
@@ -194,8 +195,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
-	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(task, stats, compat_sample_sp(ctx)))
+	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx)))
 		ask(t, task, stats, now, debt);
+	t->returning = 0;
 	return 0;
 }
 

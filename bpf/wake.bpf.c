@@ -41,7 +41,7 @@ static __always_inline __u32 waited_for(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
 
-	return (__u32)((__u64)PT_REGS_PARM1_CORE_SYSCALL(regs) * 0x9e3779b97f4a7c15ULL >> 32);
+	return (__u32)((__u64)PT_REGS_PARM1_SYSCALL(regs) * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
 /* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No loops. */
@@ -62,7 +62,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (w && w != t && cpu && !cpu->irq) {
 		delay_wake(t, w, &control, now);
 		object = waited_for(p);
-		delay_segment(t, 2 * object + 1);
+		delay_segment_ahead(t, 2 * object + 1);
 		delay_segment(w, 2 * object);
 		cpu->joins++;
 	} else if (cpu && cpu->irq & COZBPF_IRQ_TIMER) {

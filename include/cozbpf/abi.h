@@ -150,29 +150,39 @@ struct cozbpf_event {
 #define COZBPF_PAUSE_ASKED 1 /* signal sent, handler not seen yet */
 #define COZBPF_PAUSE_BEGUN 2 /* in the handler */
 
-/* A thread of the target: value of the task storage. A task belongs to the target when it has one with member set. */
+/*
+ * A thread of the target: value of the task storage. A task belongs to the target when it has one with member set. The kernel places the value
+ * 8 bytes into a cache line: the first 56 bytes are all that a waker, on another CPU, touches of the thread it wakes, or a visit of its own thread.
+ */
 struct cozbpf_thread {
 	__u64 paid;                    /* L */
-	__u64 carry;                   /* slept beyond what was asked */
 	__u64 run_since;               /* executing, and credited up to here; 0: not executing. In a pause: the pause's end */
-	__u64 unsampled;               /* executed since the last sample, up to run_since */
 	__u64 blocked_at, runnable_at; /* 0: not so */
-	__u64 asked_at, pause_from, pause_end;
-	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after the one before */
-	__u32 pause, pause_hold;
 	__u32 epoch;
 	__u32 share; /* f of the selected line, in 1/COZBPF_SHARE_ONE */
-	__u32 member;
 	__u32 tgid;
+	__u8 member;
+	__u8 paced; /* woken by a periodic timer, or by a thread that was */
+	__u8 pause, pause_hold;
+	__u8 segment;    /* kind of segment it is in */
+	__u8 share_due;  /* a waker has put it into that segment: its share is to be looked up when it gets a CPU */
+	__u8 last_valid; /* there was a sample before, and no edge since */
+	__u8 last_hit;   /* that sample was in the line */
+	__u8 returning;  /* no sample since its last pause: it may still be on its way out of the handler, with the signal blocked */
+	__u8 pad;
+	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
+	/* The thread's own CPU's from here on. */
+	__u64 unsampled; /* executed since the last sample, up to run_since */
+	__u64 carry;     /* slept beyond what was asked */
+	__u64 asked_at, pause_from, pause_end;
+	__u64 timer_at, timer_period;        /* expiry of the timer that woke it last, and how long after the one before */
+	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its bit */
+	__u32 share_known;
 	__u32 ring_next, ring_used;
+	__u32 hit_bits, edge_bits;                                            /* of the last 32 samples, the latest lowest: in the line; an edge before it */
+	__u32 pad_ring;
 	__u64 ring_weight, ring_hits;                                         /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
-	__u32 segment;
-	__u16 persistence;         /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
-	__u8 last_hit;             /* the sample before was in the line */
-	__u8 last_valid;           /* there was one, and no edge since */
-	__u32 paced, pad;          /* woken by a periodic timer, or by a thread that was */
-	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an edge between it and the one before */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
 };
@@ -182,7 +192,8 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 12 * 8 + 8 * 4 + 2 * 8 + 16 * COZBPF_SEGMENTS + 16 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 56);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 14 * 8 + 20 * COZBPF_SEGMENTS + 6 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 

@@ -41,17 +41,23 @@ DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
  */
 #define DELAY_PERIOD_MIN_NS 10000ULL
 
-/* The share of the segment that the thread is in. */
-DELAY_INLINE __u32 delay_share(const struct cozbpf_thread *t)
+/* The share of the segment that the thread is in. Two divisions, so kept until the next sample: some programs wake others far more often. */
+DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
 {
 	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
 	__u64 all, share;
 
+	if (t->share_known >> k & 1)
+		return t->segment_share[k];
 	if (!t->ring_weight)
 		return 0;
 	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
 	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) / (t->segment_weight[k] + DELAY_PRIOR_NS);
-	return share < COZBPF_SHARE_ONE ? share : COZBPF_SHARE_ONE; /* whatever races do to the sums */
+	if (share > COZBPF_SHARE_ONE)
+		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
+	t->segment_share[k] = (__u32)share;
+	t->share_known |= 1U << k;
+	return (__u32)share;
 }
 
 /*
@@ -63,6 +69,23 @@ DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
 {
 	t->segment = id & (COZBPF_SEGMENTS - 1);
 	t->last_valid = 0;
+	t->share_due = 0;
+	t->share = delay_share(t);
+}
+
+/* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch from another CPU is left to delay_switch_in(). */
+DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
+{
+	t->segment = id & (COZBPF_SEGMENTS - 1);
+	t->last_valid = 0;
+	t->share_due = 1;
+}
+
+DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
+{
+	if (!t->share_due)
+		return;
+	t->share_due = 0;
 	t->share = delay_share(t);
 }
 
@@ -112,6 +135,16 @@ DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
 	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) / COZBPF_SHARE_ONE);
 }
 
+/*
+ * The pause's time is over. Its handler may need a moment yet: a virtual machine that was taken off its CPU meets the sample that fell due
+ * meanwhile before the handler looks at the clock.
+ */
+DELAY_INLINE void delay_pause_over(struct cozbpf_thread *t)
+{
+	t->pause = COZBPF_PAUSE_NONE;
+	t->returning = 1;
+}
+
 /* Opening level for a thread that is looked at for the first time in this experiment (rule 4). */
 DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_control *x)
 {
@@ -124,7 +157,8 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	t->epoch = DELAY_READ(x->epoch);
 	t->paid = 0;
 	t->carry = 0;
-	t->pause = COZBPF_PAUSE_NONE;
+	if (t->pause != COZBPF_PAUSE_NONE)
+		delay_pause_over(t);
 	if (t->run_since && t->run_since < opened)
 		t->run_since = opened;
 	if (t->blocked_at && t->blocked_at < opened)
@@ -144,6 +178,7 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 		t->segment_hits[t->ring_segment[at] & (COZBPF_SEGMENTS - 1)] += hit;
 	}
 	t->ring_hits = hits;
+	t->share_known = 0;
 	t->last_valid = 0;
 	t->persistence = (__u16)delay_persistence(t);
 	t->share = delay_share(t);
@@ -204,7 +239,7 @@ DELAY_INLINE void delay_settle(struct cozbpf_thread *t, struct cozbpf_control *x
 		return;
 	delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
 	if (now >= t->pause_end)
-		t->pause = COZBPF_PAUSE_NONE;
+		delay_pause_over(t);
 }
 
 /* Changes the weight of one sample of the window, and the sums with it. */
@@ -241,6 +276,7 @@ DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_c
 	t->hit_bits = t->hit_bits << 1 | (line == x->line);
 	t->edge_bits = t->edge_bits << 1 | !t->last_valid;
 	delay_ring_weigh(t, x, at, half);
+	t->share_known = 0;
 	t->ring_next++;
 	if (t->ring_used < COZBPF_RING)
 		t->ring_used++;
@@ -279,6 +315,7 @@ DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
 	t->run_since = now;
 	t->runnable_at = 0;
 	t->blocked_at = 0;
+	delay_share_look_up(t);
 	return 1;
 }
 
@@ -351,7 +388,7 @@ DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u
 DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	if (now >= t->pause_end || !t->run_since) {
-		t->pause = COZBPF_PAUSE_NONE; /* came too late: the handler returns at once */
+		delay_pause_over(t); /* came too late: the handler returns at once */
 		return;
 	}
 	t->pause = COZBPF_PAUSE_BEGUN;
@@ -393,6 +430,7 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	int joined;
 
 	delay_enter(t, x);
+	delay_share_look_up(t);
 	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU at that very moment. */
 	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
 	/*
@@ -415,7 +453,7 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		return joined;
 	if (now >= t->pause_end) {
-		t->pause = COZBPF_PAUSE_NONE; /* the handler returns at once; what is still owed shows at the next sample */
+		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
 	} else {
 		t->pause_from = now;
 		t->run_since = t->pause_end;
@@ -488,6 +526,7 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_thread *t, struct cozbpf_control *
 	t->ring_hits = hits;
 	t->segment_weight[0] = all;
 	t->segment_hits[0] = hits;
+	t->share_known = 0;
 	t->share = delay_share(t);
 	return 0;
 }

@@ -45,7 +45,7 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 		delay_wake(&t->d, &by->d, &s->x, s->now);
 		if (!s->r->one_segment) {
 			/* as a hash of the first argument of the system call that waits */
-			delay_segment(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
+			delay_segment_ahead(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
 			delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
 		}
 		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
