@@ -34,12 +34,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 /*
- * What a blocked task waits for, as far as its system call's first argument tells: a futex word, a descriptor. Equal waits give equal hashes; kinds
- * of segments that share one share their share f, no more.
+ * The object of a wake-up, as far as the first argument of the waker's system call tells: a futex word, a descriptor. Equal objects give equal
+ * hashes; kinds of segments that share one share their share f, no more. The woken task's own argument lies on the stack of another CPU.
  */
-static __always_inline __u32 waited_for(struct task_struct *p)
+static __always_inline __u32 woken_through(struct task_struct *waker)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
 
 	return (__u32)((__u64)PT_REGS_PARM1_SYSCALL(regs) * 0x9e3779b97f4a7c15ULL >> 32);
 }
@@ -49,6 +49,7 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p), *w;
+	struct task_struct *waker;
 	struct cozbpf_cpu *cpu;
 	__u32 object;
 	__u64 now;
@@ -56,12 +57,13 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (!t)
 		return 0;
 	now = bpf_ktime_get_ns();
-	w = thread_of(bpf_get_current_task_btf());
+	waker = bpf_get_current_task_btf();
+	w = thread_of(waker);
 	cpu = this_cpu();
 	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
 	if (w && w != t && cpu && !cpu->irq) {
 		delay_wake(t, w, &control, now);
-		object = waited_for(p);
+		object = woken_through(waker);
 		delay_segment_ahead(t, 2 * object + 1);
 		delay_segment(w, 2 * object);
 		cpu->joins++;

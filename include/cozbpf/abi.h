@@ -175,11 +175,11 @@ struct cozbpf_thread {
 	__u64 unsampled; /* executed since the last sample, up to run_since */
 	__u64 carry;     /* slept beyond what was asked */
 	__u64 asked_at, pause_from, pause_end;
-	__u64 timer_at, timer_period;        /* expiry of the timer that woke it last, and how long after the one before */
+	__u64 timer_at, timer_period;         /* expiry of the timer that woke it last, and how long after the one before */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its bit */
 	__u32 share_known;
 	__u32 ring_next, ring_used;
-	__u32 hit_bits, edge_bits;                                            /* of the last 32 samples, the latest lowest: in the line; an edge before it */
+	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an edge before it */
 	__u32 pad_ring;
 	__u64 ring_weight, ring_hits;                                         /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */

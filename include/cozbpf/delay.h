@@ -19,14 +19,17 @@
 #define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
 
 /* R = max(R, v). Bounded: after eight lost races the others have raised it and ours comes at the next look. */
-DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
+DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
 {
+	if (!x)
+		return 0;
 	for (int i = 0; i < 8; i++) {
 		__u64 r = DELAY_READ(x->required);
 
 		if (v <= r || __sync_val_compare_and_swap(&x->required, r, v) == r)
-			return;
+			return 0;
 	}
+	return 0;
 }
 
 /* A kind of segment with few samples leans to the thread's share; this is how much executed time that share counts for. */
@@ -41,23 +44,30 @@ DELAY_INLINE void delay_raise_required(struct cozbpf_control *x, __u64 v)
  */
 #define DELAY_PERIOD_MIN_NS 10000ULL
 
-/* The share of the segment that the thread is in. Two divisions, so kept until the next sample: some programs wake others far more often. */
-DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
+/* Works out the share of the segment that the thread is in. */
+DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
 {
-	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
 	__u64 all, share;
+	__u32 k;
 
-	if (t->share_known >> k & 1)
-		return t->segment_share[k];
-	if (!t->ring_weight)
+	if (!t || !t->ring_weight)
 		return 0;
+	k = t->segment & (COZBPF_SEGMENTS - 1);
 	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
 	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) / (t->segment_weight[k] + DELAY_PRIOR_NS);
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
 	t->segment_share[k] = (__u32)share;
 	t->share_known |= 1U << k;
-	return (__u32)share;
+	return (int)share;
+}
+
+/* The share of the segment that the thread is in. Kept until the next sample: some programs wake others far more often. */
+DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
+{
+	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
+
+	return t->share_known >> k & 1 ? t->segment_share[k] : (__u32)delay_share_anew(t);
 }
 
 /*
@@ -216,12 +226,14 @@ DELAY_INLINE void delay_credit(struct cozbpf_thread *t, struct cozbpf_control *x
 }
 
 /* Rule 2: [pause_from, end) of a pause has been served; what exceeds the debt goes to carry, never to R (rule 3). */
-DELAY_INLINE void delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 end)
+DELAY_OUTLINE int delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 end)
 {
-	__u64 served, required = DELAY_READ(x->required), room = required > t->paid ? required - t->paid : 0;
+	__u64 served, required, room;
 
-	if (end <= t->pause_from)
-		return;
+	if (!t || !x || end <= t->pause_from)
+		return 0;
+	required = DELAY_READ(x->required);
+	room = required > t->paid ? required - t->paid : 0;
 	served = end - t->pause_from;
 	t->pause_from = end;
 	if (served <= room) {
@@ -230,6 +242,7 @@ DELAY_INLINE void delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x,
 		t->paid += room;
 		t->carry += served - room;
 	}
+	return 0;
 }
 
 /* Brings a thread in a pause up to `now`. A pause that holds its CPU ends at its end; a sleeping one when the thread has a CPU again. */

@@ -44,7 +44,7 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 		sim_look(s, by);
 		delay_wake(&t->d, &by->d, &s->x, s->now);
 		if (!s->r->one_segment) {
-			/* as a hash of the first argument of the system call that waits */
+			/* as a hash of what it waits for: the waker names the same object */
 			delay_segment_ahead(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
 			delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
 		}

@@ -129,7 +129,7 @@ TEST(pause_is_paid_as_it_is_served)
 	CHECK_EQ(t.paid, 3 * MS);
 	CHECK_EQ(t.carry, 0);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
-	CHECK_EQ(t.returning, 1); /* a sample may meet the handler still: its blocked signal is no fault */
+	CHECK_EQ(t.returning, 1);           /* a sample may meet the handler still: its blocked signal is no fault */
 	delay_credit(&t, &x, now + 5 * MS); /* it executes again since the pause's end */
 	CHECK_EQ(t.unsampled, 2 * MS);
 }
