@@ -26,8 +26,13 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!cpu)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (out)
-		delay_switch_out(out, &control, cpu, preempt || compat_task_runnable(prev), now);
+	if (out) {
+		int how = DELAY_BLOCKED;
+
+		if (preempt || compat_task_runnable(prev))
+			how = in ? DELAY_PREEMPTED : DELAY_OUSTED;
+		delay_switch_out(out, &control, cpu, how, now);
+	}
 	if (in && delay_switch_in(in, &control, cpu, now))
 		cpu->handovers++;
 	return 0;

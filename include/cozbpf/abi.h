@@ -164,12 +164,12 @@ struct cozbpf_thread {
 	__u8 member;
 	__u8 paced; /* woken by a periodic timer, or by a thread that was */
 	__u8 pause, pause_hold;
-	__u8 segment;    /* kind of segment it is in */
-	__u8 share_due;  /* a waker has put it into that segment: its share is to be looked up when it gets a CPU */
-	__u8 last_valid; /* there was a sample before, and no edge since */
-	__u8 last_hit;   /* that sample was in the line */
-	__u8 returning;  /* no sample since its last pause: it may still be on its way out of the handler, with the signal blocked */
-	__u8 pad;
+	__u8 segment;      /* kind of segment it is in */
+	__u8 share_due;    /* a waker has put it into that segment: its share is to be looked up when it gets a CPU */
+	__u8 last_valid;   /* there was a sample before, and no edge since */
+	__u8 last_hit;     /* that sample was in the line */
+	__u8 returning;    /* no sample since its last pause: it may still be on its way out of the handler, with the signal blocked */
+	__u8 ousted;       /* off its CPU because an outsider took it */
 	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
 	/* The thread's own CPU's from here on. */
 	__u64 unsampled; /* executed since the last sample, up to run_since */

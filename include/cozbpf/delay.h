@@ -421,9 +421,14 @@ DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
 	return 1;
 }
 
-/* The thread leaves its CPU, still runnable (preempted) or blocked; the CPU's clock is its L (rule 5). */
-DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int runnable, __u64 now)
+/* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an outsider. */
+enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
+
+/* The thread leaves its CPU; the CPU's clock is its L (rule 5). */
+DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
 {
+	int runnable = how != DELAY_BLOCKED;
+
 	delay_enter(t, x);
 	delay_settle(t, x, now);
 	if (t->pause != COZBPF_PAUSE_BEGUN)
@@ -432,6 +437,7 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 	if (runnable)
 		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
+	t->ousted = how == DELAY_OUSTED;
 	cpu->paid = t->paid;
 	cpu->left_at = now;
 	cpu->epoch = t->epoch;
@@ -440,16 +446,20 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 /* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
 DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
 {
-	int joined;
+	int joined, slowed;
 
 	delay_enter(t, x);
 	delay_share_look_up(t);
 	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU at that very moment. */
 	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
 	/*
+	 * An outsider that takes the CPU for a while makes it a slower one: to a thread that loses a hundredth of its time that way the line costs a
+	 * hundredth more, and a faster line saves that as well. So the time counts as executed, as that of interrupts and of a stolen CPU does.
+	 */
+	slowed = t->ousted && !joined && t->runnable_at;
+	/*
 	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. A pause that an outsider has
-	 * interrupted goes on being served meanwhile: the thread stands still, as it should, and what outsiders take is then the same share of
-	 * virtual time in every experiment.
+	 * interrupted goes on being served meanwhile: the thread stands still, as it should.
 	 */
 	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
 		delay_serve(t, x, joined ? t->runnable_at : now);
@@ -460,13 +470,15 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 
 		t->paid = own < cpu->paid ? own : cpu->paid;
 	}
+	t->run_since = slowed ? t->runnable_at : now;
+	t->ousted = 0;
 	t->runnable_at = 0;
 	t->blocked_at = 0;
-	t->run_since = now;
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		return joined;
 	if (now >= t->pause_end) {
 		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
+		t->run_since = slowed && t->pause_hold ? t->pause_end : now;
 	} else {
 		t->pause_from = now;
 		t->run_since = t->pause_end;

@@ -133,6 +133,13 @@ def hook_rows(hooks):
         yield f"| {h['name']} | {h['type']} | {h['instructions']} | {h['case']} | {h['run_count'] / h['seconds']:.0f} | {each} |"
 
 
+def pause_exit_ns(folder):
+    """What the way out of a pause's handler costs; the product takes a fixed 1 us for it."""
+    binary = Path(folder) / "pause_exit"
+    subprocess.run(["gcc", "-O2", "-o", str(binary), str(Path(__file__).with_name("pause_exit.c"))], check=True)
+    return int(subprocess.run([str(binary)], check=True, capture_output=True, text=True).stdout)
+
+
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=4, help="length of a run (default 4)")
@@ -161,7 +168,7 @@ def bench(options, iters_per_ms):
         with KernelStatistics():
             for case in options.cases:
                 hooks += measure_hooks(options, case, iters_per_ms)
-        rows = ["", *hook_rows(hooks)]
+        rows = ["", *hook_rows(hooks), "", f"Way out of a pause's handler: {pause_exit_ns(options.folder)} ns."]
         print("\n".join(rows))
         parts += rows
     if options.markdown:
@@ -175,6 +182,7 @@ def main(argv):
     options = parse(argv)
     iters_per_ms = calibrate()
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
+        options.folder = folder
         options.profile = str(Path(folder) / "profile.coz")
         return bench(options, iters_per_ms)
 

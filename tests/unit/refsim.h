@@ -75,7 +75,7 @@ static void sim_switch(struct sim *s, struct sim_cpu *cpu, bool runnable)
 	if (out && runnable)
 		sim_enqueue(s, out, false);
 	in = sim_pick(s, cpu);
-	sim_on_switch(s, cpu, out, runnable, in);
+	sim_on_switch(s, cpu, out, runnable ? DELAY_PREEMPTED : DELAY_BLOCKED, in);
 	cpu->cur = in;
 	cpu->free_at = s->now + SIM_SWITCH_NS;
 	cpu->slice_end = s->now + SIM_SLICE_NS;
@@ -276,6 +276,25 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 	sim_block(s, t, SIM_SLEEP, 0);
 }
 
+/* An outsider takes the CPU and gives it back to the thread that had it. */
+static void sim_outsider(struct sim *s, struct sim_cpu *cpu)
+{
+	sim_progress(s, cpu);
+	if (cpu->back_at) {
+		cpu->back_at = 0;
+		sim_on_switch(s, cpu, NULL, 0, cpu->cur);
+		return;
+	}
+	cpu->outsider_at += s->c->outsider_every_ns / 2 + rng_below(&s->rng, s->c->outsider_every_ns);
+	if (!cpu->cur)
+		return;
+	sim_on_switch(s, cpu, cpu->cur, DELAY_OUSTED, NULL);
+	cpu->back_at = s->now + s->c->outsider_ns;
+	cpu->free_at = cpu->back_at;
+	if (cpu->slice_end < cpu->back_at)
+		cpu->slice_end = cpu->back_at;
+}
+
 /* When the thread on a CPU does its next thing of its own. */
 static uint64_t sim_next(const struct sim_cpu *cpu)
 {
@@ -336,6 +355,9 @@ static void sim_run(struct sim *s, uint64_t until)
 				next = at, actor = cpu, what = 2;
 			if (s->r && cpu->sample_at < next)
 				next = cpu->sample_at, actor = cpu, what = 3;
+			at = cpu->back_at ? cpu->back_at : cpu->outsider_at;
+			if (at <= next && at)
+				next = at, actor = cpu, what = 4;
 		}
 		s->now = next > s->now ? next : s->now;
 		if (!what)
@@ -346,10 +368,12 @@ static void sim_run(struct sim *s, uint64_t until)
 			sim_act(s, actor);
 		} else if (what == 2) {
 			sim_switch(s, actor, false);
+		} else if (what == 4) {
+			sim_outsider(s, actor);
 		} else {
 			actor->sample_at += s->r->period_ns;
 			sim_progress(s, actor);
-			if (actor->cur)
+			if (actor->cur && !actor->back_at)
 				sim_on_sample(s, actor);
 		}
 	}
@@ -364,6 +388,8 @@ static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_r
 	s->now = 1000000000;
 	for (unsigned i = 0; r && i < c->cpus; i++)
 		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) + rng_below(&s->rng, r->period_ns / 4 + 1);
+	for (unsigned i = 0; c->outsider_every_ns && i < c->cpus; i++)
+		s->cpus[i].outsider_at = s->now + c->outsider_every_ns * (i + 1) / (c->cpus + 1);
 	for (unsigned i = 0; i < c->n_threads; i++)
 		sim_start(s, i, NULL);
 }

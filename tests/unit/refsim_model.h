@@ -104,9 +104,10 @@ struct sim_case {
 	const char *name;
 	const struct sim_op *programs[SIM_THREADS]; /* the first n_threads start at once, the others are spawned */
 	unsigned n_threads, cpus;
-	unsigned jitter_pct; /* each stretch is up to this much longer or shorter, evenly */
-	uint64_t wake_ns;    /* an idle CPU takes this long to begin with a woken thread */
-	bool wake_preempts;  /* a woken thread goes before the one that runs */
+	unsigned jitter_pct;                     /* each stretch is up to this much longer or shorter, evenly */
+	uint64_t wake_ns;                        /* an idle CPU takes this long to begin with a woken thread */
+	bool wake_preempts;                      /* a woken thread goes before the one that runs */
+	uint64_t outsider_ns, outsider_every_ns; /* an outsider takes each CPU that long, on average that often */
 };
 
 /* How it is profiled. The defaults are the product's; the rest is for finding out what matters. */
@@ -139,6 +140,7 @@ struct sim_cpu {
 	struct sim_thread *cur, *queue[SIM_THREADS];
 	unsigned n_queue;
 	uint64_t at, free_at, slice_end, sample_at, kick_at; /* progress is booked up to `at`; the program goes on from `free_at` */
+	uint64_t outsider_at, back_at;                       /* an outsider comes; the thread that it ousted comes back, 0: none did */
 };
 
 struct sim {

@@ -19,7 +19,7 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 		t->d.last_valid = 0; /* nor a forecast to put right */
 }
 
-static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, bool runnable, struct sim_thread *in)
+static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
 	struct cozbpf_cpu none = {0};
 
@@ -27,7 +27,7 @@ static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread 
 		return;
 	if (out) {
 		sim_look(s, out);
-		delay_switch_out(&out->d, &s->x, &cpu->d, runnable, s->now);
+		delay_switch_out(&out->d, &s->x, &cpu->d, how, s->now);
 	}
 	if (in) {
 		sim_look(s, in);

@@ -127,6 +127,39 @@ TEST(gets_a_cpu_that_the_target_used)
 	CHECK_EQ(t.paid, 0);
 }
 
+/* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where that one stood still. */
+TEST(ousted)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	t = thread(0, COZBPF_SHARE_ONE);
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+	CHECK_EQ(t.paid, MS / 2);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 0);
+	CHECK_EQ(t.run_since, T0 + MS);
+	delay_credit(&t, &x, T0 + 4 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	CHECK_EQ(t.unsampled, 4 * MS);
+	/* a thread of the target had the CPU as well: that is a join */
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + 5 * MS);
+	cpu.left_at = T0 + 6 * MS;
+	cpu.paid = 20 * MS;
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 7 * MS), 1);
+	CHECK_EQ(t.run_since, T0 + 7 * MS);
+	/* a pause that ends meanwhile: executed from there on */
+	delay_asked(&t, T0 + 7 * MS, T0 + 9 * MS, 1);
+	delay_begin(&t, &x, T0 + 7 * MS);
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + 8 * MS);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 10 * MS), 0);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	CHECK_EQ(t.run_since, T0 + 9 * MS);
+	/* preempted by the target, and the CPU that it gets was free: nothing */
+	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + 11 * MS);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 12 * MS), 0);
+	CHECK_EQ(t.run_since, T0 + 12 * MS);
+}
+
 TEST(born_with_the_parents_delays)
 {
 	struct cozbpf_thread t = {0}, parent;

@@ -106,15 +106,15 @@ static void sample(struct world *w, int i, __u32 line)
 	}
 }
 
-static void leave(struct world *w, int i, int runnable)
+static void leave(struct world *w, int i, int how)
 {
 	__u64 paid = w->t[i].epoch == w->x.epoch ? w->t[i].paid : 0;
 	struct cozbpf_cpu *cpu = &w->cpus[w->where[i] - ON_CPU_0];
 
-	delay_switch_out(&w->t[i], &w->x, cpu, runnable, w->now);
+	delay_switch_out(&w->t[i], &w->x, cpu, how, w->now);
 	CHECK(w->t[i].paid >= paid);
 	CHECK_EQ(cpu->paid, w->t[i].paid);
-	w->where[i] = runnable ? READY : BLOCKED;
+	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
 static void come(struct world *w, int i, int c)
@@ -216,12 +216,12 @@ static int event(struct world *w, int i, int e)
 	case 6: /* preempted */
 		if (!on)
 			return 0;
-		leave(w, i, 1);
+		leave(w, i, i & 1 ? DELAY_OUSTED : DELAY_PREEMPTED);
 		return 1;
 	case 7: /* blocks, or sleeps in its pause */
 		if (!on || (held && t->pause_hold))
 			return 0;
-		leave(w, i, 0);
+		leave(w, i, DELAY_BLOCKED);
 		return 1;
 	case 8: /* a timer */
 		if (w->where[i] != BLOCKED)

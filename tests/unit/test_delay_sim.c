@@ -9,6 +9,8 @@
  *   4 threads, 1 CPU                   15.1 30.1 45.1 60.0  14.8 30.0 45.1 59.9  14.9 30.1 44.7 59.5
  *   8 threads, 2 CPUs                  15.0 30.0 45.0 60.0  15.0 30.6 45.0 60.2  14.9 29.9 44.4 59.7
  *   10 threads, 2 CPUs                 15.0 30.0 45.1 60.0  15.1 30.3 45.2 60.3  14.6 30.1 44.8 59.7
+ *   2 threads, outsiders take 10 % (f) 14.9 30.0 45.0 60.0  14.5 29.2 43.8 59.5  14.7 29.5 44.4 59.2
+ *   8 threads, outsiders take 10 % (f) 15.1 30.1 45.1 60.1  14.8 29.5 44.2 59.4  14.8 29.4 44.0 58.9
  *   barrier, 5 and 3 ms                25.0 40.0 40.0 40.0  25.0 39.9 40.1 40.5  25.0 40.0 40.1 39.7
  *   spin barrier, 5 and 3 ms           25.0 40.0 40.0 40.0  25.0 39.7 39.9 40.2  24.9 39.9 40.1 40.2
  *   barrier, 0.5 and 0.3 ms        (a) 25.0 40.0 40.0 40.0  25.0 36.0 35.0 35.5  25.0 36.3 37.0 36.6
@@ -30,7 +32,8 @@
  * compared: a share per kind of segment does that (one share per thread, REFSIM=one_segment: 6/11/16/18, 17/33/50/65, 7/14/20/26 and 11/21/32/42
  * in these rows), as far as segments can be told apart: a lock that is taken without waiting is no edge that is seen. Stretches longer than the
  * period are told apart by the forecast from the last sample (without it the first lock: 25/39/46/61); (d) new threads start from the window of
- * those born before them (without it: 16/32/48/64 and 5/11/16/22); (e) no delay moves it, and its visits follow real time; else: 5/10/15/20.
+ * those born before them (without it: 16/32/48/64 and 5/11/16/22); (e) no delay moves it, and its visits follow real time; else: 5/10/15/20;
+ * (f) what outsiders take from a thread counts as executed; where it does not: 13/26/38/52 in both rows.
  *
  * Tolerances, in points, from the spread to be expected: 30 experiments a speedup of 50 or more visits each err by 0.5 / 50 / sqrt(30) = 0.2 % at
  * their ends; 15000 samples of a thread put R at +- 1 % of itself at most (binomial, and periodic sampling does better). Two such figures make a
@@ -89,6 +92,35 @@ TEST(independent)
 	    .wake_ns = 5000};
 
 	hold_against_truth(&c, 1, 1.5);
+}
+
+/* Other programs take a tenth of each CPU, 1 ms at a time, as a machine that is never quite idle does; in the real runs too. */
+TEST(beside_outsiders)
+{
+	struct sim_case c = {.name = "2 threads, 2 CPUs, outsiders 10 %",
+	    .programs = {a60_b40, a60_b40},
+	    .n_threads = 2,
+	    .cpus = 2,
+	    .jitter_pct = 10,
+	    .wake_ns = 5000,
+	    .outsider_ns = MS,
+	    .outsider_every_ns = 9700 * US};
+
+	hold_against_truth(&c, 1.5, 1.5);
+}
+
+TEST(eight_beside_outsiders)
+{
+	struct sim_case c = {.name = "8 threads, 2 CPUs, outsiders 10 %",
+	    .programs = {a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40, a60_b40},
+	    .n_threads = 8,
+	    .cpus = 2,
+	    .jitter_pct = 10,
+	    .wake_ns = 5000,
+	    .outsider_ns = MS,
+	    .outsider_every_ns = 9700 * US};
+
+	hold_against_truth(&c, 1.5, 1.5);
 }
 
 TEST(four_on_one)

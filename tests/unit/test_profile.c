@@ -203,6 +203,23 @@ TEST(full_device_is_an_error)
 	fclose(out);
 }
 
+static void refuses_line(const char *line)
+{
+	struct profile p;
+	struct error e;
+	char text[512];
+
+	snprintf(text, sizeof(text), "startup\ttime=1\n%s\nthroughput-point\tname=p\tdelta=7\nruntime\ttime=5\n", line);
+	CHECK_EQ(read_text(&p, text, &e), 0);
+	if (p.n_skipped != 2 || p.n_experiments || p.n_samples || p.n_runs != 1)
+		fprintf(stderr, "line: %s\n", line);
+	CHECK_EQ(p.n_skipped, 2);
+	CHECK_EQ(p.n_experiments, 0);
+	CHECK_EQ(p.n_samples, 0);
+	CHECK_EQ(p.n_runs, 1);
+	profile_deinit(&p);
+}
+
 /* Each line is refused on its own, and the points after a refused experiment go nowhere. */
 TEST(damaged_lines)
 {
@@ -254,21 +271,9 @@ TEST(damaged_lines)
 	    "=",
 	    "\xff\xfe\x01",
 	};
-	struct profile p;
-	struct error e;
-	char text[512];
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(text, sizeof(text), "startup\ttime=1\n%s\nthroughput-point\tname=p\tdelta=7\nruntime\ttime=5\n", bad[i]);
-		CHECK_EQ(read_text(&p, text, &e), 0);
-		if (p.n_skipped != 2 || p.n_experiments || p.n_samples || p.n_runs != 1)
-			fprintf(stderr, "line %zu: %s\n", i, bad[i]);
-		CHECK_EQ(p.n_skipped, 2);
-		CHECK_EQ(p.n_experiments, 0);
-		CHECK_EQ(p.n_samples, 0);
-		CHECK_EQ(p.n_runs, 1);
-		profile_deinit(&p);
-	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		refuses_line(bad[i]);
 }
 
 TEST(damaged_points)

@@ -11,7 +11,7 @@
 #include "core/visits.h"
 
 #define POLL_NS 1000000ULL        /* for the sample that picks the line, and for the visit that closes an experiment */
-#define COOL_OFF_NS 3000000ULL    /* three sample periods: no sample of one experiment falls in the next (design.md 6) */
+#define COOL_OFF_PERIODS 3        /* of sampling: no sample of one experiment falls in the next (design.md 6) */
 #define PAUSE_SLACK_NS 1000000ULL /* after the latest end of a pause: the handler has returned */
 #define CLOSE_WAIT_PCT 25         /* of the length: how long a close waits for the visit that it is to fall on */
 #define CLOSE_BUCKETS 2ULL        /* between the visit that closes and the close: the window does not cut its burst */
@@ -230,7 +230,7 @@ static uint64_t step_open(struct runner *r, uint64_t now)
 	}
 	close_experiment(r);
 	r->phase = PHASE_COOL;
-	return r->deadline_ns = now + COOL_OFF_NS;
+	return r->deadline_ns = now + COOL_OFF_PERIODS * r->o.period_ns;
 }
 
 static uint64_t step_cool(struct runner *r, uint64_t now)

@@ -27,60 +27,64 @@ void abbrevs_deinit(struct abbrevs *a)
 	memset(a, 0, sizeof(*a));
 }
 
-static uint8_t form_class(const struct unit *u, uint64_t form, uint8_t *size)
+/* Bytes of a value of that form, where the form alone tells; -1 where it does not. */
+static int fixed_size(const struct unit *u, uint64_t form)
 {
-	*size = 0;
 	switch (form) {
 	case DW_FORM_flag_present:
 	case DW_FORM_implicit_const:
-		return SIZE_FIXED;
+		return 0;
 	case DW_FORM_data1:
 	case DW_FORM_ref1:
 	case DW_FORM_flag:
 	case DW_FORM_strx1:
 	case DW_FORM_addrx1:
-		*size = 1;
-		return SIZE_FIXED;
+		return 1;
 	case DW_FORM_data2:
 	case DW_FORM_ref2:
 	case DW_FORM_strx2:
 	case DW_FORM_addrx2:
-		*size = 2;
-		return SIZE_FIXED;
+		return 2;
 	case DW_FORM_strx3:
 	case DW_FORM_addrx3:
-		*size = 3;
-		return SIZE_FIXED;
+		return 3;
 	case DW_FORM_data4:
 	case DW_FORM_ref4:
 	case DW_FORM_ref_sup4:
 	case DW_FORM_strx4:
 	case DW_FORM_addrx4:
-		*size = 4;
-		return SIZE_FIXED;
+		return 4;
 	case DW_FORM_data8:
 	case DW_FORM_ref8:
 	case DW_FORM_ref_sig8:
 	case DW_FORM_ref_sup8:
-		*size = 8;
-		return SIZE_FIXED;
+		return 8;
 	case DW_FORM_data16:
-		*size = 16;
-		return SIZE_FIXED;
+		return 16;
 	case DW_FORM_addr:
-		*size = u->addr_size;
-		return SIZE_FIXED;
+		return u->addr_size;
 	case DW_FORM_ref_addr:
-		*size = u->version == 2 ? u->addr_size : u->offset_size;
-		return SIZE_FIXED;
+		return u->version == 2 ? u->addr_size : u->offset_size;
 	case DW_FORM_strp:
 	case DW_FORM_sec_offset:
 	case DW_FORM_strp_sup:
 	case DW_FORM_line_strp:
 	case DW_FORM_GNU_ref_alt:
 	case DW_FORM_GNU_strp_alt:
-		*size = u->offset_size;
+		return u->offset_size;
+	default:
+		return -1;
+	}
+}
+
+static uint8_t form_class(const struct unit *u, uint64_t form, uint8_t *size)
+{
+	int fixed = fixed_size(u, form);
+
+	*size = fixed < 0 ? 0 : (uint8_t)fixed;
+	if (fixed >= 0)
 		return SIZE_FIXED;
+	switch (form) {
 	case DW_FORM_sdata:
 	case DW_FORM_udata:
 	case DW_FORM_ref_udata:
