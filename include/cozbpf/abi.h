@@ -160,7 +160,7 @@ struct cozbpf_thread {
 	__u64 blocked_at, runnable_at; /* 0: not so */
 	__u32 epoch;
 	__u32 share; /* f of the selected line, in 1/COZBPF_SHARE_ONE */
-	__u32 tgid;
+	__u32 slack; /* woken: how far the waker's L is above what it took, ns */
 	__u8 member;
 	__u8 paced; /* woken by a periodic timer, or by a thread that was */
 	__u8 pause, pause_hold;
@@ -177,11 +177,11 @@ struct cozbpf_thread {
 	__u64 asked_at, pause_from, pause_end;
 	__u64 timer_at, timer_period;         /* expiry of the timer that woke it last, and how long after the one before */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its bit */
+	__u32 tgid;
 	__u32 share_known;
 	__u32 ring_next, ring_used;
-	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an edge before it */
-	__u32 pad_ring;
-	__u64 ring_weight, ring_hits;                                         /* sums over the ring: all, and the selected line's */
+	__u32 hit_bits, edge_bits;    /* of the last 32 samples, the latest lowest: in the line; an edge before it */
+	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];

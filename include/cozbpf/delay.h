@@ -166,6 +166,7 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	opened = x->opened_ns;
 	t->epoch = DELAY_READ(x->epoch);
 	t->paid = 0;
+	t->slack = 0;
 	t->carry = 0;
 	if (t->pause != COZBPF_PAUSE_NONE)
 		delay_pause_over(t);
@@ -469,7 +470,13 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 		__u64 own = t->paid + (now - t->runnable_at);
 
 		t->paid = own < cpu->paid ? own : cpu->paid;
+	} else if (t->slack && t->runnable_at) {
+		/* The wait ends here, not with the wake-up: a thread that would virtually not have waited would not have waited for its CPU to wake up. */
+		__u64 latency = now - t->runnable_at;
+
+		t->paid += latency < t->slack ? latency : t->slack;
 	}
+	t->slack = 0;
 	t->run_since = slowed ? t->runnable_at : now;
 	t->ousted = 0;
 	t->runnable_at = 0;
@@ -498,6 +505,9 @@ DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, s
 	delay_settle(w, x, now);
 	delay_credit(w, x, now);
 	own = t->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
+	t->slack = 0;
+	if (own < w->paid)
+		t->slack = w->paid - own < 0xffffffffU ? (__u32)(w->paid - own) : 0xffffffffU;
 	t->paid = own < w->paid ? own : w->paid;
 	t->paced = w->paced;
 }

@@ -56,6 +56,37 @@ TEST(waker_is_brought_up_to_date)
 	CHECK_EQ(t.paid, 8 * MS);
 }
 
+/* A thread that virtually did not wait for its waker does not wait for its CPU to wake up either, up to the waker's clock. */
+TEST(woken_on_an_idle_cpu)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 8 * MS;
+	t = thread(0, 0), w = thread(8 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
+	delay_wake(&t, &w, &x, T0 + 2 * MS);
+	CHECK_EQ(t.paid, 2 * MS);
+	delay_runnable(&t, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+	CHECK_EQ(t.paid, 3 * MS);
+	CHECK_EQ(t.slack, 0);
+	/* the waker's clock is the limit */
+	t = thread(0, 0), w = thread(3 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
+	delay_wake(&t, &w, &x, T0 + 2 * MS);
+	delay_runnable(&t, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	CHECK_EQ(t.paid, 3 * MS);
+	/* it did wait virtually: the latency is real */
+	t = thread(0, 0), w = thread(MS, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
+	delay_wake(&t, &w, &x, T0 + 2 * MS);
+	delay_runnable(&t, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+	CHECK_EQ(t.paid, MS);
+}
+
 TEST(woken_in_its_pause)
 {
 	struct cozbpf_thread t, w;

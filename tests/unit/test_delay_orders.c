@@ -132,7 +132,7 @@ static void come(struct world *w, int i, int c)
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold))
 		CHECK_EQ(t->paid, own < cpu->paid ? own : cpu->paid);
 	else if (before.pause != COZBPF_PAUSE_BEGUN)
-		CHECK_EQ(t->paid, before.paid);
+		CHECK_EQ(t->paid, before.paid + (own - before.paid < before.slack ? own - before.paid : before.slack));
 	else if (before.pause_hold) /* an outsider's turn is pause as well */
 		CHECK_EQ(t->paid + t->carry - before.paid - before.carry,
 		    (w->now < before.pause_end ? w->now : before.pause_end) -

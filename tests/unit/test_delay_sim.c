@@ -13,7 +13,7 @@
  *   8 threads, outsiders take 10 % (f) 15.1 30.1 45.1 60.1  14.8 29.5 44.2 59.4  14.8 29.4 44.0 58.9
  *   barrier, 5 and 3 ms                25.0 40.0 40.0 40.0  25.0 39.9 40.1 40.5  25.0 40.0 40.1 39.7
  *   spin barrier, 5 and 3 ms           25.0 40.0 40.0 40.0  25.0 39.7 39.9 40.2  24.9 39.9 40.1 40.2
- *   barrier, 0.5 and 0.3 ms        (a) 25.0 40.0 40.0 40.0  25.0 36.0 35.0 35.5  25.0 36.3 37.0 36.6
+ *   barrier, 0.5 and 0.3 ms        (a) 25.0 40.0 40.0 40.0  25.0 39.9 39.6 39.5  25.0 40.1 41.0 40.6
  *   ping-pong, 0.1 and 0.06 ms         12.3 24.6 36.9 49.3  12.5 25.0 37.5 50.0  12.5 25.0 37.5 50.0
  *   pipeline, 4 and 2.4 ms         (b) 25.0 40.0 40.0 40.0  25.1 40.0 40.1 40.3  23.2 38.0 38.3 38.3
  *   three stages, the middle 1.5+0.5   18.8 37.5 40.0 40.0  18.6 37.4 39.9 40.3  18.6 37.9 40.7 40.9
@@ -27,7 +27,8 @@
  *   fork 2 of 0.3 ms, join         (d) 14.8 29.5 44.2 58.7  14.8 29.5 44.3 59.0  14.8 29.7 44.5 59.3
  *   10 ms timer beside a bystander (e)  0.0  0.0  0.0  0.0                         0.0  0.0  0.0  0.0
  *
- * (a) 4 points are the 20 us that a woken thread waits for its CPU and that a real speedup takes off the critical path; (b) what a speedup leaves
+ * (a) a woken thread waits 20 us for its CPU, which a real speedup takes off the critical path: where it virtually did not wait for its waker it
+ * does not wait for the CPU either (else 25/36/35/36 and 25/36/37/37); (b) what a speedup leaves
  * in the queue is drained in the next experiment: not counting the first 20 ms mends it; (c) credit has to be right at the edges where L is
  * compared: a share per kind of segment does that (one share per thread, REFSIM=one_segment: 6/11/16/18, 17/33/50/65, 7/14/20/26 and 11/21/32/42
  * in these rows), as far as segments can be told apart: a lock that is taken without waiting is no edge that is seen. Stretches longer than the
@@ -164,7 +165,7 @@ TEST(fine_barrier)
 	struct sim_case c = {
 	    .name = "barrier, 0.5 and 0.3 ms", .programs = {longer, shorter}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 20000};
 
-	hold_against_truth(&c, 5.5, 5);
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(pingpong)
