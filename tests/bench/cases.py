@@ -135,8 +135,8 @@ class Round:
 
 
 class Actual:
-    """Real program speedups of a case, with no profiler anywhere. Runs of different line speedups take turns, each compared with the unchanged run
-    of its own round, so that a machine that drifts harms none. A run that others disturbed is done again, and counted."""
+    """Real program speedups of a case, with no profiler anywhere. Runs of different line speedups take turns, each compared with the mean of the two
+    unchanged runs that open and close its round, so that a machine that drifts harms none. A run that others disturbed is done again, and counted."""
 
     def __init__(self, case, iters_per_ms, seconds, speedups=SPEEDUPS):
         self.case, self.iters_per_ms, self.seconds, self.speedups = case, iters_per_ms, seconds, speedups
@@ -149,12 +149,13 @@ class Actual:
         return period_us(result.stdout), result.others
 
     def measure_round(self):
-        order = [0, *self.speedups]
+        order = list(self.speedups)
         if len(self.rounds) % 2:
             order.reverse()
-        runs = {s: self._period_us(s) for s in order}
-        period = {s: run[0] for s, run in runs.items()}
-        self.rounds.append(Round(period, {s: 1 - period[s] / period[0] for s in self.speedups}, max(run[1] for run in runs.values())))
+        runs = [(s, *self._period_us(s)) for s in [0, *order, 0]]
+        unchanged = [period for s, period, _ in runs if s == 0]
+        period = {s: period for s, period, _ in runs if s} | {0: statistics.mean(unchanged)}
+        self.rounds.append(Round(period, {s: 1 - period[s] / period[0] for s in self.speedups}, max(others for _, _, others in runs)))
 
     def clean(self):
         """The rounds that nobody disturbed; all when there is none such. Disturbance is measured apart from the outcome."""

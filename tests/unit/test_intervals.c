@@ -137,7 +137,7 @@ static double coverage(struct simulation model, int per_cell, bool random, doubl
 	int slopes = 0, points = 0, n_points = 0;
 
 	for (int r = 0; r < COVERAGE_ROUNDS; r++) {
-		struct estimate_options o = {.seed = (uint64_t)r, .replicates = 400};
+		struct estimate_options o = {.seed = (uint64_t)r, .replicates = 400, .scatter_only = true};
 		struct simulation s = model;
 		struct profile p;
 		struct estimate e;

@@ -34,6 +34,7 @@ struct estimate_options {
 	enum sort_key sort;
 	int min_speedups;            /* speedups a line needs to be ranked; 0: 5, or as many as there are when the run used a fixed list */
 	enum estimate_period period; /* for tests and comparison; PERIOD_AUTO otherwise */
+	bool scatter_only;           /* for tests: intervals without the method's own error */
 };
 
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. What could not be estimated is NaN. */
