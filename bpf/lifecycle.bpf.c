@@ -4,6 +4,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* PF_IO_WORKER and PF_USER_WORKER (include/linux/sched.h): threads that the kernel runs on a process's behalf, as io_uring does, count as devices. */
+#define PF_WORKER (0x00000010 | 0x00004000)
+
 static __always_inline void tell(__u32 kind, __u32 tgid, __u32 arg)
 {
 	struct cozbpf_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
@@ -39,7 +42,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct cozbpf_thread *p = thread_of(parent), *c;
 	__u32 from = parent->tgid, to = child->tgid;
 
-	if (!p || (from != to && !config.follow_children))
+	if (!p || (from != to && !config.follow_children) || child->flags & PF_WORKER)
 		return 0;
 	c = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!c) {

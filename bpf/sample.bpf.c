@@ -95,45 +95,14 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx, con
 	return w.line;
 }
 
-/* Whether the pause signal would reach the shim in this thread; what stands in the way is counted (design.md 4.7). */
-static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
+static __always_inline void send_pause(struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats)
 {
-	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
-
-	if (!shim_installed(task)) {
-		__sync_fetch_and_add(&stats->no_shim, 1);
-		return false;
-	}
-	if (BPF_CORE_READ(task, blocked.sig[0]) >> ((config.signal - 1) & 63) & 1) {
-		if (!t->returning)
-			__sync_fetch_and_add(&stats->blocked, 1);
-		return false;
-	}
-	if (alt_size) {
-		bool on_it = sp - alt < alt_size;
-
-		if ((on_it ? sp - alt : alt_size) < config.min_stack) {
-			__sync_fetch_and_add(&stats->small_stack, 1);
-			return false;
-		}
-	}
-	return true;
-}
-
-static __always_inline void ask(struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 now, __u64 debt)
-{
-	__u64 end = (now + debt - config.pause_exit_ns) & ~COZBPF_HOLD;
-	__u32 hold = !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus;
-
-	delay_asked(t, now, end, hold);
-	if (bpf_send_signal_task(task, config.signal, PIDTYPE_PID, end | hold)) {
+	if (bpf_send_signal_task(task, config.signal, PIDTYPE_PID, t->pause_end | t->pause_hold)) {
 		t->pause = COZBPF_PAUSE_NONE;
 		__sync_fetch_and_add(&stats->not_sent, 1);
-		return;
+	} else {
+		__sync_fetch_and_add(&stats->asked, 1);
 	}
-	__sync_fetch_and_add(&stats->asked, 1);
-	if (end > DELAY_READ(control.pause_horizon))
-		control.pause_horizon = end;
 }
 
 static __always_inline void count_line(__u32 line, __u64 now)
@@ -195,30 +164,44 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
-	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx)))
-		ask(t, task, stats, now, debt);
+	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx))) {
+		plan_pause(t, now, debt);
+		send_pause(t, task, stats);
+	}
 	t->returning = 0;
 	return 0;
 }
 
-/* Hook: a signal is about to be delivered to the current thread, task context: the pause begins. */
+/*
+ * Hook: a signal is about to be delivered to the current thread, task context: the pause begins. Or it is the signal of a program that cannot give it a
+ * value (sync.bpf.c): the handler takes it for a pause that is over, and the real one follows.
+ */
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct cozbpf_proc_stats *stats;
 	struct cozbpf_thread *t;
 	__u32 tgid;
 
 	if (sig != config.signal)
 		return 0;
-	t = thread_of(bpf_get_current_task_btf());
-	if (!t || t->pause != COZBPF_PAUSE_ASKED || (compat_siginfo_value(info) & ~COZBPF_HOLD) != t->pause_end)
+	t = thread_of(task);
+	if (!t || t->pause != COZBPF_PAUSE_ASKED)
 		return 0;
-	delay_begin(t, &control, bpf_ktime_get_ns());
 	tgid = t->tgid;
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (stats)
-		__sync_fetch_and_add(&stats->begun, 1);
+	if (!stats)
+		return 0;
+	if (t->relay) {
+		t->relay = 0;
+		send_pause(t, task, stats);
+		return 0;
+	}
+	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) != t->pause_end)
+		return 0;
+	delay_begin(t, &control, bpf_ktime_get_ns());
+	__sync_fetch_and_add(&stats->begun, 1);
 	__sync_fetch_and_add(&control.pauses, 1);
 	return 0;
 }

@@ -33,8 +33,18 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			how = in ? DELAY_PREEMPTED : DELAY_OUSTED;
 		delay_switch_out(out, &control, cpu, how, now);
 	}
-	if (in && delay_switch_in(in, &control, cpu, now))
-		cpu->handovers++;
+	if (in) {
+		__u64 since = !out && prev->pid ? in->runnable_at : 0;
+
+		if (delay_switch_in(in, &control, cpu, now))
+			cpu->handovers++;
+		if (since) {
+			/* No longer than that one ran: before it were others of the target, or a quota held the thread back. */
+			__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
+
+			cpu->outsiders_ns += now - since < ran ? now - since : ran;
+		}
+	}
 	return 0;
 }
 
@@ -66,16 +76,19 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	w = thread_of(waker);
 	cpu = this_cpu();
 	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
-	if (w && w != t && cpu && !cpu->irq) {
+	if (w && w != t && cpu && !cpu->irq && !config.sync_uprobe) {
 		delay_wake(t, w, &control, now);
 		object = woken_through(waker);
 		delay_segment_ahead(t, 2 * object + 1);
 		delay_segment(w, 2 * object);
 		cpu->joins++;
-	} else if (cpu && cpu->irq & COZBPF_IRQ_TIMER) {
-		delay_timer_wake(t, &control, cpu->timer_at);
 	} else {
-		delay_outside_wake(t);
+		if (cpu && cpu->irq & COZBPF_IRQ_TIMER)
+			delay_timer_wake(t, &control, cpu->timer_at);
+		else
+			delay_outside_wake(t);
+		if (cpu)
+			cpu->other_wakes++;
 	}
 	delay_runnable(t, now);
 	return 0;

@@ -46,7 +46,12 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct sched_entity {
+	u64 sum_exec_runtime, prev_sum_exec_runtime;
+};
+
 struct task_struct {
+	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
 	pid_t pid, tgid;

@@ -40,7 +40,20 @@ struct cozbpf_config {
 	__u32 pause_exit_ns;   /* cost of leaving the handler: a pause ends that much earlier */
 	__u32 sleep_pauses;    /* 0: pauses always hold the CPU; 1: sleep when no thread of the target can be waiting for a CPU */
 	__u32 n_cpus;
+	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
 };
+
+/* Cookie of a probe on a call of the paper's Tables 1 and 2: what the call may do, and how its result says that it was not cut short. */
+#define COZBPF_CALL_BLOCKS 1 /* else it may only wake */
+#define COZBPF_CALL_RESULT(cookie) ((cookie) >> 1 & 3)
+#define COZBPF_RESULT_ZERO (0 << 1)     /* 0 */
+#define COZBPF_RESULT_POSITIVE (1 << 1) /* 0 or more */
+#define COZBPF_RESULT_ANY (2 << 1)      /* it always was */
+
+/* cozbpf_thread.call: where the thread is with a probed call that may block */
+#define COZBPF_CALL_NONE 0
+#define COZBPF_CALL_MADE 1
+#define COZBPF_CALL_BLOCKED 2
 
 /* [lo, lo + len) in file offsets of its object; sorted by lo within a slice. */
 struct cozbpf_range {
@@ -97,7 +110,9 @@ struct cozbpf_cpu {
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no edges */
 	__u64 irq_exit_at;
 	__u64 timer_at;         /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
-	__u64 joins, handovers; /* how often the two rules of 4.5 were applied */
+	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by threads of the target */
+	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
+	__u64 outsiders_ns;     /* threads of the target waited that long here because outsiders had the CPU */
 };
 
 struct cozbpf_ring_entry {
@@ -122,7 +137,7 @@ struct cozbpf_control {
 	__u64 pad_required[7];
 	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
-	__u64 pauses;
+	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */
 	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
 	__u64 young_next;
@@ -181,6 +196,9 @@ struct cozbpf_thread {
 	__u32 share_known;
 	__u32 ring_next, ring_used;
 	__u32 hit_bits, edge_bits;    /* of the last 32 samples, the latest lowest: in the line; an edge before it */
+	__u32 call;                   /* COZBPF_CALL_* */
+	__u32 relay;                  /* the next signal delivered is to be sent again, with its value */
+	__u64 call_required, call_at; /* R and the time when it blocked in that call */
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
 	__u8 ring_segment[COZBPF_RING];
@@ -191,9 +209,9 @@ struct cozbpf_thread {
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 56);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 72);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 14 * 8 + 20 * COZBPF_SEGMENTS + 6 * 4 + 2 * 8 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 16 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 

@@ -8,15 +8,7 @@
 #define COZBPF_DELAY_H
 
 #include <cozbpf/abi.h>
-
-#define DELAY_INLINE static inline __attribute__((always_inline, unused))
-/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers may be NULL as far as it knows. */
-#ifdef __bpf__
-#define DELAY_OUTLINE __attribute__((noinline, weak))
-#else
-#define DELAY_OUTLINE static inline __attribute__((unused))
-#endif
-#define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
+#include <cozbpf/delay_share.h>
 
 /* R = max(R, v). Bounded: after eight lost races the others have raised it and ours comes at the next look. */
 DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
@@ -32,118 +24,11 @@ DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
 	return 0;
 }
 
-/* A kind of segment with few samples leans to the thread's share; this is how much executed time that share counts for. */
-#define DELAY_PRIOR_NS 200000ULL
-
-/* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
-#define DELAY_PAIRS_MIN 8
-
 /*
  * No program keeps a shorter period by timer, and almost any distance is a multiple of a very short one. Programs that want a timer to fire at
  * once set it to 1 ns (systemd's event loop does), which makes such a distance; with it all wake-ups ever after would look periodic.
  */
 #define DELAY_PERIOD_MIN_NS 10000ULL
-
-/* Works out the share of the segment that the thread is in. */
-DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
-{
-	__u64 all, share;
-	__u32 k;
-
-	if (!t || !t->ring_weight)
-		return 0;
-	k = t->segment & (COZBPF_SEGMENTS - 1);
-	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
-	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) / (t->segment_weight[k] + DELAY_PRIOR_NS);
-	if (share > COZBPF_SHARE_ONE)
-		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
-	t->segment_share[k] = (__u32)share;
-	t->share_known |= 1U << k;
-	return (int)share;
-}
-
-/* The share of the segment that the thread is in. Kept until the next sample: some programs wake others far more often. */
-DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
-{
-	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
-
-	return t->share_known >> k & 1 ? t->segment_share[k] : (__u32)delay_share_anew(t);
-}
-
-/*
- * The thread begins a segment of kind `id`: what it executes from one edge with other threads to the next. Credit has to be right at the edges,
- * where L is compared, and a share of all the thread's time is not, where it executes the line always before or always after an edge (a lock
- * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The caller has credited the thread.
- */
-DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
-{
-	t->segment = id & (COZBPF_SEGMENTS - 1);
-	t->last_valid = 0;
-	t->share_due = 0;
-	t->share = delay_share(t);
-}
-
-/* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch from another CPU is left to delay_switch_in(). */
-DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
-{
-	t->segment = id & (COZBPF_SEGMENTS - 1);
-	t->last_valid = 0;
-	t->share_due = 1;
-}
-
-DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
-{
-	if (!t->share_due)
-		return;
-	t->share_due = 0;
-	t->share = delay_share(t);
-}
-
-/* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways through a window. */
-DELAY_INLINE __u64 delay_equal(__u32 a, __u32 b)
-{
-	__u64 differ = a ^ b;
-
-	__asm__ volatile("" : "+r"(differ)); /* or the compiler makes a branch of it again */
-	return (differ - 1) >> 63;
-}
-
-DELAY_INLINE __u32 delay_count_bits(__u32 v)
-{
-	v -= v >> 1 & 0x55555555;
-	v = (v & 0x33333333) + (v >> 2 & 0x33333333);
-	return ((v + (v >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
-}
-
-/*
- * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over the window, among samples without an edge in
- * between. Near 0 where the program passes through the line more often than it is sampled, near 1 where it stays in or out of it for many samples.
- */
-DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
-{
-	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
-	__u32 pairs = delay_count_bits(usable), same = delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable);
-	__u32 hits = delay_count_bits(t->hit_bits), chance, agree;
-
-	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
-	if (t->ring_used < COZBPF_RING || pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
-		return 0;
-	/* Independent samples agree with probability p^2 + q^2. */
-	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) * (COZBPF_SHARE_ONE / (COZBPF_RING * COZBPF_RING));
-	agree = same * COZBPF_SHARE_ONE / pairs;
-	if (agree <= chance)
-		return 0;
-	agree = (__u32)((__u64)(agree - chance) * COZBPF_SHARE_ONE / (COZBPF_SHARE_ONE - chance));
-	return agree < COZBPF_SHARE_ONE ? agree : COZBPF_SHARE_ONE - 1;
-}
-
-/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the segment. Right on average whatever r is. */
-DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
-{
-	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
-
-	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) / COZBPF_SHARE_ONE);
-}
 
 /*
  * The pause's time is over. Its handler may need a moment yet: a virtual machine that was taken off its CPU meets the sample that fell due
@@ -189,6 +74,7 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 		t->segment_hits[t->ring_segment[at] & (COZBPF_SEGMENTS - 1)] += hit;
 	}
 	t->ring_hits = hits;
+	t->call_required = 0;
 	t->share_known = 0;
 	t->last_valid = 0;
 	t->persistence = (__u16)delay_persistence(t);
@@ -342,13 +228,36 @@ DELAY_INLINE void delay_excuse(struct cozbpf_thread *t, const struct cozbpf_cont
 		t->paid = required;
 }
 
+/* The length of the pause that the thread owes now, 0 for none; carry is used up first. Longer debts are paid in parts. */
+DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 min_debt)
+{
+	__u64 required, debt;
+
+	delay_excuse(t, x);
+	required = DELAY_READ(x->required);
+	if (t->paid >= required)
+		return 0;
+	debt = required - t->paid;
+	if (t->carry >= debt) {
+		t->carry -= debt;
+		t->paid = required;
+		return 0;
+	}
+	t->paid += t->carry;
+	debt -= t->carry;
+	t->carry = 0;
+	if (debt < min_debt)
+		return 0;
+	return debt < COZBPF_PAUSE_MAX_NS ? debt : COZBPF_PAUSE_MAX_NS;
+}
+
 /*
- * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none; carry has been
- * used up first. The caller has settled the thread and found it not pausing.
+ * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none. The caller has
+ * settled the thread and found it not pausing.
  */
 DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {
-	__u64 required, debt, executed;
+	__u64 executed;
 
 	delay_credit(t, x, now);
 	executed = t->unsampled;
@@ -369,24 +278,47 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 	}
 	delay_correct(t, x, line);
 	delay_ring_push(t, x, line);
-	if (!DELAY_READ(x->active))
+	return DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
+}
+
+/*
+ * --sync=uprobe: the thread begins a call that may wake another or, when `blocks`, may block (paper, Tables 1 and 2). It pays first: returns the
+ * length of the pause owed, 0 for none. `id` tells the object of the call from others.
+ */
+DELAY_INLINE __u64 delay_call(struct cozbpf_thread *t, struct cozbpf_control *x, int blocks, __u32 id, __u64 now, __u32 min_debt)
+{
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	t->call = blocks ? COZBPF_CALL_MADE : COZBPF_CALL_NONE;
+	if (t->pause != COZBPF_PAUSE_NONE)
 		return 0;
-	delay_excuse(t, x);
+	delay_credit(t, x, now);
+	delay_segment(t, 2 * id);
+	return DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
+}
+
+/*
+ * The call returns. When the thread blocked in it and another one let it go on (`released`: no timeout, no EINTR), it need not pay what was
+ * inserted meanwhile: the other one has (paper 3.4.1). R may hold late what others had earned before: no thread earns more than s of a time.
+ */
+DELAY_INLINE void delay_return(struct cozbpf_thread *t, struct cozbpf_control *x, int released, __u32 id, __u64 now)
+{
+	__u64 required, accrued, most;
+
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		delay_credit(t, x, now);
 	required = DELAY_READ(x->required);
-	if (t->paid >= required)
-		return 0;
-	debt = required - t->paid;
-	if (t->carry >= debt) {
-		t->carry -= debt;
-		t->paid = required;
-		return 0;
+	if (t->call == COZBPF_CALL_BLOCKED && released && required > t->call_required) {
+		accrued = required - t->call_required;
+		most = (now - t->call_at) * x->speedup_pct / 100;
+		t->paid += accrued < most ? accrued : most;
+		if (t->paid > required)
+			t->paid = required;
 	}
-	t->paid += t->carry;
-	debt -= t->carry;
-	t->carry = 0;
-	if (debt < min_debt)
-		return 0;
-	return debt < COZBPF_PAUSE_MAX_NS ? debt : COZBPF_PAUSE_MAX_NS;
+	t->call = COZBPF_CALL_NONE;
+	delay_segment(t, 2 * id + 1);
 }
 
 /* The signal for a pause until `end` has been sent. */
@@ -439,6 +371,11 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	t->ousted = how == DELAY_OUSTED;
+	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
+		t->call = COZBPF_CALL_BLOCKED;
+		t->call_required = DELAY_READ(x->required);
+		t->call_at = now;
+	}
 	cpu->paid = t->paid;
 	cpu->left_at = now;
 	cpu->epoch = t->epoch;

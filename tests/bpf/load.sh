@@ -24,9 +24,11 @@ on_fork 1000 6000
 on_exec 180 250
 on_exit 250 400
 on_visit 150 300
+on_call 950 3500
+on_return 700 3500
 '
 
-start "$tool" run -q -o "$dir/profile.coz" -P progress -- "$dir/speed"
+start "$tool" run -q --sync=uprobe -o "$dir/profile.coz" -P progress -- "$dir/speed"
 wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
 started+=("$command_pid")

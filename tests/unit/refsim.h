@@ -220,6 +220,8 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 	for (;;) {
 		const struct sim_op *op = &t->program[t->pc];
 
+		if (t->call != op)
+			sim_on_return(s, t);
 		switch (op->kind) {
 		case SIM_RUN:
 			t->pc++;
@@ -252,7 +254,7 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 			t->pc = 0;
 			break;
 		default:
-			if (!sim_op_sync(s, t, op))
+			if (sim_on_call(s, t, op) || !sim_op_sync(s, t, op))
 				return;
 		}
 	}

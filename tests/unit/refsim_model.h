@@ -121,6 +121,7 @@ struct sim_rules {
 	bool lumps;                  /* credit at samples, by the time executed since the last one, instead of continuously */
 	bool oracle;                 /* f is known at every moment: what is left of the error is the rules', not sampling's */
 	bool one_segment;            /* delay_segment() not called */
+	bool uprobe;                 /* --sync=uprobe: edges from calls */
 	bool no_cpu, no_wake, waker; /* rules of 4.5 left out; the waker's L taken outright */
 };
 
@@ -132,6 +133,7 @@ struct sim_thread {
 	bool alive, runs, blocked, spins, in_handler, signalled, hold;
 	enum sim_kind wait_kind;
 	unsigned wait_arg;
+	const struct sim_op *call; /* the op whose probed call has begun */
 	struct rng rng;
 };
 
@@ -202,6 +204,7 @@ static struct sim_rules sim_rules_read(void)
 		SIM_KNOB("lumps", lumps);
 		SIM_KNOB("oracle", oracle);
 		SIM_KNOB("one_segment", one_segment);
+		SIM_KNOB("uprobe", uprobe);
 		SIM_KNOB("no_cpu", no_cpu);
 		SIM_KNOB("no_wake", no_wake);
 		SIM_KNOB("waker", waker);

@@ -40,7 +40,7 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 	if (!s->r)
 		return;
 	sim_look(s, t);
-	if (by && !s->r->no_wake) {
+	if (by && !s->r->no_wake && !s->r->uprobe) {
 		sim_look(s, by);
 		delay_wake(&t->d, &by->d, &s->x, s->now);
 		if (!s->r->one_segment) {
@@ -92,11 +92,28 @@ static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
 	delay_forecast(t);
 }
 
+/* Asks for a pause of @debt. */
+static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, uint64_t debt)
+{
+	uint64_t end = (s->now + debt - s->r->exit_ns) & ~COZBPF_HOLD;
+	unsigned threads = 0;
+
+	for (unsigned i = 0; i < SIM_THREADS; i++)
+		threads += s->threads[i].alive;
+	t->hold = !s->r->sleep || threads > s->c->cpus;
+	delay_asked(&t->d, s->now, end, t->hold);
+	t->signalled = true;
+	t->signal_at = s->now + s->r->signal_ns;
+	t->signal_end = end;
+	cpu->free_at = t->signal_at;
+	s->pauses++;
+}
+
 static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 {
 	struct sim_thread *t = cpu->cur;
-	uint64_t debt, end;
-	unsigned line, threads = 0;
+	uint64_t debt;
+	unsigned line;
 
 	s->samples++;
 	sim_look(s, t);
@@ -117,16 +134,41 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 	sim_trim_window(s, &t->d);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;
-	for (unsigned i = 0; i < SIM_THREADS; i++)
-		threads += s->threads[i].alive;
-	end = (s->now + debt - s->r->exit_ns) & ~COZBPF_HOLD;
-	t->hold = !s->r->sleep || threads > s->c->cpus;
-	delay_asked(&t->d, s->now, end, t->hold);
-	t->signalled = true;
-	t->signal_at = s->now + s->r->signal_ns;
-	t->signal_end = end;
-	cpu->free_at = t->signal_at;
-	s->pauses++;
+	sim_ask(s, cpu, t, debt);
+}
+
+static uint32_t sim_call_id(const struct sim_op *op)
+{
+	return (op->kind == SIM_UNLOCK ? SIM_LOCK : op->kind) * 5 + op->arg;
+}
+
+/* The thread is about to make a call that may wake or block. True when it has to pause first. */
+static bool sim_on_call(struct sim *s, struct sim_thread *t, const struct sim_op *op)
+{
+	uint64_t debt;
+
+	if (!s->r || !s->r->uprobe || t->call == op)
+		return false;
+	t->call = op;
+	sim_look(s, t);
+	debt = delay_call(&t->d, &s->x, op->kind != SIM_UNLOCK, sim_call_id(op), s->now, s->r->min_debt_ns);
+	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
+		return false;
+	sim_ask(s, &s->cpus[t->cpu], t, debt);
+	return true;
+}
+
+static void sim_on_return(struct sim *s, struct sim_thread *t)
+{
+	const struct sim_op *op = t->call;
+
+	if (!op)
+		return;
+	t->call = NULL;
+	if (op->kind == SIM_UNLOCK)
+		return;
+	sim_look(s, t);
+	delay_return(&t->d, &s->x, true, sim_call_id(op), s->now);
 }
 
 #endif

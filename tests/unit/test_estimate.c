@@ -543,3 +543,30 @@ TEST(selection)
 		CHECK(select_kth(v, n, k) == w[k]);
 	}
 }
+
+/* --until: a leader known well enough, rivals that could overtake it, lines without data, by progress point. */
+TEST(settled)
+{
+	struct estimate_line lines[] = {
+	    {.line = "a.c:1", .progress = "work", .slope_lo = 0.40, .slope_hi = 0.44, .verdict = VERDICT_OPTIMIZE, .samples = 500},
+	    {.line = "a.c:2", .progress = "work", .slope_lo = 0.10, .slope_hi = 0.39, .verdict = VERDICT_OPTIMIZE, .samples = 400},
+	    {.line = "a.c:3", .progress = "work", .slope_lo = NAN, .slope_hi = NAN, .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 49},
+	    {.line = "a.c:1", .progress = "rare", .slope_lo = -0.01, .slope_hi = 0.01, .verdict = VERDICT_NO_EFFECT, .samples = 500},
+	};
+	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
+
+	CHECK(estimate_settled(&e, 0.03)); /* the second is wide but cannot lead, the third hardly runs */
+	CHECK(!estimate_settled(&e, 0.015));
+	lines[1].slope_hi = 0.41;
+	CHECK(!estimate_settled(&e, 0.03));
+	lines[1].slope_lo = 0.37;
+	CHECK(estimate_settled(&e, 0.03));
+	lines[2].samples = 50;
+	CHECK(!estimate_settled(&e, 0.03));
+	lines[2].samples = 49;
+	lines[3].verdict = VERDICT_NOT_ENOUGH_DATA;
+	lines[3].samples = 10;
+	CHECK(!estimate_settled(&e, 0.03)); /* a progress point of which nothing is known */
+	e.n_lines = 0;
+	CHECK(!estimate_settled(&e, 0.03));
+}

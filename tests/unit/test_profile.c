@@ -152,7 +152,7 @@ static const char all_keys[] =
     "samples\tlocation=/a/b.c:10\tcount=50\tfree=0\n"
     "samples\tlocation=/a/b.c:11\tcount=5\n"
     "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\n"
-    "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\n";
+    "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted=600\toutsiders=30\n";
 
 TEST(round_trip)
 {

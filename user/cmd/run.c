@@ -23,6 +23,8 @@ static const struct option_entry entries[] = {
 	"binaries whose lines may be selected, MAIN is the main executable (default: MAIN)"},
     {'o', "output", OPTION_STRING, FIELD(output), "FILE", "profile, appended to (default: profile.coz)"},
     {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME", "stop profiling after TIME, the command goes on (default: to its end)"},
+    {0, "until", OPTION_STRING, FIELD(until), "WIDTH",
+	"stop profiling when the gains of the leading lines are known to within WIDTH, such as 3pp (default: to the command's end)"},
     {'n', "runs", OPTION_UINT, FIELD(runs), "N", "run the command N times into one profile (default: 1)"},
     {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL, "the whole run is one unit of progress; use with -n"},
     {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE",
@@ -38,6 +40,8 @@ static const struct option_entry entries[] = {
     {0, "no-follow-children", OPTION_FLAG, FIELD(no_follow), NULL, "only the command's own process is profiled"},
     {0, "sleep-pauses", OPTION_FLAG, FIELD(sleep_pauses), NULL,
 	"pause by sleeping where no thread waits for a CPU (default: hold the CPU; saves CPU quota, costs accuracy)"},
+    {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
+	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread and signal calls (default: wake)"},
     {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
     {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
     {0, "no-tui", OPTION_FLAG, FIELD(no_tui), NULL, "no progress line"},
@@ -103,6 +107,23 @@ static int parse_speedups(struct run_options *o, struct error *e)
 	}
 }
 
+/* "3pp": points of program speedup */
+static int parse_until(struct run_options *o, struct error *e)
+{
+	char *end;
+	double points;
+
+	if (!o->until)
+		return 0;
+	points = strtod(o->until, &end);
+	if (end == o->until || (strcmp(end, "pp") && *end) || !(points >= 0.1 && points <= 50)) {
+		error_set(e, EXIT_USAGE, "'%s' is not a width of an interval", o->until);
+		return error_hint(e, "give points of program speedup from 0.1 to 50, for example --until 3pp");
+	}
+	o->until_width = points / 100;
+	return 0;
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0]) {
@@ -125,14 +146,19 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "'--end-to-end' and '--progress' exclude each other");
 		return error_hint(e, "leave one out: end-to-end, each run as a whole is the progress");
 	}
-	return parse_speedups(o, e);
+	o->sync_uprobe = o->sync && !strcmp(o->sync, "uprobe");
+	if (o->sync && !o->sync_uprobe && strcmp(o->sync, "wake")) {
+		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
+		return error_hint(e, "give --sync=wake or --sync=uprobe");
+	}
+	return parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
 }
 
 static int run_all(struct runner *r, struct error *e)
 {
 	if (run_setup(r, e))
 		return -1;
-	for (r->run = 0; r->run < r->o.runs && !r->interrupted; r->run++)
+	for (r->run = 0; r->run < r->o.runs && !r->interrupted && !run_settled(r, monotonic_ns()); r->run++)
 		if (run_once(r, e))
 			return -1;
 	return 0;

@@ -19,19 +19,21 @@
 #include "symbols/symbols.h"
 #include "target/identity.h"
 #include "target/launch.h"
+#include "target/maps.h"
 
 /* One virtual-time bucket takes in the whole run: end-to-end needs the sum only (2^42 ns are 73 minutes x 1024 buckets). */
 #define END_TO_END_SHIFT 42
 
 struct run_options {
 	struct string_list progress, sources, binaries;
-	const char *output, *fixed_line, *fixed_speedup, *user;
+	const char *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
-	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses;
+	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses, sync_uprobe;
 	/* derived */
 	char **command;
 	unsigned *speedups;
 	size_t n_speedups;
+	double until_width; /* half a width of the leading lines' intervals, a fraction; 0: none was given */
 };
 
 struct point {
@@ -45,6 +47,7 @@ struct process {
 	int pid;
 	uint64_t rescan_ns; /* when to look again; 0: never */
 	uint64_t interval_ns;
+	bool probed; /* its calls, for --sync=uprobe */
 	struct process *next;
 };
 
@@ -72,6 +75,8 @@ struct runner {
 	unsigned n_points;
 	uint32_t fixed_line;
 	struct process *processes;
+	struct sync_sites *sync; /* run_sync.c */
+	uint64_t probe_cost_ns;
 	struct line_object_file *seen; /* files looked at and found out of scope */
 	size_t n_seen;
 
@@ -96,9 +101,16 @@ struct runner {
 	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
 	size_t counts_room;
 	uint64_t dropped;
+	double busy_sum; /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
+	unsigned busy_n;
+	uint64_t throttled_before, throttled_ns; /* by a CPU quota: at the start of this run; in all runs */
+	struct cpu_use use_before;               /* up to the end of the run before */
 	uint32_t run;
 	bool profiling;
 	bool interrupted;
+	bool settled; /* --until has come true */
+	uint64_t settled_at_ns;
+	size_t settled_experiments; /* when that was last looked at */
 	bool progress_shown;
 	uint64_t progress_at_ns, leader_at_ns;
 	char leader[160];
@@ -130,6 +142,18 @@ void run_baseline_open(struct runner *r, uint64_t due_ns);
 void run_baseline_split(struct runner *r);
 void run_baseline_close(struct runner *r, uint64_t closed_ns, struct experiment_record *x);
 void run_baseline_deinit(struct runner *r);
+
+/* run_sync.c: --sync=uprobe. Probes the calls of a process once its libraries are mapped: true when that is done. */
+bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, size_t n);
+void run_sync_warn(const struct runner *r);
+void run_sync_deinit(struct runner *r);
+
+/* run_estimate.c: the answer so far. */
+bool run_line_samples(
+    const struct runner *r, size_t line, struct samples_record *ret); /* of this run; false: none. ret->location is the caller's */
+void run_find_leader(struct runner *r, uint64_t now);
+bool run_settled(
+    struct runner *r, uint64_t now); /* whether --until has come true; looks every few seconds, and only when there are new experiments */
 
 /* run_loop.c: one run of the command, from fork to exit. 0, or -1 with @e. */
 int run_once(struct runner *r, struct error *e);

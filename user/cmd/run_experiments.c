@@ -18,7 +18,10 @@
 #define CLOSE_WAIT_VISITS 100     /* with more visits than this one more or less is below 1 % */
 #define SETTLE_NS 20000000ULL     /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
 #define PERIOD_SPREAD 0.1         /* of the sampling period, from one experiment to the next */
-#define SPOILT_DEBT_PCT 5         /* of the samples: threads that owe too much to be made to pay */
+#define BUSY_SHARE 0.1            /* of the CPU time wanted: an experiment in which outsiders had more is dropped, */
+#define BUSY_TIMES 2       /* if it is also that much above what they usually have: a machine that is always busy has experiments, too */
+#define BUSY_EXPERIMENTS 4 /* before "usually" means anything */
+#define SPOILT_DEBT_PCT 5  /* of the samples: threads that owe too much to be made to pay */
 
 /* Visits to the point that the close waits for: the most visited one. */
 static uint64_t most_visits(const struct runner *r)
@@ -117,6 +120,17 @@ static char *line_name(const struct runner *r, uint32_t line)
 	return asprintf(&name, "%s:%u", l->file, l->line) < 0 ? NULL : name;
 }
 
+/* Whether programs outside the target had an unusual share of the CPUs. */
+static bool was_busy(struct runner *r, const struct cpu_use *use)
+{
+	double wanted = (double)(use->outsiders_ns + use->executed_ns), share = wanted > 0 ? (double)use->outsiders_ns / wanted : 0;
+	bool busy = r->busy_n >= BUSY_EXPERIMENTS && share > BUSY_SHARE && share > BUSY_TIMES * r->busy_sum / r->busy_n;
+
+	r->busy_sum += share;
+	r->busy_n++;
+	return busy;
+}
+
 static void close_experiment(struct runner *r)
 {
 	uint64_t bursts[COZBPF_POINTS], elapsed;
@@ -130,6 +144,8 @@ static void close_experiment(struct runner *r)
 	if (snap.closed_ns < snap.counted_ns || snap.required_ns >= elapsed || elapsed > 2 * r->planned_ns + 1000000000ULL)
 		r->spoilt = true; /* nobody ran, or we did not: suspended machine, a stop that was not seen */
 	if (r->speedup_pct && snap.deep_debt * 100 > snap.samples * SPOILT_DEBT_PCT)
+		r->spoilt = true;
+	if (was_busy(r, &snap.use))
 		r->spoilt = true;
 	if (r->spoilt) {
 		r->dropped++;

@@ -15,9 +15,7 @@
 #include "report/report.h"
 
 #define PROGRESS_NS 500000000ULL /* between two progress lines */
-#define LEADER_NS 3000000000ULL  /* between two estimates for it: some milliseconds of work each */
 #define FEW_SAMPLES 10           /* of a whole run: what starting and ending a program alone can give */
-#define LEADER_REPLICATES 50     /* order is all that the progress line needs */
 
 static bool shows_progress(const struct runner *r)
 {
@@ -30,22 +28,6 @@ void run_progress_clear(const struct runner *r)
 		fputs("\r\033[K", stderr);
 }
 
-static void find_leader(struct runner *r)
-{
-	struct estimate_options o = {.seed = r->o.seed, .replicates = LEADER_REPLICATES};
-	struct estimate e;
-
-	r->leader[0] = 0;
-	if (estimate_profile(&r->profile, &o, &e))
-		return;
-	if (e.n_lines && e.lines[0].verdict != VERDICT_NOT_ENOUGH_DATA) {
-		const char *slash = strrchr(e.lines[0].line, '/');
-
-		snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", slash ? slash + 1 : e.lines[0].line);
-	}
-	estimate_deinit(&e);
-}
-
 void run_progress_line(struct runner *r, uint64_t now)
 {
 	uint64_t visits = 0, seconds = (now - r->started_ns) / 1000000000ULL;
@@ -56,10 +38,7 @@ void run_progress_line(struct runner *r, uint64_t now)
 	if (!shows_progress(r) || now < r->progress_at_ns)
 		return;
 	r->progress_at_ns = now + PROGRESS_NS;
-	if (now >= r->leader_at_ns) {
-		r->leader_at_ns = now + LEADER_NS;
-		find_leader(r);
-	}
+	run_find_leader(r, now);
 	for (unsigned i = 0; i < r->n_points; i++)
 		visits += session_point(r->session, i)->visits;
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
@@ -91,21 +70,13 @@ int run_write_startup(struct runner *r, const struct run_record *start, struct e
 
 static void write_samples(struct runner *r)
 {
-	const struct cozbpf_line_count *counts = session_line_counts(r->session);
-	bool names_lines = !r->fixed_line && !r->o.end_to_end; /* the run's baselines refer to lines by their ids */
-
 	for (size_t i = 1; i < r->lines.n_lines && i < r->counts_room; i++) {
-		struct samples_record s = {.count = counts[i].all - r->counts_before[i],
-		    .free = counts[i].free - r->free_before[i],
-		    .has_free = true,
-		    .run = r->run,
-		    .id = names_lines ? (uint32_t)i : 0};
-		struct samples_record *bigger;
+		struct samples_record s, *bigger;
 
-		r->counts_before[i] = counts[i].all;
-		r->free_before[i] = counts[i].free;
-		if (!s.count || asprintf(&s.location, "%s:%u", r->lines.lines[i].file, r->lines.lines[i].line) < 0)
+		if (!run_line_samples(r, i, &s))
 			continue;
+		r->counts_before[i] += s.count;
+		r->free_before[i] += s.free;
 		profile_write_samples(r->out, &s);
 		bigger = realloc(r->profile.samples, (r->profile.n_samples + 1) * sizeof(s));
 		if (!bigger) {
@@ -134,6 +105,7 @@ void run_write_totals(struct runner *r, uint64_t now)
 	const struct cozbpf_control *c = session_control(r->session);
 	struct run_record *run = &r->profile.runs[r->profile.n_runs - 1];
 	struct losses lost = {0};
+	struct cpu_use use;
 
 	write_samples(r);
 	session_processes(r->session, add_losses, &lost);
@@ -144,12 +116,17 @@ void run_write_totals(struct runner *r, uint64_t now)
 	run->dropped = r->dropped;
 	run->samples = c->samples - r->samples_before;
 	run->in_scope = c->in_scope - r->in_scope_before;
+	session_cpu_use(r->session, &use);
+	run->executed_ns = use.executed_ns - r->use_before.executed_ns;
+	run->outsiders_ns = use.outsiders_ns - r->use_before.outsiders_ns;
+	r->use_before = use;
 	r->samples_before = c->samples;
 	r->in_scope_before = c->in_scope;
 	profile_write_runtime(r->out, run);
 	fflush(r->out);
 }
 
+#define THROTTLED_PCT 1   /* of the time profiled: less may come from anything */
 #define USUAL_FAILURES 10 /* a few at a program's start and end, and while libc creates threads with all signals blocked */
 #define UNPAUSED_NAMES 32 /* names of programs told apart; more share the last entry */
 
@@ -299,6 +276,34 @@ static void warn_paced(const struct runner *r)
 			    r, "warning: visits to '%s' are paced by a periodic timer: no line makes them come faster", r->points[i].name);
 }
 
+/* A pause that holds its CPU uses the quota up; what it costs shows as a gain that is too small. */
+static void warn_throttled(const struct runner *r)
+{
+	uint64_t ran = 0;
+
+	for (size_t i = 0; i < r->profile.n_runs; i++)
+		ran += r->profile.runs[i].runtime_ns;
+	if (r->throttled_ns * 100 <= ran * THROTTLED_PCT)
+		return;
+	run_say(r,
+	    "warning: a CPU quota held the program's control group back for %.1f s, CPUs added up, of %.1f s%s; raise cpu.max while "
+	    "profiling, or expect gains that "
+	    "are too small",
+	    (double)r->throttled_ns / 1e9, (double)ran / 1e9,
+	    r->o.sleep_pauses ? "" : ", and pauses use it up as well (--sleep-pauses does less)");
+}
+
+static void say_wakes(const struct runner *r)
+{
+	struct cpu_use use;
+
+	if (!r->o.verbose)
+		return;
+	session_cpu_use(r->session, &use);
+	run_say(r, "%" PRIu64 " wake-ups by threads of the program, %" PRIu64 " by timers, devices and other programs", use.edges,
+	    use.other_wakes);
+}
+
 static void print_report(struct runner *r)
 {
 	struct estimate_options o = {.seed = r->o.seed};
@@ -331,6 +336,9 @@ int run_finish(struct runner *r)
 	if (check_points(r, &e) || (is_empty(r) && fail_empty(r, &e)))
 		return cmd_fail(&e);
 	warn_paced(r);
+	warn_throttled(r);
+	run_sync_warn(r);
+	say_wakes(r);
 	if (!r->o.quiet)
 		print_report(r);
 	return r->exit_status;

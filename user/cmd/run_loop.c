@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "target/quota.h"
+
 #define TICK_NS 250000000ULL /* at least that often: progress line, mappings */
 
 /* Signals that we take in their place: those that somebody sends to us are meant for the command. */
@@ -100,6 +102,7 @@ static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
 	if (!r->profiling)
 		return;
 	run_end(r, now, target_ended);
+	r->throttled_ns += quota_throttled_ns(getpid()) - r->throttled_before; /* the command began in our group */
 	run_write_totals(r, now);
 	r->profiling = false;
 }
@@ -122,6 +125,8 @@ static bool watch(struct runner *r)
 		if (now >= end)
 			break;
 		run_rescan(r, now);
+		if (run_settled(r, now))
+			break;
 		due = run_step(r, now);
 		run_progress_line(r, now);
 		wait_until(r, due < end ? due : end, monotonic_ns());
@@ -174,8 +179,9 @@ int run_once(struct runner *r, struct error *e)
 		return -1;
 	}
 	r->started_ns = monotonic_ns();
+	r->throttled_before = quota_throttled_ns(getpid());
 	if (!watch(r)) {
-		if (r->run + 1 >= r->o.runs)
+		if (r->run + 1 >= r->o.runs || r->settled)
 			session_detach(r->session);
 		wait_for_end(r);
 	}

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "target/maps.h"
-
 #define RESCAN_FIRST_NS 5000000ULL  /* the loader maps a program's libraries within milliseconds of the exec */
 #define RESCAN_LAST_NS 500000000ULL /* and dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 
@@ -67,10 +65,20 @@ static int read_object(struct runner *r, int pid, const struct map_entry *m)
 	return r->lines.n_objects > objects ? (int)objects : -1;
 }
 
+static struct process **find_process(struct runner *r, int pid)
+{
+	struct process **p = &r->processes;
+
+	while (*p && (*p)->pid != pid)
+		p = &(*p)->next;
+	return p;
+}
+
 void run_map_process(struct runner *r, int pid)
 {
 	struct cozbpf_mapping mappings[COZBPF_MAPPINGS];
 	struct map_entry *all;
+	struct process *p = *find_process(r, pid);
 	size_t n, used = 0;
 
 	if (maps_read(pid, &all, &n))
@@ -88,17 +96,10 @@ void run_map_process(struct runner *r, int pid)
 		    .first = r->lines.objects[object].first,
 		    .count = r->lines.objects[object].count};
 	}
+	if (r->o.sync_uprobe && p && !p->probed)
+		p->probed = run_sync_process(r, pid, all, n);
 	free(all);
 	session_set_mappings(r->session, pid, mappings, used);
-}
-
-static struct process **find_process(struct runner *r, int pid)
-{
-	struct process **p = &r->processes;
-
-	while (*p && (*p)->pid != pid)
-		p = &(*p)->next;
-	return p;
 }
 
 static void add_process(struct runner *r, int pid)
@@ -113,7 +114,8 @@ static void add_process(struct runner *r, int pid)
 	}
 	p->pid = pid;
 	p->interval_ns = RESCAN_FIRST_NS;
-	p->rescan_ns = r->scope.n_binaries ? monotonic_ns() + p->interval_ns : 0;
+	p->probed = false;
+	p->rescan_ns = r->scope.n_binaries || r->o.sync_uprobe ? monotonic_ns() + p->interval_ns : 0;
 }
 
 void run_on_event(const struct cozbpf_event *event, void *arg)
@@ -123,13 +125,17 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 
 	switch (event->kind) {
 	case COZBPF_EVENT_EXEC:
+		session_drop_calls(r->session, (int)event->tgid); /* they would hold for the new program, too */
 		add_process(r, (int)event->tgid);
 		run_map_process(r, (int)event->tgid);
 		break;
 	case COZBPF_EVENT_FORK:
 		add_process(r, (int)event->tgid); /* mappings were copied in the kernel */
+		if (r->o.sync_uprobe)
+			run_map_process(r, (int)event->tgid);
 		break;
 	case COZBPF_EVENT_EXIT:
+		session_drop_calls(r->session, (int)event->tgid);
 		at = find_process(r, (int)event->tgid);
 		gone = *at;
 		if (gone) {

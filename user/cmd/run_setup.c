@@ -183,6 +183,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .period_ns = r->o.period_ns,
 	    .follow_children = !r->o.no_follow,
 	    .sleep_pauses = r->o.sleep_pauses,
+	    .sync_uprobe = r->o.sync_uprobe,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .spare_ranges = SPARE_RANGES,
 	    .spare_lines = SPARE_LINES};
@@ -219,6 +220,7 @@ void run_teardown(struct runner *r)
 	if (r->out)
 		fclose(r->out);
 	run_baseline_deinit(r);
+	run_sync_deinit(r);
 	free(r->counts_before);
 	free(r->free_before);
 	free(r->o.speedups);

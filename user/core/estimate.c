@@ -138,7 +138,7 @@ fail:
 
 static void fill_summary(struct estimate *e, const struct profile *p, const struct totals *t)
 {
-	uint64_t samples = 0, runtime_ns = 0;
+	uint64_t samples = 0, runtime_ns = 0, executed = 0, outsiders = 0;
 
 	e->experiments = p->n_experiments;
 	for (size_t i = 0; i < p->n_runs; i++) {
@@ -146,9 +146,12 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
 		e->lost += p->runs[i].lost;
 		e->dropped_experiments += p->runs[i].dropped;
 		runtime_ns += p->runs[i].runtime_ns;
+		executed += p->runs[i].executed_ns;
+		outsiders += p->runs[i].outsiders_ns;
 	}
 	e->samples = samples ? samples : t->all_samples;
 	e->runtime_s = (double)runtime_ns / 1e9;
+	e->outsiders = outsiders ? (double)outsiders / ((double)outsiders + (double)executed) : 0;
 }
 
 /* Lines */

@@ -37,6 +37,12 @@ struct estimate_options {
 	bool scatter_only;           /* for tests: intervals without the method's own error */
 };
 
+/*
+ * What other programs take from the target shortens its predictions hardly (include/cozbpf/delay.h, delay_switch_in()): by 0.8 points of 45 where
+ * they take a tenth (tests/unit/test_delay_sim.c). More is a machine too busy to trust.
+ */
+#define OUTSIDERS_MANY 0.1
+
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. What could not be estimated is NaN. */
 struct estimate_point {
 	double line_speedup;
@@ -69,6 +75,7 @@ struct estimate {
 	size_t n_dropped;     /* lines (x points) left out of the ranking: no baseline or too few speedups */
 	uint64_t experiments, samples, lost, dropped_experiments;
 	double runtime_s;
+	double outsiders; /* share of the CPU time that the target wanted and other programs had; 0: none, or not known */
 };
 
 /* 0 or -ENOMEM. @ret borrows strings from @p. */
@@ -77,6 +84,13 @@ void estimate_deinit(struct estimate *e);
 
 /* 0 when at least one line could be estimated, else -1 and @err (EXIT_NO_RESULT) says why not and what to do. */
 int estimate_reason(const struct profile *p, const struct estimate *e, struct error *err);
+
+/*
+ * Whether an answer is there: of every line that could still be the leading one of its progress point (its interval reaches above the highest lower
+ * end) the slope is known to within @half_width, a fraction of program speedup, and no line with a twentieth of the samples lacks data. The width
+ * is looked at, never the value, so that stopping here leans to no value (a run that stops when a gain looks significant does).
+ */
+bool estimate_settled(const struct estimate *e, double half_width);
 
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
 

@@ -134,5 +134,7 @@ int profile_write_runtime(FILE *out, const struct run_record *r)
 	write_own(out, "dropped", r->dropped);
 	write_own(out, "samples", r->samples);
 	write_own(out, "in-scope", r->in_scope);
+	write_own(out, "executed", r->executed_ns);
+	write_own(out, "outsiders", r->outsiders_ns);
 	return finish(out);
 }

@@ -76,6 +76,8 @@ struct run_record {
 	uint64_t dropped;        /* own key `dropped` of runtime: experiments spoilt and dropped */
 	uint64_t samples;        /* own key `samples` of runtime: all samples of the target, in scope or not */
 	uint64_t in_scope;       /* own key `in-scope` of runtime: those attributed to a line */
+	uint64_t executed_ns;    /* own key `executed` of runtime: CPU time of the target */
+	uint64_t outsiders_ns;   /* own key `outsiders` of runtime: its threads waited that long while other programs had the CPU */
 	char build_id[41];       /* own key `build-id` of startup: of the main executable, in hex */
 	uint32_t fixed_speedups; /* own key `speedups` of startup: speedups above 0 on the user's list; 0: picked at random, or not known */
 };

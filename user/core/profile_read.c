@@ -355,7 +355,8 @@ static bool add_runtime(struct reader *r, const struct line *l)
 
 	if (!get_u64(l, "time", MAX_NS, &now.runtime_ns) || !get_own(l, "free", MAX_NS, &now.free_ns) ||
 	    !get_own(l, "lost", MAX_COUNT, &now.lost) || !get_own(l, "dropped", MAX_COUNT, &now.dropped) ||
-	    !get_own(l, "samples", MAX_COUNT, &now.samples) || !get_own(l, "in-scope", MAX_COUNT, &now.in_scope))
+	    !get_own(l, "samples", MAX_COUNT, &now.samples) || !get_own(l, "in-scope", MAX_COUNT, &now.in_scope) ||
+	    !get_own(l, "executed", MAX_NS, &now.executed_ns) || !get_own(l, "outsiders", MAX_NS, &now.outsiders_ns))
 		return false;
 	run = current_run(r);
 	if (!run || now.runtime_ns < run->runtime_ns)
@@ -366,6 +367,8 @@ static bool add_runtime(struct reader *r, const struct line *l)
 	run->dropped = now.dropped;
 	run->samples = now.samples;
 	run->in_scope = now.in_scope;
+	run->executed_ns = now.executed_ns;
+	run->outsiders_ns = now.outsiders_ns;
 	return true;
 }
 

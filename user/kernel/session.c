@@ -17,6 +17,7 @@
 
 #include "cozbpf.skel.h"
 #include "kernel/sampling.h"
+#include "kernel/session_private.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -24,27 +25,6 @@
 
 #define HANDLER_STACK 1024 /* what shim_pause and the vDSO use below the signal frame, generously */
 #define PAUSE_EXIT_NS 1000 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
-#define MAX_POINT_LINKS 4096
-
-struct session {
-	struct cozbpf_bpf *bpf;
-	struct ring_buffer *events;
-	struct sampling *sampling;
-	struct session_config config;
-	struct cozbpf_range *ranges; /* mapped */
-	size_t ranges_size, ranges_room, ranges_used, objects_used;
-	struct cozbpf_line_count *line_counts; /* mapped */
-	size_t line_counts_size, lines_room;
-	struct cozbpf_point *points; /* mapped */
-	size_t points_size;
-	uint64_t points_used; /* bit set */
-	struct bpf_link *links[MAX_POINT_LINKS];
-	size_t n_links;
-	uint64_t samples_at_open, deep_debt_at_open;
-	void (*handle)(const struct cozbpf_event *event, void *arg);
-	void *handle_arg;
-	char log[2048]; /* the last words of libbpf, for errors */
-};
 
 static struct session *log_session;
 
@@ -113,6 +93,10 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 
 	s->ranges_room = lines->n_ranges + s->config.spare_ranges + 1;
 	s->lines_room = lines->n_lines + s->config.spare_lines + 1;
+	s->n_cpu_values = libbpf_num_possible_cpus();
+	s->cpu_values = calloc(s->n_cpu_values > 0 ? (size_t)s->n_cpu_values : 1, sizeof(*s->cpu_values));
+	if (s->n_cpu_values <= 0 || !s->cpu_values)
+		return error_set(e, EXIT_OTHER, "the number of CPUs cannot be read");
 	s->bpf = cozbpf_bpf__open();
 	if (!s->bpf)
 		return fail_load(s, errno, e);
@@ -123,7 +107,9 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c->min_debt_ns = s->config.min_debt_ns;
 	c->pause_exit_ns = PAUSE_EXIT_NS;
 	c->sleep_pauses = s->config.sleep_pauses;
+	c->sync_uprobe = s->config.sync_uprobe;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	calls_prepare(s->bpf, s->config.sync_uprobe);
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
 	err = cozbpf_bpf__load(s->bpf);
@@ -187,6 +173,7 @@ void session_detach(struct session *s)
 	for (size_t i = 0; i < s->n_links; i++)
 		bpf_link__destroy(s->links[i]);
 	s->n_links = 0;
+	session_drop_calls(s, 0);
 }
 
 int session_signal(const struct session *s)
@@ -206,6 +193,7 @@ void session_destroy(struct session *s)
 		munmap(s->line_counts, s->line_counts_size);
 	if (s->points != MAP_FAILED)
 		munmap(s->points, s->points_size);
+	free(s->cpu_values);
 	cozbpf_bpf__destroy(s->bpf);
 	if (log_session == s)
 		log_session = NULL;
@@ -274,7 +262,7 @@ int session_add_point(struct session *s, unsigned index, const char *path, uint6
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = index);
 	struct bpf_link *link;
 
-	if (index >= COZBPF_POINT_EXIT || s->n_links >= MAX_POINT_LINKS)
+	if (index >= COZBPF_POINT_EXIT || s->n_links >= MAX_LINKS)
 		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINT_EXIT);
 	s->log[0] = 0;
 	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, path, offset, &opts);
@@ -340,6 +328,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->selected_samples = 0;
 	s->samples_at_open = c->samples;
 	s->deep_debt_at_open = c->deep_debt;
+	session_cpu_use(s, &s->use_at_open);
 	c->opened_ns = now_ns();
 	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* A program that sees the new epoch sees all of the above; x86 and the release order keep it so. */
@@ -359,6 +348,24 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->selected_samples = c->selected_samples;
 	ret->samples = c->samples - s->samples_at_open;
 	ret->deep_debt = c->deep_debt - s->deep_debt_at_open;
+	session_cpu_use(s, &ret->use);
+	ret->use.executed_ns -= s->use_at_open.executed_ns;
+	ret->use.outsiders_ns -= s->use_at_open.outsiders_ns;
+}
+
+void session_cpu_use(const struct session *s, struct cpu_use *ret)
+{
+	const struct cozbpf_control *c = &s->bpf->bss->control;
+	uint32_t zero = 0;
+
+	*ret = (struct cpu_use){.executed_ns = (c->samples + c->in_pause) * s->config.period_ns};
+	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values))
+		return;
+	for (int i = 0; i < s->n_cpu_values; i++) {
+		ret->outsiders_ns += s->cpu_values[i].outsiders_ns;
+		ret->edges += s->cpu_values[i].joins;
+		ret->other_wakes += s->cpu_values[i].other_wakes;
+	}
 }
 
 uint64_t session_pause_horizon(const struct session *s)

@@ -20,7 +20,7 @@ struct session_config {
 	int signal;         /* number of the pause signal */
 	uint64_t period_ns; /* CPU time between samples of one CPU, as the user gave it */
 	bool follow_children;
-	bool sleep_pauses; /* see cozbpf_config */
+	bool sleep_pauses, sync_uprobe; /* see cozbpf_config */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 };
@@ -47,6 +47,22 @@ int session_attach(struct session *s, struct error *e);
 
 /* Probes @offset (a file offset) of @path for progress point @index. Several sites may serve one point. */
 int session_add_point(struct session *s, unsigned index, const char *path, uint64_t offset, struct error *e);
+
+/* --sync=uprobe: calls of one process, at file offsets of @path. */
+struct call_sites {
+	int pid;
+	const char *path;
+	const uint64_t *offsets, *cookies; /* @n of each; cookies: COZBPF_CALL_* and COZBPF_RESULT_* of abi.h */
+	size_t n;
+};
+
+/* Probes calls, and the returns of those that may block. All probes of a process go with session_drop_calls(), of every process for @pid 0. */
+int session_add_calls(struct session *s, const struct call_sites *at, struct error *e);
+void session_drop_calls(struct session *s, int pid);
+
+/* What a probe that is hit costs, measured on our own pthread_mutex_unlock(), which is at @offset of @path: ns, 0 when that fails. */
+uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset);
+
 const struct cozbpf_point *session_point(const struct session *s, unsigned index);
 
 /* Readable when events wait; session_events() hands each to @handle. */
@@ -57,11 +73,18 @@ void session_events(struct session *s, void (*handle)(const struct cozbpf_event 
 void session_ask_line(struct session *s);
 uint32_t session_picked_line(const struct session *s);
 
+/* What the target's threads got of the CPUs and what they waited for while programs outside the target had them. */
+struct cpu_use {
+	uint64_t executed_ns, outsiders_ns; /* executed: pauses included, to within a sample's period */
+	uint64_t edges, other_wakes;        /* wake-ups of its threads: by one of them, by anything else */
+};
+
 struct snapshot {
 	uint64_t opened_ns, counted_ns, closed_ns;
 	uint64_t required_ns; /* R at the close; virtual duration = closed - counted - required */
 	uint64_t selected_samples;
 	uint64_t samples, deep_debt; /* of this experiment */
+	struct cpu_use use;          /* likewise */
 };
 
 struct opening {
@@ -81,6 +104,9 @@ uint64_t session_pause_horizon(const struct session *s);
 
 const struct cozbpf_control *session_control(const struct session *s);
 const struct cozbpf_line_count *session_line_counts(const struct session *s);
+
+/* Since the session began. */
+void session_cpu_use(const struct session *s, struct cpu_use *ret);
 
 /* Statistics of every process seen; @handle gets each. */
 void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);

@@ -190,6 +190,11 @@ static void print_summary(const struct layout *l)
 	if (e->n_dropped)
 		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped, e->n_dropped == 1 ? "" : "s");
 	putc('\n', l->out);
+	if (e->outsiders >= OUTSIDERS_MANY)
+		fprintf(l->out,
+		    "warning: other programs had %.0f %% of the CPU time that the program wanted: profile on a quieter machine to trust "
+		    "small gains\n",
+		    100 * e->outsiders);
 }
 
 static void print_legend(FILE *out)

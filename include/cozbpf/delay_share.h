@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * The share f of a thread's time that it spends in the selected line (design.md 4.1), per kind of segment and from the last sample; part of delay.h,
+ * under the same rules.
+ */
+#ifndef COZBPF_DELAY_SHARE_H
+#define COZBPF_DELAY_SHARE_H
+
+#include <cozbpf/abi.h>
+
+#define DELAY_INLINE static inline __attribute__((always_inline, unused))
+/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers may be NULL as far as it knows. */
+#ifdef __bpf__
+#define DELAY_OUTLINE __attribute__((noinline, weak))
+#else
+#define DELAY_OUTLINE static inline __attribute__((unused))
+#endif
+#define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
+
+/* A kind of segment with few samples leans to the thread's share; this is how much executed time that share counts for. */
+#define DELAY_PRIOR_NS 200000ULL
+
+/* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
+#define DELAY_PAIRS_MIN 8
+
+/* Works out the share of the segment that the thread is in. */
+DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
+{
+	__u64 all, share;
+	__u32 k;
+
+	if (!t || !t->ring_weight)
+		return 0;
+	k = t->segment & (COZBPF_SEGMENTS - 1);
+	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
+	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) / (t->segment_weight[k] + DELAY_PRIOR_NS);
+	if (share > COZBPF_SHARE_ONE)
+		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
+	t->segment_share[k] = (__u32)share;
+	t->share_known |= 1U << k;
+	return (int)share;
+}
+
+/* The share of the segment that the thread is in. Kept until the next sample: some programs wake others far more often. */
+DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
+{
+	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
+
+	return t->share_known >> k & 1 ? t->segment_share[k] : (__u32)delay_share_anew(t);
+}
+
+/*
+ * The thread begins a segment of kind `id`: what it executes from one edge with other threads to the next. Credit has to be right at the edges,
+ * where L is compared, and a share of all the thread's time is not, where it executes the line always before or always after an edge (a lock
+ * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The caller has credited the thread.
+ */
+DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
+{
+	t->segment = id & (COZBPF_SEGMENTS - 1);
+	t->last_valid = 0;
+	t->share_due = 0;
+	t->share = delay_share(t);
+}
+
+/* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch from another CPU is left to delay_switch_in(). */
+DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
+{
+	t->segment = id & (COZBPF_SEGMENTS - 1);
+	t->last_valid = 0;
+	t->share_due = 1;
+}
+
+DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
+{
+	if (!t->share_due)
+		return;
+	t->share_due = 0;
+	t->share = delay_share(t);
+}
+
+/* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways through a window. */
+DELAY_INLINE __u64 delay_equal(__u32 a, __u32 b)
+{
+	__u64 differ = a ^ b;
+
+	__asm__ volatile("" : "+r"(differ)); /* or the compiler makes a branch of it again */
+	return (differ - 1) >> 63;
+}
+
+DELAY_INLINE __u32 delay_count_bits(__u32 v)
+{
+	v -= v >> 1 & 0x55555555;
+	v = (v & 0x33333333) + (v >> 2 & 0x33333333);
+	return ((v + (v >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+/*
+ * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over the window, among samples without an edge in
+ * between. Near 0 where the program passes through the line more often than it is sampled, near 1 where it stays in or out of it for many samples.
+ */
+DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
+{
+	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
+	__u32 pairs = delay_count_bits(usable), same = delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable);
+	__u32 hits = delay_count_bits(t->hit_bits), chance, agree;
+
+	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
+	if (t->ring_used < COZBPF_RING || pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
+		return 0;
+	/* Independent samples agree with probability p^2 + q^2. */
+	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) * (COZBPF_SHARE_ONE / (COZBPF_RING * COZBPF_RING));
+	agree = same * COZBPF_SHARE_ONE / pairs;
+	if (agree <= chance)
+		return 0;
+	agree = (__u32)((__u64)(agree - chance) * COZBPF_SHARE_ONE / (COZBPF_SHARE_ONE - chance));
+	return agree < COZBPF_SHARE_ONE ? agree : COZBPF_SHARE_ONE - 1;
+}
+
+/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the segment. Right on average whatever r is. */
+DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
+{
+	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
+
+	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) / COZBPF_SHARE_ONE);
+}
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Which wake-ups are the doing of a thread of the target (design.md 4.6): each way of waiting is used a thousand times, and the wake-ups of either kind
+# are counted, not timed. A handful more come with starting and ending threads, or where a waiter is woken twice; a round in which the waiter was
+# taken for asleep in another wait, or an interrupt fell into the same 3 us as a softirq of a send, is missed: a tenth either way is allowed, and
+# counting the wrong kind would be wrong by all of them.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture edges
+rounds=1000
+
+# woken KIND: the number of wake-ups by threads (1) or by others (2) in what the last run said
+woken() {
+	sed -nE "s/.* ([0-9]+) wake-ups by threads of the program, ([0-9]+) by .*/\\$1/p" "$dir/err"
+}
+
+# profile HOW: the last run's status 3 of the command means that this kernel does not have it
+profile() {
+	rm -f "$dir/profile.coz"
+	timeout -k 5 60 "$tool" run -v --no-tui -o "$dir/profile.coz" -P round_done -- "$dir/edges" "$1" $rounds >"$dir/out" 2>"$dir/err"
+}
+
+for how in futex process pipe eventfd epoll unix tcp udp signal fault; do
+	profile $how </dev/null
+	rc=$?
+	if [ $rc -eq 3 ]; then
+		echo "skip $how: not in this kernel"
+		continue
+	fi
+	check "$how: the profile is made" [ $rc -eq 0 ]
+	by=$(woken 1)
+	check "$how: $by of $rounds wake-ups are a thread's" is "${by:-none}" '>=' $((rounds * 9 / 10))
+	check "$how: and no more" is "${by:-none}" '<=' $((rounds * 11 / 10))
+done
+
+for how in sleep timerfd uring stdin; do
+	if [ $how = stdin ]; then
+		for _ in $(seq $rounds); do
+			printf x
+			read -rt 0.001 <> <(:) || true
+		done | profile $how
+	else
+		profile $how </dev/null
+	fi
+	rc=$?
+	if [ $rc -eq 3 ]; then
+		echo "skip $how: not in this kernel"
+		continue
+	fi
+	check "$how: the profile is made" [ $rc -eq 0 ]
+	by=$(woken 1) others=$(woken 2)
+	check "$how: $by wake-ups are a thread's" is "${by:-none}" '<=' $((rounds / 10))
+	[ $how = stdin ] || check "$how: $others are not" is "${others:-none}" '>=' $((rounds * 9 / 10))
+done
+finish

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What the machine does to a profile: other programs on its CPUs, a CPU quota, and how long it takes until the answer is known (--until). No figure
+# is held against a tolerance: a program that never sleeps on each CPU takes half of it from the thread there, or a third where both threads are on one
+# (a quarter to two thirds passes), a quota of half a CPU holds two busy
+# threads back three quarters of the time, of which one percent is enough for the warning.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+work=$workloads/abab
+line=abab.c:$(grep -n LINE_A tests/workloads/abab.c | cut -d: -f1)
+rate=$("$work" --calibrate)
+# shellcheck disable=SC2054 # commas of lists
+fixed=(--no-tui --experiment-length 50ms -P progress --fixed-line "$line" --fixed-speedup 0,50,100)
+
+# profiled_s FILE: seconds of the only run that were profiled
+profiled_s() {
+	sed -n 's/^runtime\ttime=\([0-9]*\).*/\1/p' "$1" | awk '{ print $1 / 1e9 }'
+}
+
+echo "-- until the answer is known"
+run 0 "$tool" "${fixed[@]}" --until 15pp -o "$dir/u.coz" -- "$work" --seconds 15 --iters-per-ms "$rate"
+says 'known to within 15pp' 'waiting for the command to end'
+prints '^visits [0-9]+ seconds 1[45]'
+check "it took $(profiled_s "$dir/u.coz") of 15 s" is "$(profiled_s "$dir/u.coz")" '<' 14
+run 2 "$tool" --until soon -- true
+says "'soon' is not a width"
+run 2 "$tool" --until 0 -- true
+run 2 "$tool" --until 3% -- true
+
+echo "-- other programs"
+for cpu in $(seq 0 $(($(nproc) - 1))); do
+	taskset -c "$cpu" sh -c 'while :; do :; done' &
+	started+=("$!")
+	hogs+=("$!")
+done
+run 0 "$tool" "${fixed[@]}" -o "$dir/b.coz" -- "$work" --seconds 3 --iters-per-ms "$rate"
+says 'warning: other programs had (2[5-9]|[345][0-9]|6[0-6]) % of the CPU time'
+run 0 "$tool" report --json "$dir/b.coz"
+prints '"outsiders":.0\.(2[5-9]|[345][0-9]|6[0-6])'
+kill "${hogs[@]}"
+
+echo "-- a CPU quota"
+group=/sys/fs/cgroup/cpu/cozbpf-test-$$
+if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+	group=/sys/fs/cgroup/cozbpf-test-$$
+	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
+fi
+mkdir "$group" 2>/dev/null
+if echo "50000 100000" 2>/dev/null >"$group/cpu.max" || echo 50000 2>/dev/null >"$group/cpu.cfs_quota_us"; then
+	# shellcheck disable=SC2016 # expanded by that shell
+	run 0 sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$tool" "${fixed[@]}" -o "$dir/q.coz" -- "$work" --seconds 3 --iters-per-ms "$rate"
+	says 'warning: a CPU quota held .*--sleep-pauses'
+	says_not 'other programs had'
+else
+	echo "skip a CPU quota: no control group with one can be made here"
+fi
+rmdir "$group" 2>/dev/null
+finish

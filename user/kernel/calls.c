@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Probes on calls that synchronise (--sync=uprobe); see session.h. All calls of a library in a process are one link of the kernel's uprobe_multi kind:
+ * one by one they would take seconds to set and as long to remove. Debian 12's libbpf and headers do not know that kind yet.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/session_private.h"
+
+#include "cozbpf.skel.h"
+
+#define COST_CALLS 2000
+
+/* From include/uapi/linux/bpf.h, kernel 6.6 on */
+#define TRACE_UPROBE_MULTI 48
+#define UPROBE_MULTI_RETURN 1
+
+struct link_create_uprobe_multi {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t cnt, multi_flags, pid, pad;
+};
+
+/* The links of one process; they go with it. */
+struct process_calls {
+	int pid, call_fd, return_fd; /* -1: none */
+	struct process_calls *next;
+};
+
+void calls_prepare(struct cozbpf_bpf *bpf, bool wanted)
+{
+	bpf_program__set_autoload(bpf->progs.on_call, wanted);
+	bpf_program__set_autoload(bpf->progs.on_return, wanted);
+	bpf_program__set_expected_attach_type(bpf->progs.on_call, TRACE_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(bpf->progs.on_return, TRACE_UPROBE_MULTI);
+}
+
+/* A link's descriptor, or -errno. */
+static int attach(const struct bpf_program *prog, const struct call_sites *at, uint32_t flags)
+{
+	struct link_create_uprobe_multi a = {.prog_fd = (uint32_t)bpf_program__fd(prog),
+	    .attach_type = TRACE_UPROBE_MULTI,
+	    .path = (uint64_t)(uintptr_t)at->path,
+	    .offsets = (uint64_t)(uintptr_t)at->offsets,
+	    .cookies = (uint64_t)(uintptr_t)at->cookies,
+	    .cnt = (uint32_t)at->n,
+	    .multi_flags = flags,
+	    .pid = (uint32_t)at->pid};
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Those that may block, at their returns. */
+static int attach_returns(const struct session *s, const struct call_sites *at)
+{
+	struct call_sites blocking = *at;
+	uint64_t *offsets = calloc(2 * at->n + 1, sizeof(*offsets)), *cookies = offsets + at->n;
+	int fd = -ENOMEM;
+
+	blocking.n = 0;
+	for (size_t i = 0; offsets && i < at->n; i++) {
+		if (!(at->cookies[i] & COZBPF_CALL_BLOCKS))
+			continue;
+		offsets[blocking.n] = at->offsets[i];
+		cookies[blocking.n++] = at->cookies[i];
+	}
+	blocking.offsets = offsets;
+	blocking.cookies = cookies;
+	if (offsets)
+		fd = attach(s->bpf->progs.on_return, &blocking, UPROBE_MULTI_RETURN);
+	free(offsets);
+	return fd;
+}
+
+int session_add_calls(struct session *s, const struct call_sites *at, struct error *e)
+{
+	struct process_calls *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	*p = (struct process_calls){at->pid, attach(s->bpf->progs.on_call, at, 0), attach_returns(s, at), s->calls};
+	s->calls = p;
+	if (p->call_fd >= 0 && p->return_fd >= 0)
+		return 0;
+	return error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes in '%s': %s", at->n, at->path,
+	    strerror(-(p->call_fd < 0 ? p->call_fd : p->return_fd)));
+}
+
+void session_drop_calls(struct session *s, int pid)
+{
+	struct process_calls **at = &s->calls;
+
+	while (*at) {
+		struct process_calls *p = *at;
+
+		if (pid && p->pid != pid) {
+			at = &p->next;
+			continue;
+		}
+		if (p->call_fd >= 0)
+			close(p->call_fd);
+		if (p->return_fd >= 0)
+			close(p->return_fd);
+		*at = p->next;
+		free(p);
+	}
+}
+
+static uint64_t time_calls(void)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (int i = 0; i < COST_CALLS; i++) {
+		pthread_mutex_lock(&lock);
+		pthread_mutex_unlock(&lock);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return (uint64_t)(to.tv_sec - from.tv_sec) * 1000000000ULL + (uint64_t)to.tv_nsec - (uint64_t)from.tv_nsec;
+}
+
+uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset)
+{
+	uint64_t plain = time_calls(), probed, cookie = 0;
+	struct call_sites at = {.pid = getpid(), .path = path, .offsets = &offset, .cookies = &cookie, .n = 1};
+	int fd = attach(s->bpf->progs.on_call, &at, 0);
+
+	if (fd < 0)
+		return 0;
+	probed = time_calls();
+	close(fd);
+	return probed > plain ? (probed - plain) / COST_CALLS : 0;
+}

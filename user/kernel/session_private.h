@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a session is made of; private to user/kernel/. */
+#ifndef COZBPF_SESSION_PRIVATE_H
+#define COZBPF_SESSION_PRIVATE_H
+
+#include <bpf/libbpf.h>
+
+#include "kernel/session.h"
+
+#define MAX_LINKS 4096 /* of tracepoints and progress points */
+
+struct session {
+	struct cozbpf_bpf *bpf;
+	struct ring_buffer *events;
+	struct sampling *sampling;
+	struct session_config config;
+	struct cozbpf_range *ranges; /* mapped */
+	size_t ranges_size, ranges_room, ranges_used, objects_used;
+	struct cozbpf_line_count *line_counts; /* mapped */
+	size_t line_counts_size, lines_room;
+	struct cozbpf_point *points; /* mapped */
+	size_t points_size;
+	uint64_t points_used; /* bit set */
+	struct bpf_link *links[MAX_LINKS];
+	size_t n_links;
+	struct process_calls *calls; /* calls.c */
+	uint64_t samples_at_open, deep_debt_at_open;
+	struct cozbpf_cpu *cpu_values; /* room for one lookup: a value for each possible CPU */
+	int n_cpu_values;
+	struct cpu_use use_at_open;
+	void (*handle)(const struct cozbpf_event *event, void *arg);
+	void *handle_arg;
+	char log[2048]; /* the last words of libbpf, for errors */
+};
+
+/* calls.c: before the programs are loaded. */
+void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
+#endif
