@@ -25,6 +25,10 @@ static __always_inline __u64 compat_sample_sp(const struct bpf_perf_event_data *
 {
 	return ctx->regs.sp;
 }
+static __always_inline __u64 compat_sample_bp(const struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.bp;
+}
 #elif defined(__TARGET_ARCH_arm64)
 static __always_inline bool compat_user_mode(const struct bpf_perf_event_data *ctx)
 {
@@ -37,6 +41,10 @@ static __always_inline __u64 compat_sample_ip(const struct bpf_perf_event_data *
 static __always_inline __u64 compat_sample_sp(const struct bpf_perf_event_data *ctx)
 {
 	return ctx->regs.sp;
+}
+static __always_inline __u64 compat_sample_bp(const struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.regs[29];
 }
 #endif
 

@@ -27,6 +27,15 @@ struct {
 	__type(value, struct cozbpf_range);
 } ranges SEC(".maps") __weak;
 
+/* Unwind rows of all objects; written by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct cozbpf_unwind_row);
+} unwind_rows SEC(".maps") __weak;
+
 /* Samples per line id; written by sample, read by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -39,6 +48,7 @@ struct {
 /* Mappings per process; written by the loader, copied at fork, deleted at exec and exit (lifecycle). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, COZBPF_PROCESSES);
 	__type(key, __u32);
 	__type(value, struct cozbpf_proc);

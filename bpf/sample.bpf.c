@@ -1,98 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Samples: which line runs (design.md section 3), what the thread owes, and the signal that makes it pay (4.2, 4.7). */
 #include "shim.bpf.h"
+#include "unwind.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define SEARCH_STEPS 23 /* binary search over up to 2^23 ranges */
-
-struct frames {
-	__u64 ip[COZBPF_FRAMES];
-};
-
-/* Scratch for the call chain: samples do not nest on a CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct frames);
-} frames SEC(".maps");
-
-/* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps. */
-static __noinline __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
-{
-	__u32 lo = first, n = count;
-	struct cozbpf_range *r;
-
-	for (int i = 0; i < SEARCH_STEPS && n > 0; i++) {
-		__u32 half = n / 2, middle = lo + half;
-
-		r = bpf_map_lookup_elem(&ranges, &middle);
-		if (!r)
-			return 0;
-		if (offset < r->lo) {
-			n = half;
-		} else if (offset - r->lo < r->len) {
-			return r->line;
-		} else {
-			lo = middle + 1;
-			n -= half + 1;
-		}
-	}
-	return 0;
-}
-
-/* Line at a user address of a process, 0 for none. At most COZBPF_MAPPINGS mappings are looked at. */
-static __always_inline __u32 line_at(const struct cozbpf_proc *proc, __u64 ip)
-{
-	for (int i = 0; i < COZBPF_MAPPINGS; i++) {
-		const struct cozbpf_mapping *m = &proc->mappings[i];
-
-		if (i >= proc->n_mappings)
-			break;
-		if (ip >= m->start && ip < m->end)
-			return line_in_slice(m->first, m->count, ip - m->start + m->offset);
-	}
-	return 0;
-}
-
-struct walk {
-	const struct cozbpf_proc *proc;
-	struct frames *f;
-	__u32 n, line;
-};
-
-static long walk_frame(__u32 i, struct walk *w)
-{
-	if (i >= w->n || i >= COZBPF_FRAMES)
-		return 1;
-	/* A return address belongs to the call before it. */
-	w->line = line_at(w->proc, w->f->ip[i] - 1);
-	return w->line != 0;
-}
-
 /* Line of a sample: the innermost address, else the first in-scope caller (paper 3.4.2). */
-static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx, const struct cozbpf_proc *proc, bool user)
+static __always_inline __u32 line_of_sample(
+    struct bpf_perf_event_data *ctx, struct task_struct *task, const struct cozbpf_proc *proc, bool user)
 {
-	struct walk w = {.proc = proc};
-	__u32 zero = 0, line;
-	long size;
+	struct unwind u = {.proc = proc};
 
 	if (user) {
-		line = line_at(proc, compat_sample_ip(ctx));
-		if (line)
-			return line;
+		u.ip = compat_sample_ip(ctx);
+		u.sp = compat_sample_sp(ctx);
+		u.bp = compat_sample_bp(ctx);
+	} else {
+		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+		u.ip = PT_REGS_IP_CORE(regs);
+		u.sp = PT_REGS_SP_CORE(regs);
+		u.bp = PT_REGS_FP_CORE(regs);
+		u.called = 1;
 	}
-	w.f = bpf_map_lookup_elem(&frames, &zero);
-	if (!w.f)
-		return 0;
-	size = bpf_get_stack(ctx, w.f, sizeof(*w.f), BPF_F_USER_STACK);
-	if (size < 8)
-		return 0;
-	w.n = size / 8;
-	/* In a system call the innermost user address is a return address as well. */
-	bpf_loop(COZBPF_FRAMES, walk_frame, &w, 0);
-	return w.line;
+	bpf_loop(COZBPF_FRAMES, unwind_frame, &u, 0);
+	return u.line;
 }
 
 static __always_inline void send_pause(struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats)
@@ -120,7 +52,7 @@ static __always_inline void count_line(__u32 line, __u64 now)
 		__sync_val_compare_and_swap(&control.picked, 0, line);
 }
 
-/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x COZBPF_MAPPINGS, SEARCH_STEPS once. */
+/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches); one frame where the sample itself is in scope. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
@@ -150,7 +82,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	user = compat_user_mode(ctx);
 	if (proc)
-		line = line_of_sample(ctx, proc, user);
+		line = line_of_sample(ctx, task, proc, user);
 	__sync_fetch_and_add(&control.samples, 1);
 	__sync_fetch_and_add(&stats->samples, 1);
 	if (line) {

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define COZBPF_MAPPINGS 24    /* mappings of in-scope objects per process; more are counted as lost */
+#define COZBPF_MAPPINGS 40 /* executable mappings per process; those in scope come first, what is beyond is neither in scope nor unwound */
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 #define COZBPF_RING 32        /* last samples kept per thread: the window of the share f (design.md 4.1) */
 #define COZBPF_SEGMENTS 16    /* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
@@ -62,10 +62,29 @@ struct cozbpf_range {
 	__u32 line;
 };
 
-/* A mapping of an in-scope object: [start, end) in the process, `offset` the file offset at start, [first, first + count) its ranges. */
+/*
+ * How to get from a frame to its caller's, from file offset `lo` on up to the next row (user/symbols/unwind.h). The return address lies right below
+ * the CFA, the caller's stack pointer.
+ */
+struct cozbpf_unwind_row {
+	__u32 lo;
+	__s16 cfa; /* from the register that `kind` names */
+	__s8 rbp;  /* where the caller's rbp is saved, in 8 bytes from the CFA; 0: it is still in rbp */
+	__u8 kind; /* COZBPF_UNWIND_* */
+};
+#define COZBPF_UNWIND_NONE 0 /* by frame pointers */
+#define COZBPF_UNWIND_RSP 1
+#define COZBPF_UNWIND_RBP 2
+#define COZBPF_UNWIND_PLT 3 /* rsp, and 8 more in the last third of each 16 bytes */
+
+/*
+ * An executable mapping: [start, end) in the process, `offset` the file offset at start, [first, first + count) its ranges of lines in scope,
+ * likewise its rows for unwinding.
+ */
 struct cozbpf_mapping {
 	__u64 start, end, offset;
 	__u32 first, count;
+	__u32 unwind_first, unwind_count;
 };
 
 struct cozbpf_proc {
@@ -207,8 +226,9 @@ struct cozbpf_thread {
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 32);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 32 * COZBPF_MAPPINGS);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 72);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 16 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "core/rng.h"
+#include "symbols/unwind.h"
 
 static void check_not_opened(const char *path, const char *part)
 {
@@ -38,6 +39,8 @@ static void ask_everything(const char *path)
 	struct probe_site *sites;
 	struct scope all = {0};
 	struct loaded l = load(path);
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
 	size_t n;
 
 	if (l.o) {
@@ -47,6 +50,8 @@ static void ask_everything(const char *path)
 			free(sites);
 		if (!object_find_symbol(l.o, "main", 0, &sites, &n, &l.e))
 			free(sites);
+		CHECK_EQ(object_unwind_rows(l.o, 100000, &stop, &rows, &n), 0);
+		free(rows);
 	}
 	CHECK(!l.err || *l.e.cause);
 	unload(&l);

@@ -45,7 +45,7 @@ struct point {
 /* A process of the target, as far as its mappings go. */
 struct process {
 	int pid;
-	uint64_t rescan_ns; /* when to look again; 0: never */
+	uint64_t rescan_ns; /* when to look again */
 	uint64_t interval_ns;
 	bool probed; /* its calls, for --sync=uprobe */
 	struct process *next;
@@ -75,7 +75,8 @@ struct runner {
 	unsigned n_points;
 	uint32_t fixed_line;
 	struct process *processes;
-	struct sync_sites *sync; /* run_sync.c */
+	struct sync_sites *sync;   /* run_sync.c */
+	struct unwinder *unwinder; /* run_unwind.c */
 	uint64_t probe_cost_ns;
 	struct line_object_file *seen; /* files looked at and found out of scope */
 	size_t n_seen;
@@ -147,6 +148,12 @@ void run_baseline_deinit(struct runner *r);
 bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, size_t n);
 void run_sync_warn(const struct runner *r);
 void run_sync_deinit(struct runner *r);
+
+/* run_unwind.c: adds a file's slice of the unwind table to its mapping, as far as it has been made; asks for it to be made. */
+void run_unwind_slice(struct runner *r, const struct map_entry *m, struct cozbpf_mapping *ret);
+bool run_unwind_waits(const struct runner *r); /* whether some are being made */
+bool run_unwind_collect(struct runner *r);     /* whether there are new ones, so that mappings are to be set again */
+void run_unwind_deinit(struct runner *r);
 
 /* run_estimate.c: the answer so far. */
 bool run_line_samples(

@@ -12,7 +12,8 @@
 
 #include "target/quota.h"
 
-#define TICK_NS 250000000ULL /* at least that often: progress line, mappings */
+#define TICK_NS 250000000ULL       /* at least that often: progress line, mappings */
+#define TICK_UNWIND_NS 10000000ULL /* while tables for unwinding are being made */
 
 /* Signals that we take in their place: those that somebody sends to us are meant for the command. */
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
@@ -88,11 +89,11 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 {
 	struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN}};
-	uint64_t ns = due > now ? due - now : 0;
+	uint64_t ns = due > now ? due - now : 0, tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
 	struct timespec t;
 
-	if (ns > TICK_NS)
-		ns = TICK_NS;
+	if (ns > tick)
+		ns = tick;
 	t = (struct timespec){(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 	ppoll(fds, 3, &t, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Where the target's processes map in-scope objects. A process is looked at when it execs, and, when libraries may be in scope, again while it
- * loads them. Objects that were not there at the start are read when they are first seen.
+ * Where the target's processes map in-scope objects. A process is looked at when it execs, and again while it
+ * loads libraries. Objects that were not there at the start are read when they are first seen.
  */
 #include "cmd/run.h"
 
@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define RESCAN_FIRST_NS 5000000ULL  /* the loader maps a program's libraries within milliseconds of the exec */
-#define RESCAN_LAST_NS 500000000ULL /* and dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
+#define RESCAN_FIRST_NS 5000000ULL   /* the loader maps a program's libraries within milliseconds of the exec */
+#define RESCAN_LAST_NS 500000000ULL  /* and dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
+#define RESCAN_RARE_NS 8000000000ULL /* where libraries are not in scope, and only their unwind tables are missing */
 
 /* A file that was looked at and has no lines in scope, so that it is not opened again. */
 struct line_object_file {
@@ -74,35 +75,53 @@ static struct process **find_process(struct runner *r, int pid)
 	return p;
 }
 
+/* The mappings in scope come first: there may not be room for all. */
+static size_t fill_mappings(struct runner *r, const struct map_entry *all, const int *object, size_t n, struct cozbpf_mapping *ret)
+{
+	size_t used = 0;
+
+	for (int in_scope = 1; in_scope >= 0; in_scope--) {
+		for (size_t i = 0; i < n && used < COZBPF_MAPPINGS; i++) {
+			struct cozbpf_mapping m = {.start = all[i].start, .end = all[i].end, .offset = all[i].offset};
+
+			if ((object[i] >= 0) != in_scope)
+				continue;
+			if (in_scope) {
+				m.first = r->lines.objects[object[i]].first;
+				m.count = r->lines.objects[object[i]].count;
+			}
+			run_unwind_slice(r, &all[i], &m);
+			ret[used++] = m;
+		}
+	}
+	return used;
+}
+
 void run_map_process(struct runner *r, int pid)
 {
 	struct cozbpf_mapping mappings[COZBPF_MAPPINGS];
 	struct map_entry *all;
 	struct process *p = *find_process(r, pid);
-	size_t n, used = 0;
+	int *object;
+	size_t n;
 
 	if (maps_read(pid, &all, &n))
 		return;
-	for (size_t i = 0; i < n && used < COZBPF_MAPPINGS; i++) {
-		int object = find_object(r, &all[i]);
-
-		if (object < 0)
-			object = read_object(r, pid, &all[i]);
-		if (object < 0)
-			continue;
-		mappings[used++] = (struct cozbpf_mapping){.start = all[i].start,
-		    .end = all[i].end,
-		    .offset = all[i].offset,
-		    .first = r->lines.objects[object].first,
-		    .count = r->lines.objects[object].count};
+	object = calloc(n + 1, sizeof(*object));
+	for (size_t i = 0; object && i < n; i++) {
+		object[i] = find_object(r, &all[i]);
+		if (object[i] < 0)
+			object[i] = read_object(r, pid, &all[i]);
 	}
 	if (r->o.sync_uprobe && p && !p->probed)
 		p->probed = run_sync_process(r, pid, all, n);
+	if (object)
+		session_set_mappings(r->session, pid, mappings, fill_mappings(r, all, object, n, mappings));
+	free(object);
 	free(all);
-	session_set_mappings(r->session, pid, mappings, used);
 }
 
-static void add_process(struct runner *r, int pid)
+static void add_process(struct runner *r, int pid, uint64_t interval_ns)
 {
 	struct process **at = find_process(r, pid), *p = *at;
 
@@ -113,9 +132,9 @@ static void add_process(struct runner *r, int pid)
 		*at = p;
 	}
 	p->pid = pid;
-	p->interval_ns = RESCAN_FIRST_NS;
+	p->interval_ns = interval_ns;
 	p->probed = false;
-	p->rescan_ns = r->scope.n_binaries || r->o.sync_uprobe ? monotonic_ns() + p->interval_ns : 0;
+	p->rescan_ns = monotonic_ns() + p->interval_ns;
 }
 
 void run_on_event(const struct cozbpf_event *event, void *arg)
@@ -126,11 +145,11 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 	switch (event->kind) {
 	case COZBPF_EVENT_EXEC:
 		session_drop_calls(r->session, (int)event->tgid); /* they would hold for the new program, too */
-		add_process(r, (int)event->tgid);
+		add_process(r, (int)event->tgid, RESCAN_FIRST_NS);
 		run_map_process(r, (int)event->tgid);
 		break;
 	case COZBPF_EVENT_FORK:
-		add_process(r, (int)event->tgid); /* mappings were copied in the kernel */
+		add_process(r, (int)event->tgid, RESCAN_LAST_NS); /* mappings were copied in the kernel */
 		if (r->o.sync_uprobe)
 			run_map_process(r, (int)event->tgid);
 		break;
@@ -150,11 +169,14 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 
 void run_rescan(struct runner *r, uint64_t now)
 {
+	uint64_t last = r->scope.n_binaries ? RESCAN_LAST_NS : RESCAN_RARE_NS;
+	bool all = run_unwind_collect(r);
+
 	for (struct process *p = r->processes; p; p = p->next) {
-		if (!p->rescan_ns || now < p->rescan_ns)
+		if (!all && now < p->rescan_ns)
 			continue;
 		run_map_process(r, p->pid);
-		p->interval_ns = p->interval_ns * 2 > RESCAN_LAST_NS ? RESCAN_LAST_NS : p->interval_ns * 2;
+		p->interval_ns = p->interval_ns * 2 > last ? last : p->interval_ns * 2;
 		p->rescan_ns = now + p->interval_ns;
 	}
 }

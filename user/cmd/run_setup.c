@@ -13,8 +13,9 @@
 
 #define SPARE_RANGES 262144 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_LINES 65536
-#define PAUSE_SIGNAL 44   /* SIGRTMIN + 10: away from what libc (32, 33), Go, valgrind and the usual applications take */
-#define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
+#define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
+#define PAUSE_SIGNAL 44       /* SIGRTMIN + 10: away from what libc (32, 33), Go, valgrind and the usual applications take */
+#define MIN_DEBT_NS 50000     /* a signal costs about 3 us; smaller debts wait for the next sample */
 
 static bool is_script(const char *path)
 {
@@ -186,7 +187,8 @@ int run_setup(struct runner *r, struct error *e)
 	    .sync_uprobe = r->o.sync_uprobe,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .spare_ranges = SPARE_RANGES,
-	    .spare_lines = SPARE_LINES};
+	    .spare_lines = SPARE_LINES,
+	    .unwind_rows = UNWIND_ROWS};
 	struct rng rng = {r->o.seed};
 
 	profile_init(&r->profile);
@@ -221,6 +223,7 @@ void run_teardown(struct runner *r)
 		fclose(r->out);
 	run_baseline_deinit(r);
 	run_sync_deinit(r);
+	run_unwind_deinit(r);
 	free(r->counts_before);
 	free(r->free_before);
 	free(r->o.speedups);

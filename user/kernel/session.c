@@ -112,13 +112,15 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
+	bpf_map__set_max_entries(s->bpf->maps.unwind_rows, (uint32_t)s->config.unwind_rows + 1);
 	err = cozbpf_bpf__load(s->bpf);
 	if (err)
 		return fail_load(s, -err, e);
 	s->ranges = map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
+	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows), s->config.unwind_rows + 1, &s->unwind_rows_size);
 	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
 	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
-	if (s->ranges == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED)
+	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
 }
@@ -143,6 +145,7 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 		return error_set(e, EXIT_OTHER, "out of memory");
 	s->config = *c;
 	s->ranges = MAP_FAILED;
+	s->unwind_rows = MAP_FAILED;
 	s->line_counts = MAP_FAILED;
 	s->points = MAP_FAILED;
 	log_session = s;
@@ -189,6 +192,8 @@ void session_destroy(struct session *s)
 	ring_buffer__free(s->events);
 	if (s->ranges != MAP_FAILED)
 		munmap(s->ranges, s->ranges_size);
+	if (s->unwind_rows != MAP_FAILED)
+		munmap(s->unwind_rows, s->unwind_rows_size);
 	if (s->line_counts != MAP_FAILED)
 		munmap(s->line_counts, s->line_counts_size);
 	if (s->points != MAP_FAILED)
@@ -211,6 +216,21 @@ int session_add_lines(struct session *s, const struct line_map *lines, struct er
 	}
 	s->ranges_used = lines->n_ranges;
 	return 0;
+}
+
+size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first)
+{
+	size_t room = s->config.unwind_rows - s->unwind_rows_used;
+
+	if (n > room)
+		n = room;
+	*first = (uint32_t)s->unwind_rows_used;
+	if (n)
+		memcpy(s->unwind_rows + s->unwind_rows_used, rows, n * sizeof(*rows));
+	if (n && n == room)
+		s->unwind_rows[s->unwind_rows_used + n - 1].kind = COZBPF_UNWIND_NONE; /* it stands for the rest */
+	s->unwind_rows_used += n;
+	return n;
 }
 
 int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e)

@@ -23,6 +23,7 @@ struct session_config {
 	bool sleep_pauses, sync_uprobe; /* see cozbpf_config */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
+	size_t unwind_rows;               /* room for those of all objects */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when the kernel refuses. */
@@ -39,7 +40,10 @@ int session_add_lines(struct session *s, const struct line_map *lines, struct er
 /* Makes the single-threaded process @pid (and with follow_children all that it forks) the target. */
 int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e);
 
-/* Tells where in-scope objects are mapped in a process; replaces what was told before. */
+/* Adds rows for unwinding, as many as there is room for: returns how many, with the place of the first. */
+size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first);
+
+/* Tells where objects are mapped in a process; replaces what was told before. */
 int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
 
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU. */

@@ -16,6 +16,8 @@ struct session {
 	struct session_config config;
 	struct cozbpf_range *ranges; /* mapped */
 	size_t ranges_size, ranges_room, ranges_used, objects_used;
+	struct cozbpf_unwind_row *unwind_rows; /* mapped */
+	size_t unwind_rows_size, unwind_rows_used;
 	struct cozbpf_line_count *line_counts; /* mapped */
 	size_t line_counts_size, lines_room;
 	struct cozbpf_point *points; /* mapped */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Rows for unwinding: of functions whose rules are known, of a real library, and where there is no room for all. */
+#include "debug_fixture.h"
+
+#include "symbols/unwind.h"
+
+#ifdef __x86_64__
+
+static struct object *open_object(const char *path)
+{
+	struct object *o = NULL;
+	struct error e = {0};
+
+	CHECK_EQ(object_open(path, "", &o, &e), 0);
+	return o;
+}
+
+static uint64_t offset_of(struct object *o, const char *symbol)
+{
+	struct probe_site *sites;
+	struct error e = {0};
+	uint64_t ret;
+	size_t n;
+
+	CHECK_EQ(object_find_symbol(o, symbol, 0, &sites, &n, &e), 0);
+	ret = sites[0].offset;
+	free(sites);
+	return ret;
+}
+
+/* Like the kernel side: the last row at or before the offset. */
+static struct cozbpf_unwind_row at(const struct cozbpf_unwind_row *rows, size_t n, uint64_t offset)
+{
+	struct cozbpf_unwind_row found = {0};
+
+	for (size_t i = 0; i < n && rows[i].lo <= offset; i++)
+		found = rows[i];
+	return found;
+}
+
+static void check_row(struct cozbpf_unwind_row row, int kind, int cfa, int rbp)
+{
+	CHECK_EQ(row.kind, kind);
+	CHECK_EQ(row.cfa, cfa);
+	CHECK_EQ(row.rbp, rbp);
+}
+
+TEST(known_rules)
+{
+	struct object *o = open_object(build("gcc", "", "unwind.S", "unwind"));
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
+	uint64_t f, g, h;
+	size_t n;
+
+	f = offset_of(o, "with_rbp");
+	g = offset_of(o, "with_rsp");
+	h = offset_of(o, "with_other");
+	CHECK_EQ(object_unwind_rows(o, 100000, &stop, &rows, &n), 0);
+	check_row(at(rows, n, f - 1), COZBPF_UNWIND_NONE, 0, 0);
+	check_row(at(rows, n, f), COZBPF_UNWIND_RSP, 8, 0);
+	check_row(at(rows, n, f + 1), COZBPF_UNWIND_RSP, 16, -2);
+	check_row(at(rows, n, f + 3), COZBPF_UNWIND_RSP, 16, -2);
+	check_row(at(rows, n, f + 4), COZBPF_UNWIND_RBP, 16, -2);
+	check_row(at(rows, n, f + 5), COZBPF_UNWIND_RBP, 16, -2);
+	check_row(at(rows, n, f + 6), COZBPF_UNWIND_RSP, 8, 0);
+	check_row(at(rows, n, g + 3), COZBPF_UNWIND_RSP, 8, 0);
+	check_row(at(rows, n, g + 4), COZBPF_UNWIND_RSP, 32, 0);
+	check_row(at(rows, n, h), COZBPF_UNWIND_RSP, 8, 0);
+	check_row(at(rows, n, h + 5), COZBPF_UNWIND_NONE, 0, 0);
+	free(rows);
+	object_close(o);
+}
+
+TEST(a_library)
+{
+	struct object *o;
+	struct cozbpf_unwind_row *rows, *few;
+	bool stop = false;
+	size_t n, n_few, ruled = 0;
+
+	CHECK(run("cp \"$(ldd /bin/sh | sed -n 's/.*=> \\(.*libc[^ ]*\\) .*/\\1/p')\" libc.copy"));
+	o = open_object(DIR "/libc.copy");
+	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &rows, &n), 0);
+	CHECK(n > 1000);
+	for (size_t i = 0; i < n; i++) {
+		CHECK(!i || rows[i].lo > rows[i - 1].lo);
+		ruled += rows[i].kind != COZBPF_UNWIND_NONE;
+	}
+	CHECK(ruled > n / 2);
+	CHECK_EQ(object_unwind_rows(o, 100, &stop, &few, &n_few), 0);
+	CHECK_EQ(n_few, 100);
+	CHECK(!memcmp(few, rows, 99 * sizeof(*few)));
+	CHECK_EQ(few[99].kind, COZBPF_UNWIND_NONE); /* what there is no room for has no rule */
+	free(few);
+	stop = true;
+	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &few, &n_few), 0);
+	CHECK_EQ(n_few, 0);
+	free(few);
+	free(rows);
+	object_close(o);
+}
+
+#else
+
+TEST(other_machines_have_none)
+{
+	struct object *o = NULL;
+	struct error e = {0};
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
+	size_t n;
+
+	CHECK_EQ(object_open("/proc/self/exe", "", &o, &e), 0);
+	CHECK_EQ(object_unwind_rows(o, 1000, &stop, &rows, &n), 0);
+	CHECK_EQ(n, 0);
+	object_close(o);
+}
+
+#endif
