@@ -10,6 +10,7 @@ CC := gcc
 endif
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
+OBJCOPY ?= objcopy
 BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -57,7 +58,7 @@ SHIM := $(BUILD)/libcozbpf-shim.so
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
 # Every rule that compiles writes, by -MMD, which headers it has read.
--include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(SHIM:.so=))
+-include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause)
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -66,8 +67,9 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# The one generated header has to be there before the first -MMD.
+# The generated headers have to be there before the first -MMD.
 $(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(USER_OBJS) $(ASAN_OBJS)): $(BUILD)/gen/cozbpf.skel.h
+$(BUILD)/user/target/inject.o $(BUILD)/asan/user/target/inject.o: $(BUILD)/gen/shim_blob.h
 
 # Version, commit and prefix are compiled into two files only; they are compiled again when one of these has changed.
 DEFINED := $(foreach d,user asan/user,$(BUILD)/$(d)/main.o $(BUILD)/$(d)/target/launch.o)
@@ -88,9 +90,20 @@ $(BUILD)/gen/cozbpf.skel.h: $(BUILD)/bpf/cozbpf.linked.o
 	@mkdir -p $(@D)
 	$(call say,SKEL,$@){ echo '/* NOLINTBEGIN: not our code */'; $(BPFTOOL) gen skeleton $< name cozbpf_bpf && echo '/* NOLINTEND */'; } >$@
 
-$(SHIM): user/shim/shim.c
+$(BUILD)/shim/%.o: user/shim/%.c
 	@mkdir -p $(@D)
-	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $<
+	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o
+	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $^
+
+# The same handler as bytes to be written into a process.
+$(BUILD)/shim/blob.bin: $(BUILD)/shim/pause.o user/shim/blob.lds
+	$(call say,BLOB,$@)$(LD) -T user/shim/blob.lds --build-id=none -o $(@:.bin=.elf) $< && $(OBJCOPY) -O binary $(@:.bin=.elf) $@
+
+$(BUILD)/gen/shim_blob.h: $(BUILD)/shim/blob.bin
+	@mkdir -p $(@D)
+	$(call say,BLOB,$@){ echo 'static const unsigned char shim_blob[] = {'; od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};'; } >$@
 
 $(BUILD)/asan/%.o: %.c
 	@mkdir -p $(@D)
@@ -156,6 +169,9 @@ bench-accuracy: all workloads ## predicted against really shortened programs, Co
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
 
+bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
+	@CYCLES=500 tests/e2e/server.sh
+
 bench-startup: all ## time to read 50 MB of debug information
 	@tests/bench/bigdebug.sh
 
@@ -192,5 +208,5 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all always workloads check check-bpf check-e2e check-docs man asan fuzz coverage bench bench-startup bench-accuracy bench-overhead lint format \
+.PHONY: all always workloads check check-bpf check-e2e check-docs man asan fuzz coverage bench bench-attach bench-startup bench-accuracy bench-overhead lint format \
 	format-check analyze install uninstall dist clean help

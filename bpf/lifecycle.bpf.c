@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Birth, exec and death of the target's threads and processes: membership is inherited in the kernel, so that no child runs unseen. */
-#include "maps.bpf.h"
+#include "member.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* PF_IO_WORKER and PF_USER_WORKER (include/linux/sched.h): threads that the kernel runs on a process's behalf, as io_uring does, count as devices. */
-#define PF_WORKER (0x00000010 | 0x00004000)
 
 static __always_inline void tell(__u32 kind, __u32 tgid, __u32 arg)
 {
@@ -22,27 +19,19 @@ static __always_inline void tell(__u32 kind, __u32 tgid, __u32 arg)
 	bpf_ringbuf_submit(e, 0);
 }
 
-static __always_inline void name_process(__u32 tgid, struct task_struct *task)
-{
-	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid), fresh = {};
-
-	if (!stats) {
-		bpf_map_update_elem(&proc_stats, &tgid, &fresh, BPF_NOEXIST);
-		stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	}
-	if (!stats)
-		return;
-	BPF_CORE_READ_STR_INTO(&stats->comm, task, comm);
-}
-
 /* Hook: a thread or process has been made and does not run yet; the parent's context. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct cozbpf_thread *p = thread_of(parent), *c;
-	__u32 from = parent->tgid, to = child->tgid;
+	bool process = parent->tgid != child->tgid;
+	__u32 from, to;
 
-	if (!p || (from != to && !config.follow_children) || child->flags & PF_WORKER)
+	if (!p || (process && !config.follow_children) || child->flags & PF_NOT_USER)
+		return 0;
+	from = p->tgid;
+	to = process ? process_number(child) : from;
+	if (!to)
 		return 0;
 	c = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!c) {
@@ -52,7 +41,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	delay_fork(c, p, &control, bpf_ktime_get_ns());
 	c->tgid = to;
 	__sync_fetch_and_add(&control.threads, 1);
-	if (from != to) {
+	if (process) {
 		struct cozbpf_proc *maps = bpf_map_lookup_elem(&procs, &from);
 
 		if (maps)
@@ -68,10 +57,11 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p);
-	__u32 tgid = p->tgid;
+	__u32 tgid;
 
 	if (!t)
 		return 0;
+	tgid = t->tgid;
 	t->pause = COZBPF_PAUSE_NONE;
 	bpf_map_delete_elem(&procs, &tgid);
 	name_process(tgid, p);
@@ -84,10 +74,11 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p);
-	__u32 tgid = p->tgid;
+	__u32 tgid;
 
 	if (!t)
 		return 0;
+	tgid = t->tgid;
 	__sync_fetch_and_add(&control.threads, -1);
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;

@@ -20,6 +20,34 @@ static __always_inline bool shim_installed(struct task_struct *task)
 	       (__u64)BPF_CORE_READ(action, sa.sa_restorer) == handler + COZBPF_HANDLER_DISTANCE;
 }
 
+#define VM_GROWSDOWN 0x100 /* include/linux/mm.h */
+#define RED_ZONE 128       /* bytes below the stack pointer that a signal frame leaves alone (x86-64 ABI) */
+
+struct stack_look {
+	__u64 sp;
+	__u32 need, short_of;
+};
+
+static long look_at_stack(struct task_struct *task, struct vm_area_struct *vma, void *arg)
+{
+	struct stack_look *look = arg;
+
+	look->short_of = !(vma->vm_flags & VM_GROWSDOWN) && look->sp - vma->vm_start < look->need;
+	return 0;
+}
+
+/*
+ * Whether the stack that the thread is on ends too soon for a signal frame: a thread's own may be tiny, a coroutine's is. One page fault there would kill the
+ * program. Where the kernel cannot tell at the moment (mappings are being changed) it counts as enough: it was at all other samples.
+ */
+static __always_inline bool stack_too_small(struct task_struct *task, __u64 sp)
+{
+	struct stack_look look = {.sp = sp, .need = config.min_stack + RED_ZONE};
+
+	bpf_find_vma(task, sp, look_at_stack, &look, 0);
+	return look.short_of;
+}
+
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted (design.md 4.7). */
 static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
 {
@@ -34,13 +62,9 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
 			__sync_fetch_and_add(&stats->blocked, 1);
 		return false;
 	}
-	if (alt_size) {
-		bool on_it = sp - alt < alt_size;
-
-		if ((on_it ? sp - alt : alt_size) < config.min_stack) {
-			__sync_fetch_and_add(&stats->small_stack, 1);
-			return false;
-		}
+	if (alt_size ? (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack : stack_too_small(task, sp)) {
+		__sync_fetch_and_add(&stats->small_stack, 1);
+		return false;
 	}
 	return true;
 }

@@ -11,6 +11,7 @@ static const struct {
 	const char *help;
 } commands[] = {
     {"run", cmd_run, "launch a command and profile it (the default)"},
+    {"attach", cmd_run, "profile a running process (the default with -p)"},
     {"report", cmd_report, "show what was measured"},
     {"lines", cmd_lines, "what could be selected in a binary"},
     {"doctor", cmd_doctor, "what this machine allows"},
@@ -29,9 +30,10 @@ int cmd_fail(const struct error *e)
 static int help(FILE *out)
 {
 	fputs("cozbpf: causal profiler: what would the program gain if a line were faster?\n\n"
-	      "usage: cozbpf [run] [options] -- cmd [args...]\n",
+	      "usage: cozbpf [run] [options] -- cmd [args...]\n"
+	      "       cozbpf [attach] [options] -p PID [-p PID ...]\n",
 	    out);
-	for (size_t i = 1; i < N_COMMANDS; i++)
+	for (size_t i = 2; i < N_COMMANDS; i++)
 		fprintf(out, "       cozbpf %s [options]\n", commands[i].name);
 	fputs("\n", out);
 	for (size_t i = 0; i < N_COMMANDS; i++)

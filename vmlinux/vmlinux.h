@@ -50,11 +50,22 @@ struct sched_entity {
 	u64 sum_exec_runtime, prev_sum_exec_runtime;
 };
 
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[];
+};
+
 struct task_struct {
 	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
 	pid_t pid, tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;
@@ -67,6 +78,16 @@ typedef s64 ktime_t;
 
 struct hrtimer {
 	ktime_t _softexpires;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_flags;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 struct kernel_siginfo;

@@ -28,6 +28,7 @@
  */
 #define COZBPF_HANDLER_FLAGS 0x1c000004UL
 #define COZBPF_HANDLER_DISTANCE 48
+#define COZBPF_BLOB_MAGIC "cozbpf01" /* 16 bytes behind the restorer; its number changes with what the handler does */
 
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
@@ -138,6 +139,12 @@ struct cozbpf_ring_entry {
 	__u32 line, weight_ns;
 };
 
+/* A sample of a young thread, and the line of the one before it in the same thread; COZBPF_NO_SAMPLE: it was its first, or an edge lay between. */
+struct cozbpf_young_entry {
+	__u32 line, weight_ns, before, pad;
+};
+#define COZBPF_NO_SAMPLE 0xffffffffU
+
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and constant while one is. */
 struct cozbpf_control {
 	__u64 opened_ns;    /* opening: everybody's L and R are 0 */
@@ -149,8 +156,9 @@ struct cozbpf_control {
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
 	__u32 pick;         /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
-	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT */
-	__u32 pad[3];
+	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0: there is none */
+	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are named here; written by adopt */
+	__u64 period_ns; /* CPU time between samples */
 	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
 	__u64 required; /* R */
 	__u64 pad_required[7];
@@ -159,8 +167,9 @@ struct cozbpf_control {
 	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */
 	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
+	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
-	struct cozbpf_ring_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
+	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
 	__u64 selected_samples;                      /* samples of the selected line in this experiment; reset by the loader */
 } __attribute__((aligned(64)));
 

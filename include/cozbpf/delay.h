@@ -77,6 +77,8 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	t->call_required = 0;
 	t->share_known = 0;
 	t->last_valid = 0;
+	if (t->ring_used < COZBPF_RING)
+		t->persistence = (__u16)delay_young_persistence(x);
 	t->persistence = (__u16)delay_persistence(t);
 	t->share = delay_share(t);
 	return 0;
@@ -186,6 +188,18 @@ DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_c
 	delay_forecast(t);
 }
 
+/* What the thread has been given too little, or too much, of credit for what it executed. Never below 0. */
+DELAY_INLINE void delay_put_right(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 hit, __u64 by)
+{
+	if (!hit) {
+		t->paid -= by < t->paid ? by : t->paid;
+		return;
+	}
+	t->paid += by;
+	if (t->paid > DELAY_READ(x->required))
+		delay_raise_required(x, t->paid);
+}
+
 /*
  * The time since the last sample was credited with the guess made there. The sample now says where the line stands at its other end: what
  * the two ends tell together is half way between them, so L is put right by s x executed x r x (h1 - h0) / 2. Never below 0.
@@ -198,13 +212,21 @@ DELAY_INLINE void delay_correct(struct cozbpf_thread *t, struct cozbpf_control *
 	if (!t->last_valid || hit == t->last_hit || !DELAY_READ(x->active))
 		return;
 	by = t->unsampled * t->persistence / COZBPF_SHARE_ONE * x->speedup_pct / 200;
-	if (!hit) {
-		t->paid -= by < t->paid ? by : t->paid;
+	delay_put_right(t, x, hit, by);
+}
+
+/*
+ * The first sample of a thread that was born with its elders' share p: as far as one sample tells about the next it tells about the time since the
+ * birth, too: f was p + r (h - p) there, and p was credited.
+ */
+DELAY_INLINE void delay_correct_first(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now)
+{
+	__u64 since = now > x->opened_ns ? now - x->opened_ns : 0, executed = t->unsampled < since ? t->unsampled : since;
+	__u32 hit = line == x->line, off = hit ? COZBPF_SHARE_ONE - t->share : t->share;
+
+	if (t->ring_used || !t->ring_weight || !t->persistence || t->share > COZBPF_SHARE_ONE || !DELAY_READ(x->active))
 		return;
-	}
-	t->paid += by;
-	if (t->paid > DELAY_READ(x->required))
-		delay_raise_required(x, t->paid);
+	delay_put_right(t, x, hit, executed * t->persistence / COZBPF_SHARE_ONE * off / COZBPF_SHARE_ONE * x->speedup_pct / 100);
 }
 
 /* The thread executes, yet its switch-in was not seen (kernels have been met that switch without passing the tracepoint): it begins here. */
@@ -270,12 +292,20 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 			delay_raise_required(x, t->paid);
 	}
 	if (t->ring_used < COZBPF_YOUNG) {
-		/* Two CPUs may take the same place: one sample is lost. */
-		struct cozbpf_ring_entry *e = &x->young[x->young_next++ & (COZBPF_RING - 1)];
+		/*
+		 * Two CPUs may take the same place: one sample is lost. A sample stands for the executed time of a period, less what was paused in it; the
+		 * first one for all of it: what was executed before the birth stands for what will be after the last one. Else short threads would
+		 * look as if they ended soon after their beginning.
+		 */
+		struct cozbpf_young_entry *e = &x->young[x->young_next++ & (COZBPF_RING - 1)];
 
 		e->line = line;
-		e->weight_ns = t->unsampled > 0xffffffffULL ? 0xffffffffU : (__u32)t->unsampled;
+		if (!t->ring_used && executed < x->period_ns)
+			executed = x->period_ns;
+		e->weight_ns = executed > 0xffffffffULL ? 0xffffffffU : (__u32)executed;
+		e->before = t->ring_used && t->last_valid ? t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line : COZBPF_NO_SAMPLE;
 	}
+	delay_correct_first(t, x, line, now);
 	delay_correct(t, x, line);
 	delay_ring_push(t, x, line);
 	return DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
@@ -376,7 +406,12 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 		t->call_required = DELAY_READ(x->required);
 		t->call_at = now;
 	}
-	cpu->paid = t->paid;
+	/*
+	 * A thread that goes to sleep in debt takes its debt along; it is not for those that come next to pay it as well. One that wakes now and then for a
+	 * moment, and owes all that accrued meanwhile, would slow down whomever it interrupts.
+	 */
+	if (runnable || cpu->epoch != t->epoch || cpu->paid < t->paid)
+		cpu->paid = t->paid;
 	cpu->left_at = now;
 	cpu->epoch = t->epoch;
 }
@@ -499,6 +534,7 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_thread *t, struct cozbpf_control *
 	t->segment_weight[0] = all;
 	t->segment_hits[0] = hits;
 	t->share_known = 0;
+	t->persistence = (__u16)delay_young_persistence(x);
 	t->share = delay_share(t);
 	return 0;
 }
@@ -514,6 +550,15 @@ DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *pare
 	delay_credit(parent, x, now);
 	t->epoch = parent->epoch;
 	t->paid = parent->paid;
+	t->member = 1;
+	delay_inherit(t, x);
+}
+
+/* A thread that ran already becomes the target's: it owes nothing for what was before. */
+DELAY_INLINE void delay_adopt(struct cozbpf_thread *t, struct cozbpf_control *x)
+{
+	t->epoch = DELAY_READ(x->epoch);
+	t->paid = DELAY_READ(x->required);
 	t->member = 1;
 	delay_inherit(t, x);
 }

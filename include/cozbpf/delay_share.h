@@ -95,17 +95,15 @@ DELAY_INLINE __u32 delay_count_bits(__u32 v)
 }
 
 /*
- * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over the window, among samples without an edge in
- * between. Near 0 where the program passes through the line more often than it is sampled, near 1 where it stays in or out of it for many samples.
+ * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over 32 samples, of which `hits` are in the line; of
+ * `pairs` that follow each other in a thread without an edge in between, `same` agree.
  */
-DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
+DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 {
-	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
-	__u32 pairs = delay_count_bits(usable), same = delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable);
-	__u32 hits = delay_count_bits(t->hit_bits), chance, agree;
+	__u32 chance, agree;
 
 	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
-	if (t->ring_used < COZBPF_RING || pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
+	if (pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
 		return 0;
 	/* Independent samples agree with probability p^2 + q^2. */
 	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) * (COZBPF_SHARE_ONE / (COZBPF_RING * COZBPF_RING));
@@ -114,6 +112,42 @@ DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
 		return 0;
 	agree = (__u32)((__u64)(agree - chance) * COZBPF_SHARE_ONE / (COZBPF_SHARE_ONE - chance));
 	return agree < COZBPF_SHARE_ONE ? agree : COZBPF_SHARE_ONE - 1;
+}
+
+/*
+ * The same for a thread that has few samples yet, from those of the threads that were young before it. Near 1 too where some of these executed nothing
+ * but the line and others never did: then a thread's first samples tell which kind it is.
+ */
+DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
+{
+	__u32 hits = 0, befores = 0, usable = 0;
+
+	if (!x)
+		return 0;
+	for (int i = 0; i < COZBPF_RING; i++) {
+		__u32 before = x->young[i].before;
+
+		hits |= (__u32)delay_equal(x->young[i].line, x->line) << i;
+		befores |= (__u32)delay_equal(before, x->line) << i;
+		usable |= (__u32)(1 - delay_equal(before, COZBPF_NO_SAMPLE)) << i;
+	}
+	if (x->young_next < COZBPF_RING)
+		return 0;
+	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable), delay_count_bits(~(hits ^ befores) & usable));
+}
+
+/*
+ * Of the thread's own window. Near 0 where the program passes through the line more often than it is sampled, near 1 where it stays in or out of it for
+ * many samples. Until the window is full what the thread was born with holds.
+ */
+DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
+{
+	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
+
+	if (t->ring_used < COZBPF_RING)
+		return t->persistence;
+	return delay_correlation(
+	    delay_count_bits(t->hit_bits), delay_count_bits(usable), delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable));
 }
 
 /* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the segment. Right on average whatever r is. */

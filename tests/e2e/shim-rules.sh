@@ -101,7 +101,7 @@ frame=$(LD_SHOW_AUXV=1 /bin/true | sed -n 's/^AT_MINSIGSTKSZ: *//p')
 if [ "${frame:-0}" -gt 1024 ]; then # and 1024 more for the handler is more than 2048
 	profile "$dir/parent" exec "$dir/victim" $ms tinystack
 	lives
-	named victim 'its alternate signal stacks are too small'
+	named victim 'its stacks have no room for a signal'
 fi
 profile "$dir/parent" exec "$dir/victim" $ms onstack
 lives

@@ -2,10 +2,11 @@
 /*
  * Every thread does A, then B, for ever, each with its own progress: making A faster by s gains s x A / (A + B).
  * By default 6 ms and 4 ms in two threads (0.6 s); --threads 8 on two cores is the oversubscribed case, with the same truth.
+ * --tick-us adds a thread that wakes by timer at that distance, each time a little later, and does next to nothing: it has no part in the truth.
  */
 #include "workload.h"
 
-static long a_us = 6000, b_us = 4000;
+static long tick_us, a_us = 6000, b_us = 4000;
 static uint64_t a_iters, b_iters;
 
 static void *run(void *argument)
@@ -20,14 +21,23 @@ static void *run(void *argument)
 	return NULL;
 }
 
+static void *tick(void *argument)
+{
+	for (;;)
+		usleep((useconds_t)tick_us);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
+	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"tick-us", &tick_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);
 	b_iters = work_iters(b_us);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, (void *)i);
+	if (tick_us)
+		work_thread(tick, NULL);
 	work_wait();
 }

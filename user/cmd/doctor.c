@@ -2,20 +2,31 @@
 /* cozbpf doctor: what this machine allows, a line for each check, and the command that mends what it does not. The checks live elsewhere. */
 #include "cmd/cmd.h"
 
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "cmd/options.h"
+#include "cmd/target_file.h"
 #include "core/finding.h"
 #include "kernel/checks.h"
+#include "target/attach_checks.h"
 #include "target/process_checks.h"
 
 #define MAX_FINDINGS 32
 
-static const struct option_entry entries[] = {{0}};
+struct doctor_options {
+	const char *pid;
+};
+
+static const struct option_entry entries[] = {
+    {'p', "pid", OPTION_STRING, offsetof(struct doctor_options, pid), "PID", "also whether this running process can be attached to"},
+    {0, NULL, 0, 0, NULL, NULL},
+};
 
 static const struct option_table table = {
     .command = "doctor",
-    .usage = "cozbpf doctor",
+    .usage = "cozbpf doctor [-p PID]",
     .summary = "Says what this machine allows: a line for each check, with the command that mends what is missing.",
     .entries = entries,
     .epilogue = "Exit status: 0 when cozbpf can profile here, else 3.\n",
@@ -37,16 +48,37 @@ static unsigned print_findings(const struct finding *findings, size_t n)
 	return missing;
 }
 
+/* Whether the process's program has lines: 1 finding. */
+static size_t check_debug(int pid, struct finding *ret, size_t max)
+{
+	struct object *o = NULL;
+	char path[PATH_MAX];
+	struct error e;
+
+	if (!max)
+		return 0;
+	ret->name = "debug information";
+	if (target_program(pid, path, sizeof(path), &e) || target_object(pid, path, &o, &e))
+		finding_set(ret, FINDING_MISSING, "%.200s", e.status ? e.cause : "the program is not mapped");
+	else if (!object_has_debug_info(o)) {
+		finding_set(ret, FINDING_MISSING, "'%.200s' has none", path);
+		finding_hint(ret, "build it with -g, or install its debug file: it is found by build id below /usr/lib/debug, here or in the container");
+	} else
+		finding_set(ret, FINDING_OK, "'%.200s' has it", path);
+	object_close(o);
+	return 1;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	const uint64_t tracing = CAP_BIT_BPF | CAP_BIT_PERFMON;
 	struct finding findings[MAX_FINDINGS];
-	char unused_fields = 0;
+	struct doctor_options o = {0};
 	struct error e;
 	uint64_t caps = process_caps();
 	unsigned missing;
 	size_t n;
-	int operand = options_parse(&table, argc, argv, &unused_fields, &e);
+	int operand = options_parse(&table, argc, argv, &o, &e), pid = 0;
 
 	if (operand < 0)
 		return cmd_fail(&e);
@@ -56,8 +88,14 @@ int cmd_doctor(int argc, char **argv)
 		error_set(&e, EXIT_USAGE, "doctor takes no argument, not '%s'", argv[operand]);
 		return cmd_fail(&e);
 	}
+	if (o.pid && target_pid(o.pid, &pid, &e))
+		return cmd_fail(&e);
 	n = process_checks(findings, MAX_FINDINGS);
 	n += kernel_checks((caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing, findings + n, MAX_FINDINGS - n);
+	if (pid) {
+		n += attach_checks(pid, findings + n, MAX_FINDINGS - n);
+		n += check_debug(pid, findings + n, MAX_FINDINGS - n);
+	}
 	missing = print_findings(findings, n);
 	if (missing)
 		printf("cozbpf cannot profile here: %u of %zu checks failed\n", missing, n);

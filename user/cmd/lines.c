@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,14 +11,17 @@
 #include <string.h>
 
 #include "cmd/options.h"
+#include "cmd/target_file.h"
 #include "symbols/symbols.h"
 
 struct lines_options {
 	struct string_list sources, binaries;
+	const char *pid;
 	bool verbose;
 };
 
 static const struct option_entry entries[] = {
+    {'p', "pid", OPTION_STRING, offsetof(struct lines_options, pid), "PID", "the program of this running process, in place of BINARY"},
     {'s', "source-scope", OPTION_LIST, offsetof(struct lines_options, sources), "PATTERN",
 	"source files that may be selected, by their whole path with % as wildcard; repeatable (default: all but system headers)"},
     {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
@@ -28,7 +32,7 @@ static const struct option_entry entries[] = {
 
 static const struct option_table table = {
     .command = "lines",
-    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] BINARY",
+    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] (-p PID | BINARY)",
     .summary =
 	"Prints the source files of BINARY whose lines could be selected, with the number of lines in each. When there are none, says "
 	"why and what to do about it.",
@@ -136,19 +140,35 @@ static int explain(struct object *object, const struct scope *scope, const struc
 	return -1;
 }
 
+/* The binary named, or that of the running process. */
+static int open_binary(const struct lines_options *o, int pid, const char *path, struct object **ret, struct error *e)
+{
+	if (!o->pid)
+		return object_open(path, "", ret, e);
+	if (!target_object(pid, path, ret, e) || e->status)
+		return e->status ? -1 : 0;
+	return error_set(e, EXIT_OTHER, "process %d has no code of '%s' mapped", pid, path);
+}
+
 static int list_binary(const char *path, const struct lines_options *o, struct error *e)
 {
 	struct scope scope = {o->sources.items, o->sources.n, o->binaries.items, o->binaries.n};
 	struct object *object;
+	char program[PATH_MAX];
 	struct line_map map;
 	size_t n_lines;
-	int ret;
+	int ret, pid = 0;
+
+	if (o->pid && (target_pid(o->pid, &pid, e) || target_program(pid, program, sizeof(program), e)))
+		return -1;
+	if (o->pid)
+		path = program;
 
 	if (!scope_has_binary(&scope, path, true)) {
 		error_set(e, EXIT_NO_RESULT, "'%s' is not in the binary scope", path);
 		return error_hint(e, "leave out -b, or give a pattern that matches the whole path");
 	}
-	if (object_open(path, "", &object, e))
+	if (open_binary(o, pid, path, &object, e))
 		return -1;
 	if (line_map_init(&map)) {
 		object_close(object);
@@ -168,11 +188,11 @@ int cmd_lines(int argc, char **argv)
 	struct error e = {0};
 	int first = options_parse(&table, argc, argv, &o, &e), ret = first;
 
-	if (first > 0 && argc - first != 1) {
-		ret = error_set(&e, EXIT_USAGE, first == argc ? "no binary is named" : "more than one binary is named");
+	if (first > 0 && argc - first != !o.pid) {
+		ret = error_set(&e, EXIT_USAGE, first == argc ? "no binary is named" : o.pid ? "'--pid' and a binary exclude each other" : "more than one binary is named");
 		error_hint(&e, "usage: %s", table.usage);
 	} else if (first > 0) {
-		ret = list_binary(argv[first], &o, &e);
+		ret = list_binary(o.pid ? NULL : argv[first], &o, &e);
 	}
 	string_list_deinit(&o.sources);
 	string_list_deinit(&o.binaries);

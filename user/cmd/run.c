@@ -15,6 +15,8 @@
 #define FIELD(name) offsetof(struct run_options, name)
 
 static const struct option_entry entries[] = {
+    {'p', "pid", OPTION_LIST, FIELD(pids), "PID", "profile this running process instead of launching a command; repeatable"},
+    {0, "cgroup", OPTION_STRING, FIELD(cgroup), "PATH", "profile all processes of this control group, those that come later included: a container"},
     {'P', "progress", OPTION_LIST, FIELD(progress), "[NAME=]SPEC",
 	"progress point; repeatable; without one the whole run counts (--end-to-end)"},
     {'s', "source-scope", OPTION_LIST, FIELD(sources), "PATTERN",
@@ -50,7 +52,7 @@ static const struct option_entry entries[] = {
 
 static const struct option_table table = {
     .command = "run",
-    .usage = "cozbpf [run] [options] -- cmd [args...]",
+    .usage = "cozbpf [run] [options] -- cmd [args...]\n       cozbpf [attach] [options] -p PID [-p PID ...] | --cgroup PATH",
     .summary = "Runs the command, experiments on its lines, and tells what the program would gain if each were faster.",
     .entries = entries,
     .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET]\n"
@@ -124,12 +126,29 @@ static int parse_until(struct run_options *o, struct error *e)
 	return 0;
 }
 
+/* What makes no sense for processes that run already. */
+static int check_attach(const struct run_options *o, struct error *e)
+{
+	const char *what = o->command[0]     ? "a command"
+			   : o->runs != 1    ? "'--runs'"
+			   : o->end_to_end   ? "'--end-to-end'"
+			   : o->user         ? "'--user'"
+					     : NULL;
+
+	if (!(o->pids.n || o->cgroup) || !what)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--%s' and %s exclude each other", o->pids.n ? "pid" : "cgroup", what);
+	return error_hint(e, "a running process is attached to as it is, and left running");
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
-	if (!o->command[0]) {
+	if (!o->command[0] && !o->pids.n && !o->cgroup) {
 		error_set(e, EXIT_USAGE, "no command given");
-		return error_hint(e, "cozbpf -P PROGRESS -- cmd args...; see cozbpf --help");
+		return error_hint(e, "cozbpf -P PROGRESS -- cmd args..., or -p PID for a running process; see cozbpf --help");
 	}
+	if (check_attach(o, e))
+		return -1;
 	if (o->period_ns < 100000 || o->period_ns > 100000000) {
 		error_set(e, EXIT_USAGE, "a period of %llu us cannot be sampled", (unsigned long long)o->period_ns / 1000);
 		return error_hint(e, "give --period between 100us and 100ms");
@@ -158,6 +177,8 @@ static int run_all(struct runner *r, struct error *e)
 {
 	if (run_setup(r, e))
 		return -1;
+	if (r->attached)
+		return run_attach(r, e);
 	for (r->run = 0; r->run < r->o.runs && !r->interrupted && !run_settled(r, monotonic_ns()); r->run++)
 		if (run_once(r, e))
 			return -1;

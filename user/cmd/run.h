@@ -18,6 +18,7 @@
 #include "kernel/session.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
+#include "target/inject.h"
 #include "target/launch.h"
 #include "target/maps.h"
 
@@ -25,8 +26,8 @@
 #define END_TO_END_SHIFT 42
 
 struct run_options {
-	struct string_list progress, sources, binaries;
-	const char *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
+	struct string_list progress, sources, binaries, pids;
+	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses, sync_uprobe;
 	/* derived */
@@ -48,6 +49,9 @@ struct process {
 	uint64_t rescan_ns; /* when to look again */
 	uint64_t interval_ns;
 	bool probed; /* its calls, for --sync=uprobe */
+	bool injected;
+	struct injection injection; /* when it is */
+	uint64_t shim_ns;           /* when to look whether it has a pause handler; 0: not any more */
 	struct process *next;
 };
 
@@ -62,6 +66,11 @@ struct baseline {
 	uint64_t since_ns; /* when it was */
 };
 
+/* A running process that was named with -p, or is of the control group named. */
+struct attached {
+	int pid, pidfd, claim_fd;
+};
+
 struct runner {
 	struct run_options o;
 	struct scope scope;
@@ -71,6 +80,12 @@ struct runner {
 	struct object *main_object;
 	struct session *session;
 	struct launch launch;
+	struct attached *attached; /* none when a command is launched */
+	unsigned n_attached;
+	int claim_fd;      /* of the command (owner.h) */
+	char cgroup[4096]; /* directory of the control group attached to; empty: none */
+	uint64_t join_ns;  /* when to look for its new members */
+	int signal;   /* number of the pause signal */
 	struct point points[COZBPF_POINTS];
 	unsigned n_points;
 	uint32_t fixed_line;
@@ -130,6 +145,9 @@ void run_teardown(struct runner *r);
 /* run_objects.c: which processes map what; objects that come later. */
 void run_on_event(const struct cozbpf_event *event, void *arg);
 void run_map_process(struct runner *r, int pid);
+struct process *run_add_process(struct runner *r, int pid, uint64_t interval_ns); /* NULL: out of memory */
+bool run_has_process(struct runner *r, int pid);
+#define RUN_RESCAN_LAST_NS 500000000ULL /* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 void run_rescan(struct runner *r, uint64_t now);
 void run_forget_processes(struct runner *r);
 
@@ -162,8 +180,29 @@ void run_find_leader(struct runner *r, uint64_t now);
 bool run_settled(
     struct runner *r, uint64_t now); /* whether --until has come true; looks every few seconds, and only when there are new experiments */
 
-/* run_loop.c: one run of the command, from fork to exit. 0, or -1 with @e. */
+/* run_loop.c: one run of the command, from fork to exit. 0, or -1 with @e. And its parts. */
 int run_once(struct runner *r, struct error *e);
+int run_open_signals(struct runner *r, struct error *e);
+void run_close_signals(struct runner *r);
+int run_start(struct runner *r, struct error *e); /* the record of the run's beginning */
+bool run_watch(struct runner *r);                 /* profiles; whether the target has ended by itself, rather than its time of being profiled */
+
+/* run_attach.c: processes that run already. */
+int run_attach_resolve(struct runner *r, struct error *e);
+int run_attach_lines(struct runner *r, struct error *e);
+int run_attach_object(const struct runner *r, const char *path, struct object **ret, struct error *e); /* a file that the target sees */
+int run_attach(struct runner *r, struct error *e);
+bool run_attach_ended(const struct runner *r);
+void run_attach_join(struct runner *r, uint64_t now);
+void run_attach_deinit(struct runner *r);
+
+/* run_inject.c: the pause handler in processes that have not been given it by the preloaded shim; and out of them. */
+void run_inject_forget(struct process *p);
+void run_inject_after_exec(struct runner *r, struct process *p);
+void run_inject_after_fork(struct process *child, const struct process *parent);
+void run_inject_due(struct runner *r, struct process *p, uint64_t now);
+int run_inject_now(struct runner *r, struct process *p, struct error *e);
+void run_inject_undo(struct runner *r); /* after session_detach() */
 
 /* run_finish.c: records at the end of a run; ranked answer, or the reason why there is none. Returns the tool's exit status. */
 int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);

@@ -185,7 +185,7 @@ static void warn_unpaused(const struct runner *r, const struct unpaused *u)
 	else if (s->blocked * 2 > failed)
 		why = "its threads block the pause signal";
 	else if (s->small_stack * 2 > failed)
-		why = "its alternate signal stacks are too small";
+		why = "its stacks have no room for a signal";
 	if (u->n > 1)
 		snprintf(others, sizeof(others), " and %u more of that name", u->n - 1);
 	run_say(r,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "target/owner.h"
 #include "target/quota.h"
 
 #define TICK_NS 250000000ULL       /* at least that often: progress line, mappings */
@@ -18,7 +19,7 @@
 /* Signals that we take in their place: those that somebody sends to us are meant for the command. */
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
 
-static int open_signals(struct runner *r, struct error *e)
+int run_open_signals(struct runner *r, struct error *e)
 {
 	sigset_t set;
 
@@ -31,7 +32,7 @@ static int open_signals(struct runner *r, struct error *e)
 	return r->signal_fd < 0 ? error_set(e, EXIT_OTHER, "cannot read signals: %s", strerror(errno)) : 0;
 }
 
-static void close_signals(struct runner *r)
+void run_close_signals(struct runner *r)
 {
 	if (r->signal_fd < 0)
 		return;
@@ -45,7 +46,7 @@ static void follow_stop(struct runner *r)
 {
 	siginfo_t info = {0};
 
-	if (waitid(P_PID, (id_t)r->launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
+	if (r->attached || waitid(P_PID, (id_t)r->launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
 		return;
 	r->spoilt = true;
 	raise(SIGSTOP);
@@ -64,6 +65,11 @@ static void take_signals(struct runner *r)
 			follow_stop(r);
 			continue;
 		}
+		if (r->attached) {
+			if (sig != SIGCONT && sig != SIGWINCH)
+				r->interrupted = true; /* it is for us alone */
+			continue;
+		}
 		if (sig == SIGCONT)
 			r->spoilt = true; /* the terminal has stopped us together with the command, which goes on already */
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
@@ -78,6 +84,8 @@ static bool has_ended(struct runner *r)
 {
 	int status;
 
+	if (r->attached)
+		return run_attach_ended(r);
 	if (waitpid(r->launch.pid, &status, WNOHANG) != r->launch.pid)
 		return false;
 	r->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -98,21 +106,29 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 	ppoll(fds, 3, &t, NULL);
 }
 
+/* Whose CPU quota holds the target back; a command begins in our group. */
+static int quota_process(const struct runner *r)
+{
+	return r->attached ? r->attached[0].pid : getpid();
+}
+
 static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
 {
 	if (!r->profiling)
 		return;
 	run_end(r, now, target_ended);
-	r->throttled_ns += quota_throttled_ns(getpid()) - r->throttled_before; /* the command began in our group */
+	r->throttled_ns += quota_throttled_ns(quota_process(r)) - r->throttled_before;
 	run_write_totals(r, now);
 	r->profiling = false;
 }
 
-/* Whether the command has ended by itself, rather than its time of being profiled. */
-static bool watch(struct runner *r)
+bool run_watch(struct runner *r)
 {
-	uint64_t end = r->o.duration_ns ? r->started_ns + r->o.duration_ns : UINT64_MAX, now, due;
+	uint64_t end, now, due;
 
+	r->started_ns = monotonic_ns();
+	r->throttled_before = quota_throttled_ns(quota_process(r));
+	end = r->o.duration_ns ? r->started_ns + r->o.duration_ns : UINT64_MAX;
 	r->profiling = true;
 	run_begin(r, r->started_ns);
 	while (1) {
@@ -123,9 +139,10 @@ static bool watch(struct runner *r)
 			stop_profiling(r, now, true);
 			return true;
 		}
-		if (now >= end)
+		if (now >= end || (r->attached && r->interrupted))
 			break;
 		run_rescan(r, now);
+		run_attach_join(r, now);
 		if (run_settled(r, now))
 			break;
 		due = run_step(r, now);
@@ -150,6 +167,20 @@ static void wait_for_end(struct runner *r)
 	}
 }
 
+int run_start(struct runner *r, struct error *e)
+{
+	struct run_record start = {0};
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	start.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
+	for (size_t i = 0; i < r->o.n_speedups; i++)
+		start.fixed_speedups += r->o.speedups[i] > 0;
+	r->delayed_ns = 0;
+	r->dropped = 0;
+	return run_write_startup(r, &start, e);
+}
+
 int run_once(struct runner *r, struct error *e)
 {
 	struct launch_options o = {.argv = r->o.command,
@@ -158,35 +189,29 @@ int run_once(struct runner *r, struct error *e)
 	    .signal = session_signal(r->session),
 	    .identity = &r->identity,
 	    .mask = &r->old_mask};
-	struct run_record start = {0};
-	struct timespec wall;
 
-	if (open_signals(r, e))
+	if (run_open_signals(r, e))
 		return -1;
 	if (launch_prepare(&o, &r->launch, e)) {
-		close_signals(r);
+		run_close_signals(r);
 		return -1;
 	}
-	clock_gettime(CLOCK_REALTIME, &wall);
-	start.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
-	for (size_t i = 0; i < r->o.n_speedups; i++)
-		start.fixed_speedups += r->o.speedups[i] > 0;
-	r->delayed_ns = 0;
-	r->dropped = 0;
-	if (session_add_process(r->session, r->launch.pid, r->launch.pidfd, r->o.command[0], e) || run_write_startup(r, &start, e) ||
+	r->claim_fd = owner_claim(r->launch.pid, e);
+	if (r->claim_fd < 0 || session_add_process(r->session, r->launch.pid, r->launch.pidfd, r->o.command[0], e) || run_start(r, e) ||
 	    launch_go(&r->launch, r->path, e)) {
 		launch_deinit(&r->launch);
-		close_signals(r);
+		run_close_signals(r);
 		return -1;
 	}
-	r->started_ns = monotonic_ns();
-	r->throttled_before = quota_throttled_ns(getpid());
-	if (!watch(r)) {
-		if (r->run + 1 >= r->o.runs || r->settled)
+	if (!run_watch(r)) {
+		if (r->run + 1 >= r->o.runs || r->settled) {
 			session_detach(r->session);
+			run_inject_undo(r);
+		}
 		wait_for_end(r);
 	}
+	close(r->claim_fd);
 	launch_deinit(&r->launch);
-	close_signals(r);
+	run_close_signals(r);
 	return 0;
 }

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #define RESCAN_FIRST_NS 5000000ULL   /* the loader maps a program's libraries within milliseconds of the exec */
-#define RESCAN_LAST_NS 500000000ULL  /* and dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 #define RESCAN_RARE_NS 8000000000ULL /* where libraries are not in scope, and only their unwind tables are missing */
 
 /* A file that was looked at and has no lines in scope, so that it is not opened again. */
@@ -50,14 +49,18 @@ static int find_object(const struct runner *r, const struct map_entry *m)
 /* Reads an object seen for the first time. Its index, or -1 when it is not in scope or cannot be read (said once). */
 static int read_object(struct runner *r, int pid, const struct map_entry *m)
 {
+	struct object_place place = {m->file, m->path, "", m->ino};
 	struct object *o = NULL;
 	struct error e = {0};
 	size_t n = 0, objects = r->lines.n_objects;
+	char root[64];
 
 	if (is_seen(r, m) || !scope_has_binary(&r->scope, m->path, false))
 		return -1;
 	mark_seen(r, m);
-	if (object_open(m->path, "", &o, &e) || object_add_lines(o, &r->scope, &r->lines, &n, &e) ||
+	maps_root(pid, root, sizeof(root));
+	place.root = root;
+	if (object_open_at(&place, &o, &e) || object_add_lines(o, &r->scope, &r->lines, &n, &e) ||
 	    session_add_lines(r->session, &r->lines, &e))
 		run_say(r, "warning: '%s' in process %d stays out of scope: %s", m->path, pid, e.cause);
 	else if (r->o.verbose)
@@ -73,6 +76,11 @@ static struct process **find_process(struct runner *r, int pid)
 	while (*p && (*p)->pid != pid)
 		p = &(*p)->next;
 	return p;
+}
+
+bool run_has_process(struct runner *r, int pid)
+{
+	return *find_process(r, pid);
 }
 
 /* The mappings in scope come first: there may not be room for all. */
@@ -121,35 +129,40 @@ void run_map_process(struct runner *r, int pid)
 	free(all);
 }
 
-static void add_process(struct runner *r, int pid, uint64_t interval_ns)
+struct process *run_add_process(struct runner *r, int pid, uint64_t interval_ns)
 {
 	struct process **at = find_process(r, pid), *p = *at;
 
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
-			return;
+			return NULL;
 		*at = p;
 	}
 	p->pid = pid;
 	p->interval_ns = interval_ns;
 	p->probed = false;
 	p->rescan_ns = monotonic_ns() + p->interval_ns;
+	return p;
 }
 
 void run_on_event(const struct cozbpf_event *event, void *arg)
 {
-	struct process **at, *gone;
+	struct process **at, *gone, *p;
 	struct runner *r = arg;
 
 	switch (event->kind) {
 	case COZBPF_EVENT_EXEC:
 		session_drop_calls(r->session, (int)event->tgid); /* they would hold for the new program, too */
-		add_process(r, (int)event->tgid, RESCAN_FIRST_NS);
+		p = run_add_process(r, (int)event->tgid, RESCAN_FIRST_NS);
 		run_map_process(r, (int)event->tgid);
+		if (p)
+			run_inject_after_exec(r, p);
 		break;
 	case COZBPF_EVENT_FORK:
-		add_process(r, (int)event->tgid, RESCAN_LAST_NS); /* mappings were copied in the kernel */
+		p = run_add_process(r, (int)event->tgid, RUN_RESCAN_LAST_NS); /* mappings were copied in the kernel */
+		if (p)
+			run_inject_after_fork(p, *find_process(r, (int)event->arg));
 		if (r->o.sync_uprobe)
 			run_map_process(r, (int)event->tgid);
 		break;
@@ -159,6 +172,7 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 		gone = *at;
 		if (gone) {
 			*at = gone->next;
+			run_inject_forget(gone);
 			free(gone);
 		}
 		break;
@@ -169,10 +183,11 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 
 void run_rescan(struct runner *r, uint64_t now)
 {
-	uint64_t last = r->scope.n_binaries ? RESCAN_LAST_NS : RESCAN_RARE_NS;
+	uint64_t last = r->scope.n_binaries ? RUN_RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = run_unwind_collect(r);
 
 	for (struct process *p = r->processes; p; p = p->next) {
+		run_inject_due(r, p, now);
 		if (!all && now < p->rescan_ns)
 			continue;
 		run_map_process(r, p->pid);
@@ -186,6 +201,7 @@ void run_forget_processes(struct runner *r)
 	while (r->processes) {
 		struct process *next = r->processes->next;
 
+		run_inject_forget(r->processes);
 		free(r->processes);
 		r->processes = next;
 	}

@@ -14,7 +14,6 @@
 #define SPARE_RANGES 262144 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_LINES 65536
 #define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
-#define PAUSE_SIGNAL 44       /* SIGRTMIN + 10: away from what libc (32, 33), Go, valgrind and the usual applications take */
 #define MIN_DEBT_NS 50000     /* a signal costs about 3 us; smaller debts wait for the next sample */
 
 static bool is_script(const char *path)
@@ -58,6 +57,11 @@ static int load_lines(struct runner *r, struct error *e)
 
 	if (line_map_init(&r->lines))
 		return error_set(e, EXIT_OTHER, "out of memory");
+	if (r->attached) {
+		if (run_attach_lines(r, e))
+			return -1;
+		return r->lines.n_ranges || r->scope.n_binaries ? 0 : fail_no_lines(r, e);
+	}
 	if (is_script(r->path)) {
 		if (r->scope.n_binaries)
 			return 0; /* the binaries come with the exec of its children */
@@ -110,11 +114,13 @@ static int spec_object(struct runner *r, const struct spec *spec, struct object 
 		}
 		return 0;
 	}
+	*ret_own = true;
+	if (r->attached)
+		return run_attach_object(r, spec->path, ret, e);
 	if (!realpath(spec->path, path)) {
 		error_set(e, EXIT_USAGE, "cannot open '%s' of progress point '%s': %s", spec->path, spec->name, strerror(errno));
 		return error_hint(e, "PATH is that of the binary which holds the symbol");
 	}
-	*ret_own = true;
 	return object_open(path, "", ret, e);
 }
 
@@ -136,7 +142,7 @@ static int add_point(struct runner *r, const char *text, struct error *e)
 		err = spec.kind == SPEC_LINE ? object_find_line(object, spec.file, spec.line, &sites, &n, e)
 					     : object_find_symbol(object, spec.symbol, spec.offset, &sites, &n, e);
 	for (size_t i = 0; !err && i < n; i++) {
-		err = session_add_point(r->session, r->n_points, object_path(object), sites[i].offset, e);
+		err = session_add_point(r->session, r->n_points, object_file(object), sites[i].offset, e);
 		if (!err && r->o.verbose)
 			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", spec.name, (unsigned long long)sites[i].offset,
 			    object_path(object), sites[i].function);
@@ -157,6 +163,10 @@ static int add_points(struct runner *r, struct error *e)
 			return -1;
 	if (r->n_points)
 		return 0;
+	if (r->attached) {
+		error_set(e, EXIT_USAGE, "no progress point given (-P)");
+		return error_hint(e, "attached to a running process, visits to a point are the only progress there is: -P FUNCTION, or -P FILE:LINE");
+	}
 	if (!r->o.end_to_end)
 		run_say(r, "no progress point given (-P): the whole run is one unit of progress, as with --end-to-end");
 	r->o.end_to_end = true;
@@ -178,10 +188,17 @@ static int open_output(struct runner *r, struct error *e)
 	return r->out ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 }
 
+static int find_target(struct runner *r, struct error *e)
+{
+	if (r->o.pids.n || r->o.cgroup)
+		return run_attach_resolve(r, e);
+	r->signal = INJECT_FIRST_SIGNAL;
+	return launch_find(r->o.command[0], r->path, sizeof(r->path), e) || launch_find_shim(r->shim, sizeof(r->shim), e) ? -1 : 0;
+}
+
 int run_setup(struct runner *r, struct error *e)
 {
-	struct session_config c = {.signal = PAUSE_SIGNAL,
-	    .period_ns = r->o.period_ns,
+	struct session_config c = {.period_ns = r->o.period_ns,
 	    .follow_children = !r->o.no_follow,
 	    .sleep_pauses = r->o.sleep_pauses,
 	    .sync_uprobe = r->o.sync_uprobe,
@@ -193,9 +210,9 @@ int run_setup(struct runner *r, struct error *e)
 
 	profile_init(&r->profile);
 	r->scope = (struct scope){r->o.sources.items, r->o.sources.n, r->o.binaries.items, r->o.binaries.n};
-	if (identity_resolve(r->o.user, &r->identity, e) || launch_find(r->o.command[0], r->path, sizeof(r->path), e) ||
-	    launch_find_shim(r->shim, sizeof(r->shim), e) || load_lines(r, e) || resolve_fixed_line(r, e))
+	if (identity_resolve(r->o.user, &r->identity, e) || find_target(r, e) || load_lines(r, e) || resolve_fixed_line(r, e))
 		return -1;
+	c.signal = r->signal;
 	if (schedule_init(&r->schedule, &rng, r->o.speedups, r->o.n_speedups))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	length_init(&r->length, r->o.length_ns);
@@ -224,10 +241,12 @@ void run_teardown(struct runner *r)
 	run_baseline_deinit(r);
 	run_sync_deinit(r);
 	run_unwind_deinit(r);
+	run_attach_deinit(r);
 	free(r->counts_before);
 	free(r->free_before);
 	free(r->o.speedups);
 	string_list_deinit(&r->o.progress);
 	string_list_deinit(&r->o.sources);
 	string_list_deinit(&r->o.binaries);
+	string_list_deinit(&r->o.pids);
 }

@@ -43,7 +43,7 @@ static void add_sites(struct sync_sites *s, struct object *o, const struct sync_
 	free(sites);
 }
 
-static const struct sync_sites *find_sites(struct runner *r, const char *path)
+static const struct sync_sites *find_sites(struct runner *r, const char *path, const char *file)
 {
 	struct sync_sites *s = r->sync;
 	struct error e = {0};
@@ -59,7 +59,7 @@ static const struct sync_sites *find_sites(struct runner *r, const char *path)
 	s->path = strdup(path);
 	s->next = r->sync;
 	r->sync = s;
-	if (object_open(path, "", &o, &e)) {
+	if (object_open(file, "", &o, &e)) {
 		run_say(r, "warning: no call of '%s' is probed: %s", path, e.cause);
 		return s;
 	}
@@ -76,11 +76,11 @@ bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, s
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++) {
-		struct call_sites at = {.pid = pid, .path = maps[i].path};
+		struct call_sites at = {.pid = pid, .path = maps[i].file};
 
 		if (!is_sync_library(maps[i].path) || (i && !strcmp(maps[i].path, maps[i - 1].path)))
 			continue;
-		s = find_sites(r, maps[i].path);
+		s = find_sites(r, maps[i].path, maps[i].file);
 		found = true;
 		if (!s || !s->n)
 			continue;
@@ -92,7 +92,7 @@ bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, s
 			return true;
 		}
 		if (!r->probe_cost_ns && s->unlock)
-			r->probe_cost_ns = session_probe_cost_ns(r->session, s->path, s->unlock);
+			r->probe_cost_ns = session_probe_cost_ns(r->session, maps[i].file, s->unlock);
 		if (r->o.verbose)
 			run_say(r, "process %d: %zu calls of '%s' are probed", pid, s->n, s->path);
 	}

@@ -18,7 +18,7 @@
 
 struct unwind_file {
 	uint64_t ino;
-	char *path;
+	char *path, *file; /* as the process and as we see it */
 	struct cozbpf_unwind_row *rows; /* made, and not yet in the kernel's table */
 	size_t n;
 	uint32_t first, count; /* in the kernel's table */
@@ -42,7 +42,7 @@ static void make_rows(struct unwinder *u, struct unwind_file *f)
 	struct error e = {0};
 	size_t n = 0;
 
-	if (!object_open(f->path, "", &o, &e))
+	if (!object_open(f->file, "", &o, &e))
 		object_unwind_rows(o, ROWS_PER_FILE, &u->stop, &rows, &n);
 	object_close(o);
 	pthread_mutex_lock(&u->lock);
@@ -120,7 +120,8 @@ void run_unwind_slice(struct runner *r, const struct map_entry *m, struct cozbpf
 		if (*f) {
 			(*f)->ino = m->ino;
 			(*f)->path = strdup(m->path);
-			(*f)->taken = (*f)->stored = !(*f)->path;
+			(*f)->file = strdup(m->file);
+			(*f)->taken = (*f)->stored = !(*f)->path || !(*f)->file;
 			u->waiting += !(*f)->stored;
 			pthread_cond_signal(&u->todo);
 		}
@@ -172,6 +173,7 @@ void run_unwind_deinit(struct runner *r)
 		struct unwind_file *next = u->files->next;
 
 		free(u->files->path);
+		free(u->files->file);
 		free(u->files->rows);
 		free(u->files);
 		u->files = next;

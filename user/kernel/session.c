@@ -24,6 +24,7 @@
 #endif
 
 #define HANDLER_STACK 1024 /* what shim_pause and the vDSO use below the signal frame, generously */
+#define ADOPT_READINGS 20  /* a program that makes threads all the time has new ones at each; those of its threads that are known are */
 #define PAUSE_EXIT_NS 1000 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
 
 static struct session *log_session;
@@ -155,7 +156,9 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	err = load(s, lines, e);
 	if (raised)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
-	if (err || session_add_lines(s, lines, e)) {
+	if (!err)
+		s->bpf->bss->control.period_ns = c->period_ns;
+	if (err || session_add_lines(s, lines, e) || session_adopt(s, e)) {
 		session_destroy(s);
 		return -1;
 	}
@@ -249,6 +252,41 @@ int session_add_process(struct session *s, int pid, int pidfd, const char *comm,
 	return 0;
 }
 
+/* One reading of the iterator. 0 or -errno. */
+static int adopt_once(struct session *s)
+{
+	struct bpf_link *link = bpf_program__attach_iter(s->bpf->progs.on_adopt, NULL);
+	char none[64];
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err = fd < 0 ? fd : 0;
+	ssize_t n = 0;
+
+	while (fd >= 0 && (n = read(fd, none, sizeof(none))) > 0)
+		;
+	if (n < 0)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+int session_adopt(struct session *s, struct error *e)
+{
+	const struct cozbpf_control *c = &s->bpf->bss->control;
+	uint64_t before;
+	int err;
+
+	for (int i = 0; i < ADOPT_READINGS; i++) {
+		before = __atomic_load_n(&c->adopted, __ATOMIC_RELAXED);
+		err = adopt_once(s);
+		if (err)
+			return error_set(e, EXIT_FORBIDDEN, "the threads of the target cannot be listed by a BPF iterator: %s", strerror(-err));
+		if (__atomic_load_n(&c->adopted, __ATOMIC_RELAXED) == before)
+			break;
+	}
+	return 0;
+}
+
 int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n)
 {
 	struct cozbpf_proc proc = {0};
@@ -267,7 +305,7 @@ int session_attach(struct session *s, struct error *e)
 	{
 		struct bpf_link *link;
 
-		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING)
+		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING || bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link)
@@ -341,6 +379,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 		if (s->points_used >> i & 1)
 			memset(s->points[i].buckets, 0, sizeof(s->points[i].buckets));
 	sampling_set_period(s->sampling, o->period);
+	c->period_ns = (uint64_t)((double)s->config.period_ns * o->period);
 	c->line = o->line;
 	c->speedup_pct = o->speedup_pct;
 	c->bucket_shift = o->shift;

@@ -40,6 +40,12 @@ int session_add_lines(struct session *s, const struct line_map *lines, struct er
 /* Makes the single-threaded process @pid (and with follow_children all that it forks) the target. */
 int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e);
 
+/*
+ * Makes all threads of the processes whose mappings have been told (session_set_mappings()) the target's, as far as they are not; after
+ * session_attach(). Called without any such process it only finds out in whose PID namespace we are, which every session does first.
+ */
+int session_adopt(struct session *s, struct error *e);
+
 /* Adds rows for unwinding, as many as there is room for: returns how many, with the place of the first. */
 size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first);
 

@@ -24,22 +24,6 @@ extern char shim_restorer[] __attribute__((visibility("hidden")));
 #define SHIM_SYS_clock_nanosleep 230
 #define SHIM_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 
-/* The restorer stands where the kernel side expects it: COZBPF_HANDLER_DISTANCE. */
-__asm__(".pushsection .text\n"
-	".balign 64\n"
-	".hidden shim_handler\n"
-	".globl shim_handler\n"
-	"shim_handler:\n"
-	"	jmp shim_pause\n"
-	".hidden shim_restorer\n"
-	".globl shim_restorer\n"
-	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) " - 1, 0x90\n"
-								    "	nop\n" /* unwinders look one byte before the restorer */
-								    "shim_restorer:\n"
-								    "	mov $15, %eax\n"
-								    "	syscall\n"
-								    ".popsection\n");
-
 static inline long shim_syscall(long number, long a, long b, long c, long d)
 {
 	register long r10 __asm__("r10") = d;
@@ -60,20 +44,6 @@ static inline void shim_relax(void)
 #define SHIM_SYS_clock_gettime 113
 #define SHIM_SYS_clock_nanosleep 115
 #define SHIM_VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
-
-__asm__(".pushsection .text\n"
-	".balign 64\n"
-	".hidden shim_handler\n"
-	".globl shim_handler\n"
-	"shim_handler:\n"
-	"	b shim_pause\n"
-	".hidden shim_restorer\n"
-	".globl shim_restorer\n"
-	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) "\n"
-								    "shim_restorer:\n"
-								    "	mov x8, #139\n"
-								    "	svc #0\n"
-								    ".popsection\n");
 
 static inline long shim_syscall(long number, long a, long b, long c, long d)
 {

@@ -93,7 +93,7 @@ static void object_directory(const struct object *o, char dir[PATH_MAX])
 	/* Links below a root are not followed: an absolute one would lead out of it. */
 	if (root_len && !strncmp(o->path, o->root, root_len))
 		snprintf(dir, PATH_MAX, "%s", o->path + root_len);
-	else if (!realpath(o->path, dir))
+	else if (root_len || !realpath(o->path, dir))
 		snprintf(dir, PATH_MAX, "%s", o->path);
 	slash = strrchr(dir, '/');
 	if (slash)

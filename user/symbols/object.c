@@ -251,7 +251,7 @@ static int open_main(struct object *o, struct error *e)
 	struct stat st;
 	char why[256];
 
-	if (elf_file_open(&o->main, o->path, false, why, sizeof(why))) {
+	if (elf_file_open(&o->main, o->file, false, why, sizeof(why))) {
 		error_set(e, EXIT_USAGE, "cannot read '%s': %s", o->path, why);
 		if (strstr(why, "not an ELF"))
 			error_hint(e, "name the program itself, not a script that starts it");
@@ -259,7 +259,7 @@ static int open_main(struct object *o, struct error *e)
 	}
 	if (!fstat(o->main.fd, &st)) {
 		o->dev = st.st_dev;
-		o->ino = st.st_ino;
+		o->ino = o->ino ? o->ino : st.st_ino;
 	}
 	o->build_id_len = elf_build_id(o->main.elf, o->build_id);
 	if (read_segments(o) || read_code(o))
@@ -271,14 +271,23 @@ static int open_main(struct object *o, struct error *e)
 
 int object_open(const char *path, const char *root, struct object **ret, struct error *e)
 {
+	const struct object_place place = {path, path, root, 0};
+
+	return object_open_at(&place, ret, e);
+}
+
+int object_open_at(const struct object_place *place, struct object **ret, struct error *e)
+{
 	struct object *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	o->main.fd = o->debug.fd = o->alt.fd = -1;
-	o->path = strdup(path);
-	o->root = strdup(root ? root : "");
-	if (!o->path || !o->root) {
+	o->file = strdup(place->file);
+	o->path = strdup(place->path);
+	o->root = strdup(place->root ? place->root : "");
+	o->ino = place->ino;
+	if (!o->file || !o->path || !o->root) {
 		object_close(o);
 		return error_set(e, EXIT_OTHER, "out of memory");
 	}
@@ -310,6 +319,7 @@ void object_close(struct object *o)
 	free(o->code);
 	free(o->debug_path);
 	free(o->debug_note);
+	free(o->file);
 	free(o->path);
 	free(o->root);
 	free(o);
@@ -318,6 +328,11 @@ void object_close(struct object *o)
 const char *object_path(const struct object *o)
 {
 	return o->path;
+}
+
+const char *object_file(const struct object *o)
+{
+	return o->file;
 }
 
 bool object_has_debug_info(const struct object *o)

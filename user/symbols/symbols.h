@@ -16,10 +16,20 @@ struct object;
 /* Opens the ELF file at @path. @root ("" or "/proc/PID/root") is put before the directories in which separate debug files are looked for
  * (/usr/lib/debug/.build-id/xx/yyy.debug, .gnu_debuglink beside the file, in .debug/ and in /usr/lib/debug/DIR). 0, or -1 with @e. */
 int object_open(const char *path, const char *root, struct object **ret, struct error *e);
+
+/* The same for a file of another process, which may see it elsewhere, or where it has been replaced since. */
+struct object_place {
+	const char *file; /* what is opened, such as /proc/PID/map_files/...; and what probes are placed in */
+	const char *path; /* as the process sees it: for messages, patterns and its directory */
+	const char *root; /* as for object_open() */
+	uint64_t ino;     /* as its mappings have it; 0: that of the file */
+};
+int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
 
 /* Facts, valid as long as the object is open. */
 const char *object_path(const struct object *o);
+const char *object_file(const struct object *o);                  /* what was opened */
 bool object_has_debug_info(const struct object *o);               /* in itself or in a separate file */
 bool object_is_static(const struct object *o);                    /* no PT_INTERP: nothing can be preloaded */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */

@@ -2,13 +2,20 @@
 /* See maps.h. */
 #include "target/maps.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "target/procfs.h"
 
 #define MAPS_MAX 65536 /* the kernel's default vm.max_map_count is 65530 */
 
@@ -31,11 +38,65 @@ int map_parse(const char *line, struct map_entry *ret)
 		return 0;
 	memcpy(ret->path, line + path, n);
 	ret->path[n] = 0;
+	memcpy(ret->file, ret->path, n + 1);
 	return 1;
 }
 
-/* Entries of one maps file; the number of its lines in @ret_lines. */
-static int read_file(const char *name, struct map_entry **ret, size_t *n, size_t *ret_lines)
+void maps_root(int pid, char *ret, size_t size)
+{
+	struct stat ours, theirs;
+	char name[64];
+
+	*ret = 0;
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "/proc/%d/%s", pid, i ? "ns/mnt" : "root");
+		if (!stat(i ? "/proc/self/ns/mnt" : "/", &ours) && !stat(name, &theirs) && (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
+			snprintf(ret, size, "/proc/%d/root", pid);
+	}
+}
+
+int maps_resolve(int pid, const char *path, char *ret, size_t size)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	char name[64];
+	int root, fd;
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = root < 0 ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = fd < 0 ? -1 : readlink(name, ret, size - 1);
+	if (n >= 0)
+		ret[n] = 0;
+	if (fd >= 0)
+		close(fd);
+	if (root >= 0)
+		close(root);
+	return n < 0 ? -1 : 0;
+}
+
+/*
+ * Where a file is not where the path says, for us: in another namespace, or replaced since. /proc/PID/map_files leads to the very file that is mapped,
+ * whatever has become of the path; it needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
+ */
+static void find_file(int tid, const char *root, struct map_entry *m)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(m->path), cut = sizeof(deleted) - 1;
+	bool gone = n > cut && !strcmp(m->path + n - cut, deleted);
+
+	if (!gone && !*root)
+		return;
+	snprintf(m->file, sizeof(m->file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, m->start, m->end);
+	if (access(m->file, R_OK))
+		snprintf(m->file, sizeof(m->file), "%s%s", root, m->path);
+	else if (gone)
+		m->path[n - cut] = 0;
+}
+
+/* Entries of one maps file. */
+static int read_file(const char *name, struct map_entry **ret, size_t *n)
 {
 	struct map_entry entry, *all = NULL;
 	char *line = NULL;
@@ -44,11 +105,9 @@ static int read_file(const char *name, struct map_entry **ret, size_t *n, size_t
 
 	*ret = NULL;
 	*n = 0;
-	*ret_lines = 0;
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (*n < MAPS_MAX && getline(&line, &size, f) > 0) {
-		++*ret_lines;
 		if (!map_parse(line, &entry))
 			continue;
 		if (*n == room) {
@@ -66,35 +125,17 @@ static int read_file(const char *name, struct map_entry **ret, size_t *n, size_t
 	return 0;
 }
 
-/* A main thread that has ended before the others has no mappings any more; theirs are the process's. */
-static int read_any_thread(int pid, struct map_entry **ret, size_t *n, size_t *ret_lines)
-{
-	struct dirent *d;
-	char name[320];
-	int err = -ESRCH;
-	DIR *tasks;
-
-	snprintf(name, sizeof(name), "/proc/%d/task", pid);
-	tasks = opendir(name);
-	if (!tasks)
-		return -ESRCH;
-	while (!*ret_lines && (d = readdir(tasks))) {
-		if (d->d_name[0] == '.' || atoi(d->d_name) == pid)
-			continue;
-		snprintf(name, sizeof(name), "/proc/%d/task/%s/maps", pid, d->d_name);
-		err = read_file(name, ret, n, ret_lines);
-	}
-	closedir(tasks);
-	return *ret_lines ? 0 : err;
-}
-
 int maps_read(int pid, struct map_entry **ret, size_t *n)
 {
-	size_t lines;
-	char name[64];
-	int err;
+	int tid = procfs_live_thread(pid), err; /* a main thread that has ended before the others has no mappings any more */
+	char name[64], root[64];
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	err = read_file(name, ret, n, &lines);
-	return err || lines ? err : read_any_thread(pid, ret, n, &lines);
+	if (!tid)
+		return -ESRCH;
+	snprintf(name, sizeof(name), "/proc/%d/maps", tid);
+	err = read_file(name, ret, n);
+	maps_root(tid, root, sizeof(root));
+	for (size_t i = 0; !err && i < *n; i++)
+		find_file(tid, root, &(*ret)[i]);
+	return err;
 }

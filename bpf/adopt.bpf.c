@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Making threads that run already the target's: an iterator over all tasks, read by the loader until it finds none that is new. */
+#include "member.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/*
+ * Hook: reading the iterator, task context, once for each task. The processes meant are those whose mappings the loader has told. Threads born while
+ * this goes on belong to the target when their parents do by then; the others are found by the next reading.
+ */
+SEC("iter/task")
+int on_adopt(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct cozbpf_thread *t;
+	__u32 number;
+
+	if (!task) { /* the end; the reader is the loader */
+		control.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+		return 0;
+	}
+	if (task->flags & PF_NOT_USER)
+		return 0;
+	number = process_number(task);
+	if (!number || !bpf_map_lookup_elem(&procs, &number))
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		__sync_fetch_and_add(&control.storage_lost, 1);
+		return 0;
+	}
+	if (t->member)
+		return 0;
+	t->tgid = number;
+	delay_adopt(t, &control);
+	__sync_fetch_and_add(&control.threads, 1);
+	__sync_fetch_and_add(&control.adopted, 1);
+	name_process(number, task);
+	return 0;
+}

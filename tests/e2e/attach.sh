@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Attaching to running processes: the prediction is that of a launched run, and nothing is left behind. The gain is 60 % x 50 % = 30 % by arithmetic; two
+# predictions differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations) less than once in 10,000 times.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture running
+line=$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
+line=running.c:$line
+experiment=(-q -P progress --fixed-line "$line" --fixed-speedup 0,50 --experiment-length 200ms)
+brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms -d 1s)
+
+target_pid=
+# begin COMMAND...: a target in the background, ready; its process in $target_pid, its output in $dir/target.
+begin() {
+	: >"$dir/target"
+	env --default-signal=INT,QUIT "$@" >"$dir/target" 2>&1 </dev/null &
+	target_pid=$!
+	started+=("$target_pid")
+	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
+}
+# end: it ends as it should.
+end() {
+	local rc=0
+	kill -TERM "$target_pid"
+	wait_for 20 gone "$target_pid" || bad "the target ends"
+	wait "$target_pid" || rc=$?
+	check "the target ends with status 0" [ "$rc" -eq 0 ]
+	check "it says so" has "$dir/target" '^end '
+}
+# look FILE: what a process shows of itself: mappings (addresses apart), signal actions and masks, descriptors, threads.
+look() {
+	{
+		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$target_pid/maps" | grep -v '\[uprobes\]' | sort | uniq -c
+		grep -hE '^(SigCgt|SigIgn|Threads|TracerPid)' "/proc/$target_pid/status"
+		grep -hE '^SigBlk' /proc/"$target_pid"/task/*/status
+		for fd in /proc/"$target_pid"/fd/*; do readlink "$fd"; done
+	} >"$1" 2>/dev/null
+}
+# attach STATUS OPTIONS...: attaches to the target.
+attach() {
+	local want=$1
+	shift
+	rm -f "$dir/profile.coz"
+	run "$want" "$tool" "$@" -o "$dir/profile.coz" -p "$target_pid"
+}
+asked() { # of pauses begun in the target
+	sed -nE "s/^cozbpf: process $target_pid \(.*\): .* ([0-9]+) begun\$/\1/p" "$dir/err"
+}
+paused() {
+	local n
+	n=$(asked)
+	check "its threads were paused (${n:-0} times)" is "${n:-0}" '>=' 20
+}
+point() { # FIELD of the point at 50 %: program_speedup, low, high
+	"$tool" report --json "$1" | python3 -c "
+import json, sys
+p = [p for p in json.load(sys.stdin)['lines'][0]['points'] if p['line_speedup'] == 0.5][0]
+print(100 * {'gain': p['program_speedup'], 'half': (p['ci'][1] - p['ci'][0]) / 2}['$2'])"
+}
+
+echo "-- the attached prediction is the launched one"
+rm -f "$dir/launched.coz"
+run 0 "$tool" run "${experiment[@]}" -d 10s -o "$dir/launched.coz" -- "$dir/running" plain 2 11
+begin "$dir/running" plain
+attach 0 "${experiment[@]}" -d 10s
+end
+launched=$(point "$dir/launched.coz" gain) attached=$(point "$dir/profile.coz" gain)
+half=$(awk -v a="$(point "$dir/launched.coz" half)" -v b="$(point "$dir/profile.coz" half)" 'BEGIN { print sqrt(a * a + b * b) }')
+check "launched $launched, attached $attached" is "$(awk -v a="$launched" -v b="$attached" 'BEGIN { d = a - b; print d < 0 ? -d : d }')" '<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h }')"
+check "by arithmetic 30" is "$(awk -v b="$attached" 'BEGIN { d = 30 - b; print d < 0 ? -d : d }')" '<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
+
+echo "-- every kind of binary, and nothing left behind"
+for how in dynamic static static-pie musl musl-static; do
+	case $how in
+	dynamic) fixture running ;;
+	static | static-pie) fixture running -$how ;;
+	musl*)
+		command -v musl-gcc >/dev/null || {
+			bad "musl-gcc is here"
+			continue
+		}
+		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include -idirafter "/usr/include/$(uname -m)-linux-gnu" $([ $how = musl ] || echo -static) \
+			-o "$dir/running" tests/e2e/fixtures/running.c || bad "it builds with musl"
+		;;
+	esac
+	echo "   $how"
+	begin "$dir/running" plain
+	look "$dir/before"
+	attach 0 "${brief[@]}"
+	look "$dir/after"
+	paused
+	says 'pause handler injected, signal [0-9]+; a thread stood still' 'pause handler taken out; a thread'
+	if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+	end
+done
+fixture running
+
+echo "-- as other programs do"
+for way in catchall blocked deep nomain many churn seccomp exec stops; do
+	echo "   $way"
+	begin "$dir/running" $way
+	[ $way = exec ] || look "$dir/before"
+	attach 0 "${brief[@]}" $([ $way != exec ] || echo -d 3s)
+	case $way in
+	blocked)
+		says 'pause handler injected, signal [0-9]+, unblocked;'
+		paused
+		;;
+	deep) says 'its stacks have no room for a signal' ;;
+	churn) ;;
+	*) paused ;;
+	esac
+	if [ $way != exec ] && [ $way != churn ]; then
+		look "$dir/after"
+		if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+	fi
+	end
+	check "no signal of ours reached it" grep -q ' foreign 0 not_caught 0' "$dir/target"
+done
+stops=$(sed -n 's/^stops //p' "$dir/target")
+check "it was held still ($stops)" is "$(cut -d' ' -f1 <<<"$stops")" '>=' 1
+check "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
+
+echo "-- children of what is attached to"
+begin "$dir/running" forks
+child_line=running.c:$(grep -n 'LINE_A of a child \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
+attach 0 "${brief[@]}" --fixed-line "$child_line" -d 3s
+end
+check "all children ended well" grep -q ' foreign 0 ' "$dir/target"
+n=$(sed -nE "s/^cozbpf: process [0-9]+ \(exe\): .* ([0-9]+) begun\$/\1/p" "$dir/err" | sort -n | tail -n 1)
+check "a child that is a new program was paused (${n:-0} times)" is "${n:-0}" '>=' 20
+
+echo "-- killed while attached: the target is unharmed, and the next one takes over what was left"
+begin "$dir/running" plain
+look "$dir/before"
+start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
+wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+run 3 "$tool" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
+says "process $target_pid is being profiled already, by process $tool_pid \(cozbpf\)" "hint: .*kill -INT $tool_pid"
+kill -KILL "$tool_pid"
+wait "$tool_pid" 2>/dev/null
+check "the target lives" is_state "$target_pid" [SR]
+attach 0 "${brief[@]}"
+says 'in a page that was left there' 'pause handler taken out;'
+paused
+look "$dir/after"
+if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+echo "-- ended by a signal"
+start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
+kill -INT "$tool_pid"
+ended 20 4 "it ends, with too little measured"
+says 'pause handler taken out;'
+echo "-- a stopped process"
+kill -STOP "$target_pid"
+attach 4 "${brief[@]}"
+check "it is still stopped" is_state "$target_pid" T
+kill -CONT "$target_pid"
+echo "-- the target ends first"
+start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+end
+ended 20 0 "cozbpf ends with it"
+
+echo "-- several processes"
+begin "$dir/running" plain 1
+first=$target_pid
+begin "$dir/running" plain 1
+rm -f "$dir/profile.coz"
+run 0 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
+says 'attached to 2 processes' "process $first: pause handler taken out" "process $target_pid: pause handler taken out"
+end
+target_pid=$first
+end
+
+echo "-- wrong numbers"
+run 2 "$tool" "${brief[@]}" -p nobody
+says "'nobody' is not a process number"
+run 2 "$tool" "${brief[@]}" -p 4194303
+says 'there is no process 4194303'
+run 2 "$tool" "${brief[@]}" -p 2
+says 'process 2 \(kthreadd\) is a thread of the kernel'
+begin "$dir/running" plain
+thread=$(ls "/proc/$target_pid/task" | tail -n 1)
+run 2 "$tool" "${brief[@]}" -p "$thread"
+says "$thread is a thread of process $target_pid" "hint: name the process: -p $target_pid"
+run 2 "$tool" -q -p "$target_pid"
+says 'no progress point given'
+run 2 "$tool" -p "$target_pid" -- true
+says "'--pid' and a command exclude each other"
+run 2 "$tool" -P nosuchthing -p "$target_pid"
+says "no symbol 'nosuchthing'"
+gdb -q -batch -ex 'shell sleep 3' -p "$target_pid" >/dev/null 2>&1 &
+started+=("$!")
+wait_for 20 grep -qE '^TracerPid:.[1-9]' "/proc/$target_pid/status" || bad "gdb attaches"
+attach 3 "${brief[@]}"
+says "process $target_pid is being traced by process [0-9]+ \(gdb\)"
+wait "${started[-1]}"
+end
+finish

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Attaching from outside to a process in namespaces of its own, with a root file system of its own: files, numbers, debug information, control groups.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture running
+fixture running -static
+line=running.c:$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
+brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms -d 1s)
+
+# A root of its own: a static program, stripped, whose debug information is elsewhere.
+mkdir -p "$dir/root/bin" "$dir/root/proc" "$dir/root/tmp"
+objcopy --only-keep-debug "$dir/running" "$dir/running.debug"
+objcopy --strip-all "$dir/running" "$dir/root/bin/app"
+id=$(readelf -n "$dir/running" | sed -n 's/.*Build ID: *//p')
+debug=/usr/lib/debug/.build-id/${id:0:2}
+
+inner=
+# begin COMMAND...: in new mount, PID, network and IPC namespaces, on that root; the process as the host numbers it in $inner.
+begin() {
+	: >"$dir/target"
+	unshare --mount --pid --net --ipc --uts --fork --kill-child "$@" >"$dir/target" 2>&1 </dev/null &
+	started+=("$!")
+	outer=$!
+	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
+	inner=$(pgrep -P "$outer" | head -n 1)
+}
+end() {
+	kill -TERM "$inner"
+	wait_for 20 gone "$inner" || bad "the target ends"
+	wait "$outer"
+	check "it says so" has "$dir/target" '^end '
+}
+paused() {
+	local n
+	n=$(sed -nE "s/^cozbpf: process $inner \(.*\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
+	check "its threads were paused (${n:-0} times)" is "${n:-0}" '>=' 20
+}
+attach() { # STATUS OPTIONS...
+	rm -f "$dir/profile.coz"
+	run "$1" "$tool" "${@:2}" -o "$dir/profile.coz"
+}
+
+echo "-- a container without debug information"
+begin chroot "$dir/root" /bin/app plain
+check "it has a number of its own" grep -q '^ready 1$' "$dir/target"
+attach 2 "${brief[@]}" -p "$inner"
+says "no debug information|no symbol|no line table"
+echo "-- found on the host, by build id"
+mkdir -p "$debug"
+cp "$dir/running.debug" "$debug/${id:2}.debug"
+attach 0 "${brief[@]}" -p "$inner"
+paused
+says 'pause handler taken out;'
+check "the line is ranked" has "$dir/profile.coz" "^experiment.selected=.*$line"
+rm -f "$debug/${id:2}.debug"
+rmdir "$debug" 2>/dev/null
+end
+
+echo "-- debug information in the container, the binary deleted since"
+mkdir -p "$dir/root/usr/lib/debug/.build-id/${id:0:2}"
+cp "$dir/running.debug" "$dir/root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+begin chroot "$dir/root" /bin/app plain
+mv "$dir/root/bin/app" "$dir/app"
+cp /bin/true "$dir/root/bin/app"
+attach 0 "${brief[@]}" -p "$inner"
+paused
+mv "$dir/app" "$dir/root/bin/app"
+echo "-- a link in the container's root that leads out of it is not followed"
+ln -sf /etc/passwd "$dir/root/bin/link"
+attach 2 "${brief[@]}" -P out=/bin/link:progress -p "$inner"
+says "'/bin/link'|sees no file '/bin/link'"
+attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
+end
+
+if unshare --user --map-root-user true 2>/dev/null; then
+	echo "-- a user namespace"
+	chmod 755 "$dir/root"
+	begin --user --map-root-user chroot "$dir/root" /bin/app plain
+	attach 0 "${brief[@]}" -p "$inner"
+	paused
+	end
+fi
+
+echo "-- a control group, and who joins it later"
+group=
+for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
+	[ -e "$at/cgroup.procs" ] && mkdir "$at/cozbpf-e2e-$$" 2>/dev/null && group=$at/cozbpf-e2e-$$ && break
+done
+if [ -z "$group" ]; then
+	echo "     no control group can be made here"
+else
+	begin chroot "$dir/root" /bin/app plain 1
+	first=$inner first_outer=$outer
+	echo "$first" >"$group/cgroup.procs"
+	rm -f "$dir/profile.coz"
+	start "$tool" "${brief[@]}" -d 4s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
+	wait_for 20 has "$dir/err" 'attached to 1 process ' || bad "it attaches"
+	begin chroot "$dir/root" /bin/app plain 1
+	echo "$inner" >"$group/cgroup.procs"
+	ended 20 0 "it ends"
+	paused
+	says "process $first: pause handler taken out" "process $inner: pause handler taken out"
+	end
+	inner=$first outer=$first_outer
+	: >"$dir/target"
+	kill -TERM "$inner"
+	wait "$outer"
+	rmdir "$group"
+	run 2 "$tool" "${brief[@]}" --cgroup "/cozbpf-e2e-$$"
+	says 'there is no control group'
+fi
+finish

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doctor's checks of a process that is to be attached to. Nothing is done to it. */
+#ifndef COZBPF_ATTACH_CHECKS_H
+#define COZBPF_ATTACH_CHECKS_H
+
+#include <stddef.h>
+
+#include "core/finding.h"
+
+/* Fills up to @max findings and returns their number. */
+size_t attach_checks(int pid, struct finding *ret, size_t max);
+
+#endif

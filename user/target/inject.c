@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See inject.h. */
+#include "target/inject.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cozbpf/abi.h>
+#include "shim_blob.h"
+#include "target/procfs.h"
+#include "target/tracee.h"
+
+#define PAGE 4096
+#define RT_MIN 34
+#define RT_MAX 64
+#define CATCH_ALL 24          /* real-time signals handled by a runtime that handles all */
+#define OLD_ACTION 64         /* place in the scratch page; the new action stands at its begin */
+#define LEAVE_NS 200000000ULL /* for threads to get out of the handler */
+#define LEAVE_POLL_NS 1000000
+#define MAX_UNBLOCKED 4096
+#define TRANSIENT_NS 2000000
+#define STACK_SCAN 262144     /* bytes of a stack in which the frame of an interrupted handler is looked for */
+#define MAGIC_AT (COZBPF_HANDLER_DISTANCE + 16)
+
+_Static_assert(sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
+
+static uint64_t bit(int signal)
+{
+	return 1ULL << (signal - 1);
+}
+
+struct blocked_any {
+	uint64_t mask;
+};
+
+static bool add_blocked(int pid, int tid, void *arg)
+{
+	struct signal_masks masks;
+
+	procfs_signals(pid, tid, &masks);
+	((struct blocked_any *)arg)->mask |= masks.blocked;
+	return true;
+}
+
+/* The first signal that is in none of @taken, from the usual one upwards and around. */
+static int first_free(uint64_t taken)
+{
+	for (int i = 0; i <= RT_MAX - RT_MIN; i++) {
+		int signal = RT_MIN + (INJECT_FIRST_SIGNAL - RT_MIN + i) % (RT_MAX - RT_MIN + 1);
+
+		if (!(taken & bit(signal)))
+			return signal;
+	}
+	return 0;
+}
+
+int inject_choose_signal(const int *pids, unsigned n, struct error *e)
+{
+	uint64_t used = 0, held = ~0ULL << (RT_MIN - 1);
+	struct blocked_any blocked = {0};
+	int signal;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct signal_masks masks;
+
+		procfs_signals(pids[i], procfs_live_thread(pids[i]), &masks);
+		procfs_threads(pids[i], add_blocked, &blocked);
+		used |= masks.ignored | masks.caught;
+		if (__builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL)
+			held &= ~masks.ignored;
+		else
+			held &= ~(masks.ignored | masks.caught);
+	}
+	signal = first_free(used | blocked.mask);
+	signal = signal ? signal : first_free(used);
+	signal = signal ? signal : first_free(~held);
+	if (signal)
+		return signal;
+	return error_set(e, EXIT_FORBIDDEN, "there is no real-time signal left that the target does not use");
+}
+
+/* The page that an earlier cozbpf has left in the process: an anonymous executable one with our magic. 0: there is none. */
+static uint64_t find_page(int pid, bool *ret_same)
+{
+	uint64_t start, end, offset, ino, found = 0;
+	uint8_t page[sizeof(shim_blob)];
+	unsigned major, minor;
+	char path[64], *line = NULL, perms[5];
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", procfs_live_thread(pid));
+	f = fopen(path, "re");
+	while (f && !found && getline(&line, &size, f) > 0) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start, &end, perms, &offset, &major, &minor, &ino) != 7 ||
+		    strcmp(perms, "r-xp") || ino || end - start != PAGE || !procfs_read_memory(pid, start, page, sizeof(page)) ||
+		    memcmp(page + MAGIC_AT, COZBPF_BLOB_MAGIC, 6))
+			continue;
+		found = start;
+		*ret_same = !memcmp(page, shim_blob, sizeof(page) - 8);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Whether the action is that of our handler, in whatever page. */
+static bool is_ours(const struct signal_action *a)
+{
+	return a->handler >= PAGE && a->flags == COZBPF_HANDLER_FLAGS && a->restorer == a->handler + COZBPF_HANDLER_DISTANCE;
+}
+
+static int64_t map_pages(struct tracee *t, size_t size)
+{
+	const uint64_t args[6] = {0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
+
+	return tracee_call(t, SYS_mmap, args);
+}
+
+static void unmap(struct tracee *t, uint64_t at, size_t size)
+{
+	tracee_call(t, SYS_munmap, (const uint64_t[6]){at, size});
+}
+
+/* Sets the action of the signal (NULL: leaves it), by way of the page at @scratch; what it was is read back. 0 or -errno. */
+static int set_action(struct tracee *t, uint64_t scratch, int signal, const struct signal_action *action, struct signal_action *ret_before)
+{
+	const uint64_t args[6] = {(uint64_t)signal, action ? scratch : 0, scratch + OLD_ACTION, 8};
+	int64_t err;
+
+	if (action && !procfs_write_memory(t->pid, scratch, action, sizeof(*action)))
+		return -EFAULT;
+	err = tracee_call(t, SYS_rt_sigaction, args);
+	if (err)
+		return (int)err;
+	return procfs_read_memory(t->pid, scratch + OLD_ACTION, ret_before, sizeof(*ret_before)) ? 0 : -EFAULT;
+}
+
+/* The page of code at @at, which is writable still, made executable and no longer writable. 0 or -errno. */
+static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
+{
+	uint8_t page[sizeof(shim_blob)];
+
+	memcpy(page, shim_blob, sizeof(page));
+	memcpy(page + sizeof(page) - 8, &clock_gettime, 8);
+	if (!procfs_write_memory(t->pid, at, page, sizeof(page)))
+		return -EFAULT;
+	return (int)tracee_call(t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
+}
+
+/* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring one first throws away what is pending. */
+static void clear_left(struct tracee *t, const struct injection *i, uint64_t scratch)
+{
+	const struct signal_action ignore = {.handler = 1}, none = {0};
+	struct signal_action was;
+	struct signal_masks masks;
+
+	procfs_signals(t->pid, t->tid, &masks);
+	for (int signal = RT_MIN; signal <= RT_MAX; signal++) {
+		if (!(masks.caught & bit(signal)) || set_action(t, scratch, signal, NULL, &was) || was.handler != i->at || !is_ours(&was))
+			continue;
+		set_action(t, scratch, signal, &ignore, &was);
+		set_action(t, scratch, signal, &none, &was);
+	}
+}
+
+/* Everything that the held thread does for it. 0 or -errno; -EBUSY: the signal is the program's own. */
+static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime, bool takes_over)
+{
+	struct signal_action action = {.flags = COZBPF_HANDLER_FLAGS}, ignored;
+	uint64_t scratch;
+	int64_t at = map_pages(t, i->at ? PAGE : 2 * PAGE);
+	int err = 0;
+
+	if (at < 0)
+		return (int)at;
+	scratch = (uint64_t)at;
+	if (!i->at) {
+		i->at = (uint64_t)at;
+		scratch = i->at + PAGE;
+		err = write_code(t, i->at, clock_gettime);
+	}
+	if (i->reused)
+		clear_left(t, i, scratch);
+	action.handler = i->at;
+	action.restorer = i->at + COZBPF_HANDLER_DISTANCE;
+	err = err ? err : set_action(t, scratch, i->signal, &action, &i->before);
+	if (!err && is_ours(&i->before)) {
+		i->before = (struct signal_action){0};
+	} else if (!err && i->before.handler && !takes_over) {
+		set_action(t, scratch, i->signal, &i->before, &ignored);
+		err = -EBUSY;
+	}
+	unmap(t, scratch, PAGE);
+	if (err && !i->reused)
+		unmap(t, i->at, PAGE);
+	return err;
+}
+
+static bool add_if_blocked(int pid, int tid, void *arg)
+{
+	struct injection *i = arg;
+	struct signal_masks masks;
+	int *bigger;
+
+	if (!procfs_signals(pid, tid, &masks) || !(masks.blocked & bit(i->signal)) || i->n_unblocked >= MAX_UNBLOCKED)
+		return true;
+	bigger = realloc(i->unblocked, (i->n_unblocked + 1) * sizeof(*bigger));
+	if (bigger) {
+		i->unblocked = bigger;
+		bigger[i->n_unblocked++] = tid;
+	}
+	return true;
+}
+
+/* Those that block it now and a little later: libc blocks all signals for a moment now and then. */
+static void unblock(struct injection *i)
+{
+	const struct timespec pause = {0, TRANSIENT_NS};
+	unsigned n = 0;
+
+	procfs_threads(i->pid, add_if_blocked, i);
+	if (i->n_unblocked)
+		nanosleep(&pause, NULL);
+	for (unsigned k = 0; k < i->n_unblocked; k++) {
+		int tid = i->unblocked[k];
+		struct signal_masks masks;
+		char state = procfs_state(i->pid, tid);
+
+		/* One that waits uninterruptibly would hold us up. */
+		if (state != 'D' && procfs_signals(i->pid, tid, &masks) && masks.blocked & bit(i->signal) &&
+		    !tracee_block(i->pid, tid, i->signal, false, NULL))
+			i->unblocked[n++] = tid;
+	}
+	i->n_unblocked = n;
+}
+
+void inject_forget(struct injection *i)
+{
+	free(i->unblocked);
+	i->unblocked = NULL;
+	i->n_unblocked = 0;
+}
+
+int inject(int pid, int signal, struct injection *ret, struct error *e)
+{
+	struct process_vdso vdso;
+	struct signal_masks masks;
+	struct tracee t;
+	bool same = false;
+	int err;
+
+	*ret = (struct injection){.pid = pid, .signal = signal};
+	if (tracee_vdso(pid, &vdso, e))
+		return -1;
+	ret->at = find_page(pid, &same);
+	if (!same)
+		ret->at = 0; /* of another build: it stays, with nothing that leads to it */
+	ret->reused = ret->at;
+	procfs_signals(pid, procfs_live_thread(pid), &masks);
+	if (tracee_hold(pid, &t, e))
+		return -1;
+	err = install(&t, ret, vdso.clock_gettime, __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
+	ret->held_ns = tracee_release(&t);
+	if (!err) {
+		unblock(ret);
+		return 0;
+	}
+	if (err == -EBUSY) {
+		error_set(e, EXIT_FORBIDDEN, "process %d uses signal %d, which was to ask its threads to pause", pid, signal);
+		return error_hint(e, "attach again: another one is chosen then");
+	}
+	error_set(e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN, "the pause handler cannot be put into process %d: %s", pid, strerror(-err));
+	return err == -ESRCH ? -1 : error_hint(e, "does a security module (SELinux, AppArmor) forbid executable memory there?");
+}
+
+struct inside {
+	uint64_t bit, restorer;
+	bool any;
+};
+
+/* Whether the frame of our handler is on the stack of a waiting thread: the restorer's address is where it returns to. */
+static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
+{
+	uint64_t words[512];
+
+	for (uint64_t at = sp & ~7ULL; at < sp + STACK_SCAN && procfs_read_memory(pid, at, words, sizeof(words)); at += sizeof(words))
+		for (size_t i = 0; i < sizeof(words) / 8; i++)
+			if (words[i] == restorer)
+				return true;
+	return false;
+}
+
+/*
+ * The kernel blocks the signal while its handler runs: a thread that does not block it is not in the handler, and one with which it is pending will
+ * be. One that blocks it of its own accord is told by its stack, when it waits.
+ */
+static bool look_inside(int pid, int tid, void *arg)
+{
+	struct inside *in = arg;
+	struct signal_masks masks;
+	uint64_t sp;
+
+	procfs_signals(pid, tid, &masks);
+	if (masks.pending & in->bit)
+		in->any = true;
+	else if (masks.blocked & in->bit)
+		in->any = !procfs_waiting_at(pid, tid, &sp) || frame_on_stack(pid, sp, in->restorer);
+	return !in->any;
+}
+
+/* Whether all threads have left the handler. */
+static bool wait_left(const struct injection *i)
+{
+	const struct timespec pause = {0, LEAVE_POLL_NS};
+
+	for (uint64_t waited = 0; waited < LEAVE_NS; waited += LEAVE_POLL_NS) {
+		struct inside in = {bit(i->signal), i->at + COZBPF_HANDLER_DISTANCE, false};
+
+		procfs_threads(i->pid, look_inside, &in);
+		if (!in.any)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+int inject_remove(struct injection *i, bool *ret_left, struct error *e)
+{
+	const struct signal_action ignore = {.handler = 1};
+	struct signal_action was;
+	bool left = wait_left(i);
+	struct tracee t;
+	int64_t scratch;
+	int err;
+
+	*ret_left = left;
+	if (tracee_hold(i->pid, &t, e))
+		return -1;
+	scratch = map_pages(&t, PAGE);
+	err = scratch < 0 ? (int)scratch : 0;
+	/* Ignoring it first throws away what is pending: with the default action that would kill the process. */
+	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
+	if (!err && !is_ours(&was))
+		i->before = was; /* the program has taken the signal for itself meanwhile */
+	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &i->before, &was);
+	if (left && !err)
+		unmap(&t, i->at, PAGE);
+	if (scratch > 0)
+		unmap(&t, (uint64_t)scratch, PAGE);
+	i->held_ns = tracee_release(&t);
+	for (unsigned k = 0; k < i->n_unblocked; k++)
+		if (procfs_state(i->pid, i->unblocked[k]))
+			tracee_block(i->pid, i->unblocked[k], i->signal, true, NULL);
+	inject_forget(i);
+	if (!err || err == -ESRCH)
+		return 0;
+	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s", i->pid, strerror(-err));
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See procfs.h. */
+#include "target/procfs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The text of /proc/PID/task/TID/NAME; its length, 0 when it cannot be read. */
+static size_t read_file(int pid, int tid, const char *name, char *ret, size_t size)
+{
+	char path[96];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, ret, size - 1);
+	if (fd >= 0)
+		close(fd);
+	ret[n > 0 ? n : 0] = 0;
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line, the name, is the process's own. */
+static uint64_t field(const char *status, const char *name, int base)
+{
+	char key[32];
+	const char *at;
+
+	snprintf(key, sizeof(key), "\n%s:", name);
+	at = strstr(status, key);
+	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+}
+
+bool procfs_signals(int pid, int tid, struct signal_masks *ret)
+{
+	char status[4096];
+
+	*ret = (struct signal_masks){0};
+	if (!read_file(pid, tid, "status", status, sizeof(status)))
+		return false;
+	ret->blocked = field(status, "SigBlk", 16);
+	ret->ignored = field(status, "SigIgn", 16);
+	ret->caught = field(status, "SigCgt", 16);
+	ret->pending = field(status, "SigPnd", 16) | field(status, "ShdPnd", 16);
+	return true;
+}
+
+uint64_t procfs_pending(int pid, int tid)
+{
+	struct signal_masks masks;
+
+	procfs_signals(pid, tid, &masks);
+	return masks.pending;
+}
+
+static uint64_t status_field(int pid, const char *name)
+{
+	char status[4096], path[32];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	n = f ? fread(status, 1, sizeof(status) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	status[n] = 0;
+	return field(status, name, 10);
+}
+
+int procfs_tgid(int pid)
+{
+	return (int)status_field(pid, "Tgid");
+}
+
+int procfs_tracer(int pid)
+{
+	return (int)status_field(pid, "TracerPid");
+}
+
+bool procfs_seccomp(int pid)
+{
+	return status_field(pid, "Seccomp") != 0;
+}
+
+/* What stands behind the name in a stat file, which may hold anything but ends with the last ')'. NULL: it has gone. */
+static const char *stat_fields(int pid, int tid, char *text, size_t size)
+{
+	const char *end;
+
+	if (!read_file(pid, tid, "stat", text, size))
+		return NULL;
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end + 2 : NULL;
+}
+
+char procfs_state(int pid, int tid)
+{
+	char text[1024];
+	const char *fields = stat_fields(pid, tid, text, sizeof(text));
+
+	return fields ? *fields : 0;
+}
+
+uint64_t procfs_start(int pid)
+{
+	char text[1024];
+	const char *at = stat_fields(pid, pid, text, sizeof(text));
+
+	for (int i = 3; at && i < 22; i++) /* the 22nd field; the state is the third */
+		at = (at = strchr(at, ' ')) ? at + 1 : NULL;
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+const char *procfs_comm(int pid, char *ret, size_t size)
+{
+	size_t n = read_file(pid, pid, "comm", ret, size);
+
+	if (!n)
+		snprintf(ret, size, "?");
+	ret[strcspn(ret, "\n")] = 0;
+	return ret;
+}
+
+void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg)
+{
+	struct dirent *d;
+	char name[64];
+	DIR *tasks;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", pid);
+	tasks = opendir(name);
+	if (!tasks)
+		return;
+	while ((d = readdir(tasks)))
+		if (d->d_name[0] != '.' && !handle(pid, atoi(d->d_name), arg))
+			break;
+	closedir(tasks);
+}
+
+static bool is_gone(char state)
+{
+	return !state || state == 'Z' || state == 'X' || state == 'x';
+}
+
+static bool take_live(int pid, int tid, void *arg)
+{
+	if (is_gone(procfs_state(pid, tid)))
+		return true;
+	*(int *)arg = tid;
+	return false;
+}
+
+int procfs_live_thread(int pid)
+{
+	int tid = 0;
+
+	if (!is_gone(procfs_state(pid, pid)))
+		return pid;
+	procfs_threads(pid, take_live, &tid);
+	return tid;
+}
+
+/* Calls that the kernel takes up again by itself after a stop, or that can be made again unharmed: waits that have taken nothing yet. */
+static bool is_easy_call(long number)
+{
+	static const long easy[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait,
+	    SYS_epoll_pwait, SYS_wait4, SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_restart_syscall};
+
+	for (size_t i = 0; i < sizeof(easy) / sizeof(easy[0]); i++)
+		if (number == easy[i])
+			return true;
+	return false;
+}
+
+bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp)
+{
+	char text[256], *pc;
+
+	/* "NUMBER ARGUMENTS... SP PC", or "running" */
+	if (!read_file(pid, tid, "syscall", text, sizeof(text)) || !(pc = strrchr(text, ' ')))
+		return false;
+	*pc = 0;
+	pc = strrchr(text, ' ');
+	*ret_sp = pc ? strtoull(pc + 1, NULL, 16) : 0;
+	return *ret_sp;
+}
+
+struct easiest {
+	int tid, rank;
+};
+
+static bool look_for_easier(int pid, int tid, void *arg)
+{
+	struct easiest *best = arg;
+	char text[256], state = procfs_state(pid, tid);
+	int rank = 3;
+
+	if (is_gone(state) || state == 'D' || state == 't')
+		return true;
+	if (state == 'R' && read_file(pid, tid, "syscall", text, sizeof(text)) && !strncmp(text, "running", 7))
+		rank = 1;
+	else if (read_file(pid, tid, "syscall", text, sizeof(text)) && is_easy_call(strtol(text, NULL, 10)))
+		rank = 2;
+	if (rank < best->rank)
+		*best = (struct easiest){tid, rank};
+	return best->rank > 1;
+}
+
+int procfs_easy_thread(int pid)
+{
+	struct easiest best = {0, 4};
+
+	procfs_threads(pid, look_for_easier, &best);
+	return best.tid;
+}
+
+static int open_memory(int pid, int flags)
+{
+	int tid = procfs_live_thread(pid);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", tid);
+	return tid ? open(path, flags | O_CLOEXEC) : -1;
+}
+
+bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n)
+{
+	int fd = open_memory(pid, O_RDONLY);
+	bool done = fd >= 0 && pread(fd, ret, n, (off_t)addr) == (ssize_t)n;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+bool procfs_write_memory(int pid, uint64_t addr, const void *from, size_t n)
+{
+	int fd = open_memory(pid, O_WRONLY);
+	bool done = fd >= 0 && pwrite(fd, from, n, (off_t)addr) == (ssize_t)n;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What /proc tells of a process or thread. Its text is partly the process's own doing (names): bounded, never trusted. Works when the main thread has ended. */
+#ifndef COZBPF_PROCFS_H
+#define COZBPF_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Masks of signals: bit n - 1 is signal n. 0 also when nothing can be read. */
+struct signal_masks {
+	uint64_t blocked, ignored, caught, pending; /* pending: for the thread or its process */
+};
+
+bool procfs_signals(int pid, int tid, struct signal_masks *ret);
+uint64_t procfs_pending(int pid, int tid);
+
+int procfs_tgid(int pid);    /* the process that a thread id belongs to; 0: there is none */
+int procfs_tracer(int pid);  /* 0: it is not traced */
+bool procfs_seccomp(int pid); /* it has a filter */
+char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: it has gone */
+uint64_t procfs_start(int pid);      /* start time in clock ticks since boot, which with the number names a process for good; 0: gone */
+const char *procfs_comm(int pid, char *ret, size_t size); /* @ret; "?" when it has gone */
+
+/* Stack pointer of a thread that waits in a system call; false: it runs, or has gone. */
+bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp);
+
+/* A thread that has not ended, whose /proc files stand for the process; 0: there is none. */
+int procfs_live_thread(int pid);
+
+/* The thread to be held (tracee.h): one that is executing, else one in a call that can be taken up again, else any. 0: none. */
+int procfs_easy_thread(int pid);
+
+/* Hands each thread to @handle until that returns false. */
+void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
+
+/* Reads or writes its memory, page protection notwithstanding. Whether all @n bytes were. */
+bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n);
+bool procfs_write_memory(int pid, uint64_t addr, const void *from, size_t n);
+
+#endif

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See tracee.h. Which thread is held, and the rules of ptrace that make it harmless. */
+#include "target/tracee.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shim/syscall.h"
+#include "shim/vdso.h"
+#include "target/procfs.h"
+
+#ifndef PTRACE_O_SUSPEND_SECCOMP
+#define PTRACE_O_SUSPEND_SECCOMP (1 << 21)
+#endif
+#ifndef PTRACE_GETSIGMASK
+#define PTRACE_GETSIGMASK 0x420a
+#define PTRACE_SETSIGMASK 0x420b
+#endif
+#ifndef PTRACE_EVENT_STOP
+#define PTRACE_EVENT_STOP 128
+#endif
+
+#define CODE_64BIT 0x33          /* code segment of 64-bit programs on x86-64 */
+#define STOP_TIMEOUT_NS 2000000000ULL /* a thread that does not stop by then waits uninterruptibly */
+#define POLL_NS 20000
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* While a thread is held, nothing that merely computes shall keep us from letting it go. Where it is not allowed it takes longer. */
+static void hurry(bool begin)
+{
+	const struct sched_param first = {.sched_priority = 1}, usual = {0};
+
+	sched_setscheduler(0, (begin ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, begin ? &first : &usual);
+}
+
+/* Waits for the next stop. 0, -ESRCH when the thread has ended, -ETIMEDOUT. */
+static int wait_stop(int tid, int *ret)
+{
+	const struct timespec pause = {0, POLL_NS};
+	uint64_t end = now_ns() + STOP_TIMEOUT_NS;
+	int n;
+
+	while (!(n = waitpid(tid, ret, __WALL | WNOHANG)) || (n < 0 && errno == EINTR)) {
+		if (now_ns() > end)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
+	return n == tid && WIFSTOPPED(*ret) ? 0 : -ESRCH;
+}
+
+static bool is_event_stop(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP;
+}
+
+/* Waits for the stop that PTRACE_INTERRUPT makes; a signal that is delivered meanwhile is passed on. */
+static int wait_interrupted(int tid)
+{
+	int status, err;
+
+	while (!(err = wait_stop(tid, &status))) {
+		if (is_event_stop(status))
+			return 0;
+		if (ptrace(PTRACE_CONT, tid, 0, (long)WSTOPSIG(status)))
+			return -errno;
+	}
+	return err;
+}
+
+/* Goes on to the entry or the exit of the system call. All signals are blocked; what else may stop it is that the process is being stopped. */
+static int to_syscall_stop(int tid)
+{
+	int status, err;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, tid, 0, 0))
+			return -errno;
+		err = wait_stop(tid, &status);
+	} while (!err && is_event_stop(status));
+	return err ? err : WSTOPSIG(status) == SYSCALL_STOP ? 0 : -EPROTO;
+}
+
+static uint64_t auxv_vdso(int pid)
+{
+	uint64_t pairs[128];
+	char path[32];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", procfs_live_thread(pid));
+	f = fopen(path, "re");
+	n = f ? fread(pairs, 16, sizeof(pairs) / 16, f) : 0;
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i < n; i++)
+		if (pairs[2 * i] == AT_SYSINFO_EHDR)
+			return pairs[2 * i + 1];
+	return 0;
+}
+
+/* All 64-bit processes of a kernel have the same vDSO, so ours tells what is where in theirs; that it is the same is looked at. */
+int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
+{
+	uint64_t ours = getauxval(AT_SYSINFO_EHDR), theirs = auxv_vdso(pid);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)ours;
+	size_t size = ours ? header->e_shoff + (size_t)header->e_shnum * header->e_shentsize : 0, at = 0;
+	const uint8_t *image = (const uint8_t *)ours;
+	uint8_t *copy = malloc(size + 1);
+	uint64_t function;
+
+	*ret = (struct process_vdso){0};
+	if (!size || !copy || !theirs || !procfs_read_memory(pid, theirs, copy, size) || memcmp(copy, image, size)) {
+		free(copy);
+		error_set(e, EXIT_FORBIDDEN, "process %d cannot be attached to: its vDSO is not the kernel's", pid);
+		return error_hint(e, "has it ended, is it a 32-bit program, or does the machine run with vdso=0?");
+	}
+	free(copy);
+	while (at + 1 < size && !(image[at] == 0x0f && image[at + 1] == 0x05)) /* syscall; any place where it can be read so will do */
+		at++;
+	function = (uint64_t)vdso_symbol(ours, SHIM_VDSO_CLOCK_GETTIME);
+	ret->clock_gettime = function ? function - ours + theirs : 0;
+	ret->syscall_at = theirs + at;
+	if (at + 1 < size)
+		return 0;
+	return error_set(e, EXIT_FORBIDDEN, "the vDSO of this kernel makes no system call");
+}
+
+static int fail_seize(int pid, int err, struct error *e)
+{
+	char comm[32];
+	int tracer = procfs_tracer(pid);
+
+	if (err == ESRCH)
+		return error_set(e, EXIT_OTHER, "process %d has ended", pid);
+	if (tracer) {
+		error_set(e, EXIT_FORBIDDEN, "process %d is being traced by process %d (%s)", pid, tracer,
+		    procfs_comm(tracer, comm, sizeof(comm)));
+		return error_hint(e, "end the debugger or strace that holds it first");
+	}
+	error_set(e, EXIT_FORBIDDEN, "process %d may not be attached to: %s", pid, strerror(err));
+	return error_hint(e, "run it with sudo, or grant CAP_SYS_PTRACE; see also /proc/sys/kernel/yama/ptrace_scope");
+}
+
+/* What stands in the way of making it call: checked while it is held. */
+static int check_held(struct tracee *t, struct error *e)
+{
+	if (t->saved.cs != CODE_64BIT)
+		return error_set(e, EXIT_FORBIDDEN, "process %d is a 32-bit program: only 64-bit programs can be attached to", t->pid);
+	if (ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
+	    (procfs_seccomp(t->pid) || ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
+		error_set(e, EXIT_FORBIDDEN, "process %d has a seccomp filter, which may kill it for what attaching needs", t->pid);
+		return error_hint(e, "run it with sudo: CAP_SYS_ADMIN is needed to suspend the filter meanwhile");
+	}
+	return 0;
+}
+
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
+{
+	uint64_t all = ~0ULL;
+	int err;
+
+	ret->pid = pid;
+	ret->tid = tid;
+	ret->called = false;
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
+		return fail_seize(pid, errno, e);
+	hurry(true);
+	ret->since_ns = now_ns();
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	err = wait_interrupted(tid);
+	if (err)
+		hurry(false);
+	if (err == -ETIMEDOUT) {
+		error_set(e, EXIT_OTHER, "thread %d of process %d does not stop: it waits uninterruptibly in the kernel", tid, pid);
+		return error_hint(e, "try again when it has got on");
+	}
+	if (err)
+		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
+	if (ptrace(PTRACE_GETREGS, tid, 0, &ret->saved) || ptrace(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+		hurry(false);
+		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
+	}
+	if (check_held(ret, e) || ptrace(PTRACE_SETSIGMASK, tid, 8, &all)) {
+		tracee_release(ret);
+		return -1;
+	}
+	return 0;
+}
+
+int tracee_hold(int pid, struct tracee *ret, struct error *e)
+{
+	struct process_vdso vdso;
+	int tid;
+
+	if (tracee_vdso(pid, &vdso, e))
+		return -1;
+	tid = procfs_easy_thread(pid);
+	if (!tid && procfs_tracer(pid))
+		return fail_seize(pid, EPERM, e);
+	if (!tid)
+		return error_set(e, EXIT_OTHER, "process %d has no thread that can be stopped: it has ended, or waits uninterruptibly", pid);
+	if (tracee_hold_thread(pid, tid, ret, e))
+		return -1;
+	ret->syscall_at = vdso.syscall_at;
+	return 0;
+}
+
+int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
+{
+	uint64_t bit = 1ULL << (signal - 1);
+	struct tracee t;
+
+	if (tracee_hold_thread(pid, tid, &t, e))
+		return -1;
+	t.mask = block ? t.mask | bit : t.mask & ~bit;
+	tracee_release(&t);
+	return 0;
+}
+
+int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
+{
+	struct user_regs_struct regs = t->saved;
+
+	t->called = true;
+	regs.orig_rax = ~0ULL; /* not in a system call: nothing is taken up again */
+	regs.rip = t->syscall_at;
+	regs.rax = (unsigned long)number;
+	regs.rdi = args[0];
+	regs.rsi = args[1];
+	regs.rdx = args[2];
+	regs.r10 = args[3];
+	regs.r8 = args[4];
+	regs.r9 = args[5];
+	if (ptrace(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) || to_syscall_stop(t->tid) ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
+		return -ESRCH;
+	return (int64_t)regs.rax;
+}
+
+/*
+ * The kernel takes up an interrupted system call by itself, with one exception: calls that answer EINTR whatever interrupted them, epoll_wait first of
+ * all. Where no signal was to be delivered the program has done nothing to deserve that: the call is made again.
+ */
+static void undo_eintr(struct tracee *t)
+{
+	if ((int64_t)t->saved.orig_rax < 0 || (int64_t)t->saved.rax != -EINTR || procfs_pending(t->pid, t->tid) & ~t->mask)
+		return;
+	t->saved.rip -= 2;
+	t->saved.rax = t->saved.orig_rax;
+	t->saved.orig_rax = ~0ULL;
+}
+
+uint64_t tracee_release(struct tracee *t)
+{
+	uint64_t held;
+
+	undo_eintr(t);
+	/* Restored where it was stopped first, in the delivery of signals: there the kernel looks whether a call is to be taken up. */
+	if (t->called) {
+		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+		ptrace(PTRACE_CONT, t->tid, 0, 0);
+		wait_interrupted(t->tid);
+	}
+	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
+	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
+	ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	held = now_ns() - t->since_ns;
+	hurry(false);
+	return held;
+}
