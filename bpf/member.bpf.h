@@ -17,7 +17,8 @@ static __always_inline __u32 process_number(struct task_struct *task)
 
 	if (!pid || BPF_CORE_READ(pid, level) < level || level > 32)
 		return 0;
-	at = (const struct upid *)((const char *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid));
+	at =
+	    (const struct upid *)((const char *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid));
 	return BPF_CORE_READ(at, nr);
 }
 

@@ -156,7 +156,7 @@ struct cozbpf_control {
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
 	__u32 pick;         /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
-	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0: there is none */
+	__u32 root;      /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0: there is none */
 	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are named here; written by adopt */
 	__u64 period_ns; /* CPU time between samples */
 	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
@@ -170,7 +170,7 @@ struct cozbpf_control {
 	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
 	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
-	__u64 selected_samples;                      /* samples of the selected line in this experiment; reset by the loader */
+	__u64 selected_samples;                       /* samples of the selected line in this experiment; reset by the loader */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {

@@ -120,6 +120,7 @@ def cell(case, actual, record, s):
     return {
         "case": case.name,
         "s": s,
+        "sign_only": case.sign_only,
         "actual": truth,
         "spread": actual.spread(s),
         "analytic": case.truth(s / 100) if case.truth else None,

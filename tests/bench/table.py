@@ -29,6 +29,15 @@ def row(c):
     return f"| {c['case']} | {c['s']} | {actual} | {percent(c['predicted'])} | {signed(c['error'])} | {interval} | {covered} | {percent(c['coz'])} | {signed(c['coz_error'])} |"
 
 
+def sign(cells):
+    """Of the cases of which only the sign means something: in how many cells it was predicted, the whole interval on its side."""
+    known = [c for c in cells if c["sign_only"] and c["interval"]]
+    if not known:
+        return ""
+    right = sum((c["interval"][0] > 0) if c["actual"] > 0 else (c["interval"][1] < 0) for c in known)
+    return f"\n- {', '.join(sorted({c['case'] for c in known}))}: the sign alone counts, and no other line of this summary has it: {right} of {len(known)} intervals lie on the right side of 0."
+
+
 def summary_of(name, cells, key):
     """Mean absolute error, median, worst cell of the figures under @key."""
     known = [c for c in cells if c[key] is not None]
@@ -104,8 +113,9 @@ class Accuracy:
             self._say(row(c))
 
     def summary(self, records):
-        cells = [c for record in records for c in record["cells"]]
-        self._say("\n" + "\n".join([summary_of("cozbpf", cells, "error"), coverage(cells), summary_of("Coz", cells, "coz_error"), against_coz(cells)]))
+        all_cells = [c for record in records for c in record["cells"]]
+        cells = [c for c in all_cells if not c["sign_only"]]
+        self._say("\n" + "\n".join([summary_of("cozbpf", cells, "error"), coverage(cells), summary_of("Coz", cells, "coz_error"), against_coz(cells)]) + sign(all_cells))
         remarks = [f"- {record['case']}: {text}." for record in records for text in notes(record)]
         if remarks:
             self._say("\nRemarks:\n\n" + "\n".join(remarks))

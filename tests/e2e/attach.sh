@@ -7,7 +7,7 @@
 fixture running
 line=$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
 line=running.c:$line
-experiment=(-q -P progress --fixed-line "$line" --fixed-speedup 0,50 --experiment-length 200ms)
+experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50" --experiment-length 200ms)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms -d 1s)
 
 target_pid=
@@ -80,7 +80,9 @@ for how in dynamic static static-pie musl musl-static; do
 			bad "musl-gcc is here"
 			continue
 		}
-		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include -idirafter "/usr/include/$(uname -m)-linux-gnu" $([ $how = musl ] || echo -static) \
+		link=()
+		[ $how = musl ] || link=(-static)
+		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include -idirafter "/usr/include/$(uname -m)-linux-gnu" "${link[@]}" \
 			-o "$dir/running" tests/e2e/fixtures/running.c || bad "it builds with musl"
 		;;
 	esac
@@ -101,7 +103,9 @@ for way in catchall blocked deep nomain many churn seccomp exec stops; do
 	echo "   $way"
 	begin "$dir/running" $way
 	[ $way = exec ] || look "$dir/before"
-	attach 0 "${brief[@]}" $([ $way != exec ] || echo -d 3s)
+	longer=()
+	[ $way != exec ] || longer=(-d 3s)
+	attach 0 "${brief[@]}" "${longer[@]}"
 	case $way in
 	blocked)
 		says 'pause handler injected, signal [0-9]+, unblocked;'
@@ -183,7 +187,7 @@ says 'there is no process 4194303'
 run 2 "$tool" "${brief[@]}" -p 2
 says 'process 2 \(kthreadd\) is a thread of the kernel'
 begin "$dir/running" plain
-thread=$(ls "/proc/$target_pid/task" | tail -n 1)
+thread=$(find "/proc/$target_pid/task" -mindepth 1 -maxdepth 1 ! -name "$target_pid" -printf '%f\n' -quit)
 run 2 "$tool" "${brief[@]}" -p "$thread"
 says "$thread is a thread of process $target_pid" "hint: name the process: -p $target_pid"
 run 2 "$tool" -q -p "$target_pid"

@@ -44,11 +44,17 @@ attach() { # STATUS OPTIONS...
 echo "-- a container without debug information"
 begin chroot "$dir/root" /bin/app plain
 check "it has a number of its own" grep -q '^ready 1$' "$dir/target"
-attach 2 "${brief[@]}" -p "$inner"
-says "no debug information|no symbol|no line table"
+attach 4 "${brief[@]}" -p "$inner"
+says 'has no debug information' "hint: .*/proc/$inner/root/usr/lib/debug/.build-id/"
+run 3 "$tool" doctor -p "$inner"
+prints "^missing +debug information .*has none"
 echo "-- found on the host, by build id"
 mkdir -p "$debug"
 cp "$dir/running.debug" "$debug/${id:2}.debug"
+run 0 "$tool" doctor -p "$inner"
+prints '^ok +held by others ' '^ok +kind of process ' '^ok +threads ' '^ok +debug information '
+run 0 "$tool" lines -p "$inner"
+prints 'running\.c'
 attach 0 "${brief[@]}" -p "$inner"
 paused
 says 'pause handler taken out;'

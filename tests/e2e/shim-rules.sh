@@ -54,17 +54,13 @@ prints '^child [0-9]+ turns' '^exited 0$'
 paused parent
 says_not 'warning: process'
 
-echo "-- children without the handler"
+echo "-- children that the preloaded library does not reach get the handler by injection"
 profile "$dir/parent" env-i "$dir/victim" $ms plain
 lives
-named victim "$no_handler"
+paused victim
 profile "$dir/parent" exec "$dir/static_victim" $ms plain
 lives
-named static_victim "$no_handler"
-profile "$dir/parent" ignored "$dir/victim" $ms plain
-lives
-named victim "$no_handler"
-
+paused static_victim
 if findmnt -no OPTIONS -T "$dir" | grep -qw nosuid; then
 	echo "     $dir is mounted nosuid: no setuid child"
 else
@@ -73,16 +69,23 @@ else
 	chmod u+s "$dir/setuid_victim"
 	profile "$dir/parent" exec "$dir/setuid_victim" $ms plain
 	lives
-	named setuid_victim "$no_handler"
+	paused setuid_victim
 fi
 
 echo "-- programs that use the signal themselves"
-for way in handles ignores defaults; do
+profile "$dir/parent" ignored "$dir/victim" $ms plain
+lives
+named victim "$no_handler"
+for way in handles ignores; do
 	profile "$dir/parent" exec "$dir/victim" $ms $way
 	lives
 	prints ' 0 foreign'
 	named victim "$no_handler"
 done
+profile "$dir/parent" exec "$dir/victim" $ms defaults # takes the handler away and makes no use of the signal: it is put back
+lives
+prints ' 0 foreign'
+paused victim
 
 echo "-- programs that block or take signals"
 profile "$dir/parent" exec "$dir/victim" $ms blocks
@@ -110,7 +113,7 @@ paused victim
 echo "-- many that cannot be paused are told of once"
 rm -f "$dir/profile.coz"
 run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P progress --fixed-line "$(line_of parent BESIDE)" --fixed-speedup 100 --experiment-length 50ms -- \
-	"$dir/parent" storm 30 "$dir/static_victim" 40
-says 'warning: process [0-9]+ \(static_victim\) and [0-9]+ more of that name could not be paused .*it has no pause handler'
+	"$dir/parent" storm 30 "$dir/victim" 40 handles
+says 'warning: process [0-9]+ \(victim\) and [0-9]+ more of that name could not be paused .*it has no pause handler'
 check "there is one warning" [ "$(grep -c 'warning: process' "$dir/err")" -eq 1 ]
 finish

@@ -62,7 +62,8 @@ static size_t check_debug(int pid, struct finding *ret, size_t max)
 		finding_set(ret, FINDING_MISSING, "%.200s", e.status ? e.cause : "the program is not mapped");
 	else if (!object_has_debug_info(o)) {
 		finding_set(ret, FINDING_MISSING, "'%.200s' has none", path);
-		finding_hint(ret, "build it with -g, or install its debug file: it is found by build id below /usr/lib/debug, here or in the container");
+		finding_hint(ret,
+		    "build it with -g, or install its debug file: it is found by build id below /usr/lib/debug, here or in the container");
 	} else
 		finding_set(ret, FINDING_OK, "'%.200s' has it", path);
 	object_close(o);

@@ -189,7 +189,10 @@ int cmd_lines(int argc, char **argv)
 	int first = options_parse(&table, argc, argv, &o, &e), ret = first;
 
 	if (first > 0 && argc - first != !o.pid) {
-		ret = error_set(&e, EXIT_USAGE, first == argc ? "no binary is named" : o.pid ? "'--pid' and a binary exclude each other" : "more than one binary is named");
+		ret = error_set(&e, EXIT_USAGE,
+		    first == argc ? "no binary is named"
+		    : o.pid       ? "'--pid' and a binary exclude each other"
+				  : "more than one binary is named");
 		error_hint(&e, "usage: %s", table.usage);
 	} else if (first > 0) {
 		ret = list_binary(o.pid ? NULL : argv[first], &o, &e);

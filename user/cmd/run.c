@@ -16,7 +16,8 @@
 
 static const struct option_entry entries[] = {
     {'p', "pid", OPTION_LIST, FIELD(pids), "PID", "profile this running process instead of launching a command; repeatable"},
-    {0, "cgroup", OPTION_STRING, FIELD(cgroup), "PATH", "profile all processes of this control group, those that come later included: a container"},
+    {0, "cgroup", OPTION_STRING, FIELD(cgroup), "PATH",
+	"profile all processes of this control group, those that come later included: a container"},
     {'P', "progress", OPTION_LIST, FIELD(progress), "[NAME=]SPEC",
 	"progress point; repeatable; without one the whole run counts (--end-to-end)"},
     {'s', "source-scope", OPTION_LIST, FIELD(sources), "PATTERN",
@@ -129,11 +130,11 @@ static int parse_until(struct run_options *o, struct error *e)
 /* What makes no sense for processes that run already. */
 static int check_attach(const struct run_options *o, struct error *e)
 {
-	const char *what = o->command[0]     ? "a command"
-			   : o->runs != 1    ? "'--runs'"
-			   : o->end_to_end   ? "'--end-to-end'"
-			   : o->user         ? "'--user'"
-					     : NULL;
+	const char *what = o->command[0]   ? "a command"
+			   : o->runs != 1  ? "'--runs'"
+			   : o->end_to_end ? "'--end-to-end'"
+			   : o->user       ? "'--user'"
+					   : NULL;
 
 	if (!(o->pids.n || o->cgroup) || !what)
 		return 0;

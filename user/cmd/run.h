@@ -85,7 +85,7 @@ struct runner {
 	int claim_fd;      /* of the command (owner.h) */
 	char cgroup[4096]; /* directory of the control group attached to; empty: none */
 	uint64_t join_ns;  /* when to look for its new members */
-	int signal;   /* number of the pause signal */
+	int signal;        /* number of the pause signal */
 	struct point points[COZBPF_POINTS];
 	unsigned n_points;
 	uint32_t fixed_line;
@@ -135,6 +135,8 @@ struct runner {
 	int signal_fd;
 };
 
+/* When run_inject_due() has something to look at; UINT64_MAX: nothing. */
+uint64_t run_inject_next(const struct runner *r);
 uint64_t monotonic_ns(void);
 void run_say(const struct runner *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -185,7 +187,7 @@ int run_once(struct runner *r, struct error *e);
 int run_open_signals(struct runner *r, struct error *e);
 void run_close_signals(struct runner *r);
 int run_start(struct runner *r, struct error *e); /* the record of the run's beginning */
-bool run_watch(struct runner *r);                 /* profiles; whether the target has ended by itself, rather than its time of being profiled */
+bool run_watch(struct runner *r); /* profiles; whether the target has ended by itself, rather than its time of being profiled */
 
 /* run_attach.c: processes that run already. */
 int run_attach_resolve(struct runner *r, struct error *e);

@@ -16,7 +16,7 @@
 #include "target/procfs.h"
 #include "target/quota.h"
 
-#define MAX_MEMBERS 1024      /* processes of a control group */
+#define MAX_MEMBERS 1024     /* processes of a control group */
 #define JOIN_NS 100000000ULL /* how often it is looked who has joined the group */
 
 /* Adds a process to those attached to. -1 with @e. */

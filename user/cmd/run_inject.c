@@ -2,6 +2,7 @@
 /* Which processes of the target get the pause handler by injection: those attached to, and those that a preloaded library does not reach. */
 #include "cmd/run.h"
 
+#include <elf.h>
 #include <time.h>
 
 #include "target/procfs.h"
@@ -23,7 +24,11 @@ void run_inject_after_exec(struct runner *r, struct process *p)
 
 	run_inject_forget(p);
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
-	if (r->attached && run_inject_now(r, p, &e))
+	if (!r->attached && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
+	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
+		return;
+	/* No preloaded library reaches it: it is static (there is no interpreter), setuid, its environment was cleared, or it was not started by us. */
+	if (run_inject_now(r, p, &e) && procfs_live_thread(p->pid))
 		run_say(r, "warning: %s", e.cause);
 }
 
@@ -64,6 +69,16 @@ void run_inject_due(struct runner *r, struct process *p, uint64_t now)
 		return;
 	if (run_inject_now(r, p, &e) && r->o.verbose)
 		run_say(r, "%s", e.cause);
+}
+
+uint64_t run_inject_next(const struct runner *r)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (const struct process *p = r->processes; p; p = p->next)
+		if (p->shim_ns && p->shim_ns < next)
+			next = p->shim_ns;
+	return next;
 }
 
 void run_inject_undo(struct runner *r)

@@ -97,7 +97,8 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 {
 	struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN}};
-	uint64_t ns = due > now ? due - now : 0, tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
+	uint64_t shim = run_inject_next(r), next = due < shim ? due : shim, ns = next > now ? next - now : 0,
+		 tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
 	struct timespec t;
 
 	if (ns > tick)

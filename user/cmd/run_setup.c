@@ -114,6 +114,7 @@ static int spec_object(struct runner *r, const struct spec *spec, struct object 
 		}
 		return 0;
 	}
+	*ret = NULL;
 	*ret_own = true;
 	if (r->attached)
 		return run_attach_object(r, spec->path, ret, e);
@@ -165,7 +166,8 @@ static int add_points(struct runner *r, struct error *e)
 		return 0;
 	if (r->attached) {
 		error_set(e, EXIT_USAGE, "no progress point given (-P)");
-		return error_hint(e, "attached to a running process, visits to a point are the only progress there is: -P FUNCTION, or -P FILE:LINE");
+		return error_hint(
+		    e, "attached to a running process, visits to a point are the only progress there is: -P FUNCTION, or -P FILE:LINE");
 	}
 	if (!r->o.end_to_end)
 		run_say(r, "no progress point given (-P): the whole run is one unit of progress, as with --end-to-end");

@@ -18,7 +18,7 @@
 
 struct unwind_file {
 	uint64_t ino;
-	char *path, *file; /* as the process and as we see it */
+	char *path, *file;              /* as the process and as we see it */
 	struct cozbpf_unwind_row *rows; /* made, and not yet in the kernel's table */
 	size_t n;
 	uint32_t first, count; /* in the kernel's table */

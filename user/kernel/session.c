@@ -280,7 +280,8 @@ int session_adopt(struct session *s, struct error *e)
 		before = __atomic_load_n(&c->adopted, __ATOMIC_RELAXED);
 		err = adopt_once(s);
 		if (err)
-			return error_set(e, EXIT_FORBIDDEN, "the threads of the target cannot be listed by a BPF iterator: %s", strerror(-err));
+			return error_set(
+			    e, EXIT_FORBIDDEN, "the threads of the target cannot be listed by a BPF iterator: %s", strerror(-err));
 		if (__atomic_load_n(&c->adopted, __ATOMIC_RELAXED) == before)
 			break;
 	}

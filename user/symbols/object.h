@@ -32,7 +32,7 @@ struct elf_file {
 };
 
 struct object {
-	char *file, *path, *root;       /* see struct object_place */
+	char *file, *path, *root;         /* see struct object_place */
 	struct elf_file main, debug, alt; /* .elf is NULL: no separate debug file, none that dwz made */
 	char *debug_path;
 	char *debug_note; /* why a debug file that is there was not taken; NULL: none was seen */

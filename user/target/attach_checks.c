@@ -20,7 +20,8 @@ static void check_holder(int pid, struct finding *f)
 	char comm[32];
 
 	if (tracer) {
-		finding_set(f, FINDING_MISSING, "process %d is being traced by process %d (%s)", pid, tracer, procfs_comm(tracer, comm, sizeof(comm)));
+		finding_set(f, FINDING_MISSING, "process %d is being traced by process %d (%s)", pid, tracer,
+		    procfs_comm(tracer, comm, sizeof(comm)));
 		finding_hint(f, "end the debugger or strace that holds it");
 		return;
 	}
@@ -77,7 +78,8 @@ static void check_threads(int pid, struct finding *f)
 	}
 	procfs_threads(pid, count_thread, &c);
 	if (c.blocked)
-		finding_set(f, FINDING_WARNING, "%u of %u threads block signal %d: it will be unblocked for the time of profiling", c.blocked, c.threads, c.signal);
+		finding_set(f, FINDING_WARNING, "%u of %u threads block signal %d: it will be unblocked for the time of profiling",
+		    c.blocked, c.threads, c.signal);
 	else if (c.stuck == c.threads)
 		finding_set(f, FINDING_WARNING, "all %u threads wait uninterruptibly at the moment: none can be stopped", c.threads);
 	else

@@ -60,7 +60,8 @@ static size_t add_processes(const char *directory, int *ret, size_t max, size_t 
 		fclose(procs);
 	groups = depth < MAX_DEPTH ? opendir(directory) : NULL;
 	while (groups && (d = readdir(groups)))
-		if (d->d_type == DT_DIR && d->d_name[0] != '.' && (size_t)snprintf(path, sizeof(path), "%s/%s", directory, d->d_name) < sizeof(path))
+		if (d->d_type == DT_DIR && d->d_name[0] != '.' &&
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory, d->d_name) < sizeof(path))
 			n = add_processes(path, ret, max, n, depth + 1);
 	if (groups)
 		closedir(groups);

@@ -26,7 +26,7 @@
 #define LEAVE_POLL_NS 1000000
 #define MAX_UNBLOCKED 4096
 #define TRANSIENT_NS 2000000
-#define STACK_SCAN 262144     /* bytes of a stack in which the frame of an interrupted handler is looked for */
+#define STACK_SCAN 262144 /* bytes of a stack in which the frame of an interrupted handler is looked for */
 #define MAGIC_AT (COZBPF_HANDLER_DISTANCE + 16)
 
 _Static_assert(sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
@@ -99,7 +99,8 @@ static uint64_t find_page(int pid, bool *ret_same)
 	snprintf(path, sizeof(path), "/proc/%d/maps", procfs_live_thread(pid));
 	f = fopen(path, "re");
 	while (f && !found && getline(&line, &size, f) > 0) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start, &end, perms, &offset, &major, &minor, &ino) != 7 ||
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start, &end, perms, &offset, &major, &minor,
+			&ino) != 7 ||
 		    strcmp(perms, "r-xp") || ino || end - start != PAGE || !procfs_read_memory(pid, start, page, sizeof(page)) ||
 		    memcmp(page + MAGIC_AT, COZBPF_BLOB_MAGIC, 6))
 			continue;
@@ -278,7 +279,8 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 		error_set(e, EXIT_FORBIDDEN, "process %d uses signal %d, which was to ask its threads to pause", pid, signal);
 		return error_hint(e, "attach again: another one is chosen then");
 	}
-	error_set(e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN, "the pause handler cannot be put into process %d: %s", pid, strerror(-err));
+	error_set(
+	    e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN, "the pause handler cannot be put into process %d: %s", pid, strerror(-err));
 	return err == -ESRCH ? -1 : error_hint(e, "does a security module (SELinux, AppArmor) forbid executable memory there?");
 }
 

@@ -20,11 +20,11 @@ struct signal_action {
 
 struct injection {
 	int pid, signal;
-	uint64_t at;               /* address of the page */
+	uint64_t at;                 /* address of the page */
 	struct signal_action before; /* what the signal had */
-	uint64_t held_ns;          /* how long a thread of it was held still for this */
-	bool reused;               /* a page that an earlier cozbpf left was taken over */
-	int *unblocked;            /* threads that blocked the signal, and do not now */
+	uint64_t held_ns;            /* how long a thread of it was held still for this */
+	bool reused;                 /* a page that an earlier cozbpf left was taken over */
+	int *unblocked;              /* threads that blocked the signal, and do not now */
 	unsigned n_unblocked;
 };
 

@@ -50,7 +50,8 @@ void maps_root(int pid, char *ret, size_t size)
 	*ret = 0;
 	for (int i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "/proc/%d/%s", pid, i ? "ns/mnt" : "root");
-		if (!stat(i ? "/proc/self/ns/mnt" : "/", &ours) && !stat(name, &theirs) && (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
+		if (!stat(i ? "/proc/self/ns/mnt" : "/", &ours) && !stat(name, &theirs) &&
+		    (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
 			snprintf(ret, size, "/proc/%d/root", pid);
 	}
 }

@@ -22,8 +22,8 @@ static socklen_t name_of(int pid, struct sockaddr_un *ret)
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	stat("/proc/self/ns/pid", &st);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-			   (size_t)snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "cozbpf/%" PRIu64 "/%d/%" PRIu64, (uint64_t)st.st_ino, pid,
-			       procfs_start(pid)));
+			   (size_t)snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "cozbpf/%" PRIu64 "/%d/%" PRIu64,
+			       (uint64_t)st.st_ino, pid, procfs_start(pid)));
 }
 
 /* The process that holds the name; 0: it cannot be told. */
@@ -57,6 +57,7 @@ int owner_claim(int pid, struct error *e)
 	}
 	close(fd);
 	owner = holder(&name, size);
-	error_set(e, EXIT_FORBIDDEN, "process %d is being profiled already, by process %d (%s)", pid, owner, procfs_comm(owner, comm, sizeof(comm)));
+	error_set(e, EXIT_FORBIDDEN, "process %d is being profiled already, by process %d (%s)", pid, owner,
+	    procfs_comm(owner, comm, sizeof(comm)));
 	return error_hint(e, "wait until it has ended, or end it: kill -INT %d", owner);
 }

@@ -129,6 +129,41 @@ const char *procfs_comm(int pid, char *ret, size_t size)
 	return ret;
 }
 
+uint64_t procfs_auxv(int pid, uint64_t type)
+{
+	uint64_t pairs[128];
+	char path[32];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", procfs_live_thread(pid));
+	f = fopen(path, "re");
+	n = f ? fread(pairs, 16, sizeof(pairs) / 16, f) : 0;
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i < n; i++)
+		if (pairs[2 * i] == type)
+			return pairs[2 * i + 1];
+	return 0;
+}
+
+bool procfs_has_variable(int pid, const char *name)
+{
+	char path[32], *variable = NULL;
+	size_t size = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", procfs_live_thread(pid));
+	f = fopen(path, "re");
+	while (f && !found && getdelim(&variable, &size, 0, f) > 0)
+		found = !strncmp(variable, name, strlen(name));
+	free(variable);
+	if (f)
+		fclose(f);
+	return found;
+}
+
 void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg)
 {
 	struct dirent *d;
@@ -171,8 +206,8 @@ int procfs_live_thread(int pid)
 /* Calls that the kernel takes up again by itself after a stop, or that can be made again unharmed: waits that have taken nothing yet. */
 static bool is_easy_call(long number)
 {
-	static const long easy[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait,
-	    SYS_epoll_pwait, SYS_wait4, SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_restart_syscall};
+	static const long easy[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
+	    SYS_epoll_wait, SYS_epoll_pwait, SYS_wait4, SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_restart_syscall};
 
 	for (size_t i = 0; i < sizeof(easy) / sizeof(easy[0]); i++)
 		if (number == easy[i])

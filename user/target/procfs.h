@@ -16,12 +16,18 @@ struct signal_masks {
 bool procfs_signals(int pid, int tid, struct signal_masks *ret);
 uint64_t procfs_pending(int pid, int tid);
 
-int procfs_tgid(int pid);    /* the process that a thread id belongs to; 0: there is none */
-int procfs_tracer(int pid);  /* 0: it is not traced */
-bool procfs_seccomp(int pid); /* it has a filter */
+int procfs_tgid(int pid);            /* the process that a thread id belongs to; 0: there is none */
+int procfs_tracer(int pid);          /* 0: it is not traced */
+bool procfs_seccomp(int pid);        /* it has a filter */
 char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: it has gone */
 uint64_t procfs_start(int pid);      /* start time in clock ticks since boot, which with the number names a process for good; 0: gone */
 const char *procfs_comm(int pid, char *ret, size_t size); /* @ret; "?" when it has gone */
+
+/* Value of an entry of its auxiliary vector (AT_*); 0 without it. */
+uint64_t procfs_auxv(int pid, uint64_t type);
+
+/* Whether a variable was in the environment that its program was started with; @name ends in '='. */
+bool procfs_has_variable(int pid, const char *name);
 
 /* Stack pointer of a thread that waits in a system call; false: it runs, or has gone. */
 bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp);

@@ -29,7 +29,7 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-#define CODE_64BIT 0x33          /* code segment of 64-bit programs on x86-64 */
+#define CODE_64BIT 0x33               /* code segment of 64-bit programs on x86-64 */
 #define STOP_TIMEOUT_NS 2000000000ULL /* a thread that does not stop by then waits uninterruptibly */
 #define POLL_NS 20000
 #define SYSCALL_STOP (SIGTRAP | 0x80)
@@ -97,28 +97,10 @@ static int to_syscall_stop(int tid)
 	return err ? err : WSTOPSIG(status) == SYSCALL_STOP ? 0 : -EPROTO;
 }
 
-static uint64_t auxv_vdso(int pid)
-{
-	uint64_t pairs[128];
-	char path[32];
-	size_t n = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", procfs_live_thread(pid));
-	f = fopen(path, "re");
-	n = f ? fread(pairs, 16, sizeof(pairs) / 16, f) : 0;
-	if (f)
-		fclose(f);
-	for (size_t i = 0; i < n; i++)
-		if (pairs[2 * i] == AT_SYSINFO_EHDR)
-			return pairs[2 * i + 1];
-	return 0;
-}
-
 /* All 64-bit processes of a kernel have the same vDSO, so ours tells what is where in theirs; that it is the same is looked at. */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 {
-	uint64_t ours = getauxval(AT_SYSINFO_EHDR), theirs = auxv_vdso(pid);
+	uint64_t ours = getauxval(AT_SYSINFO_EHDR), theirs = procfs_auxv(pid, AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)ours;
 	size_t size = ours ? header->e_shoff + (size_t)header->e_shnum * header->e_shentsize : 0, at = 0;
 	const uint8_t *image = (const uint8_t *)ours;
@@ -215,7 +197,8 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 	if (!tid && procfs_tracer(pid))
 		return fail_seize(pid, EPERM, e);
 	if (!tid)
-		return error_set(e, EXIT_OTHER, "process %d has no thread that can be stopped: it has ended, or waits uninterruptibly", pid);
+		return error_set(
+		    e, EXIT_OTHER, "process %d has no thread that can be stopped: it has ended, or waits uninterruptibly", pid);
 	if (tracee_hold_thread(pid, tid, ret, e))
 		return -1;
 	ret->syscall_at = vdso.syscall_at;
