@@ -10,8 +10,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-    {"run", cmd_run, "launch a command and profile it (the default)"},
-    {"attach", cmd_run, "profile a running process (the default with -p)"},
+    {"run", cmd_run, "launch a command, or attach to a running process, and profile it (the default)"},
+    {"attach", cmd_run, NULL}, /* another name of run, for those who expect one */
     {"report", cmd_report, "show what was measured"},
     {"lines", cmd_lines, "what could be selected in a binary"},
     {"doctor", cmd_doctor, "what this machine allows"},
@@ -37,7 +37,8 @@ static int help(FILE *out)
 		fprintf(out, "       cozbpf %s [options]\n", commands[i].name);
 	fputs("\n", out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+		if (commands[i].help)
+			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\n`cozbpf COMMAND --help` lists a command's options; `cozbpf run --help` those for profiling.\n", out);
 	return EXIT_OK;
 }
