@@ -144,6 +144,9 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
+check-real: all ## real programs: a server in a container; installs what it needs; needs root and the network
+	@scripts/run-tests.sh real $(wildcard tests/real/*.sh)
+
 check-docs: man all ## the man page, README and docs/ against the tool and the tree
 	@scripts/run-tests.sh docs $(wildcard tests/docs/*.sh)
 
@@ -208,5 +211,5 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all always workloads check check-bpf check-e2e check-docs man asan fuzz coverage bench bench-attach bench-startup bench-accuracy bench-overhead lint format \
+.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-startup bench-accuracy bench-overhead lint format \
 	format-check analyze install uninstall dist clean help

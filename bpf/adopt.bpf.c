@@ -35,6 +35,6 @@ int on_adopt(struct bpf_iter__task *ctx)
 	delay_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
 	__sync_fetch_and_add(&control.adopted, 1);
-	name_process(number, task);
+	name_process(number, task->group_leader);
 	return 0;
 }

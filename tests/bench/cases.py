@@ -97,6 +97,7 @@ CASES = (
     Case("procs", "procs", capped(4, 2.4)),
     Case("procs-3", "procs", three_processes, ("--procs", "3")),
     Case("many", "many", share(20, 210)),
+    Case("leader", "many", share(60, 250), ("--more", "40")),
     Case("spinbarrier", "spinbarrier", sign_only=True),
 )
 

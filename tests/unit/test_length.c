@@ -16,7 +16,7 @@ TEST(doubles_when_all_points_are_rare)
 {
 	struct length l;
 
-	length_init(&l, 0);
+	length_init(&l, 0, LENGTH_BURSTS_MANY);
 	CHECK_EQ(l.ns, 500 * MS);
 	update(&l, 4, 0);
 	CHECK_EQ(l.ns, 1000 * MS);
@@ -34,7 +34,7 @@ TEST(rare_point_asks_for_nothing)
 {
 	struct length l;
 
-	length_init(&l, 0);
+	length_init(&l, 0, LENGTH_BURSTS_MANY);
 	update(&l, 199, 0);
 	CHECK_EQ(l.ns, 500 * MS);
 	/* ... and does not keep a busy one from being shortened */
@@ -48,12 +48,12 @@ TEST(halves_down_to_the_shortest)
 {
 	struct length l;
 
-	length_init(&l, 0);
+	length_init(&l, 0, LENGTH_BURSTS_MANY);
 	for (int i = 0; i < 5; i++)
 		update(&l, 1000000, 1000000);
 	CHECK_EQ(l.ns, 100 * MS);
 	/* a point that just has enough keeps the length */
-	length_init(&l, 0);
+	length_init(&l, 0, LENGTH_BURSTS_MANY);
 	update(&l, 1000, 9);
 	CHECK_EQ(l.ns, 500 * MS);
 	update(&l, 1000, 10);
@@ -64,7 +64,7 @@ TEST(given_by_the_user)
 {
 	struct length l;
 
-	length_init(&l, 50 * MS);
+	length_init(&l, 50 * MS, LENGTH_BURSTS_MANY);
 	CHECK_EQ(l.ns, 50 * MS);
 	update(&l, 1000, 0);
 	CHECK_EQ(l.ns, 50 * MS);
@@ -72,13 +72,13 @@ TEST(given_by_the_user)
 	CHECK_EQ(l.ns, 100 * MS);
 	update(&l, 1000, 0);
 	CHECK_EQ(l.ns, 50 * MS);
-	length_init(&l, 20000 * MS);
+	length_init(&l, 20000 * MS, LENGTH_BURSTS_MANY);
 	update(&l, 1, 0);
 	CHECK_EQ(l.ns, 20000 * MS);
-	length_init(&l, 5000 * MS);
+	length_init(&l, 5000 * MS, LENGTH_BURSTS_MANY);
 	update(&l, 1, 0);
 	CHECK_EQ(l.ns, 8000 * MS);
-	length_init(&l, UINT64_MAX);
+	length_init(&l, UINT64_MAX, LENGTH_BURSTS_MANY);
 	update(&l, 0, 0);
 	CHECK_EQ(l.ns, UINT64_MAX);
 }
@@ -87,7 +87,7 @@ TEST(without_points)
 {
 	struct length l;
 
-	length_init(&l, 0);
+	length_init(&l, 0, LENGTH_BURSTS_MANY);
 	length_update(&l, NULL, 0);
 	CHECK_EQ(l.ns, 500 * MS);
 }
@@ -99,7 +99,7 @@ TEST(settles)
 		struct length l;
 		uint64_t last = 0, now = 1;
 
-		length_init(&l, 0);
+		length_init(&l, 0, LENGTH_BURSTS_MANY);
 		for (int i = 0; i < 12; i++) {
 			uint64_t bursts = (uint64_t)(per_s * (double)l.ns / 1e9);
 

@@ -127,6 +127,10 @@ struct runner {
 	bool settled; /* --until has come true */
 	uint64_t settled_at_ns;
 	size_t settled_experiments; /* when that was last looked at */
+	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
+	struct wanted *wanted;      /* lines that have been experimented on; run_estimate.c */
+	size_t n_wanted, n_baselines;
+	unsigned refused; /* lines picked in a row that were not wanted */
 	bool progress_shown;
 	uint64_t progress_at_ns, leader_at_ns;
 	char leader[160];
@@ -178,7 +182,10 @@ void run_unwind_deinit(struct runner *r);
 /* run_estimate.c: the answer so far. */
 bool run_line_samples(
     const struct runner *r, size_t line, struct samples_record *ret); /* of this run; false: none. ret->location is the caller's */
-void run_find_leader(struct runner *r, uint64_t now);
+void run_look(struct runner *r, uint64_t now);                        /* every few seconds: the leader, and where experiments are wanted */
+bool run_wants(struct runner *r, uint32_t line);                      /* whether to experiment on a line that was picked */
+bool run_wants_baseline(const struct runner *r);
+void run_estimate_deinit(struct runner *r);
 bool run_settled(
     struct runner *r, uint64_t now); /* whether --until has come true; looks every few seconds, and only when there are new experiments */
 

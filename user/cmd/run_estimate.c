@@ -2,13 +2,17 @@
 /* The answer so far, in the middle of a run: the leading line for the progress line, and whether --until has come true. */
 #include "cmd/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/estimate.h"
 
 #define LEADER_NS 3000000000ULL /* between two estimates: some milliseconds of work each */
-#define LEADER_REPLICATES 50    /* order is all that the progress line needs */
+#define LEADER_REPLICATES 100   /* order, and widths to a tenth */
+#define REFUSED_MAX 30          /* some 50 ms: a program of one hot line that is known has its experiments all the same */
+#define BASELINES_FIRST 8       /* before fewer of them are made */
+#define LINES_MANY 16           /* no fewer baselines than a fifth: they have to be near in time, too */
 #define SETTLED_REPLICATES 400  /* ends of intervals */
 
 bool run_line_samples(const struct runner *r, size_t line, struct samples_record *ret)
@@ -67,12 +71,55 @@ static void free_so_far(const struct runner *r, struct profile *p)
 	free(p->runs);
 }
 
-void run_find_leader(struct runner *r, uint64_t now)
+/* The line of an experiment that has the name; 0: there is none. */
+static uint32_t line_named(const struct runner *r, const char *name)
+{
+	for (size_t i = 0; i < r->profile.n_experiments; i++)
+		if (r->profile.experiments[i].selected == name || !strcmp(r->profile.experiments[i].selected, name))
+			return r->experiment_lines[i];
+	return 0;
+}
+
+/* How much an experiment on a line is wanted, at the last look. */
+struct wanted {
+	uint32_t line;
+	double share;
+};
+
+static struct wanted *find_wanted(const struct runner *r, uint32_t line)
+{
+	for (size_t i = 0; i < r->n_wanted; i++)
+		if (r->wanted[i].line == line)
+			return &r->wanted[i];
+	return NULL;
+}
+
+static void keep_wanted(struct runner *r, const struct estimate *e)
+{
+	struct wanted *bigger = realloc(r->wanted, (e->n_lines + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return;
+	r->wanted = bigger;
+	r->n_wanted = 0;
+	for (size_t i = 0; i < e->n_lines; i++) {
+		uint32_t line = line_named(r, e->lines[i].line);
+		struct wanted *w = find_wanted(r, line); /* of another progress point */
+		double share = estimate_wanted(e, i);
+
+		if (w)
+			w->share = share > w->share ? share : w->share;
+		else if (line)
+			r->wanted[r->n_wanted++] = (struct wanted){line, share};
+	}
+}
+
+void run_look(struct runner *r, uint64_t now)
 {
 	struct estimate e;
 	struct profile p;
 
-	if (now < r->leader_at_ns)
+	if (now < r->leader_at_ns || !r->profile.n_experiments)
 		return;
 	r->leader_at_ns = now + LEADER_NS;
 	r->leader[0] = 0;
@@ -82,9 +129,45 @@ void run_find_leader(struct runner *r, uint64_t now)
 
 			snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", slash ? slash + 1 : e.lines[0].line);
 		}
+		if (!r->fixed_line && !r->o.end_to_end)
+			keep_wanted(r, &e);
 		estimate_deinit(&e);
 	}
 	free_so_far(r, &p);
+}
+
+/*
+ * Which line is hit, and when, is decided by samples alone; whether an experiment is made of it, by what is known of the line, and not by anything of the
+ * moment. So each line's experiments begin when it runs, as often in each phase as without this, and no order is imposed (docs/accuracy.md).
+ */
+bool run_wants(struct runner *r, uint32_t line)
+{
+	const struct wanted *w = find_wanted(r, line);
+
+	if (r->fixed_line || !w || r->refused >= REFUSED_MAX || (double)rng_below(&r->schedule.rng, 1 << 20) < w->share * (1 << 20)) {
+		r->refused = 0;
+		return true;
+	}
+	r->refused++;
+	return false;
+}
+
+/*
+ * Baselines serve all lines, so with more lines a smaller part of the experiments has to be baselines: 1 / (1 + sqrt(lines)) gives the differences the least
+ * variance (Dunnett's design: several treatments and one control).
+ */
+bool run_wants_baseline(const struct runner *r)
+{
+	size_t lines = r->n_wanted < LINES_MANY ? r->n_wanted : LINES_MANY;
+
+	return r->fixed_line || r->o.end_to_end || r->n_baselines < BASELINES_FIRST ||
+	       (double)r->n_baselines * (1 + sqrt((double)lines)) <= (double)r->profile.n_experiments;
+}
+
+void run_estimate_deinit(struct runner *r)
+{
+	free(r->wanted);
+	free(r->experiment_lines);
 }
 
 bool run_settled(struct runner *r, uint64_t now)

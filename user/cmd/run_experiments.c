@@ -49,6 +49,8 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 {
 	struct opening o = {.line = line, .speedup_pct = schedule_next(&r->schedule, line)};
 
+	if (!o.speedup_pct && !run_wants_baseline(r))
+		o.speedup_pct = schedule_next(&r->schedule, line); /* the other half of the line's pair */
 	r->line = line;
 	r->speedup_pct = o.speedup_pct;
 	r->planned_ns = r->length.ns;
@@ -101,15 +103,19 @@ static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, 
 static void keep_experiment(struct runner *r, const struct experiment_record *x)
 {
 	struct experiment_record *bigger = realloc(r->profile.experiments, (r->profile.n_experiments + 1) * sizeof(*x));
+	uint32_t *lines = realloc(r->experiment_lines, (r->profile.n_experiments + 1) * sizeof(*lines));
 
 	profile_write_experiment(r->out, x);
 	fflush(r->out);
-	if (!bigger) {
+	r->profile.experiments = bigger ? bigger : r->profile.experiments;
+	r->experiment_lines = lines ? lines : r->experiment_lines;
+	if (!bigger || !lines) {
 		r->dropped++;
 		return;
 	}
-	r->profile.experiments = bigger;
+	lines[r->profile.n_experiments] = r->line;
 	bigger[r->profile.n_experiments++] = *x;
+	r->n_baselines += !r->speedup_pct;
 }
 
 static char *line_name(const struct runner *r, uint32_t line)
@@ -216,6 +222,10 @@ static uint64_t step_pick(struct runner *r, uint64_t now)
 	/* A fixed line waits for the first sample of all: before that the program has not begun. */
 	if (!line || line >= r->lines.n_lines || !session_control(r->session)->samples)
 		return now + POLL_NS;
+	if (!run_wants(r, line)) {
+		start_pick(r);
+		return now + POLL_NS;
+	}
 	return open_experiment(r, line, now);
 }
 

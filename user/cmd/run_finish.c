@@ -38,7 +38,6 @@ void run_progress_line(struct runner *r, uint64_t now)
 	if (!shows_progress(r) || now < r->progress_at_ns)
 		return;
 	r->progress_at_ns = now + PROGRESS_NS;
-	run_find_leader(r, now);
 	for (unsigned i = 0; i < r->n_points; i++)
 		visits += session_point(r->session, i)->visits;
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);

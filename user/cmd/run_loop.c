@@ -146,6 +146,7 @@ bool run_watch(struct runner *r)
 		run_attach_join(r, now);
 		if (run_settled(r, now))
 			break;
+		run_look(r, now);
 		due = run_step(r, now);
 		run_progress_line(r, now);
 		wait_until(r, due < end ? due : end, monotonic_ns());

@@ -217,7 +217,7 @@ int run_setup(struct runner *r, struct error *e)
 	c.signal = r->signal;
 	if (schedule_init(&r->schedule, &rng, r->o.speedups, r->o.n_speedups))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	length_init(&r->length, r->o.length_ns);
+	length_init(&r->length, r->o.length_ns, r->fixed_line || r->o.end_to_end ? LENGTH_BURSTS_MANY : LENGTH_BURSTS_MANY_LINES);
 	if (session_create(&c, &r->lines, &r->session, e) || add_points(r, e) || session_attach(r->session, e) || open_output(r, e))
 		return -1;
 	r->counts_room = r->lines.n_lines + SPARE_LINES;
@@ -241,6 +241,7 @@ void run_teardown(struct runner *r)
 	if (r->out)
 		fclose(r->out);
 	run_baseline_deinit(r);
+	run_estimate_deinit(r);
 	run_sync_deinit(r);
 	run_unwind_deinit(r);
 	run_attach_deinit(r);

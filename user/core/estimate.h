@@ -92,6 +92,14 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
  */
 bool estimate_settled(const struct estimate *e, double half_width);
 
+/*
+ * How much another experiment on line @i is wanted, from WANTED_MIN to 1: in full where it lacks data; among the lines that could still be the leading one
+ * as the square of the interval's width (the number of experiments that would make all of them equally wide); least where it is known not to lead. As long
+ * as lines with a twentieth of the samples lack data the others get a quarter of that.
+ */
+#define WANTED_MIN 0.1
+double estimate_wanted(const struct estimate *e, size_t i);
+
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
 
 #endif

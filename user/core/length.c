@@ -4,8 +4,9 @@
 
 #include "core/length.h"
 
-void length_init(struct length *l, uint64_t given_ns)
+void length_init(struct length *l, uint64_t given_ns, uint64_t many)
 {
+	l->many = many;
 	l->ns = given_ns ? given_ns : LENGTH_FIRST_NS;
 	l->min_ns = given_ns ? given_ns : LENGTH_MIN_NS;
 	l->max_ns = l->ns > LENGTH_MAX_NS ? l->ns : LENGTH_MAX_NS;
@@ -26,6 +27,6 @@ void length_update(struct length *l, const uint64_t *bursts, size_t n_points)
 	}
 	if (most < LENGTH_BURSTS_MIN)
 		l->ns = l->ns <= l->max_ns / 2 ? 2 * l->ns : l->max_ns;
-	else if (most >= LENGTH_BURSTS_MANY && spare)
+	else if (most >= l->many && spare)
 		l->ns = l->ns / 2 > l->min_ns ? l->ns / 2 : l->min_ns;
 }

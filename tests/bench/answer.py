@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time to an answer: how long until the leading line of a 20-line program stands apart from all others, cozbpf and Coz on the same program, lines chosen at
+random. Apart: the low end of its slope's interval is above the high end of that of every other line with a twentieth of the samples, all of which are ranked.
+Both profiles are cut at growing lengths and read by `cozbpf report`, so that the same arithmetic judges both; from when on the answer stays is what counts."""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import coz  # noqa: E402
+import machine  # noqa: E402
+from cases import BUILD, arguments, calibrate, select  # noqa: E402
+
+STEP_S = 5
+MARK = re.compile(r"(?m)^(?=experiment\t)")
+END = re.compile(r"(?m)^(?:samples|runtime)\t")
+
+
+def pieces(text):
+    """What stands before the experiments, the experiments, what stands behind them."""
+    head, *experiments = MARK.split(text)
+    end = END.search(experiments[-1]) if experiments else None
+    tail = experiments[-1][end.start() :] if end else ""
+    if end:
+        experiments[-1] = experiments[-1][: end.start()]
+    return head, experiments, tail
+
+
+def elapsed(experiments):
+    """When each experiment began, in seconds; Coz's profile has durations only: they, its delays and its cool-off follow each other."""
+    at, found = 0.0, []
+    for text in experiments:
+        start = re.search(r"\bstart=(\d+)", text)
+        found.append(int(start[1]) / 1e9 if start else at)
+        at += int(re.search(r"\bduration=(\d+)", text)[1]) / 1e9
+    return found
+
+
+def large_lines(text):
+    """FILE:LINE of the lines with a twentieth of the samples."""
+    counts = {m[1]: int(m[2]) for m in re.finditer(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", text)}
+    return {line.rsplit("/", 1)[-1] for line, count in counts.items() if count * 20 >= sum(counts.values())}
+
+
+def is_apart(tool, text, line, large, folder):
+    path = Path(folder) / "cut.coz"
+    path.write_text(text)
+    report = machine.run([tool, "report", "--json", path], 60)
+    if report.status:
+        return False
+    ranked = [entry for entry in json.loads(report.stdout)["lines"] if entry["verdict"] != "not-enough-data"]
+    found = {entry["line"].rsplit("/", 1)[-1]: entry["slope_ci"] for entry in ranked}
+    return line in found and large <= set(found) and all(found[line][0] > found[other][1] for other in found if other != line)
+
+
+def answered_at(tool, text, line, seconds):
+    """Seconds from which on the answer stands; None: never."""
+    head, experiments, tail = pieces(text)
+    large = large_lines(tail)
+    begins = elapsed(experiments)
+    scale = seconds / begins[-1] if begins and "start=" not in experiments[0] else 1  # what lies between Coz's experiments, evenly
+    since = None
+    with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
+        for limit in range(STEP_S, int(seconds) + 1, STEP_S):
+            cut = "".join(text for text, begin in zip(experiments, begins) if begin * scale < limit)
+            if is_apart(tool, head + cut + tail, line, large, folder):
+                since = since or limit
+            else:
+                since = None
+    return since, len(experiments), len(large)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60, help="cozbpf's (default 60)")
+    parser.add_argument("--coz-seconds", type=float, default=180, help="Coz's (default 180)")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--no-coz", dest="coz", action="store_false")
+    options = parser.parse_args()
+    tool, iters, case = BUILD / "cozbpf", calibrate(), select(["leader"])[0]
+    for run in range(options.runs):
+        with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
+            out = Path(folder) / "profile.coz"
+            command = [tool, "run", "-q", "--no-tui", "-o", out, "-P", "progress", "-d", f"{options.seconds:g}s", "--", case.binary]
+            machine.run([*command, *arguments(case, iters, options.seconds + 1)], 3 * options.seconds + 60)
+            print(f"run {run + 1}: cozbpf {answered_at(tool, out.read_text(), case.line(), options.seconds)}", flush=True)
+            if not options.coz or not coz.available():
+                continue
+            out.unlink()
+            command = ["coz", "run", "-o", out, "-s", "%/many.c", "---", coz.build(case), *arguments(case, iters, options.coz_seconds)]
+            machine.run(command, 3 * options.coz_seconds + 60)
+            print(f"run {run + 1}: Coz {answered_at(tool, out.read_text(), case.line(), options.coz_seconds)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
