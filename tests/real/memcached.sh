@@ -27,6 +27,7 @@ id=$(readelf -n "$sources/source/memcached" | sed -n 's/.*Build ID: *//p')
 debug=/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
 mkdir -p "${debug%/*}"
 objcopy --only-keep-debug "$sources/source/memcached" "$debug"
+# shellcheck disable=SC2317 # at the end
 undo() {
 	podman rm -f -t 1 "$name" >/dev/null 2>&1
 	rm -f "$debug"

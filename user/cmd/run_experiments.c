@@ -103,16 +103,21 @@ static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, 
 static void keep_experiment(struct runner *r, const struct experiment_record *x)
 {
 	struct experiment_record *bigger = realloc(r->profile.experiments, (r->profile.n_experiments + 1) * sizeof(*x));
-	uint32_t *lines = realloc(r->experiment_lines, (r->profile.n_experiments + 1) * sizeof(*lines));
+	uint32_t *lines;
 
 	profile_write_experiment(r->out, x);
 	fflush(r->out);
-	r->profile.experiments = bigger ? bigger : r->profile.experiments;
-	r->experiment_lines = lines ? lines : r->experiment_lines;
-	if (!bigger || !lines) {
+	if (!bigger) {
 		r->dropped++;
 		return;
 	}
+	r->profile.experiments = bigger;
+	lines = realloc(r->experiment_lines, (r->profile.n_experiments + 1) * sizeof(*lines));
+	if (!lines) {
+		r->dropped++;
+		return;
+	}
+	r->experiment_lines = lines;
 	lines[r->profile.n_experiments] = r->line;
 	bigger[r->profile.n_experiments++] = *x;
 	r->n_baselines += !r->speedup_pct;
