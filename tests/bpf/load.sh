@@ -21,7 +21,7 @@ on_irq_exit 40 40
 on_softirq_entry 60 80
 on_softirq_exit 40 40
 on_fork 1000 6000
-on_adopt 900 5000
+on_adopt 600 2800
 on_exec 180 250
 on_exit 250 400
 on_visit 150 300

@@ -99,7 +99,7 @@ done
 fixture running
 
 echo "-- as other programs do"
-for way in catchall blocked deep nomain many churn seccomp exec stops; do
+for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	echo "   $way"
 	begin "$dir/running" $way
 	[ $way = exec ] || look "$dir/before"
@@ -151,6 +151,17 @@ says 'in a page that was left there' 'pause handler taken out;'
 paused
 look "$dir/after"
 if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+end
+echo "-- the same with a runtime that handles every signal: its action is put back in the end"
+begin "$dir/running" catchall
+start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+kill -KILL "$tool_pid"
+wait "$tool_pid" 2>/dev/null
+attach 0 "${brief[@]}"
+end
+check "all its actions are its own" grep -q ' foreign 0 not_caught 0' "$dir/target"
+begin "$dir/running" plain
 echo "-- ended by a signal"
 start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
@@ -177,6 +188,17 @@ run 0 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
 says 'attached to 2 processes' "process $first: pause handler taken out" "process $target_pid: pause handler taken out"
 end
 target_pid=$first
+end
+
+echo "-- without the rights"
+begin "$dir/running" plain
+cp "$tool" "$dir/cozbpf" && cp "${tool%/*}/libcozbpf-shim.so" "$dir" && chmod 755 "$dir/cozbpf"
+run 3 setpriv --reuid=nobody --clear-groups "$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
+says "process $target_pid may not be read: it belongs to another user" 'hint: run it with sudo, or grant CAP_SYS_PTRACE'
+run 3 setpriv --bounding-set -sys_admin,-bpf --inh-caps -sys_admin,-bpf "$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
+says 'hint: '
+run 3 setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
+says 'hint: .*CAP_SYS_PTRACE'
 end
 
 echo "-- wrong numbers"

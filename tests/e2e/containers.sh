@@ -88,6 +88,23 @@ if unshare --user --map-root-user true 2>/dev/null; then
 	end
 fi
 
+echo "-- from inside a PID namespace: processes by the numbers that they have there"
+rm -f "$dir/profile.coz"
+run 0 unshare --pid --fork --kill-child --mount-proc "$tool" run "${brief[@]}" -o "$dir/profile.coz" -- "$dir/running" plain 2 2
+says 'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
+cat >"$dir/inside.sh" <<-'END'
+	"$1" plain 2 >"$2" &
+	until grep -q ready "$2" 2>/dev/null; do :; done
+	"${@:3}" -p $!
+	status=$?
+	kill -TERM $!
+	wait $!
+	exit $status
+END
+rm -f "$dir/profile.coz"
+run 0 unshare --pid --fork --kill-child --mount-proc bash "$dir/inside.sh" "$dir/running" "$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
+says 'process [1-9][0-9]?: pause handler taken out;' 'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
+
 echo "-- a control group, and who joins it later"
 group=
 for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do

@@ -2,11 +2,14 @@
 /* --sync=uprobe: probes on the calls that synchronise, in every process of the target, and what they cost it. */
 #include "cmd/run.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/sync_calls.h"
+#include "target/procfs.h"
 
 #define COST_PCT 5 /* of the target's CPU time: more bends what is measured */
 
@@ -69,16 +72,33 @@ static const struct sync_sites *find_sites(struct runner *r, const char *path, c
 	return s;
 }
 
+/* What a probe costs is measured on a C library that is ours, whatever the target has. */
+static void measure_cost(struct runner *r)
+{
+	const struct sync_sites *s;
+	struct map_entry *maps;
+	size_t n;
+
+	if (r->probe_cost_ns || maps_read(getpid(), &maps, &n))
+		return;
+	for (size_t i = 0; i < n && !r->probe_cost_ns; i++) {
+		s = is_sync_library(maps[i].path) ? find_sites(r, maps[i].path, maps[i].file) : NULL;
+		if (s && s->unlock)
+			r->probe_cost_ns = session_probe_cost_ns(r->session, maps[i].file, s->unlock);
+	}
+	free(maps);
+}
+
 bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, size_t n)
 {
 	const struct sync_sites *s;
 	struct error e = {0};
-	bool found = false;
+	bool found = false, is_static = !procfs_auxv(pid, AT_BASE); /* then the library is in the program */
 
 	for (size_t i = 0; i < n; i++) {
 		struct call_sites at = {.pid = pid, .path = maps[i].file};
 
-		if (!is_sync_library(maps[i].path) || (i && !strcmp(maps[i].path, maps[i - 1].path)))
+		if (!(is_static || is_sync_library(maps[i].path)) || (i && !strcmp(maps[i].path, maps[i - 1].path)))
 			continue;
 		s = find_sites(r, maps[i].path, maps[i].file);
 		found = true;
@@ -91,8 +111,7 @@ bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, s
 			run_say(r, "warning: the calls of process %d are not probed: %s", pid, e.cause);
 			return true;
 		}
-		if (!r->probe_cost_ns && s->unlock)
-			r->probe_cost_ns = session_probe_cost_ns(r->session, maps[i].file, s->unlock);
+		measure_cost(r);
 		if (r->o.verbose)
 			run_say(r, "process %d: %zu calls of '%s' are probed", pid, s->n, s->path);
 	}

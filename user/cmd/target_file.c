@@ -33,8 +33,8 @@ int target_program(int pid, char *ret, size_t size, struct error *e)
 	snprintf(link, sizeof(link), "/proc/%d/exe", procfs_live_thread(pid));
 	n = readlink(link, ret, size - 1);
 	if (n < 0 && errno == EACCES) {
-		error_set(e, EXIT_FORBIDDEN, "process %d belongs to another user", pid);
-		return error_hint(e, "run it with sudo");
+		error_set(e, EXIT_FORBIDDEN, "process %d may not be read: it belongs to another user, or has more rights", pid);
+		return error_hint(e, "run it with sudo, or grant CAP_SYS_PTRACE");
 	}
 	if (n < 0)
 		return error_set(e, EXIT_USAGE, "process %d (%s) is a thread of the kernel: it has no program", pid,

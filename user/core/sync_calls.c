@@ -51,5 +51,6 @@ bool is_sync_library(const char *path)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
 	return !strcmp(name, "libc.so.6") || !strcmp(name, "libpthread.so.0") || !strncmp(name, "libc-2.", 7) ||
-	       !strncmp(name, "libpthread-2.", 13);
+	       !strncmp(name, "libpthread-2.", 13) || !strncmp(name, "ld-musl-", 8) ||
+	       !strcmp(name, "libc.so"); /* the last two are musl's */
 }

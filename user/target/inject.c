@@ -157,19 +157,29 @@ static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
 	return (int)tracee_call(t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
 }
 
+/* What stands at the end of the page, for a later cozbpf in case that this one is killed. */
+struct left_record {
+	uint64_t signal;
+	struct signal_action before;
+};
+#define LEFT_AT (PAGE - sizeof(struct left_record))
+
 /* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring one first throws away what is pending. */
 static void clear_left(struct tracee *t, const struct injection *i, uint64_t scratch)
 {
 	const struct signal_action ignore = {.handler = 1}, none = {0};
 	struct signal_action was;
 	struct signal_masks masks;
+	struct left_record left;
 
+	if (!procfs_read_memory(t->pid, i->at + LEFT_AT, &left, sizeof(left)))
+		left.signal = 0;
 	procfs_signals(t->pid, t->tid, &masks);
 	for (int signal = RT_MIN; signal <= RT_MAX; signal++) {
 		if (!(masks.caught & bit(signal)) || set_action(t, scratch, signal, NULL, &was) || was.handler != i->at || !is_ours(&was))
 			continue;
 		set_action(t, scratch, signal, &ignore, &was);
-		set_action(t, scratch, signal, &none, &was);
+		set_action(t, scratch, signal, left.signal == (uint64_t)signal ? &left.before : &none, &was);
 	}
 }
 
@@ -203,6 +213,11 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 	unmap(t, scratch, PAGE);
 	if (err && !i->reused)
 		unmap(t, i->at, PAGE);
+	if (!err) {
+		const struct left_record left = {(uint64_t)i->signal, i->before};
+
+		procfs_write_memory(t->pid, i->at + LEFT_AT, &left, sizeof(left));
+	}
 	return err;
 }
 

@@ -2,6 +2,8 @@
 /* See tracee.h. Which thread is held, and the rules of ptrace that make it harmless. */
 #include "target/tracee.h"
 
+#if defined(__x86_64__)
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -29,11 +31,47 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-#define CODE_64BIT 0x33               /* code segment of 64-bit programs on x86-64 */
 #define STOP_TIMEOUT_NS 2000000000ULL /* a thread that does not stop by then waits uninterruptibly */
 #define POLL_NS 20000
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
+/* What is particular to the architecture: making a stopped thread ready for a system call, its result, and undoing EINTR. */
+#define CODE_64BIT 0x33 /* code segment of 64-bit programs */
+
+static bool is_64bit(const struct user_regs_struct *regs)
+{
+	return regs->cs == CODE_64BIT;
+}
+
+static void prepare_call(struct user_regs_struct *regs, uint64_t at, long number, const uint64_t args[6])
+{
+	regs->orig_rax = ~0ULL; /* not in a system call: nothing is taken up again */
+	regs->rip = at;
+	regs->rax = (unsigned long)number;
+	regs->rdi = args[0];
+	regs->rsi = args[1];
+	regs->rdx = args[2];
+	regs->r10 = args[3];
+	regs->r8 = args[4];
+	regs->r9 = args[5];
+}
+
+static int64_t call_result(const struct user_regs_struct *regs)
+{
+	return (int64_t)regs->rax;
+}
+
+static bool was_interrupted(const struct user_regs_struct *regs)
+{
+	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR;
+}
+
+static void call_again(struct user_regs_struct *regs)
+{
+	regs->rip -= 2;
+	regs->rax = regs->orig_rax;
+	regs->orig_rax = ~0ULL;
+}
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -45,9 +83,18 @@ static uint64_t now_ns(void)
 /* While a thread is held, nothing that merely computes shall keep us from letting it go. Where it is not allowed it takes longer. */
 static void hurry(bool begin)
 {
-	const struct sched_param first = {.sched_priority = 1}, usual = {0};
+	static struct sched_param before;
+	static int policy = -1;
+	const struct sched_param first = {.sched_priority = 1};
 
-	sched_setscheduler(0, (begin ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, begin ? &first : &usual);
+	if (!begin && policy >= 0) {
+		sched_setscheduler(0, policy, &before);
+		policy = -1;
+	} else if (begin && policy < 0 && !sched_getparam(0, &before)) {
+		policy = sched_getscheduler(0);
+		if (policy == SCHED_FIFO || policy == SCHED_RR || sched_setscheduler(0, SCHED_FIFO, &first))
+			policy = -1;
+	}
 }
 
 /* Waits for the next stop. 0, -ESRCH when the thread has ended, -ETIMEDOUT. */
@@ -143,7 +190,7 @@ static int fail_seize(int pid, int err, struct error *e)
 /* What stands in the way of making it call: checked while it is held. */
 static int check_held(struct tracee *t, struct error *e)
 {
-	if (t->saved.cs != CODE_64BIT)
+	if (!is_64bit(&t->saved))
 		return error_set(e, EXIT_FORBIDDEN, "process %d is a 32-bit program: only 64-bit programs can be attached to", t->pid);
 	if (ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
 	    (procfs_seccomp(t->pid) || ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
@@ -153,7 +200,7 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
-int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
+static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 {
 	uint64_t all = ~0ULL;
 	int err;
@@ -199,7 +246,7 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 	if (!tid)
 		return error_set(
 		    e, EXIT_OTHER, "process %d has no thread that can be stopped: it has ended, or waits uninterruptibly", pid);
-	if (tracee_hold_thread(pid, tid, ret, e))
+	if (hold_thread(pid, tid, ret, e))
 		return -1;
 	ret->syscall_at = vdso.syscall_at;
 	return 0;
@@ -210,7 +257,7 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 	uint64_t bit = 1ULL << (signal - 1);
 	struct tracee t;
 
-	if (tracee_hold_thread(pid, tid, &t, e))
+	if (hold_thread(pid, tid, &t, e))
 		return -1;
 	t.mask = block ? t.mask | bit : t.mask & ~bit;
 	tracee_release(&t);
@@ -222,19 +269,11 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 	struct user_regs_struct regs = t->saved;
 
 	t->called = true;
-	regs.orig_rax = ~0ULL; /* not in a system call: nothing is taken up again */
-	regs.rip = t->syscall_at;
-	regs.rax = (unsigned long)number;
-	regs.rdi = args[0];
-	regs.rsi = args[1];
-	regs.rdx = args[2];
-	regs.r10 = args[3];
-	regs.r8 = args[4];
-	regs.r9 = args[5];
+	prepare_call(&regs, t->syscall_at, number, args);
 	if (ptrace(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) || to_syscall_stop(t->tid) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
 		return -ESRCH;
-	return (int64_t)regs.rax;
+	return call_result(&regs);
 }
 
 /*
@@ -243,11 +282,8 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
  */
 static void undo_eintr(struct tracee *t)
 {
-	if ((int64_t)t->saved.orig_rax < 0 || (int64_t)t->saved.rax != -EINTR || procfs_pending(t->pid, t->tid) & ~t->mask)
-		return;
-	t->saved.rip -= 2;
-	t->saved.rax = t->saved.orig_rax;
-	t->saved.orig_rax = ~0ULL;
+	if (was_interrupted(&t->saved) && !(procfs_pending(t->pid, t->tid) & ~t->mask))
+		call_again(&t->saved);
 }
 
 uint64_t tracee_release(struct tracee *t)
@@ -268,3 +304,43 @@ uint64_t tracee_release(struct tracee *t)
 	hurry(false);
 	return held;
 }
+
+#else
+
+/*
+ * On arm64 the kernel has forgotten the first argument of an interrupted call by the time that a tracer sees it, so EINTR cannot be undone as on x86-64.
+ * Not attaching at all is better than harm.
+ */
+int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
+{
+	*ret = (struct process_vdso){0};
+	error_set(e, EXIT_FORBIDDEN, "process %d cannot be attached to: that works on x86-64 only, so far", pid);
+	return error_hint(e, "launch it instead: cozbpf -- cmd");
+}
+
+int tracee_hold(int pid, struct tracee *ret, struct error *e)
+{
+	struct process_vdso vdso;
+
+	*ret = (struct tracee){.pid = pid};
+	return tracee_vdso(pid, &vdso, e);
+}
+
+int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
+{
+	struct tracee t;
+
+	return tracee_hold(pid, &t, e);
+}
+
+int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
+{
+	return -38; /* ENOSYS: none is ever held */
+}
+
+uint64_t tracee_release(struct tracee *t)
+{
+	return 0;
+}
+
+#endif

@@ -28,9 +28,6 @@ struct tracee {
  */
 int tracee_hold(int pid, struct tracee *ret, struct error *e);
 
-/* The same for thread @tid of @pid, whatever it does. */
-int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e);
-
 /* Blocks or unblocks a signal of thread @tid of @pid, which is held still for that. 0, or -1 with @e. */
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e);
 
