@@ -47,6 +47,13 @@ fails 4 'samples, but none in a line in scope' '-b PATTERN' -P progress -s '%/mi
 	"$work" --seconds 1.2
 
 echo "-- progress points"
+cat >"$dir/locked.c" <<-'END'
+	static long n;
+	__attribute__((noinline)) void progress(void) { __asm__ volatile("lock incq %0" : "+m"(n)); }
+	int main(void) { progress(); return 0; }
+END
+gcc -O2 -g -o "$dir/locked" "$dir/locked.c"
+[ "$(uname -m)" != x86_64 ] || fails 2 "the instruction at offset 0x[0-9a-f]+ of '.*/locked' cannot be probed" 'take a line nearby' -P progress -- "$dir/locked"
 fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P progres -- "$work"
 fails 2 "no symbol 'xyzzyplugh'" "lists the symbols" -P xyzzyplugh -- "$work"
 fails 2 "no symbol 'nothing_here'" . -P "$dir/mirror:nothing_here" -- "$work"

@@ -52,7 +52,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static UNITS: AtomicU64 = AtomicU64::new(0);
 #[no_mangle]
 #[inline(never)]
-pub extern "C" fn progress() { UNITS.fetch_add(1, Ordering::Relaxed); }
+pub extern "C" fn progress() {
+    // A function of one locked instruction could not be probed.
+    if std::hint::black_box(UNITS.load(Ordering::Relaxed)) < u64::MAX { UNITS.fetch_add(1, Ordering::Relaxed); }
+}
 fn work() {
     let mut x: u64 = 1;
     loop {

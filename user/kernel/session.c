@@ -24,6 +24,7 @@
 #endif
 
 #define HANDLER_STACK 1024 /* what shim_pause and the vDSO use below the signal frame, generously */
+#define UNPROBEABLE 524    /* ENOTSUPP of the kernel, which libc has no name for */
 #define ADOPT_READINGS 20  /* a program that makes threads all the time has new ones at each; those of its threads that are known are */
 #define PAUSE_EXIT_NS 1000 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
 
@@ -328,6 +329,12 @@ int session_add_point(struct session *s, unsigned index, const char *path, uint6
 	if (!link) {
 		int err = errno;
 
+		if (err == UNPROBEABLE) {
+			error_set(e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock",
+			    (unsigned long long)offset, path);
+			return error_hint(
+			    e, "take a line nearby (-P FILE:LINE), another function, or SYMBOL+OFFSET of another instruction");
+		}
 		error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", (unsigned long long)offset,
 		    path, strerror(err));
 		if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
