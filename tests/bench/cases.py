@@ -69,6 +69,12 @@ def three_processes(s):
     return 1 - max(first, 2.4, (first + 1 + 2.4) / 2) / 4
 
 
+def light_processes(s):
+    """4, 0.2 and 1 ms: the CPUs are hardly ever wanted by two at a time."""
+    first = 4 * (1 - s)
+    return 1 - max(first, 1, (first + 1.2) / 2) / 4
+
+
 CASES = (
     Case("example", "example", capped(67, 64)),
     Case("example-b", "example", lambda s: 0.0, ("--a-us", "64000", "--b-us", "67000")),
@@ -96,6 +102,7 @@ CASES = (
     Case("phases", "phases", share(6, 20), cycle_s=4),
     Case("procs", "procs", capped(4, 2.4)),
     Case("procs-3", "procs", three_processes, ("--procs", "3")),
+    Case("procs-3-light", "procs", light_processes, ("--procs", "3", "--c-us", "200", "--b-us", "1000")),
     Case("many", "many", share(20, 210)),
     Case("leader", "many", share(60, 250), ("--more", "40")),
     Case("spinbarrier", "spinbarrier", sign_only=True),
