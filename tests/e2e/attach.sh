@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Attaching to running processes: the prediction is that of a launched run, and nothing is left behind. The gain is 60 % x 50 % = 30 % by arithmetic; two
-# predictions differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations) less than once in 10,000 times.
+# predictions differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations) less than once in 10,000 times. From
+# arithmetic the method itself may be off by 2 points more: its largest error at half of such a gain in docs/accuracy.md is 1.4 (oversub at 75 %), and
+# units of 0.7 ms come close to the period of sampling.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running

@@ -72,6 +72,12 @@ else
 	paused setuid_victim
 fi
 
+echo "-- a static program that ends while it is being injected: cozbpf ends with it, and reads its status"
+fixture brief -static
+for us in 0 100 200 300 400 500 600 800 1000 1500; do
+	run 4 "$tool" run -q -o "$dir/profile.coz" -P progress -- "$dir/brief" $us # too short for an experiment
+done
+
 echo "-- programs that use the signal themselves"
 profile "$dir/parent" ignored "$dir/victim" $ms plain
 lives

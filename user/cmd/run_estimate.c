@@ -9,6 +9,7 @@
 #include "core/estimate.h"
 
 #define LEADER_NS 3000000000ULL /* between two estimates: some milliseconds of work each */
+#define LEADER_TIMES 50         /* as long again as one takes: with thousands of experiments it takes more */
 #define LEADER_REPLICATES 100   /* order, and widths to a tenth */
 #define REFUSED_MAX 30          /* some 50 ms: a program of one hot line that is known has its experiments all the same */
 #define BASELINES_FIRST 8       /* before fewer of them are made */
@@ -118,10 +119,11 @@ void run_look(struct runner *r, uint64_t now)
 {
 	struct estimate e;
 	struct profile p;
+	uint64_t took;
 
-	if (now < r->leader_at_ns || !r->profile.n_experiments)
+	/* Between experiments: nothing closes late for it. */
+	if (now < r->leader_at_ns || !r->profile.n_experiments || (r->phase == PHASE_OPEN && !r->o.end_to_end))
 		return;
-	r->leader_at_ns = now + LEADER_NS;
 	r->leader[0] = 0;
 	if (!estimate_so_far(r, now, LEADER_REPLICATES, &p, &e)) {
 		if (e.n_lines && e.lines[0].verdict != VERDICT_NOT_ENOUGH_DATA) {
@@ -134,6 +136,8 @@ void run_look(struct runner *r, uint64_t now)
 		estimate_deinit(&e);
 	}
 	free_so_far(r, &p);
+	took = monotonic_ns() - now;
+	r->leader_at_ns = now + took + (took * LEADER_TIMES > LEADER_NS ? took * LEADER_TIMES : LEADER_NS);
 }
 
 /*

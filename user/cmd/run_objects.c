@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "target/tracee.h"
+
 #define RESCAN_FIRST_NS 5000000ULL   /* the loader maps a program's libraries within milliseconds of the exec */
 #define RESCAN_RARE_NS 8000000000ULL /* where libraries are not in scope, and only their unwind tables are missing */
 
@@ -186,6 +188,7 @@ void run_rescan(struct runner *r, uint64_t now)
 	uint64_t last = r->scope.n_binaries ? RUN_RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = run_unwind_collect(r);
 
+	tracee_settle();
 	for (struct process *p = r->processes; p; p = p->next) {
 		run_inject_due(r, p, now);
 		if (!all && now < p->rescan_ns)

@@ -85,6 +85,11 @@ int procfs_tracer(int pid)
 	return (int)status_field(pid, "TracerPid");
 }
 
+int procfs_parent(int pid)
+{
+	return (int)status_field(pid, "PPid");
+}
+
 bool procfs_seccomp(int pid)
 {
 	return status_field(pid, "Seccomp") != 0;

@@ -16,8 +16,9 @@ struct signal_masks {
 bool procfs_signals(int pid, int tid, struct signal_masks *ret);
 uint64_t procfs_pending(int pid, int tid);
 
-int procfs_tgid(int pid);            /* the process that a thread id belongs to; 0: there is none */
-int procfs_tracer(int pid);          /* 0: it is not traced */
+int procfs_tgid(int pid);   /* the process that a thread id belongs to; 0: there is none */
+int procfs_tracer(int pid); /* 0: it is not traced */
+int procfs_parent(int pid);
 bool procfs_seccomp(int pid);        /* it has a filter */
 char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: it has gone */
 uint64_t procfs_start(int pid);      /* start time in clock ticks since boot, which with the number names a process for good; 0: gone */

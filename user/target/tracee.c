@@ -33,6 +33,7 @@
 
 #define STOP_TIMEOUT_NS 2000000000ULL /* a thread that does not stop by then waits uninterruptibly */
 #define POLL_NS 20000
+#define MAX_LATE 64
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 /* What is particular to the architecture: making a stopped thread ready for a system call, its result, and undoing EINTR. */
@@ -97,6 +98,28 @@ static void hurry(bool begin)
 	}
 }
 
+/*
+ * Takes a stop of a thread that we hold; @ret: signal, and event << 8. 1; 0: there is none; -ESRCH: it has ended. Stops alone are taken: the exit status of a
+ * command that we launched is for others to read. Threads of other processes have nobody else to reap them while we trace them.
+ */
+static int take_stop(int tid, int *ret)
+{
+	siginfo_t info = {0};
+	char state;
+
+	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) && errno != EINTR)
+		return -ESRCH;
+	*ret = info.si_status;
+	if (info.si_pid)
+		return 1;
+	state = procfs_state(tid, tid);
+	if (state && state != 'Z' && state != 'X')
+		return 0;
+	if (procfs_tgid(tid) != tid || procfs_parent(tid) != getpid())
+		waitpid(tid, NULL, __WALL | WNOHANG);
+	return -ESRCH;
+}
+
 /* Waits for the next stop. 0, -ESRCH when the thread has ended, -ETIMEDOUT. */
 static int wait_stop(int tid, int *ret)
 {
@@ -104,17 +127,17 @@ static int wait_stop(int tid, int *ret)
 	uint64_t end = now_ns() + STOP_TIMEOUT_NS;
 	int n;
 
-	while (!(n = waitpid(tid, ret, __WALL | WNOHANG)) || (n < 0 && errno == EINTR)) {
+	while (!(n = take_stop(tid, ret))) {
 		if (now_ns() > end)
 			return -ETIMEDOUT;
 		nanosleep(&pause, NULL);
 	}
-	return n == tid && WIFSTOPPED(*ret) ? 0 : -ESRCH;
+	return n < 0 ? n : 0;
 }
 
 static bool is_event_stop(int status)
 {
-	return status >> 16 == PTRACE_EVENT_STOP;
+	return status >> 8 == PTRACE_EVENT_STOP;
 }
 
 /* Waits for the stop that PTRACE_INTERRUPT makes; a signal that is delivered meanwhile is passed on. */
@@ -125,7 +148,7 @@ static int wait_interrupted(int tid)
 	while (!(err = wait_stop(tid, &status))) {
 		if (is_event_stop(status))
 			return 0;
-		if (ptrace(PTRACE_CONT, tid, 0, (long)WSTOPSIG(status)))
+		if (ptrace(PTRACE_CONT, tid, 0, (long)(status & 0x7f)))
 			return -errno;
 	}
 	return err;
@@ -141,7 +164,7 @@ static int to_syscall_stop(int tid)
 			return -errno;
 		err = wait_stop(tid, &status);
 	} while (!err && is_event_stop(status));
-	return err ? err : WSTOPSIG(status) == SYSCALL_STOP ? 0 : -EPROTO;
+	return err ? err : status == SYSCALL_STOP ? 0 : -EPROTO;
 }
 
 /* All 64-bit processes of a kernel have the same vDSO, so ours tells what is where in theirs; that it is the same is looked at. */
@@ -200,6 +223,24 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
+/* Threads that did not stop in time. They will, when they leave the kernel, and must be let go then. */
+static int late[MAX_LATE];
+static unsigned n_late;
+
+void tracee_settle(void)
+{
+	for (unsigned i = 0; i < n_late;) {
+		int status, n = take_stop(late[i], &status);
+
+		if (n > 0)
+			ptrace(PTRACE_DETACH, late[i], 0, is_event_stop(status) ? 0L : (long)(status & 0x7f));
+		if (n)
+			late[i] = late[--n_late];
+		else
+			i++;
+	}
+}
+
 static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 {
 	uint64_t all = ~0ULL;
@@ -217,6 +258,8 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	if (err)
 		hurry(false);
 	if (err == -ETIMEDOUT) {
+		if (n_late < MAX_LATE)
+			late[n_late++] = tid;
 		error_set(e, EXIT_OTHER, "thread %d of process %d does not stop: it waits uninterruptibly in the kernel", tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
@@ -341,6 +384,10 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 uint64_t tracee_release(struct tracee *t)
 {
 	return 0;
+}
+
+void tracee_settle(void)
+{
 }
 
 #endif
