@@ -83,7 +83,7 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
 	if (tgid == control.root)
-		count_visit(t, COZBPF_POINT_EXIT);
+		count_visits(t, COZBPF_POINT_EXIT, 1);
 	bpf_map_delete_elem(&procs, &tgid);
 	tell(COZBPF_EVENT_EXIT, tgid, 0);
 	return 0;

@@ -99,17 +99,17 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 	return t && t->member ? t : NULL;
 }
 
-/* A visit of the current thread to a progress point, in virtual time (design.md section 5). */
-static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 index)
+/* @n visits of the current thread to a progress point, in virtual time (design.md section 5). */
+static __always_inline void count_visits(const struct cozbpf_thread *t, __u32 index, __u64 n)
 {
 	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
 	__u64 v, bucket, from;
 
 	if (!point)
 		return;
-	__sync_fetch_and_add(&point->visits, 1);
+	__sync_fetch_and_add(&point->visits, n);
 	if (t->paced)
-		__sync_fetch_and_add(&point->paced, 1);
+		__sync_fetch_and_add(&point->paced, n);
 	if (!DELAY_READ(control.active))
 		return;
 	from = control.counted_ns;
@@ -120,8 +120,8 @@ static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 ind
 	bucket = v >> (control.bucket_shift & 63);
 	if (bucket >= COZBPF_BUCKETS)
 		return;
-	__sync_fetch_and_add(&point->buckets[bucket].count, 1);
-	__sync_fetch_and_add(&point->buckets[bucket].sum, v);
+	__sync_fetch_and_add(&point->buckets[bucket].count, n);
+	__sync_fetch_and_add(&point->buckets[bucket].sum, n * v);
 }
 
 static __always_inline struct cozbpf_cpu *this_cpu(void)

@@ -9,7 +9,7 @@ static __always_inline void visit(__u64 cookie)
 	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
 
 	if (t) /* else another process that runs the same file, or that the tracepoint is hit by */
-		count_visit(t, COZBPF_COOKIE_POINT(cookie));
+		count_visits(t, COZBPF_COOKIE_POINT(cookie), 1);
 }
 
 /* Hook: uprobe or uretprobe, task context. Reads the thread state, writes the point's counters. No loops beyond delay.h's. */

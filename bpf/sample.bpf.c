@@ -37,7 +37,7 @@ static __always_inline void send_pause(struct cozbpf_thread *t, struct task_stru
 	}
 }
 
-static __always_inline void count_line(const struct cozbpf_thread *t, __u32 line, __u64 now)
+static __always_inline void count_line(__u32 line, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
@@ -50,8 +50,31 @@ static __always_inline void count_line(const struct cozbpf_thread *t, __u32 line
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
 		__sync_val_compare_and_swap(&control.picked, 0, line);
-	if (count->point)
-		count_visit(t, (__u32)count->point - 1);
+}
+
+static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line, __u64 n)
+{
+	const struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
+
+	if (count && count->point)
+		count_visits(t, (__u32)count->point - 1, n);
+}
+
+/*
+ * Lines that are progress points are visited by being executed. As in the thread's window (delay_ring_push()) half of the time executed between two samples
+ * belongs to the one, half to the other: samples themselves come sooner after pauses.
+ */
+static __always_inline void visit_sampled(struct cozbpf_thread *t, __u32 line, __u64 now)
+{
+	__u64 half;
+
+	if (!control.sampled)
+		return;
+	delay_credit(t, &control, now);
+	half = t->unsampled / 2 / COZBPF_SAMPLED_UNIT_NS;
+	visit_line(t, line, half);
+	if (t->ring_used)
+		visit_line(t, t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line, half);
 }
 
 /* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches); one frame where the sample itself is in scope. */
@@ -90,8 +113,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(t, line, now);
+		count_line(line, now);
 	}
+	visit_sampled(t, line, now);
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);

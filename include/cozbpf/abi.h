@@ -133,10 +133,12 @@ struct cozbpf_proc_stats {
 	__u64 not_sent;    /* the kernel refused the signal */
 };
 
+#define COZBPF_SAMPLED_UNIT_NS 1000 /* executed in a line that is a progress point: one visit */
+
 struct cozbpf_line_count {
 	__u64 all;   /* samples of the whole run */
 	__u64 free;  /* those taken in delay-free time: no experiment open, or a baseline */
-	__u64 point; /* 1 + the progress point that these samples are visits to; 0: none. Written by the loader */
+	__u64 point; /* 1 + the progress point that is visited by executing the line; 0: none. Written by the loader */
 };
 
 /* Visits whose virtual time since the opening falls into one bucket. sum: of those virtual times. */
@@ -198,6 +200,7 @@ struct cozbpf_control {
 	__u64 young_next;
 	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
 	__u64 selected_samples;                       /* samples of the selected line in this experiment; reset by the loader */
+	__u64 sampled;                                /* the loader's: lines are progress points */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {

@@ -41,6 +41,7 @@ struct point {
 	char *name;
 	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
 	bool paced;                             /* most visits of the last experiment were paced from outside */
+	bool is_sampled;                        /* its visits are time executed in a line */
 };
 
 /* A process of the target, as far as its mappings go. */

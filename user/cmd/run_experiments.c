@@ -87,12 +87,23 @@ static void check_pace(struct runner *r, unsigned i, uint64_t real_ns, struct po
 	ret->paced_ns = real_ns;
 }
 
+/* Visits that were counted as time executed: as many samples as that makes. */
+static void scale_samples(const struct runner *r, struct point_record *ret)
+{
+	uint64_t sample = r->o.period_ns / COZBPF_SAMPLED_UNIT_NS;
+
+	ret->delta = (ret->delta + sample / 2) / sample;
+	ret->span_delta = (ret->span_delta + sample / 2) / sample;
+}
+
 static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns, uint64_t *bursts)
 {
 	struct point_record *points = calloc(r->n_points ? r->n_points : 1, sizeof(*points));
 
 	for (unsigned i = 0; points && i < r->n_points; i++) {
 		visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, &points[i]);
+		if (r->points[i].is_sampled)
+			scale_samples(r, &points[i]);
 		check_pace(r, i, real_ns, &points[i]);
 		points[i].name = strdup(r->points[i].name);
 		bursts[i] = points[i].bursts;

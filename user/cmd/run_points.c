@@ -23,11 +23,12 @@ struct file_id {
 /* A spec that serves a point. */
 struct place {
 	struct spec spec;
-	unsigned index, role; /* of the point */
-	char *path;           /* of the file that the spec names, as the target sees it; NULL: none is named, or it has not come yet */
+	unsigned index, role;  /* of the point */
+	char *path;            /* of the file that the spec names, as the target sees it; NULL: none is named, or it has not come yet */
 	struct file_id *files; /* that its probes are in */
 	size_t n_files;
 	bool is_placed;       /* somewhere */
+	bool is_anywhere;     /* names no file, and was not in the main executable: any file in scope that has it will do */
 	struct error missing; /* why not, where it is awaited */
 	struct place *next;
 };
@@ -69,7 +70,8 @@ static int find_sites(struct object *o, const struct spec *spec, struct probe_si
 		return object_find_line(o, spec->file, spec->line, sites, n, e);
 	case SPEC_RETURN:
 		if (object_is_go(o)) {
-			error_set(e, EXIT_USAGE, "'%s' is a Go program: its stacks move, so a probe at a return would crash it", object_path(o));
+			error_set(
+			    e, EXIT_USAGE, "'%s' is a Go program: its stacks move, so a probe at a return would crash it", object_path(o));
 			return error_hint(e, "probe the function's entry, or a line before its return: -P FILE:LINE");
 		}
 		return object_find_symbol(o, spec->symbol, 0, sites, n, e);
@@ -129,15 +131,22 @@ static int await(struct runner *r, struct place *p, const struct error *why)
 	return 0;
 }
 
-static int place_sampled(struct runner *r, struct place *p, struct error *e)
+static int find_sampled(struct runner *r, struct place *p, struct error *e)
 {
 	uint32_t line = line_map_find(&r->lines, p->spec.file, p->spec.line, e);
 
 	if (!line)
-		return r->scope.n_binaries ? await(r, p, e) : -1;
+		return -1;
 	session_add_sampled(r->session, p->index, line);
-	p->is_placed = true;
+	p->is_placed = r->points[p->index].is_sampled = true;
 	return 0;
+}
+
+static int place_sampled(struct runner *r, struct place *p, struct error *e)
+{
+	if (!find_sampled(r, p, e))
+		return 0;
+	return r->scope.n_binaries ? await(r, p, e) : -1;
 }
 
 static int place_tracepoint(struct runner *r, struct place *p, struct error *e)
@@ -154,7 +163,8 @@ static int place_in_main(struct runner *r, struct place *p, struct error *e)
 		error_set(e, EXIT_USAGE, "it names no binary, and the command is a script");
 	else if (!place_in_object(r, p, r->main_object, e))
 		return 0;
-	return r->scope.n_binaries && e->status == EXIT_USAGE ? await(r, p, e) : -1;
+	p->is_anywhere = r->scope.n_binaries && e->status == EXIT_USAGE;
+	return p->is_anywhere ? await(r, p, e) : -1;
 }
 
 static int place_at_start(struct runner *r, struct place *p, struct error *e)
@@ -246,9 +256,7 @@ static bool is_for(const struct runner *r, const struct place *p, const struct m
 {
 	if (p->spec.path)
 		return p->path ? !strcmp(m->path, p->path) : path_has_suffix(m->path, p->spec.path);
-	if (p->spec.kind == SPEC_LINE)
-		return in_scope;
-	return (in_scope && !p->is_placed) || !strcmp(m->path, r->path);
+	return (in_scope && (p->is_anywhere || p->spec.kind == SPEC_LINE)) || !strcmp(m->path, r->path);
 }
 
 static void place_in_mapped(struct runner *r, struct place *p, int pid, const struct map_entry *m)
@@ -281,14 +289,9 @@ void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, boo
 
 	for (struct place *p = r->places; p; p = p->next) {
 		struct error e = {0};
-		uint32_t line;
 
-		if (p->spec.kind == SPEC_SAMPLED && !p->is_placed && in_scope) {
-			line = line_map_find(&r->lines, p->spec.file, p->spec.line, &e);
-			p->is_placed = line;
-			if (line)
-				session_add_sampled(r->session, p->index, line);
-		}
+		if (p->spec.kind == SPEC_SAMPLED && !p->is_placed && in_scope)
+			find_sampled(r, p, &e);
 		if (p->spec.kind == SPEC_SAMPLED || p->spec.kind == SPEC_TRACEPOINT || !is_for(r, p, m, in_scope))
 			continue;
 		if (file_identify(m->file, &id) && !has_file(p, id))

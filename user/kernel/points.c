@@ -19,7 +19,8 @@ static int fail_probe(const struct point_probe *p, int err, struct error *e)
 	unsigned long long at = p->offset;
 
 	if (err == UNPROBEABLE) {
-		error_set(e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock", at, p->path);
+		error_set(
+		    e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock", at, p->path);
 		return error_hint(e, "take a line nearby (-P FILE:LINE), another function, or SYMBOL+OFFSET of another instruction");
 	}
 	error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->path, strerror(err));
@@ -100,6 +101,7 @@ int session_add_probe(struct session *s, const struct point_probe *p, struct err
 void session_add_sampled(struct session *s, unsigned index, uint32_t line)
 {
 	s->line_counts[line].point = 1 + index;
+	s->bpf->bss->control.sampled = 1;
 	s->points_used |= 1ULL << index;
 }
 

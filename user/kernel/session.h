@@ -67,7 +67,7 @@ struct point_probe {
 /* -1 with @e: EXIT_USAGE where the place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the machine does not allow it. */
 int session_add_probe(struct session *s, const struct point_probe *p, struct error *e);
 
-/* Samples of a line (an id of the line map) count as visits to a point. */
+/* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. */
 void session_add_sampled(struct session *s, unsigned index, uint32_t line);
 
 /* Says where a key is: *@ret becomes the `key` of probes. */

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Progress points of every kind, each passed once per unit of work: all count the same visits. In an experiment counts may differ by one at each end
+# of the window, for the points of a unit lie a microsecond or so apart; nothing else is tolerated.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture points
+line=$(line_of points WORK)
+inlined=$(line_of points INLINED)
+echo 'void late_unit(void); void late_unit(void) { __asm__ volatile(""); }' >"$dir/late.c"
+gcc -O1 -g -shared -fPIC -o "$dir/libcozlate.so" "$dir/late.c"
+lab=(--no-tui --experiment-length 100ms --fixed-speedup 0,50 --fixed-line "$line")
+
+# deltas NAME [FROM]: visits of a point in each experiment of $dir/p.coz, from that experiment on, in one line
+deltas() {
+	sed -n "s/^throughput-point\tname=$1\tdelta=\([0-9]*\).*/\1/p" "$dir/p.coz" | tail -n "+${2:-1}" | tr '\n' ' '
+}
+
+# same NAME OTHER [FROM]: counts that differ by at most two, in ten experiments at least
+same() {
+	python3 -c '
+import sys
+a, b = ([int(n) for n in t.split()] for t in sys.argv[1:])
+if len(a) != len(b) or len(a) < 10 or min(a) < 5 or any(abs(x - y) > 2 for x, y in zip(a, b)):
+    sys.exit(f"{a}\n{b}")
+' "$(deltas "$1" "${3:-1}")" "$(deltas "$2" "${3:-1}")"
+}
+
+echo "-- one count for all kinds"
+run 0 "$tool" -v "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "ret=uretprobe:$dir/points:progress" -P "inl=$inlined" \
+	-P tp=tracepoint:syscalls:sys_enter_write -P "late=libcozlate.so:late_unit" -P "work=sampled:$line" -P "rest=sampled:$(line_of points REST)" -- "$dir/points" 5000 "$dir/libcozlate.so"
+says "progress point 'late' is awaited: cannot open 'libcozlate.so'" "progress point 'late' is in '.*/libcozlate.so'"
+check "two copies of the inlined line" [ "$(grep -c "progress point 'inl' at" "$dir/err")" -eq 2 ]
+for name in ret inl tp; do
+	check "'$name' counts as the function's entry does" same fn "$name"
+done
+# The library comes after a quarter of the time, and is looked for twice a second.
+check "so does the point of the library, from when it has come" same fn late 25
+# REST does two thirds of what WORK does. Some 3,000 samples fall in the windows of all experiments together: the ratio has a standard deviation of 4 %
+# where samples fall independently; five of them.
+share=$(python3 -c 'import sys; a, b = (sum(int(n) for n in t.split()) for t in sys.argv[1:]); print(round(b / a, 3))' "$(deltas work)" "$(deltas rest)")
+check "time executed in two lines: $share where the program has 0.667" python3 -c "import sys; sys.exit(not 0.53 < $share < 0.8)"
+
+echo "-- a program that is started by another, and replaced meanwhile"
+cp "$dir/points" "$dir/copy"
+cat >"$dir/twice.sh" <<'END'
+#!/bin/sh
+"$1" 1500
+cp "$1" "$1.new"
+mv "$1.new" "$1"
+exec "$1" 1500
+END
+chmod +x "$dir/twice.sh"
+run 0 "$tool" --no-tui --experiment-length 100ms -b '%/copy' -o "$dir/p.coz" -P progress -- "$dir/twice.sh" "$dir/copy"
+says "progress point 'progress' is awaited: it names no binary" "progress point 'progress' is in '$dir/copy'$" "progress point 'progress' is in '$dir/copy', too"
+check "experiments after the replacement have visits" python3 -c "
+import sys
+n = [int(x) for x in '$(deltas progress)'.split()]
+sys.exit(not (len(n) > 15 and min(n[-5:]) > 5))"
+
+echo "-- never there"
+run 4 "$tool" "${lab[@]}" -o "$dir/n.coz" -P libnosuch.so:f -- "$dir/points" 700
+says "progress point 'libnosuch.so:f' was never found: cannot open 'libnosuch.so'" 'mapped no file that has it'
+finish
