@@ -164,13 +164,16 @@ coverage: ## lines covered by the unit tests, per file
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage ASAN_FLAGS='-O0 -g --coverage' check; rc=$$?; \
 		scripts/coverage.sh $(BUILD)/coverage && exit $$rc
 
-bench: bench-startup bench-overhead bench-accuracy ## all benches
+bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 
 bench-accuracy: all workloads ## predicted against really shortened programs, Coz beside; needs root; long
 	@tests/bench/accuracy.sh
 
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
+
+bench-marker: ## cost of a marker of coz.h when nobody profiles
+	@tests/bench/marker.sh
 
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
 	@CYCLES=500 tests/e2e/server.sh
@@ -194,10 +197,11 @@ analyze: $(BUILD)/gen/cozbpf.skel.h ## clang-tidy over user/
 install: all ## install below PREFIX (default /usr/local)
 	install -D -m755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/cozbpf
 	install -D -m755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/cozbpf/libcozbpf-shim.so
+	install -D -m644 include/coz.h $(DESTDIR)$(PREFIX)/include/coz.h
 	install -D -m644 docs/cozbpf.1 $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(PREFIX)/include/coz.h $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
 	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf
 
 dist: ## source archive of the last commit: build/cozbpf-VERSION.tar.gz
@@ -211,5 +215,5 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-startup bench-accuracy bench-overhead lint format \
+.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint format \
 	format-check analyze install uninstall dist clean help

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites of lines and symbols. */
+/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites of lines, symbols and static probes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,6 +42,23 @@ static void ask(struct object *o)
 	}
 }
 
+static void ask_markers(struct object *o)
+{
+	struct sdt_probe *probes;
+	struct marker *markers;
+	struct error e = {0};
+	size_t n;
+
+	if (!object_find_usdt(o, "shop", "sold", &probes, &n, &e))
+		sdt_probes_free(probes, n);
+	if (!object_find_markers(o, &markers, &n, &e)) {
+		for (size_t i = 0; i < n; i++)
+			if (!*markers[i].name || !markers[i].n_sites || strpbrk(markers[i].name, "\t\n"))
+				abort();
+		markers_free(markers, n);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -55,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (!object_open(path, "", &o, &e)) {
 		ask(o);
+		ask_markers(o);
 		if (!object_find_symbol(o, "work", 0, &sites, &n, &e))
 			free(sites);
 		if (!object_find_symbol(o, "_ZN4shop4till3addEi", 4, &sites, &n, &e))

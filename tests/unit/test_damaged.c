@@ -37,6 +37,8 @@ static void ask_everything(const char *path)
 {
 	struct source_file *files;
 	struct probe_site *sites;
+	struct sdt_probe *probes;
+	struct marker *markers;
 	struct scope all = {0};
 	struct loaded l = load(path);
 	struct cozbpf_unwind_row *rows;
@@ -50,6 +52,10 @@ static void ask_everything(const char *path)
 			free(sites);
 		if (!object_find_symbol(l.o, "main", 0, &sites, &n, &l.e))
 			free(sites);
+		if (!object_find_usdt(l.o, "coz", "begin", &probes, &n, &l.e))
+			sdt_probes_free(probes, n);
+		if (!object_find_markers(l.o, &markers, &n, &l.e))
+			markers_free(markers, n);
 		CHECK_EQ(object_unwind_rows(l.o, 100000, &stop, &rows, &n), 0);
 		free(rows);
 	}

@@ -97,6 +97,16 @@ bool elf_has_section(Elf *elf, const char *name)
 	return find_section(elf, name, &header) && header.sh_type != SHT_NOBITS && header.sh_size > 0;
 }
 
+bool elf_section_addr(Elf *elf, const char *name, uint64_t *ret)
+{
+	GElf_Shdr header;
+
+	if (!find_section(elf, name, &header))
+		return false;
+	*ret = header.sh_addr;
+	return true;
+}
+
 struct bytes elf_section(Elf *elf, const char *name)
 {
 	GElf_Shdr header;
@@ -203,6 +213,19 @@ bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret)
 	if (s)
 		*ret = addr - s->lo + s->offset;
 	return s;
+}
+
+bool object_address(const struct object *o, uint64_t offset, uint64_t *ret)
+{
+	for (size_t i = 0; i < o->n_segments; i++) {
+		const struct segment *s = &o->segments[i];
+
+		if (offset >= s->offset && offset - s->offset < s->hi - s->lo) {
+			*ret = offset - s->offset + s->lo;
+			return true;
+		}
+	}
+	return false;
 }
 
 bool object_is_code(const struct object *o, uint64_t addr)
