@@ -105,7 +105,8 @@ struct runner {
 	uint64_t visits_at_open, visits_at_deadline;
 	bool closing; /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
-	bool spoilt; /* the target was stopped meanwhile */
+	bool spoilt;            /* the target was stopped meanwhile */
+	unsigned n_points_open; /* points that were there when the experiment opened */
 	uint32_t line;
 	unsigned speedup_pct;
 	unsigned shift;
@@ -162,8 +163,9 @@ void run_forget_processes(struct runner *r);
 /* run_points.c: progress points, at the start and in what the target maps later. */
 int run_add_points(struct runner *r, struct error *e);
 void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, bool in_scope);
-bool run_points_awaited(const struct runner *r);                               /* whether one has no place yet */
-const struct error *run_point_missing(const struct runner *r, unsigned index); /* why it has none; NULL: it has */
+bool run_points_awaited(const struct runner *r);                                         /* whether one has no place yet */
+const struct error *run_point_missing(const struct runner *r, unsigned index);           /* why it has none; NULL: it has */
+int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* its index; it is made where there is none */
 void run_points_deinit(struct runner *r);
 
 /* run_experiments.c: the experiments of one run. run_step() does what is due and returns when to call it again. */

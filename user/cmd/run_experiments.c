@@ -59,6 +59,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	r->closing = false;
 	r->phase = PHASE_OPEN;
 	r->visits_at_open = most_visits(r);
+	r->n_points_open = r->n_points;
 	for (unsigned i = 0; i < r->n_points; i++) {
 		r->points[i].visits_at_open = session_point(r->session, i)->visits;
 		r->points[i].paced_at_open = session_point(r->session, i)->paced;
@@ -98,9 +99,9 @@ static void scale_samples(const struct runner *r, struct point_record *ret)
 
 static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns, uint64_t *bursts)
 {
-	struct point_record *points = calloc(r->n_points ? r->n_points : 1, sizeof(*points));
+	struct point_record *points = calloc(r->n_points_open ? r->n_points_open : 1, sizeof(*points));
 
-	for (unsigned i = 0; points && i < r->n_points; i++) {
+	for (unsigned i = 0; points && i < r->n_points_open; i++) {
 		visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, &points[i]);
 		if (r->points[i].is_sampled)
 			scale_samples(r, &points[i]);
@@ -182,7 +183,7 @@ static void close_experiment(struct runner *r)
 	x.fixed = r->fixed_line != 0;
 	x.run = r->run;
 	x.points = fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, bursts);
-	x.n_points = x.points ? r->n_points : 0;
+	x.n_points = x.points ? r->n_points_open : 0;
 	run_baseline_close(r, snap.closed_ns, &x);
 	keep_experiment(r, &x);
 	length_update(&r->length, bursts, x.n_points);

@@ -13,6 +13,7 @@
 
 #include "core/paths.h"
 #include "core/spec.h"
+#include "symbols/symbols.h"
 
 /* A file as stat() knows it: what is in maps differs from that on some file systems. */
 struct file_id {
@@ -20,9 +21,10 @@ struct file_id {
 	ino_t ino;
 };
 
-/* A spec that serves a point. */
+/* A spec that serves a point, or the markers of coz.h, which make points of their own. */
 struct place {
 	struct spec spec;
+	bool is_markers;
 	unsigned index, role;  /* of the point */
 	char *path;            /* of the file that the spec names, as the target sees it; NULL: none is named, or it has not come yet */
 	struct file_id *files; /* that its probes are in */
@@ -32,6 +34,27 @@ struct place {
 	struct error missing; /* why not, where it is awaited */
 	struct place *next;
 };
+
+static int new_point(struct runner *r, const char *name, struct error *e)
+{
+	struct point *p = &r->points[r->n_points];
+
+	if (r->n_points >= COZBPF_POINT_EXIT)
+		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
+	p->name = strdup(name);
+	if (!p->name)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	r->n_points++;
+	return 0;
+}
+
+int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e)
+{
+	for (*ret = 0; *ret < r->n_points; ++*ret)
+		if (!strcmp(r->points[*ret].name, name))
+			return 0;
+	return new_point(r, name, e);
+}
 
 static bool file_identify(const char *file, struct file_id *ret)
 {
@@ -80,8 +103,56 @@ static int find_sites(struct object *o, const struct spec *spec, struct probe_si
 	}
 }
 
-/* Probes all sites of the place in the file. */
-static int place_in_object(struct runner *r, struct place *p, struct object *o, struct error *e)
+static int place_usdt(struct runner *r, const struct place *p, struct object *o, struct error *e)
+{
+	struct point_probe probe = {.index = p->index, .role = p->role, .path = object_file(o)};
+	struct sdt_probe *probes = NULL;
+	size_t n = 0;
+	int err = object_find_usdt(o, p->spec.group, p->spec.event, &probes, &n, e);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		probe.offset = probes[i].addr_offset;
+		probe.semaphore = probes[i].semaphore_offset;
+		err = session_add_probe(r->session, &probe, e);
+		if (!err && r->o.verbose)
+			run_say(r, "progress point '%s' at 0x%llx of '%s'", p->spec.name, (unsigned long long)probe.offset, object_path(o));
+	}
+	sdt_probes_free(probes, n);
+	return err;
+}
+
+static int place_marker(struct runner *r, const struct marker *m, struct object *o, struct error *e)
+{
+	struct point_probe probe = {.role = COZBPF_ROLE_VISIT, .path = object_file(o)};
+
+	if (m->kind != MARKER_PROGRESS)
+		return 0;
+	if (run_point_named(r, m->name, &probe.index, e))
+		return -1;
+	for (size_t i = 0; i < m->n_sites; i++) {
+		probe.offset = m->sites[i].offset;
+		if (session_add_probe(r->session, &probe, e))
+			return -1;
+	}
+	if (r->o.verbose)
+		run_say(r, "progress point '%s' at %zu place%s of '%s'", m->name, m->n_sites, m->n_sites == 1 ? "" : "s", object_path(o));
+	return 0;
+}
+
+/* -1 with @e (EXIT_NO_RESULT) where the file has none. */
+static int place_markers(struct runner *r, struct object *o, struct error *e)
+{
+	struct marker *markers = NULL;
+	size_t n = 0;
+	int err = object_find_markers(o, &markers, &n, e);
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = place_marker(r, &markers[i], o, e);
+	markers_free(markers, n);
+	return err || n ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
+}
+
+static int place_sites(struct runner *r, const struct place *p, struct object *o, struct error *e)
 {
 	struct point_probe probe = {.index = p->index, .role = p->role, .path = object_file(o), .at_return = p->spec.kind == SPEC_RETURN};
 	struct probe_site *sites = NULL;
@@ -96,6 +167,14 @@ static int place_in_object(struct runner *r, struct place *p, struct object *o, 
 			    object_path(o), sites[i].function);
 	}
 	free(sites);
+	return err;
+}
+
+/* Probes all sites of the place in the file. */
+static int place_in_object(struct runner *r, struct place *p, struct object *o, struct error *e)
+{
+	int err = p->is_markers ? place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
+
 	if (err)
 		return -1;
 	p->is_placed = true;
@@ -201,19 +280,6 @@ static int add_place(struct runner *r, struct spec *spec, unsigned index, unsign
 	return place_at_start(r, p, e);
 }
 
-static int new_point(struct runner *r, const char *name, struct error *e)
-{
-	struct point *p = &r->points[r->n_points];
-
-	if (r->n_points >= COZBPF_POINT_EXIT)
-		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
-	p->name = strdup(name);
-	if (!p->name)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	r->n_points++;
-	return 0;
-}
-
 static int add_throughput(struct runner *r, const char *text, struct error *e)
 {
 	struct spec spec = {0};
@@ -227,11 +293,30 @@ static int add_throughput(struct runner *r, const char *text, struct error *e)
 	return add_place(r, &spec, r->n_points - 1, COZBPF_ROLE_VISIT, e);
 }
 
-/* Without a point of the user's the whole run is one unit of progress, where a run has a beginning. */
+/* Markers in the program, without being asked for. 1: it has none. */
+static int add_markers(struct runner *r, struct error *e)
+{
+	struct place *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	*p = (struct place){.is_markers = true, .is_anywhere = true, .next = r->places};
+	r->places = p;
+	err = r->main_object ? place_in_object(r, p, r->main_object, e) : 1;
+	p->is_placed = true; /* nothing is missed where there are none */
+	if (err && r->main_object && e->status != EXIT_NO_RESULT)
+		return -1;
+	for (unsigned i = 0; !err && i < r->n_points; i++)
+		run_say(r, "progress point '%s' by coz.h", r->points[i].name);
+	return err ? 1 : 0;
+}
+
+/* Without a point of the user's or the program's the whole run is one unit of progress, where a run has a beginning. */
 static int add_default(struct runner *r, struct error *e)
 {
 	if (r->attached) {
-		error_set(e, EXIT_USAGE, "no progress point given (-P)");
+		error_set(e, EXIT_USAGE, "no progress point given (-P), and the program has no markers of coz.h");
 		return error_hint(
 		    e, "attached to a running process, visits to a point are the only progress there is: -P FUNCTION, or -P FILE:LINE");
 	}
@@ -245,10 +330,14 @@ static int add_default(struct runner *r, struct error *e)
 
 int run_add_points(struct runner *r, struct error *e)
 {
+	int err = 0;
+
 	for (size_t i = 0; i < r->o.progress.n; i++)
 		if (add_throughput(r, r->o.progress.items[i], e))
 			return -1;
-	return r->n_points ? 0 : add_default(r, e);
+	if (r->n_points || (!r->o.end_to_end && (err = add_markers(r, e)) <= 0))
+		return err;
+	return add_default(r, e);
 }
 
 /* Whether the file that a process maps is one for the place. */
@@ -277,6 +366,8 @@ static void place_in_mapped(struct runner *r, struct place *p, int pid, const st
 	if (!err && p->spec.path && !p->path)
 		p->path = strdup(m->path);
 	object_close(o);
+	if (p->is_markers)
+		return;
 	if (!err)
 		run_say(r, "progress point '%s' is in '%s'%s", p->spec.name, m->path, was_placed ? ", too" : "");
 	else if (p->spec.path)
