@@ -58,7 +58,7 @@ SHIM := $(BUILD)/libcozbpf-shim.so
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
 # Every rule that compiles writes, by -MMD, which headers it has read.
--include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause)
+-include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause $(BUILD)/shim/counters)
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -94,7 +94,7 @@ $(BUILD)/shim/%.o: user/shim/%.c
 	@mkdir -p $(@D)
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o
+$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o $(BUILD)/shim/counters.o
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $^
 
 # The same handler as bytes to be written into a process.

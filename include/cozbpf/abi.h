@@ -70,6 +70,24 @@ struct cozbpf_arg {
 #define COZBPF_ARG_REG 2
 #define COZBPF_ARG_MEM 3
 
+#define COZBPF_COUNTERS 64          /* of Coz's coz.h in one process, those of its forks included */
+#define COZBPF_COUNTER_NAME 120     /* bytes, the zero at the end included; longer names are cut */
+#define COZBPF_COUNTER_SETS 64      /* processes that have counters and did not get them by fork */
+#define COZBPF_COUNTER_THROUGHPUT 1 /* what Coz calls the kinds */
+#define COZBPF_COUNTER_BEGIN 2
+#define COZBPF_COUNTER_END 3
+
+/* The counters of a process and its forks, which share their memory (user/shim/counters.c). A sample looks by how much they have grown. */
+struct cozbpf_counter {
+	__u64 address; /* in each of the processes */
+	__u64 seen;    /* the kernel side's: the count up to which visits have been counted */
+	__u64 point;
+};
+struct cozbpf_counter_set {
+	__u64 n;
+	struct cozbpf_counter counters[COZBPF_COUNTERS];
+};
+
 /* Cookie of a probe on a call of the paper's Tables 1 and 2: what the call may do, and how its result says that it was not cut short. */
 #define COZBPF_CALL_BLOCKS 1 /* else it may only wake */
 #define COZBPF_CALL_RESULT(cookie) ((cookie) >> 1 & 3)
@@ -201,16 +219,24 @@ struct cozbpf_control {
 	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
 	__u64 selected_samples;                       /* samples of the selected line in this experiment; reset by the loader */
 	__u64 sampled;                                /* the loader's: lines are progress points */
+	__u64 counters;                               /* the loader's: there are counters to be looked at */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
 	COZBPF_EVENT_FORK = 1, /* a process; arg: its parent */
 	COZBPF_EVENT_EXEC = 2,
-	COZBPF_EVENT_EXIT = 3, /* the last thread of a process */
+	COZBPF_EVENT_EXIT = 3,    /* the last thread of a process */
+	COZBPF_EVENT_COUNTER = 4, /* a counter has been made; arg: COZBPF_COUNTER_*; in a struct cozbpf_counter_event */
 };
 
 struct cozbpf_event {
 	__u32 kind, tgid, arg, pad;
+};
+
+struct cozbpf_counter_event {
+	struct cozbpf_event event;
+	__u64 address;
+	char name[COZBPF_COUNTER_NAME];
 };
 
 /* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current thread's doing. */

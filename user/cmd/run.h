@@ -168,6 +168,11 @@ const struct error *run_point_missing(const struct runner *r, unsigned index);  
 int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* its index; it is made where there is none */
 void run_points_deinit(struct runner *r);
 
+/* run_markers.c: points that the program's source names. */
+int run_place_markers(struct runner *r, struct object *o, struct error *e); /* -1 with EXIT_NO_RESULT where the file has none */
+bool run_watch_counters(struct runner *r);                                  /* Coz's coz.h; false: the program does not have it */
+void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
+
 /* run_experiments.c: the experiments of one run. run_step() does what is due and returns when to call it again. */
 void run_begin(struct runner *r, uint64_t now);
 uint64_t run_step(struct runner *r, uint64_t now);

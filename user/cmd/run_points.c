@@ -121,37 +121,6 @@ static int place_usdt(struct runner *r, const struct place *p, struct object *o,
 	return err;
 }
 
-static int place_marker(struct runner *r, const struct marker *m, struct object *o, struct error *e)
-{
-	struct point_probe probe = {.role = COZBPF_ROLE_VISIT, .path = object_file(o)};
-
-	if (m->kind != MARKER_PROGRESS)
-		return 0;
-	if (run_point_named(r, m->name, &probe.index, e))
-		return -1;
-	for (size_t i = 0; i < m->n_sites; i++) {
-		probe.offset = m->sites[i].offset;
-		if (session_add_probe(r->session, &probe, e))
-			return -1;
-	}
-	if (r->o.verbose)
-		run_say(r, "progress point '%s' at %zu place%s of '%s'", m->name, m->n_sites, m->n_sites == 1 ? "" : "s", object_path(o));
-	return 0;
-}
-
-/* -1 with @e (EXIT_NO_RESULT) where the file has none. */
-static int place_markers(struct runner *r, struct object *o, struct error *e)
-{
-	struct marker *markers = NULL;
-	size_t n = 0;
-	int err = object_find_markers(o, &markers, &n, e);
-
-	for (size_t i = 0; !err && i < n; i++)
-		err = place_marker(r, &markers[i], o, e);
-	markers_free(markers, n);
-	return err || n ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
-}
-
 static int place_sites(struct runner *r, const struct place *p, struct object *o, struct error *e)
 {
 	struct point_probe probe = {.index = p->index, .role = p->role, .path = object_file(o), .at_return = p->spec.kind == SPEC_RETURN};
@@ -173,7 +142,7 @@ static int place_sites(struct runner *r, const struct place *p, struct object *o
 /* Probes all sites of the place in the file. */
 static int place_in_object(struct runner *r, struct place *p, struct object *o, struct error *e)
 {
-	int err = p->is_markers ? place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
+	int err = p->is_markers ? run_place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
 
 	if (err)
 		return -1;
@@ -307,9 +276,7 @@ static int add_markers(struct runner *r, struct error *e)
 	p->is_placed = true; /* nothing is missed where there are none */
 	if (err && r->main_object && e->status != EXIT_NO_RESULT)
 		return -1;
-	for (unsigned i = 0; !err && i < r->n_points; i++)
-		run_say(r, "progress point '%s' by coz.h", r->points[i].name);
-	return err ? 1 : 0;
+	return !err || run_watch_counters(r) ? 0 : 1;
 }
 
 /* Without a point of the user's or the program's the whole run is one unit of progress, where a run has a beginning. */

@@ -73,6 +73,11 @@ void session_add_sampled(struct session *s, unsigned index, uint32_t line);
 /* Says where a key is: *@ret becomes the `key` of probes. */
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);
 
+/* Coz's coz.h: tells of new counters (COZBPF_EVENT_COUNTER) by a probe at @offset of the shim at @path. */
+int session_watch_counters(struct session *s, const char *path, uint64_t offset, struct error *e);
+/* What a counter of process @pid grows by counts as visits to a point. -1 with @e when there is no room. */
+int session_add_counter(struct session *s, int pid, uint64_t address, unsigned point, struct error *e);
+
 /* --sync=uprobe: calls of one process, at file offsets of @path. */
 struct call_sites {
 	int pid;

@@ -373,6 +373,13 @@ bool object_is_go(const struct object *o)
 	return elf_has_section(o->main.elf, ".go.buildinfo") || elf_has_section(o->main.elf, ".gopclntab");
 }
 
+bool object_has_text(const struct object *o, const char *text)
+{
+	struct bytes rodata = elf_section(o->main.elf, ".rodata");
+
+	return rodata.data && memmem(rodata.data, rodata.size, text, strlen(text) + 1);
+}
+
 uint32_t object_build_id(const struct object *o, uint8_t id[20])
 {
 	memcpy(id, o->build_id, 20);
