@@ -95,10 +95,10 @@ TEST(ratio_of_sums)
 	CHECK_EQ(l->points[1].experiments, 2);
 	CHECK_EQ(l->experiments, 6);
 	CHECK_EQ(l->baselines, 2);
-	/* First regression, by time: (1500 x .5 x .4375 + 3000 x .55) / (1500 x .25 + 3000); then weights by 1 / (1 - b x)^2. */
-	b = (1500 * 0.5 * 0.4375 + 3000 * 0.55) / (1500 * 0.25 + 3000);
-	w50 = 1500 / ((1 - b / 2) * (1 - b / 2));
-	w100 = 3000 / ((1 - b) * (1 - b));
+	/* First regression, by count: (20 x .5 x .4375 + 50 x .55) / (20 x .25 + 50); then weights by 1 / (1 - b x). */
+	b = (20 * 0.5 * 0.4375 + 50 * 0.55) / (20 * 0.25 + 50);
+	w50 = 20 / (1 - b / 2);
+	w100 = 50 / (1 - b);
 	slope = (w50 * 0.5 * 0.4375 + w100 * 0.55) / (w50 * 0.25 + w100);
 	CHECK_NEAR(l->slope, slope, 1e-9);
 	/* Two speedups of five. */
