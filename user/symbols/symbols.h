@@ -68,6 +68,13 @@ struct probe_site {
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset, struct probe_site **ret, size_t *n, struct error *e);
 
 /*
+ * The functions of the object by their shortest names that object_find_symbol() takes, sorted, each once. 0 with *@n = 0 for a stripped file; -1 with @e
+ * when memory is short. The names are the caller's to free.
+ */
+int object_functions(struct object *o, char ***ret, size_t *n, struct error *e);
+void functions_free(char **names, size_t n); /* accepts NULL */
+
+/*
  * Where line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site in each function and each inlined copy
  * that has code of the line, so that one execution of the line is one visit (how it is chosen: findline.c). -1 with @e (EXIT_USAGE) when the file or line has no code; the
  * hint names the nearest lines that have, or the nearest file names.
