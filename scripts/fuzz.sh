@@ -16,6 +16,8 @@ seeds() { # NAME DIR
 	fuzz_spec)
 		printf 'name=uprobe:/bin/x:f(int)+8' >"$2/seed-uprobe"
 		printf 'a/../b.c:123' >"$2/seed-line"
+		printf '%s' '8@%rdi -4@-20(%rbp) 4@$5' >"$2/seed-args"
+		printf '%s' '8@x0 -4@[sp, 20] 4@5' >"$2/seed-args-arm64"
 		;;
 	fuzz_object)
 		# A whole program with debug information and markers, small enough to be mutated often.
