@@ -21,7 +21,7 @@ seeds() { # NAME DIR
 		;;
 	fuzz_object)
 		# A whole program with debug information and markers, small enough to be mutated often.
-		printf '#include <coz.h>\nstatic int work(int x) { COZ_BEGIN("w"); return x * 2; }\nint _start(void) { COZ_PROGRESS; return work(3) + work(4); }\n' |
+		printf '#include <coz.h>\n__attribute__((noinline)) static int work(int x) { COZ_BEGIN("w"); return x * 2; }\nint _start(void) { COZ_PROGRESS; return work(3) + work(4); }\n' |
 			gcc -x c - -g -O2 -Iinclude -nostdlib -static -o "$2/seed"
 		;;
 	*) echo "fuzz: no seeds for '$1'" >&2 ;;
