@@ -57,12 +57,17 @@ struct cozbpf_config {
 #define COZBPF_ROLE_BEGIN 1
 #define COZBPF_ROLE_END 2
 
-/* An argument at a probe site: a constant, a register, or memory at a register plus `value`. */
+/*
+ * Argument of a probe (made by user/core/probe_args.c): what the kernel side reads where the probe is hit. All of it is 0 for none.
+ * CONST: `value`. REG: `size` bytes at `reg_off` in struct pt_regs. MEM: `size` bytes of the target's memory at the register's 8 bytes + `value`.
+ * What is read is extended to 64 bits, with its sign when `is_signed`.
+ */
 struct cozbpf_arg {
 	__u8 kind; /* COZBPF_ARG_* */
-	__u8 size; /* bytes: 1, 2, 4 or 8 */
-	__u8 is_signed, pad;
-	__u32 reg_off; /* of the register in struct pt_regs */
+	__u8 size; /* 1, 2, 4 or 8 */
+	__u8 is_signed;
+	__u8 pad;
+	__u32 reg_off; /* bytes; of the second lowest byte for %ah and its like */
 	__s64 value;
 };
 #define COZBPF_ARG_NONE 0
@@ -293,6 +298,7 @@ struct cozbpf_thread {
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 72);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 56);

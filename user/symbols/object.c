@@ -233,6 +233,20 @@ bool object_is_code(const struct object *o, uint64_t addr)
 	return segment_at(o->code, o->n_code, addr) && segment_at(o->segments, o->n_segments, addr);
 }
 
+uint64_t object_code_start(const struct object *o, uint64_t addr)
+{
+	const struct segment *c = segment_at(o->code, o->n_code, addr), *s = segment_at(o->segments, o->n_segments, addr);
+
+	return c && s ? (c->lo > s->lo ? c->lo : s->lo) : 0;
+}
+
+uint64_t object_code_end(const struct object *o, uint64_t addr)
+{
+	const struct segment *c = segment_at(o->code, o->n_code, addr), *s = segment_at(o->segments, o->n_segments, addr);
+
+	return c && s ? (c->hi < s->hi ? c->hi : s->hi) : 0;
+}
+
 bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi)
 {
 	const struct segment *s = segment_at(o->segments, o->n_segments, *lo);
