@@ -87,6 +87,8 @@ void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
 	name[n] = 0;
 	if (run_point_named(r, name, &point, &e) || session_add_counter(r->session, (int)c->event.tgid, c->address, point, &e))
 		run_say(r, "warning: visits to '%s' in process %u are not counted: %s", name, c->event.tgid, e.cause);
-	else if (r->o.verbose)
+	else
+		r->points[point].is_counter = true;
+	if (r->o.verbose && r->points[point].is_counter)
 		run_say(r, "progress point '%s' in process %u by Coz's coz.h", name, c->event.tgid);
 }

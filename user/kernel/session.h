@@ -67,6 +67,15 @@ struct point_probe {
 /* -1 with @e: EXIT_USAGE where the place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the machine does not allow it. */
 int session_add_probe(struct session *s, const struct point_probe *p, struct error *e);
 
+/* What a visit costs the program at a probe of that sort, measured on a function of ours: ns, 0 when that fails. */
+enum visit_sort {
+	VISIT_CHEAP,   /* the kernel emulates the instruction */
+	VISIT_STEPPED, /* it steps it singly */
+	VISIT_RETURN,  /* of a function whose first instruction is emulated */
+	VISIT_RETURN_STEPPED,
+};
+uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort);
+
 /* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. */
 void session_add_sampled(struct session *s, unsigned index, uint32_t line);
 
