@@ -20,7 +20,7 @@ counted() {
 	local units name visits
 	units=$(awk '$2 == "units" { n += $1 } END { print n + 0 }' "$dir/out")
 	for name in unit '[^ ]*coz.c:[0-9]+'; do
-		visits=$(sed -nE "s/^cozbpf: progress point '$name': ([0-9]+) visits$/\1/p" "$dir/err")
+		visits=$(sed -nE "s/^cozbpf: progress point '$name': ([0-9]+) visits in all$/\1/p" "$dir/err")
 		check "$1: $visits visits of $units" python3 -c "import sys; v = int('0$visits'); sys.exit(not ($units > 1000 and $units * (1 - $2 / 100) <= v <= $units))"
 	done
 	says 'coz\.c:[0-9]+'

@@ -11,31 +11,16 @@ echo 'void late_unit(void); void late_unit(void) { __asm__ volatile(""); }' >"$d
 gcc -O1 -g -shared -fPIC -o "$dir/libcozlate.so" "$dir/late.c"
 lab=(--no-tui --experiment-length 100ms --fixed-speedup 0,50 --fixed-line "$line")
 
-# deltas NAME [FROM]: visits of a point in each experiment of $dir/p.coz, from that experiment on, in one line
-deltas() {
-	sed -n "s/^throughput-point\tname=$1\tdelta=\([0-9]*\).*/\1/p" "$dir/p.coz" | tail -n "+${2:-1}" | tr '\n' ' '
-}
-
-# same NAME OTHER [FROM]: counts that differ by at most two, in ten experiments at least
-same() {
-	python3 -c '
-import sys
-a, b = ([int(n) for n in t.split()] for t in sys.argv[1:])
-if len(a) != len(b) or len(a) < 10 or min(a) < 5 or any(abs(x - y) > 2 for x, y in zip(a, b)):
-    sys.exit(f"{a}\n{b}")
-' "$(deltas "$1" "${3:-1}")" "$(deltas "$2" "${3:-1}")"
-}
-
 echo "-- one count for all kinds"
 run 0 "$tool" -v "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "ret=uretprobe:$dir/points:progress" -P "inl=$inlined" \
 	-P tp=tracepoint:syscalls:sys_enter_write -P "late=libcozlate.so:late_unit" -P "work=sampled:$line" -P "rest=sampled:$(line_of points REST)" -- "$dir/points" 5000 "$dir/libcozlate.so"
 says "progress point 'late' is awaited: cannot open 'libcozlate.so'" "progress point 'late' is in '.*/libcozlate.so'"
 check "two copies of the inlined line" [ "$(grep -c "progress point 'inl' at" "$dir/err")" -eq 2 ]
 for name in ret inl tp; do
-	check "'$name' counts as the function's entry does" same fn "$name"
+	check "'$name' counts as the function's entry does" same_visits fn "$name"
 done
 # The library comes after a quarter of the time, and is looked for twice a second.
-check "so does the point of the library, from when it has come" same fn late 25
+check "so does the point of the library, from when it has come" same_visits fn late 25
 # REST does two thirds of what WORK does. Some 3,000 samples fall in the windows of all experiments together: the ratio has a standard deviation of 4 %
 # where samples fall independently; five of them.
 share=$(python3 -c 'import sys; a, b = (sum(int(n) for n in t.split()) for t in sys.argv[1:]); print(round(b / a, 3))' "$(deltas work)" "$(deltas rest)")

@@ -310,7 +310,7 @@ static void say_counts(const struct runner *r)
 		return;
 	for (unsigned i = 0; i < r->n_points; i++)
 		if (!r->points[i].is_sampled)
-			run_say(r, "progress point '%s': %" PRIu64 " visits", r->points[i].name,
+			run_say(r, "progress point '%s': %" PRIu64 " visits in all", r->points[i].name,
 			    (uint64_t)session_point(r->session, i)->visits);
 	session_cpu_use(r->session, &use);
 	run_say(r, "%" PRIu64 " wake-ups by threads of the program, %" PRIu64 " by timers, devices and other programs", use.edges,

@@ -330,7 +330,7 @@ int run_add_points(struct runner *r, struct error *e)
 static bool is_for(const struct runner *r, const struct place *p, const struct map_entry *m, bool in_scope)
 {
 	if (p->spec.path)
-		return p->path ? !strcmp(m->path, p->path) : path_has_suffix(m->path, p->spec.path);
+		return p->path ? !strcmp(m->path, p->path) : path_is_library(m->path, p->spec.path);
 	return (in_scope && (p->is_anywhere || p->spec.kind == SPEC_LINE)) || !strcmp(m->path, r->path);
 }
 
