@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of usdt WORK)
-lab=(-v --no-tui --experiment-length 100ms --fixed-speedup 0,50)
+lab=(-v --no-tui --experiment-length 100ms --fixed-speedup "0,50")
 points=(-P fn=progress)
 for name in plain twice guarded; do
 	points+=(-P "$name=usdt:$dir/usdt:fixture:$name")
@@ -88,7 +88,7 @@ rm -f "$dir/p.coz"
 run 0 "$tool" "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "throw=usdt:$library:libstdcxx:throw" -P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2600
 says "progress point 'late' is awaited" "progress point 'late' is in '.*/libstdc"
 check "the library's probe counts as the function does" same_visits fn throw
-check "so does the one that was awaited" same_visits fn late +3
+check "so does the one that was awaited" same_visits fn late late
 
 echo "-- Python, whose probes have semaphores, and which has no debug information of its own"
 python=$(readlink -f /usr/bin/python3)
