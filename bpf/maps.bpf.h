@@ -78,6 +78,14 @@ struct {
 	__type(value, struct cozbpf_point);
 } points SEC(".maps") __weak;
 
+/* Where the keys of latency pairs are; written by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, COZBPF_ARGS);
+	__type(key, __u32);
+	__type(value, struct cozbpf_arg);
+} args SEC(".maps") __weak;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);

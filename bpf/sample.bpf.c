@@ -37,7 +37,7 @@ static __always_inline void send_pause(struct cozbpf_thread *t, struct task_stru
 	}
 }
 
-static __always_inline void count_line(__u32 line, __u64 now)
+static __always_inline void count_line(const struct cozbpf_thread *t, __u32 line, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
@@ -50,6 +50,8 @@ static __always_inline void count_line(__u32 line, __u64 now)
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
 		__sync_val_compare_and_swap(&control.picked, 0, line);
+	if (count->point)
+		count_visit(t, (__u32)count->point - 1);
 }
 
 /* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches); one frame where the sample itself is in scope. */
@@ -88,7 +90,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(line, now);
+		count_line(t, line, now);
 	}
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);

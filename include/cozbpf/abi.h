@@ -15,6 +15,7 @@
 #define COZBPF_YOUNG 8        /* a thread's first samples, from which threads born later start */
 #define COZBPF_POINTS 64      /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
+#define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
@@ -43,6 +44,31 @@ struct cozbpf_config {
 	__u32 n_cpus;
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
 };
+
+/*
+ * Cookie of a probe of a progress point: the point, what a visit there means, and where the key is that joins the two ends of a latency: 0: the
+ * thread, else 1 + an index into the map `args`.
+ */
+#define COZBPF_COOKIE(point, role, key) ((__u64)(point) | (__u64)(role) << 8 | (__u64)(key) << 16)
+#define COZBPF_COOKIE_POINT(cookie) ((__u32)(cookie)&0xff)
+#define COZBPF_COOKIE_ROLE(cookie) ((__u32)((cookie) >> 8) & 3)
+#define COZBPF_COOKIE_KEY(cookie) ((__u32)((cookie) >> 16) & 0xffff)
+#define COZBPF_ROLE_VISIT 0
+#define COZBPF_ROLE_BEGIN 1
+#define COZBPF_ROLE_END 2
+
+/* An argument at a probe site: a constant, a register, or memory at a register plus `value`. */
+struct cozbpf_arg {
+	__u8 kind; /* COZBPF_ARG_* */
+	__u8 size; /* bytes: 1, 2, 4 or 8 */
+	__u8 is_signed, pad;
+	__u32 reg_off; /* of the register in struct pt_regs */
+	__s64 value;
+};
+#define COZBPF_ARG_NONE 0
+#define COZBPF_ARG_CONST 1
+#define COZBPF_ARG_REG 2
+#define COZBPF_ARG_MEM 3
 
 /* Cookie of a probe on a call of the paper's Tables 1 and 2: what the call may do, and how its result says that it was not cut short. */
 #define COZBPF_CALL_BLOCKS 1 /* else it may only wake */
@@ -108,8 +134,9 @@ struct cozbpf_proc_stats {
 };
 
 struct cozbpf_line_count {
-	__u64 all;  /* samples of the whole run */
-	__u64 free; /* those taken in delay-free time: no experiment open, or a baseline */
+	__u64 all;   /* samples of the whole run */
+	__u64 free;  /* those taken in delay-free time: no experiment open, or a baseline */
+	__u64 point; /* 1 + the progress point that these samples are visits to; 0: none. Written by the loader */
 };
 
 /* Visits whose virtual time since the opening falls into one bucket. sum: of those virtual times. */

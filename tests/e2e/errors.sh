@@ -63,9 +63,10 @@ fails 2 "no source file 'ababs.c'" "did you mean 'abab.c'" -P ababs.c:16 -- "$wo
 fails 2 "'/nonexistent' of progress point '/nonexistent:sym'" . -P /nonexistent:sym -- "$work"
 fails 2 "progress point '': it is empty" '\[NAME=\]' -P '' -- "$work"
 fails 2 "progress point 'name=': it is empty" '\[NAME=\]' -P name= -- "$work"
-for kind in usdt:a:b:c tracepoint:sched:sched_switch uretprobe:a:b sampled:a.c:3; do
-	fails 2 "progress point '$kind': '${kind%%:*}:' is not supported" '\[NAME=\]' -P "$kind" -- "$work"
-done
+fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' -P usdt:b:c -- "$work"
+fails 2 "the kernel has no tracepoint 'syscalls:sys_enter_wirte'" "did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscalls:sys_enter_wirte -- "$work"
+fails 2 "the kernel has no tracepoint 'syscall:sys_enter_write'" "did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscall:sys_enter_write -- "$work"
+fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P "uretprobe:$work:progres" -- "$work"
 fails 2 "'nosuchkind:a.c'" . -P nosuchkind:a.c:3 -- "$work"
 fails 4 "progress point 'work_fail' was never visited$" 'once per unit of work' -P work_fail -- "$work" --seconds 1.2
 fails 4 "progress point 'one' was never visited, nor any other" . -P one=work_fail -P two=work_usage -- "$work" --seconds 1.2

@@ -115,12 +115,61 @@ TEST(refused)
 	check_refused("f\n", "tabs");
 }
 
-TEST(kinds_of_later_versions)
+/* @a and @b: path and symbol, group and event, or file and nothing. */
+static void check_kind(const char *text, enum spec_kind kind, const char *a, const char *b, const char *c)
 {
-	check_refused("usdt:/bin/x:p:n", "'usdt:' is not supported");
-	check_refused("n=tracepoint:sched:sched_switch", "'tracepoint:' is not supported");
-	check_refused("uretprobe:/bin/x:f", "'uretprobe:' is not supported");
-	check_refused("sampled:a.c:12", "'sampled:' is not supported");
+	struct error e = {0};
+	struct spec s = {0};
+
+	CHECK_EQ(spec_parse(text, &s, &e), 0);
+	if (*e.cause)
+		fprintf(stderr, "  %s\n", e.cause);
+	CHECK_EQ(s.kind, kind);
+	CHECK(!a == !s.path);
+	if (a && s.path)
+		CHECK_STR(s.path, a);
+	if (kind == SPEC_RETURN) {
+		CHECK_STR(s.symbol, b);
+	} else {
+		CHECK_STR(s.group, b);
+		CHECK_STR(s.event, c);
+	}
+	spec_deinit(&s);
+}
+
+TEST(kinds)
+{
+	struct spec s;
+
+	check_kind("uretprobe:/bin/x:f", SPEC_RETURN, "/bin/x", "f", NULL);
+	check_kind("done=uretprobe:x:ns::f(int)", SPEC_RETURN, "x", "ns::f(int)", NULL);
+	check_kind("usdt:/bin/x:prov:name", SPEC_USDT, "/bin/x", "prov", "name");
+	check_kind("q=usdt:libc.so.6:libc:memory_heap_new", SPEC_USDT, "libc.so.6", "libc", "memory_heap_new");
+	check_kind("usdt:/odd:dir/x:p:n", SPEC_USDT, "/odd:dir/x", "p", "n");
+	check_kind("tracepoint:syscalls:sys_enter_sendmsg", SPEC_TRACEPOINT, NULL, "syscalls", "sys_enter_sendmsg");
+	CHECK_EQ(spec_parse("s=sampled:src/a.c:12", &s, NULL), 0);
+	CHECK_EQ(s.kind, SPEC_SAMPLED);
+	CHECK_STR(s.name, "s");
+	CHECK_STR(s.file, "src/a.c");
+	CHECK_EQ(s.line, 12);
+	spec_deinit(&s);
+	check_symbol("sampled::f", "sampled::f", NULL, "sampled::f", 0);
+}
+
+TEST(kinds_refused)
+{
+	check_refused("uretprobe:f", "'uretprobe:' is followed by PATH:SYMBOL");
+	check_refused("uretprobe:/bin/x:f+8", "without an offset");
+	check_refused("usdt:name", "PATH:PROVIDER:NAME");
+	check_refused("usdt:prov:name", "PATH:PROVIDER:NAME");
+	check_refused("usdt:/bin/x:prov:", "PROVIDER:NAME is missing");
+	check_refused("usdt:/bin/x::name", "PROVIDER:NAME is missing");
+	check_refused("tracepoint:sched", "CATEGORY:NAME");
+	check_refused("tracepoint:sched:", "CATEGORY:NAME");
+	check_refused("tracepoint:a:b:c", "CATEGORY:NAME");
+	check_refused("tracepoint:../x:y", "CATEGORY:NAME");
+	check_refused("sampled:a.c", "no line");
+	check_refused("sampled:a.c:0", "count from 1");
 }
 
 TEST(error_may_be_null)

@@ -87,6 +87,7 @@ struct runner {
 	uint64_t join_ns;  /* when to look for its new members */
 	int signal;        /* number of the pause signal */
 	struct point points[COZBPF_POINTS];
+	struct place *places; /* run_points.c */
 	unsigned n_points;
 	uint32_t fixed_line;
 	struct process *processes;
@@ -156,6 +157,13 @@ bool run_has_process(struct runner *r, int pid);
 #define RUN_RESCAN_LAST_NS 500000000ULL /* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 void run_rescan(struct runner *r, uint64_t now);
 void run_forget_processes(struct runner *r);
+
+/* run_points.c: progress points, at the start and in what the target maps later. */
+int run_add_points(struct runner *r, struct error *e);
+void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, bool in_scope);
+bool run_points_awaited(const struct runner *r);                               /* whether one has no place yet */
+const struct error *run_point_missing(const struct runner *r, unsigned index); /* why it has none; NULL: it has */
+void run_points_deinit(struct runner *r);
 
 /* run_experiments.c: the experiments of one run. run_step() does what is due and returns when to call it again. */
 void run_begin(struct runner *r, uint64_t now);

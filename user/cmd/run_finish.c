@@ -252,15 +252,25 @@ static bool is_empty(const struct runner *r)
 /* A point that was never visited is said by name; when no point was, there is no answer. */
 static int check_points(struct runner *r, struct error *e)
 {
+	const struct error *missing;
 	unsigned dead = 0;
 
 	for (unsigned i = 0; i < r->n_points; i++)
 		dead += !session_point(r->session, i)->visits;
-	for (unsigned i = 0; i < r->n_points && dead < r->n_points; i++)
-		if (!session_point(r->session, i)->visits)
-			run_say(r, "warning: progress point '%s' was never visited", r->points[i].name);
+	for (unsigned i = 0; i < r->n_points && dead < r->n_points; i++) {
+		if (session_point(r->session, i)->visits)
+			continue;
+		missing = run_point_missing(r, i);
+		run_say(r, "warning: progress point '%s' was never %s%s", r->points[i].name, missing ? "found: " : "visited",
+		    missing ? missing->cause : "");
+	}
 	if (!dead || dead < r->n_points)
 		return 0;
+	missing = run_point_missing(r, 0);
+	if (missing) {
+		error_set(e, EXIT_NO_RESULT, "progress point '%s' was never found: %s", r->points[0].name, missing->cause);
+		return error_hint(e, "the program has mapped no file that has it%s%s", *missing->hint ? "; " : "", missing->hint);
+	}
 	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", r->points[0].name, dead > 1 ? ", nor any other" : "");
 	return error_hint(
 	    e, "choose a place that the program passes once per unit of work; was it inlined, or does another process run it?");

@@ -57,9 +57,14 @@ static int read_object(struct runner *r, int pid, const struct map_entry *m)
 	size_t n = 0, objects = r->lines.n_objects;
 	char root[64];
 
-	if (is_seen(r, m) || !scope_has_binary(&r->scope, m->path, false))
+	bool is_main = !strcmp(m->path, r->path);
+
+	if (is_seen(r, m) || !scope_has_binary(&r->scope, m->path, is_main))
 		return -1;
 	mark_seen(r, m);
+	if (is_main)
+		run_say(
+		    r, "warning: process %d runs another build of '%s' than was there at the start: the profile mixes both", pid, m->path);
 	maps_root(pid, root, sizeof(root));
 	place.root = root;
 	if (object_open_at(&place, &o, &e) || object_add_lines(o, &r->scope, &r->lines, &n, &e) ||
@@ -122,6 +127,7 @@ void run_map_process(struct runner *r, int pid)
 		object[i] = find_object(r, &all[i]);
 		if (object[i] < 0)
 			object[i] = read_object(r, pid, &all[i]);
+		run_points_mapped(r, pid, &all[i], object[i] >= 0);
 	}
 	if (r->o.sync_uprobe && p && !p->probed)
 		p->probed = run_sync_process(r, pid, all, n);
@@ -185,7 +191,7 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 
 void run_rescan(struct runner *r, uint64_t now)
 {
-	uint64_t last = r->scope.n_binaries ? RUN_RESCAN_LAST_NS : RESCAN_RARE_NS;
+	uint64_t last = r->scope.n_binaries || run_points_awaited(r) ? RUN_RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = run_unwind_collect(r);
 
 	tracee_settle();

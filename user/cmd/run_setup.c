@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What stands before the first run: lines in scope, progress points, the kernel side, the profile file. */
+/* What stands before the first run: lines in scope, the kernel side, the profile file. */
 #include "cmd/run.h"
 
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "core/spec.h"
 
 #define SPARE_RANGES 262144 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_LINES 65536
@@ -100,83 +98,6 @@ static int resolve_fixed_line(struct runner *r, struct error *e)
 	return r->fixed_line ? 0 : -1;
 }
 
-/* The object that a spec speaks of: the main one, or the file named, which the caller closes. */
-static int spec_object(struct runner *r, const struct spec *spec, struct object **ret, bool *ret_own, struct error *e)
-{
-	char path[PATH_MAX];
-
-	*ret_own = false;
-	*ret = r->main_object;
-	if (!spec->path) {
-		if (!r->main_object) {
-			error_set(e, EXIT_USAGE, "'%s' names no binary, and the command is a script", spec->name);
-			return error_hint(e, "write PATH:SYMBOL");
-		}
-		return 0;
-	}
-	*ret = NULL;
-	*ret_own = true;
-	if (r->attached)
-		return run_attach_object(r, spec->path, ret, e);
-	if (!realpath(spec->path, path)) {
-		error_set(e, EXIT_USAGE, "cannot open '%s' of progress point '%s': %s", spec->path, spec->name, strerror(errno));
-		return error_hint(e, "PATH is that of the binary which holds the symbol");
-	}
-	return object_open(path, "", ret, e);
-}
-
-static int add_point(struct runner *r, const char *text, struct error *e)
-{
-	struct probe_site *sites = NULL;
-	struct object *object = NULL;
-	struct spec spec = {0};
-	size_t n = 0;
-	bool own = false;
-	int err;
-
-	if (r->n_points >= COZBPF_POINT_EXIT)
-		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
-	if (spec_parse(text, &spec, e))
-		return -1;
-	err = spec_object(r, &spec, &object, &own, e);
-	if (!err)
-		err = spec.kind == SPEC_LINE ? object_find_line(object, spec.file, spec.line, &sites, &n, e)
-					     : object_find_symbol(object, spec.symbol, spec.offset, &sites, &n, e);
-	for (size_t i = 0; !err && i < n; i++) {
-		err = session_add_point(r->session, r->n_points, object_file(object), sites[i].offset, e);
-		if (!err && r->o.verbose)
-			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", spec.name, (unsigned long long)sites[i].offset,
-			    object_path(object), sites[i].function);
-	}
-	if (!err)
-		r->points[r->n_points++].name = strdup(spec.name);
-	free(sites);
-	if (own)
-		object_close(object);
-	spec_deinit(&spec);
-	return err;
-}
-
-static int add_points(struct runner *r, struct error *e)
-{
-	for (size_t i = 0; i < r->o.progress.n; i++)
-		if (add_point(r, r->o.progress.items[i], e))
-			return -1;
-	if (r->n_points)
-		return 0;
-	if (r->attached) {
-		error_set(e, EXIT_USAGE, "no progress point given (-P)");
-		return error_hint(
-		    e, "attached to a running process, visits to a point are the only progress there is: -P FUNCTION, or -P FILE:LINE");
-	}
-	if (!r->o.end_to_end)
-		run_say(r, "no progress point given (-P): the whole run is one unit of progress, as with --end-to-end");
-	r->o.end_to_end = true;
-	if (r->o.runs == 1)
-		run_say(r, "end-to-end needs several runs of the command, for example -n 40: one run answers nothing");
-	return 0;
-}
-
 static int open_output(struct runner *r, struct error *e)
 {
 	int fd = identity_open_append(&r->identity, r->o.output);
@@ -218,7 +139,7 @@ int run_setup(struct runner *r, struct error *e)
 	if (schedule_init(&r->schedule, &rng, r->o.speedups, r->o.n_speedups))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	length_init(&r->length, r->o.length_ns, r->fixed_line || r->o.end_to_end ? LENGTH_BURSTS_MANY : LENGTH_BURSTS_MANY_LINES);
-	if (session_create(&c, &r->lines, &r->session, e) || add_points(r, e) || session_attach(r->session, e) || open_output(r, e))
+	if (session_create(&c, &r->lines, &r->session, e) || run_add_points(r, e) || session_attach(r->session, e) || open_output(r, e))
 		return -1;
 	r->counts_room = r->lines.n_lines + SPARE_LINES;
 	r->counts_before = calloc(r->counts_room, sizeof(*r->counts_before));
@@ -236,8 +157,7 @@ void run_teardown(struct runner *r)
 	schedule_deinit(&r->schedule);
 	profile_deinit(&r->profile);
 	run_forget_processes(r);
-	for (unsigned i = 0; i < r->n_points; i++)
-		free(r->points[i].name);
+	run_points_deinit(r);
 	if (r->out)
 		fclose(r->out);
 	run_baseline_deinit(r);

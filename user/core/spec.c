@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPEC_FORMS "a point is [NAME=]FILE:LINE, [NAME=]SYMBOL[+OFFSET] or [NAME=]PATH:SYMBOL[+OFFSET]"
-
-static const char *const kinds_not_known[] = {"usdt", "tracepoint", "uretprobe", "sampled"};
+#define SPEC_FORMS                                                                                                                  \
+	"a point is [NAME=]SPEC, where SPEC is FILE:LINE, [PATH:]SYMBOL[+OFFSET], uretprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, " \
+	"tracepoint:CATEGORY:NAME or sampled:FILE:LINE"
 
 static int refuse(struct error *e, const char *text, const char *why)
 {
@@ -75,16 +75,18 @@ static bool parse_number(const char *s, bool hex, uint64_t max, uint64_t *ret)
 	return true;
 }
 
-/* FILE:LINE, with @colon at the last ':'. */
-static int parse_line(const char *text, const char *body, const char *colon, struct spec *s, struct error *e)
+/* FILE:LINE */
+static int parse_line(const char *text, const char *body, struct spec *s, struct error *e)
 {
+	const char *colon = strrchr(body, ':');
 	uint64_t line;
 
+	if (!colon)
+		return refuse(e, text, "there is no line after the file");
 	if (colon == body)
 		return refuse(e, text, "there is no file before ':'");
 	if (!parse_number(colon + 1, false, UINT32_MAX, &line) || line == 0)
 		return refuse(e, text, "lines count from 1 to 4294967295");
-	s->kind = SPEC_LINE;
 	s->line = (uint32_t)line;
 	s->file = strndup(body, (size_t)(colon - body));
 	if (!s->file)
@@ -95,16 +97,17 @@ static int parse_line(const char *text, const char *body, const char *colon, str
 	return 0;
 }
 
-/* [PATH:]SYMBOL[+OFFSET]; PATH is required after "uprobe:". */
-static int parse_symbol(const char *text, const char *body, bool need_path, struct spec *s, struct error *e)
+/* [PATH:]SYMBOL[+OFFSET]; PATH is required after the @kind that is written out. */
+static int parse_symbol(const char *text, const char *body, const char *kind, struct spec *s, struct error *e)
 {
 	const char *colon = path_end(body), *symbol = colon ? colon + 1 : body;
 	const char *plus = strrchr(symbol, '+');
 	size_t len;
 
-	s->kind = SPEC_SYMBOL;
-	if (need_path && !colon)
-		return refuse(e, text, "'uprobe:' is followed by PATH:SYMBOL");
+	if (*kind && !colon) {
+		error_set(e, EXIT_USAGE, "progress point '%s': '%s' is followed by PATH:SYMBOL", text, kind);
+		return error_hint(e, SPEC_FORMS);
+	}
 	if (colon == body)
 		return refuse(e, text, "there is no file before ':'");
 	if (plus && plus > symbol && isdigit((unsigned char)plus[1])) {
@@ -124,24 +127,84 @@ static int parse_symbol(const char *text, const char *body, bool need_path, stru
 	return 0;
 }
 
+/* uretprobe: PATH:SYMBOL, without an offset: a return belongs to a whole function. */
+static int parse_return(const char *text, const char *body, struct spec *s, struct error *e)
+{
+	if (parse_symbol(text, body, "uretprobe:", s, e))
+		return -1;
+	return s->offset ? refuse(e, text, "a return belongs to a whole function, without an offset") : 0;
+}
+
+/* GROUP:EVENT, with @from at GROUP. */
+static int parse_event(const char *text, const char *from, struct spec *s, struct error *e)
+{
+	const char *colon = strchr(from, ':');
+
+	if (!colon || colon == from || !colon[1])
+		return refuse(e, text, s->kind == SPEC_USDT ? "PROVIDER:NAME is missing" : "'tracepoint:' is followed by CATEGORY:NAME");
+	s->group = strndup(from, (size_t)(colon - from));
+	s->event = strdup(colon + 1);
+	return s->group && s->event ? 0 : refuse(e, text, "out of memory");
+}
+
+static int parse_tracepoint(const char *text, const char *body, struct spec *s, struct error *e)
+{
+	if (body[strspn(body, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-:")] ||
+	    strchr(body, ':') != strrchr(body, ':'))
+		return refuse(e, text, "'tracepoint:' is followed by CATEGORY:NAME");
+	return parse_event(text, body, s, e);
+}
+
+/* PATH:PROVIDER:NAME; the last two ':' count, for a path may hold some. */
+static int parse_usdt(const char *text, const char *body, struct spec *s, struct error *e)
+{
+	const char *last = strrchr(body, ':'), *first = last;
+
+	while (first && first > body && *--first != ':')
+		;
+	if (!first || *first != ':')
+		return refuse(e, text, "'usdt:' is followed by PATH:PROVIDER:NAME");
+	if (first == body)
+		return refuse(e, text, "there is no file before ':'");
+	s->path = strndup(body, (size_t)(first - body));
+	return s->path ? parse_event(text, first + 1, s, e) : refuse(e, text, "out of memory");
+}
+
+static int parse_uprobe(const char *text, const char *body, struct spec *s, struct error *e)
+{
+	return parse_symbol(text, body, "uprobe:", s, e);
+}
+
+static const struct {
+	const char *name;
+	enum spec_kind kind;
+	int (*parse)(const char *text, const char *body, struct spec *s, struct error *e);
+} kinds[] = {
+    {"uprobe:", SPEC_SYMBOL, parse_uprobe},
+    {"uretprobe:", SPEC_RETURN, parse_return},
+    {"usdt:", SPEC_USDT, parse_usdt},
+    {"tracepoint:", SPEC_TRACEPOINT, parse_tracepoint},
+    {"sampled:", SPEC_SAMPLED, parse_line},
+};
+
 static int parse_body(const char *text, const char *body, struct spec *s, struct error *e)
 {
 	const char *colon = strrchr(body, ':');
-	size_t kind_len = strcspn(body, ":");
 
-	for (size_t i = 0; i < sizeof(kinds_not_known) / sizeof(*kinds_not_known); i++) {
-		const char *kind = kinds_not_known[i];
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t len = strlen(kinds[i].name);
 
-		if (!body[kind_len] || kind_len != strlen(kind) || strncmp(body, kind, kind_len) || body[kind_len + 1] == ':')
+		if (strncmp(body, kinds[i].name, len) || body[len] == ':') /* "usdt::f" is a C++ name */
 			continue;
-		error_set(e, EXIT_USAGE, "progress point '%s': '%s:' is not supported by this version", text, kind);
-		return error_hint(e, SPEC_FORMS);
+		s->kind = kinds[i].kind;
+		return kinds[i].parse(text, body + len, s, e);
 	}
-	if (!strncmp(body, "uprobe:", 7) && body[7] != ':')
-		return parse_symbol(text, body + 7, true, s, e);
-	if (colon && all_digits(colon + 1))
-		return parse_line(text, body, colon, s, e);
-	return parse_symbol(text, body, false, s, e);
+	if (colon && all_digits(colon + 1)) {
+		s->kind = SPEC_LINE;
+		return parse_line(text, body, s, e);
+	}
+	s->kind = SPEC_SYMBOL;
+	return parse_symbol(text, body, "", s, e);
 }
 
 int spec_parse(const char *text, struct spec *ret, struct error *e)
@@ -177,5 +240,7 @@ void spec_deinit(struct spec *s)
 	free(s->path);
 	free(s->symbol);
 	free(s->file);
+	free(s->group);
+	free(s->event);
 	memset(s, 0, sizeof(*s));
 }

@@ -24,7 +24,6 @@
 #endif
 
 #define HANDLER_STACK 1024 /* what shim_pause and the vDSO use below the signal frame, generously */
-#define UNPROBEABLE 524    /* ENOTSUPP of the kernel, which libc has no name for */
 #define ADOPT_READINGS 20  /* a program that makes threads all the time has new ones at each; those of its threads that are known are */
 #define PAUSE_EXIT_NS 1000 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
 
@@ -315,41 +314,6 @@ int session_attach(struct session *s, struct error *e)
 		s->links[s->n_links++] = link;
 	}
 	return sampling_start(s->bpf->progs.on_sample, s->config.period_ns, &s->sampling, e);
-}
-
-int session_add_point(struct session *s, unsigned index, const char *path, uint64_t offset, struct error *e)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = index);
-	struct bpf_link *link;
-
-	if (index >= COZBPF_POINT_EXIT || s->n_links >= MAX_LINKS)
-		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINT_EXIT);
-	s->log[0] = 0;
-	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, path, offset, &opts);
-	if (!link) {
-		int err = errno;
-
-		if (err == UNPROBEABLE) {
-			error_set(e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock",
-			    (unsigned long long)offset, path);
-			return error_hint(
-			    e, "take a line nearby (-P FILE:LINE), another function, or SYMBOL+OFFSET of another instruction");
-		}
-		error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", (unsigned long long)offset,
-		    path, strerror(err));
-		if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
-			return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add cap_sys_admin to the file's "
-					     "capabilities, or use --end-to-end");
-		return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
-	}
-	s->links[s->n_links++] = link;
-	s->points_used |= 1ULL << index;
-	return 0;
-}
-
-const struct cozbpf_point *session_point(const struct session *s, unsigned index)
-{
-	return &s->points[index];
 }
 
 int session_event_fd(const struct session *s)

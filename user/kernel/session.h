@@ -55,8 +55,23 @@ int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU. */
 int session_attach(struct session *s, struct error *e);
 
-/* Probes @offset (a file offset) of @path for progress point @index. Several sites may serve one point. */
-int session_add_point(struct session *s, unsigned index, const char *path, uint64_t offset, struct error *e);
+/* A place whose visits count for a point. Several may serve one point. */
+struct point_probe {
+	unsigned index, role, key; /* of the point; COZBPF_ROLE_*; see COZBPF_COOKIE() */
+	const char *path;          /* of a file, or NULL: a tracepoint */
+	uint64_t offset;           /* file offset in @path */
+	uint64_t semaphore;        /* file offset of a counter to be raised while the probe is there; 0: none */
+	bool at_return;            /* of the function that begins there */
+	const char *category, *name;
+};
+/* -1 with @e: EXIT_USAGE where the place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the machine does not allow it. */
+int session_add_probe(struct session *s, const struct point_probe *p, struct error *e);
+
+/* Samples of a line (an id of the line map) count as visits to a point. */
+void session_add_sampled(struct session *s, unsigned index, uint32_t line);
+
+/* Says where a key is: *@ret becomes the `key` of probes. */
+int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);
 
 /* --sync=uprobe: calls of one process, at file offsets of @path. */
 struct call_sites {

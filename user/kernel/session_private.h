@@ -25,6 +25,7 @@ struct session {
 	uint64_t points_used; /* bit set */
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
+	unsigned n_keys;
 	struct process_calls *calls; /* calls.c */
 	uint64_t samples_at_open, deep_debt_at_open;
 	struct cozbpf_cpu *cpu_values; /* room for one lookup: a value for each possible CPU */

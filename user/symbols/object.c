@@ -345,6 +345,11 @@ bool object_is_static(const struct object *o)
 	return o->is_static;
 }
 
+bool object_is_go(const struct object *o)
+{
+	return elf_has_section(o->main.elf, ".go.buildinfo") || elf_has_section(o->main.elf, ".gopclntab");
+}
+
 uint32_t object_build_id(const struct object *o, uint8_t id[20])
 {
 	memcpy(id, o->build_id, 20);

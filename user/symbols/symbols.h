@@ -32,6 +32,7 @@ const char *object_path(const struct object *o);
 const char *object_file(const struct object *o);                  /* what was opened */
 bool object_has_debug_info(const struct object *o);               /* in itself or in a separate file */
 bool object_is_static(const struct object *o);                    /* no PT_INTERP: nothing can be preloaded */
+bool object_is_go(const struct object *o);                        /* made by the Go compiler, whose stacks move */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
 
 /*

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Probes of progress points; see session.h. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/suggest.h"
+#include "kernel/session_private.h"
+
+#include "cozbpf.skel.h"
+
+#define UNPROBEABLE 524 /* ENOTSUPP of the kernel, which libc has no name for */
+
+static const char *const tracefs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+
+static int fail_probe(const struct point_probe *p, int err, struct error *e)
+{
+	unsigned long long at = p->offset;
+
+	if (err == UNPROBEABLE) {
+		error_set(e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock", at, p->path);
+		return error_hint(e, "take a line nearby (-P FILE:LINE), another function, or SYMBOL+OFFSET of another instruction");
+	}
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->path, strerror(err));
+	if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
+		return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add cap_sys_admin to the file's "
+				     "capabilities, or use --end-to-end");
+	return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
+}
+
+/* The kernel's list of tracepoints, a CATEGORY:NAME in each line. */
+static FILE *open_tracepoints(void)
+{
+	FILE *f = NULL;
+
+	for (size_t i = 0; !f && i < sizeof(tracefs) / sizeof(*tracefs); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "%s/available_events", tracefs[i]);
+		f = fopen(path, "re");
+	}
+	return f;
+}
+
+/* No such tracepoint, or none may be used: says which of both. */
+static int fail_tracepoint(const struct point_probe *p, int err, struct error *e)
+{
+	char wanted[256], line[256], same[260] = "", near[512];
+	struct suggest names;
+	FILE *f = open_tracepoints();
+
+	if (!f) {
+		error_set(e, EXIT_FORBIDDEN, "tracepoints cannot be listed: %s", strerror(errno));
+		return error_hint(e, "run it as root, and mount tracefs: mount -t tracefs none %s", tracefs[0]);
+	}
+	snprintf(wanted, sizeof(wanted), "%s:%s", p->category, p->name);
+	suggest_init(&names, wanted);
+	error_set(e, EXIT_USAGE, "the kernel has no tracepoint '%s'", wanted);
+	while (fgets(line, sizeof(line), f)) {
+		const char *colon = strchr(line, ':');
+
+		line[strcspn(line, "\n")] = 0;
+		suggest_add(&names, line);
+		if (colon && !strcmp(colon + 1, p->name))
+			snprintf(same, sizeof(same), "'%s'", line);
+		if (!strcmp(line, wanted))
+			error_set(e, EXIT_FORBIDDEN, "the kernel does not let us use the tracepoint '%s': %s", wanted, strerror(err));
+	}
+	fclose(f);
+	if (e->status == EXIT_FORBIDDEN)
+		return error_hint(e, "run it with sudo");
+	suggest_list(&names, near, sizeof(near));
+	if (*same || *near)
+		return error_hint(e, "did you mean %s", *same ? same : near);
+	return error_hint(e, "%s/available_events lists them", tracefs[0]);
+}
+
+int session_add_probe(struct session *s, const struct point_probe *p, struct error *e)
+{
+	uint64_t cookie = COZBPF_COOKIE(p->index, p->role, p->key);
+	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = cookie, .ref_ctr_offset = p->semaphore, .retprobe = p->at_return);
+	LIBBPF_OPTS(bpf_tracepoint_opts, tracepoint, .bpf_cookie = cookie);
+	struct bpf_link *link;
+
+	if (p->index >= COZBPF_POINT_EXIT || s->n_links >= MAX_LINKS)
+		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINT_EXIT);
+	s->log[0] = 0;
+	if (p->path)
+		link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, p->path, p->offset, &uprobe);
+	else
+		link = bpf_program__attach_tracepoint_opts(s->bpf->progs.on_tracepoint, p->category, p->name, &tracepoint);
+	if (!link)
+		return p->path ? fail_probe(p, errno, e) : fail_tracepoint(p, errno, e);
+	s->links[s->n_links++] = link;
+	s->points_used |= 1ULL << p->index;
+	return 0;
+}
+
+void session_add_sampled(struct session *s, unsigned index, uint32_t line)
+{
+	s->line_counts[line].point = 1 + index;
+	s->points_used |= 1ULL << index;
+}
+
+int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e)
+{
+	uint32_t index = s->n_keys;
+
+	if (index >= COZBPF_ARGS)
+		return error_set(e, EXIT_USAGE, "more than %d places with a key", COZBPF_ARGS);
+	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.args), &index, arg, BPF_ANY))
+		return error_set(e, EXIT_OTHER, "cannot set a key: %s", strerror(errno));
+	*ret = 1 + s->n_keys++;
+	return 0;
+}
+
+const struct cozbpf_point *session_point(const struct session *s, unsigned index)
+{
+	return &s->points[index];
+}
