@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cozbpf/abi.h>
+#include <cozbpf/latency.h>
 #include "core/errors.h"
 #include "core/linemap.h"
 
@@ -24,6 +25,7 @@ struct session_config {
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
+	bool latencies;                   /* there are latency pairs */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when the kernel refuses. */
@@ -69,6 +71,13 @@ int session_add_probe(struct session *s, const struct point_probe *p, struct err
 
 /* Samples of a line (an id of the line map) count as visits to a point. */
 void session_add_sampled(struct session *s, unsigned index, uint32_t line);
+
+/*
+ * Of the pair whose begins are point @index and whose ends are the next one: what was matched, and how many had begun and not ended at V0 of the experiment
+ * that was closed last, counted from the time when the probes were attached.
+ */
+const struct cozbpf_latency *session_latency(const struct session *s, unsigned index);
+int64_t session_in_flight(const struct session *s, unsigned index);
 
 /* Says where a key is: *@ret becomes the `key` of probes. */
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);

@@ -23,6 +23,9 @@ struct session {
 	struct cozbpf_point *points; /* mapped */
 	size_t points_size;
 	uint64_t points_used; /* bit set */
+	struct cozbpf_latency *latencies; /* mapped */
+	size_t latencies_size;
+	uint64_t pairs_used; /* bit set, by the index of the begins */
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
 	unsigned n_keys;
@@ -38,5 +41,8 @@ struct session {
 
 /* calls.c: before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
+/* points.c: what counts in one experiment only, before the next one opens. */
+void points_reset(struct session *s);
 
 #endif
