@@ -26,7 +26,7 @@
 #define END_TO_END_SHIFT 42
 
 struct run_options {
-	struct string_list progress, sources, binaries, pids;
+	struct string_list progress, latency, sources, binaries, pids;
 	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses, sync_uprobe;
@@ -38,9 +38,14 @@ struct run_options {
 };
 
 struct point {
-	char *name;
+	char *name;  /* in the profile; a pair has it twice: its begins, and next to them its ends */
+	char *label; /* in messages */
+	unsigned role;
 	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
 	bool paced;                             /* most visits of the last experiment were paced from outside */
+	/* Of begins. */
+	int64_t in_flight_before;            /* when the run began: requests that earlier runs took with them */
+	uint64_t unmatched, abandoned, lost; /* up to the last record */
 };
 
 /* A process of the target, as far as its mappings go. */
@@ -102,7 +107,8 @@ struct runner {
 	enum phase phase;
 	uint64_t deadline_ns; /* of the phase */
 	uint64_t visits_at_open, visits_at_deadline;
-	bool closing; /* its length is over: it closes with the next visit, at give_up_ns at the latest */
+	uint64_t latency_ns; /* mean latency of late, of the slowest pair; 0: none */
+	bool closing;        /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
 	bool spoilt; /* the target was stopped meanwhile */
 	uint32_t line;
@@ -169,6 +175,12 @@ void run_points_deinit(struct runner *r);
 void run_begin(struct runner *r, uint64_t now);
 uint64_t run_step(struct runner *r, uint64_t now);
 void run_end(struct runner *r, uint64_t now, bool target_ended);
+
+/* run_latency.c: what latency pairs add to an experiment. */
+void run_latency_begin(struct runner *r); /* of a run */
+uint64_t run_latency_settle_ns(const struct runner *r, uint64_t least);
+uint64_t run_latency_length_ns(const struct runner *r, uint64_t least);
+void run_latency_record(struct runner *r, unsigned index, uint64_t duration_ns, struct point_record *ret);
 
 /* run_baseline.c: which lines are sampled in a baseline. Opened with the experiment, split when due_ns has come; closed, it fills @x. */
 void run_baseline_open(struct runner *r, uint64_t due_ns);

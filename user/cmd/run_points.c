@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/pair.h"
 #include "core/paths.h"
-#include "core/spec.h"
 
 /* A file as stat() knows it: what is in maps differs from that on some file systems. */
 struct file_id {
@@ -23,8 +23,9 @@ struct file_id {
 /* A spec that serves a point. */
 struct place {
 	struct spec spec;
-	unsigned index, role; /* of the point */
-	char *path;           /* of the file that the spec names, as the target sees it; NULL: none is named, or it has not come yet */
+	unsigned index, role;  /* of the point */
+	int arg;               /* that is the key of a latency; -1: the thread is */
+	char *path;            /* of the file that the spec names, as the target sees it; NULL: none is named, or it has not come yet */
 	struct file_id *files; /* that its probes are in */
 	size_t n_files;
 	bool is_placed;       /* somewhere */
@@ -69,7 +70,8 @@ static int find_sites(struct object *o, const struct spec *spec, struct probe_si
 		return object_find_line(o, spec->file, spec->line, sites, n, e);
 	case SPEC_RETURN:
 		if (object_is_go(o)) {
-			error_set(e, EXIT_USAGE, "'%s' is a Go program: its stacks move, so a probe at a return would crash it", object_path(o));
+			error_set(
+			    e, EXIT_USAGE, "'%s' is a Go program: its stacks move, so a probe at a return would crash it", object_path(o));
 			return error_hint(e, "probe the function's entry, or a line before its return: -P FILE:LINE");
 		}
 		return object_find_symbol(o, spec->symbol, 0, sites, n, e);
@@ -78,13 +80,20 @@ static int find_sites(struct object *o, const struct spec *spec, struct probe_si
 	}
 }
 
+/* Where the key of a latency is: in a register, where a function begins. */
+static int find_key(struct runner *r, const struct place *p, const struct object *o, unsigned *ret, struct error *e)
+{
+	*ret = 0;
+	return p->arg < 0 ? 0 : session_add_argument(r->session, (unsigned)p->arg, object_is_go(o), ret, e);
+}
+
 /* Probes all sites of the place in the file. */
 static int place_in_object(struct runner *r, struct place *p, struct object *o, struct error *e)
 {
 	struct point_probe probe = {.index = p->index, .role = p->role, .path = object_file(o), .at_return = p->spec.kind == SPEC_RETURN};
 	struct probe_site *sites = NULL;
 	size_t n = 0;
-	int err = find_sites(o, &p->spec, &sites, &n, e);
+	int err = find_sites(o, &p->spec, &sites, &n, e) || find_key(r, p, o, &probe.key, e) ? -1 : 0;
 
 	for (size_t i = 0; !err && i < n; i++) {
 		probe.offset = sites[i].offset;
@@ -177,44 +186,74 @@ static int place_at_start(struct runner *r, struct place *p, struct error *e)
 	return err;
 }
 
-/* Takes @spec over. */
-static int add_place(struct runner *r, struct spec *spec, unsigned index, unsigned role, struct error *e)
+/* Takes over what is in @spec. */
+static int add_place(struct runner *r, struct spec *spec, unsigned index, int arg, struct error *e)
 {
 	struct place *p = calloc(1, sizeof(*p));
 
-	if (!p) {
-		spec_deinit(spec);
+	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	}
-	*p = (struct place){.spec = *spec, .index = index, .role = role, .next = r->places};
+	*p = (struct place){.spec = *spec, .index = index, .role = r->points[index].role, .arg = arg, .next = r->places};
 	r->places = p;
+	*spec = (struct spec){0};
 	return place_at_start(r, p, e);
 }
 
-static int new_point(struct runner *r, const char *name, struct error *e)
+static int new_point(struct runner *r, const char *name, unsigned role, struct error *e)
 {
 	struct point *p = &r->points[r->n_points];
 
 	if (r->n_points >= COZBPF_POINT_EXIT)
 		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
+	p->role = role;
 	p->name = strdup(name);
-	if (!p->name)
-		return error_set(e, EXIT_OTHER, "out of memory");
+	if (role == COZBPF_ROLE_VISIT)
+		p->label = strdup(name);
+	else if (asprintf(&p->label, "%s (%s)", name, role == COZBPF_ROLE_BEGIN ? "begin" : "end") < 0)
+		p->label = NULL;
 	r->n_points++;
-	return 0;
+	return p->name && p->label ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 }
 
 static int add_throughput(struct runner *r, const char *text, struct error *e)
 {
 	struct spec spec = {0};
+	int err;
 
 	if (spec_parse(text, &spec, e))
 		return -1;
-	if (new_point(r, spec.name, e)) {
-		spec_deinit(&spec);
-		return -1;
+	err = new_point(r, spec.name, COZBPF_ROLE_VISIT, e);
+	if (!err)
+		err = add_place(r, &spec, r->n_points - 1, -1, e);
+	spec_deinit(&spec);
+	return err;
+}
+
+/* A pair counts its own throughput, under its name. */
+static int check_name(const struct runner *r, const char *name, struct error *e)
+{
+	for (unsigned i = 0; i < r->n_points; i++) {
+		if (strcmp(r->points[i].name, name))
+			continue;
+		error_set(e, EXIT_USAGE, "there is a progress point '%s' already, besides the latency", name);
+		return error_hint(e, "a latency counts its own throughput: give one of them another name, or leave the progress point out");
 	}
-	return add_place(r, &spec, r->n_points - 1, COZBPF_ROLE_VISIT, e);
+	return 0;
+}
+
+static int add_latency(struct runner *r, const char *text, struct error *e)
+{
+	struct pair pair;
+	unsigned at = r->n_points;
+	int err, arg;
+
+	if (pair_parse(text, &pair, e))
+		return -1;
+	arg = pair.by_arg ? (int)pair.arg : -1;
+	err = check_name(r, pair.name, e) || new_point(r, pair.name, COZBPF_ROLE_BEGIN, e) || new_point(r, pair.name, COZBPF_ROLE_END, e) ||
+	      add_place(r, &pair.begin, at, arg, e) || add_place(r, &pair.end, at + 1, arg, e);
+	pair_deinit(&pair);
+	return err ? -1 : 0;
 }
 
 /* Without a point of the user's the whole run is one unit of progress, where a run has a beginning. */
@@ -237,6 +276,9 @@ int run_add_points(struct runner *r, struct error *e)
 {
 	for (size_t i = 0; i < r->o.progress.n; i++)
 		if (add_throughput(r, r->o.progress.items[i], e))
+			return -1;
+	for (size_t i = 0; i < r->o.latency.n; i++)
+		if (add_latency(r, r->o.latency.items[i], e))
 			return -1;
 	return r->n_points ? 0 : add_default(r, e);
 }
@@ -323,6 +365,8 @@ void run_points_deinit(struct runner *r)
 		free(r->places);
 		r->places = next;
 	}
-	for (unsigned i = 0; i < r->n_points; i++)
+	for (unsigned i = 0; i < r->n_points; i++) {
 		free(r->points[i].name);
+		free(r->points[i].label);
+	}
 }

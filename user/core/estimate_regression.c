@@ -28,14 +28,14 @@ void regression_weights(const struct group *g, enum sort_key key, double *weight
 	for (size_t i = 1; i < g->n_cells; i++) {
 		const struct cell *c = &g->cells[i];
 
-		xy += c->time * c->speedup * (1 - c->period / g->cells[0].period);
-		xx += c->time * c->speedup * c->speedup;
+		xy += c->exposure * c->speedup * (1 - c->period / g->cells[0].period);
+		xx += c->exposure * c->speedup * c->speedup;
 	}
 	for (size_t i = 1; i < g->n_cells; i++) {
 		const struct cell *c = &g->cells[i];
 		double ratio = fmax(1 - xy / xx * c->speedup, MIN_PERIOD_RATIO);
 
-		weights[i] = c->time / (ratio * ratio);
+		weights[i] = c->exposure / (ratio * ratio);
 		if (key == SORT_PAYBACK)
 			weights[i] /= c->speedup * c->speedup;
 		else if (key == SORT_IMPACT)

@@ -31,7 +31,7 @@ struct point_record {
 	uint64_t
 	    paced_ns; /* own key `paced`: a periodic timer paces most visits, so they follow real time: delta of them in this long; 0: not so */
 	uint64_t span_ns; /* own key `span`: virtual time from the first burst to the last one; 0: not known */
-	/* Of a latency-point; delta is the same as departures. */
+	/* Of a latency-point; delta, its own key, is the same as departures where it is not there: ends that are paced count in real time. */
 	bool is_latency;
 	uint64_t arrivals, departures; /* begins and ends with V0 < v <= V1 */
 	int64_t difference;            /* requests in flight: Coz's at the close, ours the mean over the time, rounded */

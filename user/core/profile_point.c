@@ -51,9 +51,10 @@ static bool read_latency(const struct line *l, struct point_record *ret, bool *r
 	    !field_s64(l, "difference", MAX_COUNT, &ret->difference))
 		return false;
 	ret->delta = ret->departures;
+	if (!field_own(l, "delta", MAX_COUNT, &ret->delta))
+		return false;
 	ret->has_integral = field_find(l, "integral");
-	if (ret->has_integral &&
-	    (!field_s64(l, "integral", MAX_SUM, &ret->integral_ns) || !field_s64(l, "least", MAX_COUNT, &ret->least)))
+	if (ret->has_integral && (!field_s64(l, "integral", MAX_SUM, &ret->integral_ns) || !field_s64(l, "least", MAX_COUNT, &ret->least)))
 		return false;
 	if (!field_own(l, "pairs", MAX_COUNT, &ret->pairs) || !field_own(l, "pairs-sum", MAX_SUM, &ret->pairs_ns) ||
 	    !field_own(l, "unmatched", MAX_COUNT, &ret->unmatched) || !field_own(l, "abandoned", MAX_COUNT, &ret->abandoned) ||
@@ -74,6 +75,8 @@ static void write_latency(FILE *out, const struct point_record *p)
 	fprintf(out, "\tarrivals=%" PRIu64 "\tdepartures=%" PRIu64 "\tdifference=%" PRId64, p->arrivals, p->departures, p->difference);
 	if (p->has_integral)
 		fprintf(out, "\tintegral=%" PRId64 "\tleast=%" PRId64, p->integral_ns, p->least);
+	if (p->delta != p->departures)
+		fprintf(out, "\tdelta=%" PRIu64, p->delta);
 	profile_write_own(out, "pairs", p->pairs);
 	profile_write_own(out, "pairs-sum", p->pairs_ns);
 	profile_write_own(out, "unmatched", p->unmatched);

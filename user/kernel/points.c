@@ -3,7 +3,9 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/user.h>
 
 #include "core/suggest.h"
 #include "kernel/session_private.h"
@@ -19,7 +21,8 @@ static int fail_probe(const struct point_probe *p, int err, struct error *e)
 	unsigned long long at = p->offset;
 
 	if (err == UNPROBEABLE) {
-		error_set(e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock", at, p->path);
+		error_set(
+		    e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock", at, p->path);
 		return error_hint(e, "take a line nearby (-P FILE:LINE), another function, or SYMBOL+OFFSET of another instruction");
 	}
 	error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->path, strerror(err));
@@ -114,6 +117,38 @@ int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *r
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.args), &index, arg, BPF_ANY))
 		return error_set(e, EXIT_OTHER, "cannot set a key: %s", strerror(errno));
 	*ret = 1 + s->n_keys++;
+	return 0;
+}
+
+/*
+ * Registers of a function's arguments, as places in struct pt_regs, which begins as struct user_regs_struct does: the C conventions, and Go's ABIInternal
+ * (from Go 1.17).
+ */
+#if defined(__x86_64__)
+#define AT(reg) offsetof(struct user_regs_struct, reg)
+static const uint16_t c_args[] = {AT(rdi), AT(rsi), AT(rdx), AT(rcx), AT(r8), AT(r9)};
+static const uint16_t go_args[] = {AT(rax), AT(rbx), AT(rcx), AT(rdi), AT(rsi), AT(r8), AT(r9), AT(r10), AT(r11)};
+#elif defined(__aarch64__)
+#define AT(n) offsetof(struct user_regs_struct, regs[n])
+static const uint16_t c_args[] = {AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7)};
+#define go_args c_args
+#endif
+
+int session_add_argument(struct session *s, unsigned n, bool go, unsigned *ret, struct error *e)
+{
+	const uint16_t *at = go ? go_args : c_args;
+	size_t known = go ? sizeof(go_args) / sizeof(*go_args) : sizeof(c_args) / sizeof(*c_args);
+	struct cozbpf_arg arg = {.kind = COZBPF_ARG_REG, .size = 8};
+	unsigned *key = &s->argument_keys[go][n];
+
+	if (n >= known) {
+		error_set(e, EXIT_USAGE, "argument %u of a function is not in a register", n);
+		return error_hint(e, "key=arg0 to key=arg%zu can be had", known - 1);
+	}
+	arg.reg_off = at[n];
+	if (!*key && session_add_key(s, &arg, key, e))
+		return -1;
+	*ret = *key;
 	return 0;
 }
 

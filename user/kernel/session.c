@@ -123,7 +123,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows), s->config.unwind_rows + 1, &s->unwind_rows_size);
 	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
 	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
-	s->latencies = map_array(s->bpf->maps.latencies, sizeof(*s->latencies), s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
+	s->latencies =
+	    map_array(s->bpf->maps.latencies, sizeof(*s->latencies), s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
 	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
 	    s->latencies == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));

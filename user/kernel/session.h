@@ -81,6 +81,8 @@ int64_t session_in_flight(const struct session *s, unsigned index);
 
 /* Says where a key is: *@ret becomes the `key` of probes. */
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);
+/* The same for the @n-th whole-number or pointer argument, from 0, of a function that begins at the probe; @go: in Go's convention. */
+int session_add_argument(struct session *s, unsigned n, bool go, unsigned *ret, struct error *e);
 
 /* --sync=uprobe: calls of one process, at file offsets of @path. */
 struct call_sites {
