@@ -110,6 +110,7 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 	struct cozbpf_latency *l = bpf_map_lookup_elem(&latencies, &index);
 	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns()), now = lasting_time(v), at = 0, *begun = NULL;
 	struct cozbpf_latency_key key = {.point = index};
+	__s64 took;
 	__u32 cell;
 
 	count_visit_at(t, index + 1, v);
@@ -126,12 +127,13 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 	}
 	if (!DELAY_READ(control.active) || v <= control.counted_ns)
 		return;
-	at = now > at ? now - at : 0; /* a thread that is ahead by its debt hands over to one that has none */
-	cell = latency_index(at);
+	/* A thread that is ahead by its debt may hand over to one that has none: below 0, which has no cell. */
+	took = (__s64)(now - at);
+	cell = latency_index(took > 0 ? (__u64)took : 0);
 	if (cell >= COZBPF_LATENCY_CELLS)
 		return;
 	__sync_fetch_and_add(&l->count, 1);
-	__sync_fetch_and_add(&l->sum, at);
+	__sync_fetch_and_add(&l->sum, took);
 	__sync_fetch_and_add(&l->cells[cell], 1);
 }
 

@@ -29,7 +29,8 @@ struct cozbpf_latency {
 	__u64 abandoned; /* begins that another begin of the same key has overwritten */
 	__u64 lost;      /* begins for which there was no memory */
 	/* Of the experiment's window: pairs that ended in it, wherever they began. */
-	__u64 count, sum;
+	__u64 count;
+	__s64 sum;
 	__u64 cells[COZBPF_LATENCY_CELLS];
 };
 

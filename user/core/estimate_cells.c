@@ -145,7 +145,11 @@ static size_t find_point(const struct run_points *points, uint32_t id)
 	return i;
 }
 
-static int note_point(struct observations *o, const struct point_record *r, bool is_latency, struct run_points *points)
+/*
+ * The smallest number in flight is looked for in baselines: with a speedup, a thread that is ahead by its debt may hand over to one that has none, and the
+ * request seems to end before it began.
+ */
+static int note_point(struct observations *o, const struct point_record *r, bool is_latency, bool is_baseline, struct run_points *points)
 {
 	uint32_t id;
 	size_t i;
@@ -157,7 +161,7 @@ static int note_point(struct observations *o, const struct point_record *r, bool
 		points->ids[points->n] = id;
 		points->least[points->n++] = 0;
 	}
-	if (i < points->n && is_latency && r->has_integral && r->least < points->least[i])
+	if (i < points->n && is_latency && is_baseline && r->has_integral && r->least < points->least[i])
 		points->least[i] = r->least;
 	return 0;
 }
@@ -166,10 +170,11 @@ static int note_points(struct observations *o, const struct experiment_record *x
 {
 	for (size_t i = 0; i < x->n_points; i++) {
 		const struct point_record *r = &x->points[i];
+		bool is_baseline = !speedup_permille(x->speedup);
 
 		if (is_end_to_end(r->name) && !r->is_latency)
 			continue;
-		if (note_point(o, r, false, points) || (r->is_latency && note_point(o, r, true, points)))
+		if (note_point(o, r, false, is_baseline, points) || (r->is_latency && note_point(o, r, true, is_baseline, points)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -421,7 +426,7 @@ static bool sum_cell(const struct group *g, struct cell *c)
 	return c->count > 0 && c->time > 0 && weighted * weighted >= squares * (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
 }
 
-static bool is_baseline(const struct cell *c)
+static bool is_baseline_cell(const struct cell *c)
 {
 	return c->obs[0].permille == 0;
 }
@@ -493,7 +498,7 @@ int group_init(
 		c.n = end - i;
 		if (!sum_cell(g, &c))
 			continue;
-		g->has_baseline |= is_baseline(&c);
+		g->has_baseline |= is_baseline_cell(&c);
 		g->cells[g->n_cells++] = c;
 	}
 	return 0;

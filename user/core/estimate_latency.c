@@ -126,7 +126,8 @@ static void fill_point(const struct observation *obs, size_t n, struct observati
 		ret->unmatched += r->unmatched;
 		ret->abandoned += r->abandoned;
 		ret->lost += r->lost;
-		ret->missing = r->has_integral && -r->least > ret->missing ? -r->least : ret->missing;
+		if (r->has_integral && !obs[i].permille && -r->least > ret->missing)
+			ret->missing = -r->least;
 		duration += obs[i].duration;
 		in_flight += obs[i].in_flight;
 		if (obs[i].permille)

@@ -38,8 +38,9 @@ struct point_record {
 	bool has_integral;             /* ours: integral_ns and least are known */
 	int64_t integral_ns;           /* own key `integral`: of the number in flight over virtual time */
 	int64_t least;                 /* own key `least`: smallest number in flight; below 0 where some were in flight before we looked */
-	uint64_t pairs, pairs_ns;      /* own keys: begins and ends matched, the end with V0 < v, and their latencies' sum */
-	struct latency_cell *cells;    /* own key `histogram=INDEX:COUNT,...` of those, by rising index */
+	uint64_t pairs;                /* own key: begins and ends matched, the end with V0 < v, */
+	int64_t pairs_ns;           /* own key `pairs-sum`: the sum of their latencies, where one that ended before it began is below 0, */
+	struct latency_cell *cells; /* own key `histogram=INDEX:COUNT,...`, by rising index, where it is 0 */
 	size_t n_cells;
 	/* Since the record before, in time and out of it: ends without a begin, begins without an end, begins that were lost to us; own keys. */
 	uint64_t unmatched, abandoned, lost;

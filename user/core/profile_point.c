@@ -56,9 +56,10 @@ static bool read_latency(const struct line *l, struct point_record *ret, bool *r
 	ret->has_integral = field_find(l, "integral");
 	if (ret->has_integral && (!field_s64(l, "integral", MAX_SUM, &ret->integral_ns) || !field_s64(l, "least", MAX_COUNT, &ret->least)))
 		return false;
-	if (!field_own(l, "pairs", MAX_COUNT, &ret->pairs) || !field_own(l, "pairs-sum", MAX_SUM, &ret->pairs_ns) ||
-	    !field_own(l, "unmatched", MAX_COUNT, &ret->unmatched) || !field_own(l, "abandoned", MAX_COUNT, &ret->abandoned) ||
-	    !field_own(l, "lost", MAX_COUNT, &ret->lost))
+	if (field_find(l, "pairs-sum") && !field_s64(l, "pairs-sum", MAX_SUM, &ret->pairs_ns))
+		return false;
+	if (!field_own(l, "pairs", MAX_COUNT, &ret->pairs) || !field_own(l, "unmatched", MAX_COUNT, &ret->unmatched) ||
+	    !field_own(l, "abandoned", MAX_COUNT, &ret->abandoned) || !field_own(l, "lost", MAX_COUNT, &ret->lost))
 		return false;
 	return histogram ? read_histogram(histogram, ret, ret_no_memory) : !ret->pairs;
 }
@@ -78,7 +79,8 @@ static void write_latency(FILE *out, const struct point_record *p)
 	if (p->delta != p->departures)
 		fprintf(out, "\tdelta=%" PRIu64, p->delta);
 	profile_write_own(out, "pairs", p->pairs);
-	profile_write_own(out, "pairs-sum", p->pairs_ns);
+	if (p->pairs)
+		fprintf(out, "\tpairs-sum=%" PRId64, p->pairs_ns);
 	profile_write_own(out, "unmatched", p->unmatched);
 	profile_write_own(out, "abandoned", p->abandoned);
 	profile_write_own(out, "lost", p->lost);

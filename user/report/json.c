@@ -128,13 +128,13 @@ static cJSON *lines(const struct estimate *e)
 /* A latency point as a whole: as it is now, over all baselines, and what its figures rest on. */
 static cJSON *latency(const struct estimate_latency *l)
 {
-	cJSON *ret = figures(&l->now);
+	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "progress", cJSON_CreateString(l->name)) && add(ret, "in_flight", number(l->in_flight)) &&
-	    add(ret, "arrivals", number((double)l->arrivals)) && add(ret, "departures", number((double)l->departures)) &&
-	    add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) && add(ret, "unmatched_ends", number((double)l->unmatched)) &&
-	    add(ret, "abandoned_begins", number((double)l->abandoned)) && add(ret, "lost_begins", number((double)l->lost)) &&
-	    add(ret, "in_flight_before", number((double)l->missing)))
+	if (ret && add(ret, "progress", cJSON_CreateString(l->name)) && add_figures(ret, &l->now) &&
+	    add(ret, "in_flight", number(l->in_flight)) && add(ret, "arrivals", number((double)l->arrivals)) &&
+	    add(ret, "departures", number((double)l->departures)) && add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) &&
+	    add(ret, "unmatched_ends", number((double)l->unmatched)) && add(ret, "abandoned_begins", number((double)l->abandoned)) &&
+	    add(ret, "lost_begins", number((double)l->lost)) && add(ret, "in_flight_before", number((double)l->missing)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;

@@ -225,8 +225,7 @@ static void print_legend(const struct layout *l)
 	fprintf(l->out,
 	    "\nslope: program speedup per line speedup, by regression through 0; program speedup: share of the time per visit saved\n");
 	if (l->e->n_latencies)
-		fprintf(
-		    l->out, "latency: its speedup is the share of the mean saved; all times are those of a program without a profiler\n");
+		fprintf(l->out, "latency: its speedup is the share of the mean saved; times are those of the program without the delays\n");
 }
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
