@@ -125,8 +125,9 @@ static size_t check_points(struct object *o, const char *what, const struct poin
 
 		for (size_t k = 0; found && k < found->n_sites; k++)
 			slow += !is_jump(o, found->sites[k].offset);
-		if (found && !found->n_sites) {
+		if (found && found->n_lost) {
 			given_up++;
+			CHECK(counted <= points[i].visits);
 			printf("%s: '%s' is given up\n", what, points[i].name);
 		} else if (!found || counted > points[i].visits || counted + points[i].places < points[i].visits) {
 			fprintf(stderr, "  %s: '%s' is visited %u times, counted %u times, %s\n", what, points[i].name, points[i].visits,

@@ -381,6 +381,7 @@ static int make_markers(struct search *s, struct marker **ret, size_t *n)
 	bool any = false;
 	int err = 0;
 
+	/* What looks like such a place while nothing is counted anywhere is none. */
 	for (size_t i = 0; i < s->n_counters; i++)
 		any |= s->counters[i].type && s->counters[i].counted;
 	for (size_t i = 0; !err && any && i < s->n_counters; i++) {
@@ -414,7 +415,7 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 		err = s.flow.n_texts && !s.counters ? -ENOMEM : 0;
 		for (size_t i = 0; !err && s.flow.n_texts && i < o->n_code; i++)
 			err = search_section(&s, &o->code[i]);
-		if (!err)
+		if (!err && s.counters)
 			err = make_markers(&s, ret, n);
 	}
 	decoder_deinit(&s.flow.d);

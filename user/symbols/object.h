@@ -92,7 +92,7 @@ struct marker_list {
 	struct marker_place *v;
 	size_t n, cap;
 };
-/* Adds a place. @name may be anything that a file holds. @offset NO_SITE: the marker is there, but not where. 0 or -ENOMEM. */
+/* Adds a place. @name may be anything that a file holds. @offset NO_SITE: its visits cannot be counted. 0 or -ENOMEM. */
 #define NO_SITE UINT64_MAX
 int marker_list_add(struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
 /* Groups them into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
