@@ -30,7 +30,7 @@ CFLAGS ?= -O2 -g
 DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
-PURE_LIBS := -ldw -lelf -lcjson -liberty -lm
+PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
@@ -58,7 +58,7 @@ SHIM := $(BUILD)/libcozbpf-shim.so
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
 # Every rule that compiles writes, by -MMD, which headers it has read.
--include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause)
+-include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause $(BUILD)/shim/counters)
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -94,7 +94,7 @@ $(BUILD)/shim/%.o: user/shim/%.c
 	@mkdir -p $(@D)
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o
+$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o $(BUILD)/shim/counters.o
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $^
 
 # The same handler as bytes to be written into a process.

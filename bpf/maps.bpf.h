@@ -78,6 +78,24 @@ struct {
 	__type(value, struct cozbpf_point);
 } points SEC(".maps") __weak;
 
+/* The set of counters (its index) of a process; written by the loader, copied at fork, deleted at exec and exit (lifecycle). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, COZBPF_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} process_counters SEC(".maps") __weak;
+
+/* Written by the loader, but for what has been seen of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, COZBPF_COUNTER_SETS);
+	__type(key, __u32);
+	__type(value, struct cozbpf_counter_set);
+} counter_sets SEC(".maps") __weak;
+
 /* Where the keys of latency pairs are; written by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -27,3 +27,28 @@ int on_tracepoint(void *ctx)
 	visit(bpf_get_attach_cookie(ctx));
 	return 0;
 }
+
+/* Hook: uprobe on the shim's function that a new counter of Coz's coz.h is told by; arguments: kind, name, count. Writes events. */
+SEC("uprobe")
+int BPF_KPROBE(on_counter, int kind, const char *name, __u64 address)
+{
+	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
+	struct cozbpf_counter_event *e;
+
+	if (!t)
+		return 0;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		__sync_fetch_and_add(&control.events_lost, 1);
+		return 0;
+	}
+	e->event.kind = COZBPF_EVENT_COUNTER;
+	e->event.tgid = t->tgid;
+	e->event.arg = kind;
+	e->event.pad = 0;
+	e->address = address;
+	if (bpf_probe_read_user_str(e->name, sizeof(e->name), name) < 0)
+		e->name[0] = 0;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}

@@ -166,7 +166,7 @@ deltas() {
 }
 
 # same_visits NAME OTHER [late]: counts of two points that each unit of work passes. They may differ by one at each end of an experiment's window, for
-# the points of a unit lie a microsecond or so apart; there are to be ten experiments at least. late: OTHER counts only from some experiment on.
+# the points of a unit lie a microsecond or so apart; there are to be five experiments at least, of some twenty less those that other programs spoil. late: OTHER counts only from some experiment on.
 same_visits() {
 	python3 -c '
 import sys
@@ -176,7 +176,7 @@ if sys.argv[3:]:
         b.pop(0)
     b = b[1:]
     a = a[len(a) - len(b):]
-if len(a) != len(b) or len(a) < 10 or min(a) < 5 or any(abs(x - y) > 2 for x, y in zip(a, b)):
+if len(a) != len(b) or len(a) < 5 or min(a) < 5 or any(abs(x - y) > 2 for x, y in zip(a, b)):
     sys.exit(f"{a}\n{b}")
 ' "$(deltas "$1")" "$(deltas "$2")" "${@:3}"
 }

@@ -43,6 +43,24 @@ import sys
 n = [int(x) for x in '$(deltas progress)'.split()]
 sys.exit(not (len(n) > 15 and min(n[-5:]) > 5))"
 
+echo "-- a point that is visited too often"
+cat >"$dir/fast.c" <<'END'
+#include <time.h>
+__attribute__((noinline)) long quick(long x) { return x + 1; }
+int main(void)
+{
+	long v = 0;
+	while (clock() < 3 * CLOCKS_PER_SEC)
+		for (int i = 0; i < 1000; i++)
+			v = quick(v);
+	return v < 0;
+}
+END
+gcc -O1 -g -o "$dir/fast" "$dir/fast.c"
+run 0 "$tool" --no-tui -o "$dir/f.coz" -P quick -- "$dir/fast"
+says "warning: 'quick' is visited [0-9]+ times a second; at [0-9]+ ns a visit that is [0-9]+ % of the program's CPU time. Cheaper are"
+check "it is said once" [ "$(grep -c 'is visited' "$dir/err")" -eq 1 ]
+
 echo "-- never there"
 run 4 "$tool" "${lab[@]}" -o "$dir/n.coz" -P libnosuch.so:f -- "$dir/points" 700
 says "progress point 'libnosuch.so:f' was never found: cannot open 'libnosuch.so'" 'mapped no file that has it'

@@ -42,6 +42,10 @@ struct point {
 	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
 	bool paced;                             /* most visits of the last experiment were paced from outside */
 	bool is_sampled;                        /* its visits are time executed in a line */
+	bool is_counter;                        /* the program counts them itself */
+	enum visit_sort sort;                   /* the dearest of its probes */
+	uint64_t visits_watched;                /* up to the last look at the rates */
+	bool is_warned;
 };
 
 /* A process of the target, as far as its mappings go. */
@@ -133,7 +137,8 @@ struct runner {
 	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
 	struct wanted *wanted;      /* lines that have been experimented on; run_estimate.c */
 	size_t n_wanted, n_baselines;
-	unsigned refused; /* lines picked in a row that were not wanted */
+	unsigned refused;                         /* lines picked in a row that were not wanted */
+	uint64_t watched_ns, executed_watched_ns; /* when the points' rates were looked at; CPU time up to then */
 	bool progress_shown;
 	uint64_t progress_at_ns, leader_at_ns;
 	char leader[160];
@@ -166,7 +171,13 @@ void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, boo
 bool run_points_awaited(const struct runner *r);                                         /* whether one has no place yet */
 const struct error *run_point_missing(const struct runner *r, unsigned index);           /* why it has none; NULL: it has */
 int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* its index; it is made where there is none */
+void run_points_watch(struct runner *r, uint64_t now); /* every second: points that are visited too often */
 void run_points_deinit(struct runner *r);
+
+/* run_markers.c: points that the program's source names. */
+int run_place_markers(struct runner *r, struct object *o, struct error *e); /* -1 with EXIT_NO_RESULT where the file has none */
+bool run_watch_counters(struct runner *r);                                  /* Coz's coz.h; false: the program does not have it */
+void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 
 /* run_experiments.c: the experiments of one run. run_step() does what is due and returns when to call it again. */
 void run_begin(struct runner *r, uint64_t now);

@@ -39,7 +39,7 @@ void run_progress_line(struct runner *r, uint64_t now)
 		return;
 	r->progress_at_ns = now + PROGRESS_NS;
 	for (unsigned i = 0; i < r->n_points; i++)
-		visits += r->points[i].is_sampled ? 0 : session_point(r->session, i)->visits;
+		visits += r->points[i].is_sampled ? 0 : session_point(r->session, i)->visits; /* time executed is no visit */
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
 	snprintf(text, sizeof(text),

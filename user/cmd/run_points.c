@@ -13,7 +13,13 @@
 
 #include "core/paths.h"
 #include "core/spec.h"
+#include "symbols/cheapsite.h"
 #include "symbols/symbols.h"
+
+#define MANY_VISITS 100000.0   /* a second */
+#define COST_SHARE 0.05        /* of the program's CPU time */
+#define SOME_VISITS 2000.0     /* a second: at 17 us, the most that a probe costs, 3 % of a CPU; what one costs is not looked at below */
+#define WATCH_NS 1000000000ULL /* between two looks at the rates */
 
 /* A file as stat() knows it: what is in maps differs from that on some file systems. */
 struct file_id {
@@ -103,6 +109,16 @@ static int find_sites(struct object *o, const struct spec *spec, struct probe_si
 	}
 }
 
+/* The dearest of a point's probes is what its visits are taken to cost. */
+static void note_cost(struct runner *r, const struct place *p, struct object *o, const struct point_probe *probe)
+{
+	struct point *point = &r->points[p->index];
+	bool cheap = object_site_is_cheap(o, probe->offset);
+	enum visit_sort sort = probe->at_return ? cheap ? VISIT_RETURN : VISIT_RETURN_STEPPED : cheap ? VISIT_CHEAP : VISIT_STEPPED;
+
+	point->sort = sort > point->sort ? sort : point->sort;
+}
+
 static int place_usdt(struct runner *r, const struct place *p, struct object *o, struct error *e)
 {
 	struct point_probe probe = {.index = p->index, .role = p->role, .path = object_file(o)};
@@ -121,37 +137,6 @@ static int place_usdt(struct runner *r, const struct place *p, struct object *o,
 	return err;
 }
 
-static int place_marker(struct runner *r, const struct marker *m, struct object *o, struct error *e)
-{
-	struct point_probe probe = {.role = COZBPF_ROLE_VISIT, .path = object_file(o)};
-
-	if (m->kind != MARKER_PROGRESS)
-		return 0;
-	if (run_point_named(r, m->name, &probe.index, e))
-		return -1;
-	for (size_t i = 0; i < m->n_sites; i++) {
-		probe.offset = m->sites[i].offset;
-		if (session_add_probe(r->session, &probe, e))
-			return -1;
-	}
-	if (r->o.verbose)
-		run_say(r, "progress point '%s' at %zu place%s of '%s'", m->name, m->n_sites, m->n_sites == 1 ? "" : "s", object_path(o));
-	return 0;
-}
-
-/* -1 with @e (EXIT_NO_RESULT) where the file has none. */
-static int place_markers(struct runner *r, struct object *o, struct error *e)
-{
-	struct marker *markers = NULL;
-	size_t n = 0;
-	int err = object_find_markers(o, &markers, &n, e);
-
-	for (size_t i = 0; !err && i < n; i++)
-		err = place_marker(r, &markers[i], o, e);
-	markers_free(markers, n);
-	return err || n ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
-}
-
 static int place_sites(struct runner *r, const struct place *p, struct object *o, struct error *e)
 {
 	struct point_probe probe = {.index = p->index, .role = p->role, .path = object_file(o), .at_return = p->spec.kind == SPEC_RETURN};
@@ -161,9 +146,12 @@ static int place_sites(struct runner *r, const struct place *p, struct object *o
 
 	for (size_t i = 0; !err && i < n; i++) {
 		probe.offset = sites[i].offset;
+		if (!probe.at_return && !p->spec.offset) /* who gives an offset wants that very instruction */
+			object_cheap_site(o, sites[i].offset, &probe.offset);
+		note_cost(r, p, o, &probe);
 		err = session_add_probe(r->session, &probe, e);
 		if (!err && r->o.verbose)
-			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", p->spec.name, (unsigned long long)sites[i].offset,
+			run_say(r, "progress point '%s' at 0x%llx of '%s' in %s", p->spec.name, (unsigned long long)probe.offset,
 			    object_path(o), sites[i].function);
 	}
 	free(sites);
@@ -173,7 +161,7 @@ static int place_sites(struct runner *r, const struct place *p, struct object *o
 /* Probes all sites of the place in the file. */
 static int place_in_object(struct runner *r, struct place *p, struct object *o, struct error *e)
 {
-	int err = p->is_markers ? place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
+	int err = p->is_markers ? run_place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
 
 	if (err)
 		return -1;
@@ -307,9 +295,7 @@ static int add_markers(struct runner *r, struct error *e)
 	p->is_placed = true; /* nothing is missed where there are none */
 	if (err && r->main_object && e->status != EXIT_NO_RESULT)
 		return -1;
-	for (unsigned i = 0; !err && i < r->n_points; i++)
-		run_say(r, "progress point '%s' by coz.h", r->points[i].name);
-	return err ? 1 : 0;
+	return !err || run_watch_counters(r) ? 0 : 1;
 }
 
 /* Without a point of the user's or the program's the whole run is one unit of progress, where a run has a beginning. */
@@ -404,6 +390,47 @@ const struct error *run_point_missing(const struct runner *r, unsigned index)
 		if (p->index == index && !p->is_placed)
 			return &p->missing;
 	return NULL;
+}
+
+/* A point that is visited so often that its probe is a good part of the program's time is told of, once. */
+static void check_rate(struct runner *r, struct point *p, double rate, double executed)
+{
+	uint64_t cost = session_visit_cost_ns(r->session, p->sort);
+	double share = executed > 0 ? rate * (double)cost / executed : 0;
+
+	if (rate < MANY_VISITS && share < COST_SHARE)
+		return;
+	run_say(r,
+	    "warning: '%s' is visited %.0f times a second; at %llu ns a visit that is %.0f %% of the program's CPU time. Cheaper are a "
+	    "place that is "
+	    "passed less often, %sand sampled:FILE:LINE, which costs nothing",
+	    p->name, rate, (unsigned long long)cost, share < 1 ? 100 * share : 100,
+	    p->sort == VISIT_STEPPED ? "a marker of coz.h "
+	    : p->sort == VISIT_CHEAP ? ""
+				     : "the function's entry ");
+	p->is_warned = true;
+}
+
+void run_points_watch(struct runner *r, uint64_t now)
+{
+	double seconds = (double)(now - r->watched_ns) / 1e9, executed;
+	struct cpu_use use;
+
+	if (now - r->watched_ns < WATCH_NS)
+		return;
+	session_cpu_use(r->session, &use);
+	executed = (double)(use.executed_ns - r->executed_watched_ns) / seconds;
+	for (unsigned i = 0; i < r->n_points; i++) {
+		struct point *p = &r->points[i];
+		uint64_t visits = session_point(r->session, i)->visits;
+		double rate = (double)(visits - p->visits_watched) / seconds;
+
+		if (r->watched_ns && rate > SOME_VISITS && !p->is_sampled && !p->is_counter && !p->is_warned)
+			check_rate(r, p, rate, executed);
+		p->visits_watched = visits;
+	}
+	r->executed_watched_ns = use.executed_ns;
+	r->watched_ns = now;
 }
 
 void run_points_deinit(struct runner *r)

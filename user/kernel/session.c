@@ -121,7 +121,9 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows), s->config.unwind_rows + 1, &s->unwind_rows_size);
 	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
 	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
-	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED)
+	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets), COZBPF_COUNTER_SETS, &s->counter_sets_size);
+	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
+	    s->counter_sets == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
 }
@@ -149,6 +151,7 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->unwind_rows = MAP_FAILED;
 	s->line_counts = MAP_FAILED;
 	s->points = MAP_FAILED;
+	s->counter_sets = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
 	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
@@ -201,6 +204,8 @@ void session_destroy(struct session *s)
 		munmap(s->line_counts, s->line_counts_size);
 	if (s->points != MAP_FAILED)
 		munmap(s->points, s->points_size);
+	if (s->counter_sets != MAP_FAILED)
+		munmap(s->counter_sets, s->counter_sets_size);
 	free(s->cpu_values);
 	cozbpf_bpf__destroy(s->bpf);
 	if (log_session == s)

@@ -22,7 +22,9 @@ struct session {
 	size_t line_counts_size, lines_room;
 	struct cozbpf_point *points; /* mapped */
 	size_t points_size;
-	uint64_t points_used; /* bit set */
+	uint64_t points_used;                    /* bit set */
+	struct cozbpf_counter_set *counter_sets; /* mapped */
+	size_t counter_sets_size;
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
 	unsigned n_keys;

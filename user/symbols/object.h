@@ -62,6 +62,9 @@ uint32_t elf_build_id(Elf *elf, uint8_t id[20]);
 bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret);    /* file offset of a code address */
 bool object_address(const struct object *o, uint64_t offset, uint64_t *ret); /* the reverse */
 bool object_is_code(const struct object *o, uint64_t addr);
+/* Bounds of the section of code that @addr lies in, and of its segment; 0: it lies in none. */
+uint64_t object_code_start(const struct object *o, uint64_t addr);
+uint64_t object_code_end(const struct object *o, uint64_t addr);
 /* Clips [*lo, *hi) to the segment *lo lies in and turns it into file offsets. */
 bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
 

@@ -33,6 +33,7 @@ const char *object_file(const struct object *o);                  /* what was op
 bool object_has_debug_info(const struct object *o);               /* in itself or in a separate file */
 bool object_is_static(const struct object *o);                    /* no PT_INTERP: nothing can be preloaded */
 bool object_is_go(const struct object *o);                        /* made by the Go compiler, whose stacks move */
+bool object_has_text(const struct object *o, const char *text);   /* a string constant, as it stands between zero bytes */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
 
 /*
@@ -65,6 +66,13 @@ struct probe_site {
  * *@ret is the caller's to free.
  */
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset, struct probe_site **ret, size_t *n, struct error *e);
+
+/*
+ * The functions of the object by their shortest names that object_find_symbol() takes, sorted, each once. 0 with *@n = 0 for a stripped file; -1 with @e
+ * when memory is short. The names are the caller's to free.
+ */
+int object_functions(struct object *o, char ***ret, size_t *n, struct error *e);
+void functions_free(char **names, size_t n); /* accepts NULL */
 
 /*
  * Where line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site in each function and each inlined copy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Progress points that a program's own source names: the markers of our coz.h, which are probed, and the counters of Coz's, which the preloaded shim
+ * hands out and samples look at.
+ */
+#include "cmd/run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "symbols/symbols.h"
+
+#define COUNTER_SYMBOL "_coz_get_counter"
+#define COUNTER_PROBE "_cozbpf_counter" /* user/shim/counters.c */
+
+static int place_marker(struct runner *r, const struct marker *m, struct object *o, struct error *e)
+{
+	struct point_probe probe = {.role = COZBPF_ROLE_VISIT, .path = object_file(o)};
+
+	if (m->kind != MARKER_PROGRESS)
+		return 0;
+	if (run_point_named(r, m->name, &probe.index, e))
+		return -1;
+	for (size_t i = 0; i < m->n_sites; i++) {
+		probe.offset = m->sites[i].offset;
+		if (session_add_probe(r->session, &probe, e))
+			return -1;
+	}
+	run_say(r, "progress point '%s' by coz.h at %zu place%s of '%s'", m->name, m->n_sites, m->n_sites == 1 ? "" : "s", object_path(o));
+	return 0;
+}
+
+int run_place_markers(struct runner *r, struct object *o, struct error *e)
+{
+	struct marker *markers = NULL;
+	size_t n = 0;
+	int err = object_find_markers(o, &markers, &n, e);
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = place_marker(r, &markers[i], o, e);
+	markers_free(markers, n);
+	return err || n ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
+}
+
+/* Places of the program's look for the function that the shim has. */
+static bool wants_counters(const struct runner *r)
+{
+	return !r->attached && r->main_object && !object_is_static(r->main_object) && object_has_text(r->main_object, COUNTER_SYMBOL);
+}
+
+bool run_watch_counters(struct runner *r)
+{
+	struct probe_site *site = NULL;
+	struct object *shim = NULL;
+	struct error e = {0};
+	size_t n = 0;
+	int err;
+
+	if (!wants_counters(r))
+		return false;
+	err = object_open(r->shim, "", &shim, &e) || object_find_symbol(shim, COUNTER_PROBE, 0, &site, &n, &e) ||
+	      session_watch_counters(r->session, r->shim, site->offset, &e);
+	if (err)
+		run_say(r, "warning: the program's counters for Coz cannot be had: %s", e.cause);
+	else
+		run_say(r, "progress points as the program's places for Coz are reached");
+	free(site);
+	object_close(shim);
+	return !err;
+}
+
+void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
+{
+	char name[COZBPF_COUNTER_NAME];
+	struct error e = {0};
+	unsigned point;
+	size_t n = 0;
+
+	if (c->event.arg != COZBPF_COUNTER_THROUGHPUT)
+		return;
+	while (n < sizeof(name) - 1 && c->name[n]) {
+		name[n] = c->name[n];
+		if (iscntrl((unsigned char)name[n])) /* it goes into the profile, and to the terminal */
+			name[n] = '?';
+		n++;
+	}
+	name[n] = 0;
+	if (run_point_named(r, name, &point, &e) || session_add_counter(r->session, (int)c->event.tgid, c->address, point, &e))
+		run_say(r, "warning: visits to '%s' in process %u are not counted: %s", name, c->event.tgid, e.cause);
+	else
+		r->points[point].is_counter = true;
+	if (r->o.verbose && r->points[point].is_counter)
+		run_say(r, "progress point '%s' in process %u by Coz's coz.h", name, c->event.tgid);
+}
