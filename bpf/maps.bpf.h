@@ -117,29 +117,42 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 	return t && t->member ? t : NULL;
 }
 
-/* @n visits of the current thread to a progress point, in virtual time (design.md section 5). */
-static __always_inline void count_visits(const struct cozbpf_thread *t, __u32 index, __u64 n)
+/*
+ * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no experiment is open: that is before all windows. What is
+ * not in the buckets of this experiment and not before V0 counts as late, so that the loader can tell how many visits lay before V0, whenever it looks.
+ */
+static __always_inline void count_visits_at(const struct cozbpf_thread *t, __u32 index, __u64 n, __u64 v)
 {
 	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
-	__u64 v, bucket, from;
+	__u32 epoch = DELAY_READ(control.epoch); /* before `active`: an experiment that opens meanwhile takes the visit for one before V0 */
+	__u64 bucket, from;
 
 	if (!point)
 		return;
 	__sync_fetch_and_add(&point->visits, n);
 	if (t->paced)
 		__sync_fetch_and_add(&point->paced, n);
-	if (!DELAY_READ(control.active))
+	if (!DELAY_READ(control.active)) {
+		__sync_fetch_and_add(&point->late[epoch & 1], n);
 		return;
+	}
 	from = control.counted_ns;
-	v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
 	if (v <= from)
 		return;
 	v -= from;
 	bucket = v >> (control.bucket_shift & 63);
-	if (bucket >= COZBPF_BUCKETS)
+	if (bucket >= COZBPF_BUCKETS) {
+		__sync_fetch_and_add(&point->late[epoch & 1], n);
 		return;
+	}
 	__sync_fetch_and_add(&point->buckets[bucket].count, n);
 	__sync_fetch_and_add(&point->buckets[bucket].sum, n * v);
+}
+
+/* The same now, in virtual time (design.md section 5). */
+static __always_inline void count_visits(const struct cozbpf_thread *t, __u32 index, __u64 n)
+{
+	count_visits_at(t, index, n, DELAY_READ(control.active) ? delay_virtual_time(t, &control, bpf_ktime_get_ns()) : 0);
 }
 
 static __always_inline struct cozbpf_cpu *this_cpu(void)

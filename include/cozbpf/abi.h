@@ -170,8 +170,9 @@ struct cozbpf_bucket {
 };
 
 struct cozbpf_point {
-	__u64 visits; /* of the whole run, experiment or not */
-	__u64 paced;  /* those of threads that a periodic timer paces */
+	__u64 visits;  /* of the whole run, experiment or not */
+	__u64 paced;   /* those of threads that a periodic timer paces */
+	__u64 late[2]; /* those after V0 that are in no bucket, of even and of odd experiments; reset by the loader */
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
 };
 
@@ -212,8 +213,9 @@ struct cozbpf_control {
 	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are named here; written by adopt */
 	__u64 period_ns; /* CPU time between samples */
 	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
-	__u64 required; /* R */
-	__u64 pad_required[7];
+	__u64 required;        /* R */
+	__u64 required_before; /* sum of R over the experiments before; the loader's */
+	__u64 pad_required[6];
 	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */

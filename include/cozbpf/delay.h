@@ -576,7 +576,8 @@ DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struc
 		if (DELAY_READ(t->run_since) == from)
 			break;
 	}
-	return now - paid - delay_pending(from, t->share, x->speedup_pct, now);
+	/* Between experiments nothing is credited. */
+	return now - paid - (DELAY_READ(x->active) ? delay_pending(from, t->share, x->speedup_pct, now) : 0);
 }
 
 #endif

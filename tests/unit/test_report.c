@@ -157,6 +157,71 @@ static const struct estimate sample = {.lines = lines,
     .runtime_s = 61.25};
 static const struct estimate nothing = {.need_speedups = 5};
 
+/* Latencies: the same pair's throughput beside, a line that gains, one that loses, one without quantiles. */
+static struct latency_figures queueing[] = {
+    {{1.234e6, 1.2e6, 1.27e6}, {1.1e6, 1.05e6, 1.15e6}, {2.2e6, 2.1e6, 2.3e6}, {9.99e6, 9e6, 11.2e6}, 1.24e6, 4000},
+    {{1.08592e6, 1.05e6, 1.12e6}, {1e6, 0.95e6, 1.05e6}, {2e6, 1.9e6, 2.1e6}, {8e6, NAN, NAN}, 1.09e6, 4100},
+    {{0.9e6, 0.88e6, 0.92e6}, {0.8e6, 0.78e6, 0.82e6}, {1.6e6, 1.5e6, 1.7e6}, {5e6, 4e6, 6e6}, 0.9e6, 4200},
+    {{0.75e6, 0.7e6, 0.8e6}, {0.65e6, 0.6e6, 0.7e6}, {1.2e6, 1.1e6, 1.3e6}, {3e6, 2e6, 4e6}, 0.75e6, 4300},
+    {{0.6e6, 0.55e6, 0.65e6}, {0.5e6, 0.45e6, 0.55e6}, {0.9e6, 0.8e6, 1e6}, {1.5e6, 1e6, 2e6}, 0.6e6, 4400},
+};
+static struct latency_figures counted_only[] = {
+    {{2e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
+    {{2.1e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
+    {{2.24e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
+    {{2.4e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
+    {{2.62e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
+};
+static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600},
+    {0.75, 0.39, 0.39, 0.35, 0.43, 6, 600}, {1, 0.51, 0.51, 0.46, 0.56, 6, 600}};
+static struct estimate_line latency_lines[] = {
+    {.line = "/home/user/src/work.c:217",
+	.progress = "request",
+	.is_latency = true,
+	.slope = 0.51,
+	.slope_lo = 0.48,
+	.slope_hi = 0.54,
+	.max_speedup = 0.51,
+	.phase_factor = 1,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = shorter,
+	.latencies = queueing,
+	.n_points = 4,
+	.experiments = 30},
+    {.line = "/home/user/src/lock.c:33",
+	.progress = "request",
+	.is_latency = true,
+	.slope = -0.27,
+	.slope_lo = -0.31,
+	.slope_hi = -0.24,
+	.phase_factor = 1,
+	.verdict = VERDICT_CONTENTION,
+	.points = falling,
+	.latencies = counted_only,
+	.n_points = 4,
+	.experiments = 30},
+    {.line = "/home/user/src/work.c:217",
+	.progress = "request",
+	.slope = 0.002,
+	.slope_lo = -0.011,
+	.slope_hi = 0.014,
+	.phase_factor = 1,
+	.verdict = VERDICT_NO_EFFECT,
+	.points = flat,
+	.n_points = 4,
+	.experiments = 30},
+};
+static struct estimate_latency request = {
+    .name = "request", .experiments = 60, .arrivals = 30000, .departures = 29990, .pairs = 29900, .unmatched = 90, .in_flight = 2.46};
+static struct estimate latency_sample = {.lines = latency_lines,
+    .n_lines = sizeof(latency_lines) / sizeof(latency_lines[0]),
+    .latencies = &request,
+    .n_latencies = 1,
+    .need_speedups = 4,
+    .experiments = 60,
+    .samples = 61234,
+    .runtime_s = 61.25};
+
 /* @text against the golden file @name. */
 static void check_golden(const char *text, const char *name)
 {
@@ -248,6 +313,65 @@ TEST(json_golden)
 	text = print_json(&nothing);
 	check_golden(text, "report-empty.json");
 	free(text);
+}
+
+TEST(latency_golden)
+{
+	char *text;
+
+	request.now = queueing[0];
+	text = print_text(&latency_sample, (struct text_options){80, false, 0});
+	check_golden(text, "latency.txt");
+	free(text);
+	text = print_json(&latency_sample);
+	check_golden(text, "latency.json");
+	free(text);
+}
+
+/* What makes a latency doubtful, each reason alone and all of them at once. */
+TEST(latency_warnings)
+{
+	static const char *const words[] = {"arrivals outrun departures by 4.0 %",
+	    "20000 ends had no begin, 5 begins no end: p50, p90 and p99", "7 begins could not be kept", "at least 3 were in flight before",
+	    "the mean of the requests matched is 19 % lower"};
+	struct estimate_latency l = request;
+	char text[512];
+
+	l.now = queueing[0];
+	latency_warning(&l, 0, text, sizeof(text));
+	CHECK_STR(text, "");
+	l.growth = 0.04;
+	l.unmatched = 20000;
+	l.abandoned = 5;
+	l.lost = 7;
+	l.missing = 3;
+	l.now.pairs_mean = 1e6;
+	for (unsigned i = 0; i < 5; i++) {
+		latency_warning(&l, i, text, sizeof(text));
+		if (strncmp(text, words[i], strlen(words[i])))
+			CHECK_STR(text, words[i]);
+	}
+	latency_warning(&l, 5, text, sizeof(text));
+	CHECK_STR(text, "");
+	l.growth = 0;
+	l.pairs = 10;
+	latency_warning(&l, 0, text, sizeof(text));
+	CHECK(strstr(text, "a key is needed (key=argN)"));
+}
+
+TEST(times)
+{
+	static const struct {
+		double ns;
+		const char *words;
+	} cases[] = {{NAN, "unknown"}, {0, "0.00 ns"}, {7, "7.00 ns"}, {999.4, "999 ns"}, {999.6, "1.00 us"}, {1234, "1.23 us"},
+	    {45678, "45.7 us"}, {999999, "1.00 ms"}, {99960000, "100 ms"}, {1.5e9, "1.50 s"}, {3.6e12, "3600 s"}};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		time_words(cases[i].ns, text, sizeof(text));
+		CHECK_STR(text, cases[i].words);
+	}
 }
 
 /* Exactly the keys of the contract, in values that can be read back. */

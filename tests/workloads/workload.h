@@ -74,6 +74,7 @@ static struct {
 	struct work_counters *counters;
 	pid_t children[WORK_CHILDREN_MAX];
 	int n_children;
+	void (*report)(void); /* prints more than visits at the end; may be NULL */
 } work;
 
 static inline uint64_t work_now_ns(void)
@@ -99,6 +100,8 @@ static inline void work_finish(void)
 
 	dprintf(
 	    1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits, (work_now_ns() - work.start_ns) / 1e9, period_us);
+	if (work.report)
+		work.report();
 	for (int i = 0; i < work.n_children; i++) {
 		kill(work.children[i], SIGKILL);
 		waitpid(work.children[i], NULL, 0);

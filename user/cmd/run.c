@@ -20,6 +20,8 @@ static const struct option_entry entries[] = {
 	"profile all processes of this control group, those that come later included: a container"},
     {'P', "progress", OPTION_LIST, FIELD(progress), "[NAME=]SPEC",
 	"progress point; repeatable; without one the whole run counts (--end-to-end)"},
+    {'L', "latency", OPTION_LIST, FIELD(latency), "NAME=BEGIN..END[,key=argN]",
+	"latency from BEGIN to END, both SPECs, met by one thread or with the same N-th argument (from 0); repeatable"},
     {'s', "source-scope", OPTION_LIST, FIELD(sources), "PATTERN",
 	"source files whose lines may be selected, % is the wildcard (default: all but system headers)"},
     {'b', "binary-scope", OPTION_LIST, FIELD(binaries), "PATTERN",
@@ -59,6 +61,7 @@ static const struct option_table table = {
     .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET]\n"
 		"examples:\n"
 		"  sudo cozbpf -P done=request_done -d 60s -- ./server\n"
+		"  sudo cozbpf -L request=enqueue..finish,key=arg0 -- ./server\n"
 		"  sudo cozbpf --end-to-end -n 40 -- ./batch-job input\n"
 		"  cozbpf report profile.coz\n",
 };
@@ -162,8 +165,8 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "the command cannot be run %llu times", (unsigned long long)o->runs);
 		return error_hint(e, "give --runs between 1 and 100000");
 	}
-	if (o->end_to_end && o->progress.n) {
-		error_set(e, EXIT_USAGE, "'--end-to-end' and '--progress' exclude each other");
+	if (o->end_to_end && (o->progress.n || o->latency.n)) {
+		error_set(e, EXIT_USAGE, "'--end-to-end' and '--%s' exclude each other", o->progress.n ? "progress" : "latency");
 		return error_hint(e, "leave one out: end-to-end, each run as a whole is the progress");
 	}
 	o->sync_uprobe = o->sync && !strcmp(o->sync, "uprobe");

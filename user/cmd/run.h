@@ -26,7 +26,7 @@
 #define END_TO_END_SHIFT 42
 
 struct run_options {
-	struct string_list progress, sources, binaries, pids;
+	struct string_list progress, latency, sources, binaries, pids;
 	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses, sync_uprobe;
@@ -38,7 +38,9 @@ struct run_options {
 };
 
 struct point {
-	char *name;
+	char *name;  /* in the profile; a pair has it twice: its begins, and next to them its ends */
+	char *label; /* in messages */
+	unsigned role;
 	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
 	bool paced;                             /* most visits of the last experiment were paced from outside */
 	bool is_sampled;                        /* its visits are time executed in a line */
@@ -46,6 +48,9 @@ struct point {
 	enum visit_sort sort;                   /* the dearest of its probes */
 	uint64_t visits_watched;                /* up to the last look at the rates */
 	bool is_warned;
+	/* Of begins. */
+	int64_t in_flight_before;            /* when the run began: requests that earlier runs took with them */
+	uint64_t unmatched, abandoned, lost; /* up to the last record */
 };
 
 /* A process of the target, as far as its mappings go. */
@@ -107,7 +112,8 @@ struct runner {
 	enum phase phase;
 	uint64_t deadline_ns; /* of the phase */
 	uint64_t visits_at_open, visits_at_deadline;
-	bool closing; /* its length is over: it closes with the next visit, at give_up_ns at the latest */
+	uint64_t latency_ns; /* mean latency of late, of the slowest pair; 0: none */
+	bool closing;        /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
 	bool spoilt;            /* the target was stopped meanwhile */
 	unsigned n_points_open; /* points that were there when the experiment opened */
@@ -165,8 +171,16 @@ bool run_has_process(struct runner *r, int pid);
 void run_rescan(struct runner *r, uint64_t now);
 void run_forget_processes(struct runner *r);
 
-/* run_points.c: progress points, at the start and in what the target maps later. */
+/* run_points.c: progress points. */
 int run_add_points(struct runner *r, struct error *e);
+int run_pair_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* the index of its begins; its ends follow */
+
+/* run_places.c: where they are, at the start and in what the target maps later. */
+struct spec;
+/* Takes over what is in @spec. @arg: number of the argument that is the key of a latency; -1: the thread is. */
+int run_add_place(struct runner *r, struct spec *spec, unsigned index, int arg, struct error *e);
+int run_add_markers(struct runner *r, struct error *e); /* of the program itself; 1: it has none */
+void run_places_deinit(struct runner *r);
 void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, bool in_scope);
 bool run_points_awaited(const struct runner *r);                                         /* whether one has no place yet */
 const struct error *run_point_missing(const struct runner *r, unsigned index);           /* why it has none; NULL: it has */
@@ -183,6 +197,12 @@ void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 void run_begin(struct runner *r, uint64_t now);
 uint64_t run_step(struct runner *r, uint64_t now);
 void run_end(struct runner *r, uint64_t now, bool target_ended);
+
+/* run_latency.c: what latency pairs add to an experiment. */
+void run_latency_begin(struct runner *r); /* of a run */
+uint64_t run_latency_settle_ns(const struct runner *r, uint64_t least);
+uint64_t run_latency_length_ns(const struct runner *r, uint64_t least);
+void run_latency_record(struct runner *r, unsigned index, uint64_t duration_ns, struct point_record *ret);
 
 /* run_baseline.c: which lines are sampled in a baseline. Opened with the experiment, split when due_ns has come; closed, it fills @x. */
 void run_baseline_open(struct runner *r, uint64_t due_ns);

@@ -53,7 +53,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 		o.speedup_pct = schedule_next(&r->schedule, line); /* the other half of the line's pair */
 	r->line = line;
 	r->speedup_pct = o.speedup_pct;
-	r->planned_ns = r->length.ns;
+	r->planned_ns = run_latency_length_ns(r, r->length.ns);
 	r->shift = r->o.end_to_end ? END_TO_END_SHIFT : bucket_shift(r->planned_ns + r->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
 	r->spoilt = false;
 	r->closing = false;
@@ -67,7 +67,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	o.shift = r->shift;
 	o.period = 1 - PERIOD_SPREAD / 2 + PERIOD_SPREAD * (double)rng_below(&r->schedule.rng, 1000) / 1000;
 	if (!r->o.end_to_end)
-		o.settle_ns = SETTLE_NS;
+		o.settle_ns = run_latency_settle_ns(r, SETTLE_NS);
 	run_baseline_open(r, now + o.settle_ns);
 	session_open_experiment(r->session, &o);
 	r->deadline_ns = r->o.end_to_end ? UINT64_MAX : now + o.settle_ns + r->planned_ns;
@@ -75,13 +75,21 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 }
 
 /* Where most visits since the opening came from threads that a periodic timer paces, real visits in real time are what counts. */
-static void check_pace(struct runner *r, unsigned i, uint64_t real_ns, struct point_record *ret)
+static bool check_pace(struct runner *r, unsigned i, uint64_t *ret_visits)
 {
 	const struct cozbpf_point *now = session_point(r->session, i);
-	uint64_t visits = now->visits - r->points[i].visits_at_open;
 
-	r->points[i].paced = (now->paced - r->points[i].paced_at_open) * 2 > visits;
-	if (!r->points[i].paced)
+	*ret_visits = now->visits - r->points[i].visits_at_open;
+	r->points[i].paced = (now->paced - r->points[i].paced_at_open) * 2 > *ret_visits;
+	return r->points[i].paced;
+}
+
+static void fill_point(struct runner *r, unsigned i, uint64_t duration_ns, uint64_t real_ns, struct point_record *ret)
+{
+	uint64_t visits;
+
+	visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, ret);
+	if (!check_pace(r, i, &visits))
 		return;
 	ret->delta = ret->bursts = visits;
 	ret->span_delta = ret->span_ns = 0;
@@ -97,19 +105,25 @@ static void scale_samples(const struct runner *r, struct point_record *ret)
 	ret->span_delta = (ret->span_delta + sample / 2) / sample;
 }
 
-static struct point_record *fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns, uint64_t *bursts)
+/* A pair is one record: what its ends have as visits, and its latency. */
+static void fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns, struct experiment_record *x)
 {
-	struct point_record *points = calloc(r->n_points_open ? r->n_points_open : 1, sizeof(*points));
+	uint64_t visits;
 
-	for (unsigned i = 0; points && i < r->n_points_open; i++) {
-		visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, &points[i]);
+	x->points = calloc(r->n_points_open ? r->n_points_open : 1, sizeof(*x->points));
+	for (unsigned i = 0; x->points && i < r->n_points_open; i++) {
+		struct point_record *p = &x->points[x->n_points++];
+		bool is_pair = r->points[i].role == COZBPF_ROLE_BEGIN;
+
+		p->name = strdup(r->points[i].name);
+		fill_point(r, i + is_pair, duration_ns, real_ns, p);
 		if (r->points[i].is_sampled)
-			scale_samples(r, &points[i]);
-		check_pace(r, i, real_ns, &points[i]);
-		points[i].name = strdup(r->points[i].name);
-		bursts[i] = points[i].bursts;
+			scale_samples(r, p);
+		if (!is_pair)
+			continue;
+		run_latency_record(r, i, duration_ns, p);
+		check_pace(r, i++, &visits);
 	}
-	return points;
 }
 
 static void keep_experiment(struct runner *r, const struct experiment_record *x)
@@ -182,8 +196,9 @@ static void close_experiment(struct runner *r)
 	x.selected_samples = snap.selected_samples;
 	x.fixed = r->fixed_line != 0;
 	x.run = r->run;
-	x.points = fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, bursts);
-	x.n_points = x.points ? r->n_points_open : 0;
+	fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, &x);
+	for (size_t i = 0; i < x.n_points; i++)
+		bursts[i] = x.points[i].bursts;
 	run_baseline_close(r, snap.closed_ns, &x);
 	keep_experiment(r, &x);
 	length_update(&r->length, bursts, x.n_points);
@@ -223,6 +238,7 @@ void run_begin(struct runner *r, uint64_t now)
 
 	r->phase = PHASE_IDLE;
 	r->deadline_ns = UINT64_MAX;
+	run_latency_begin(r);
 	if (!r->o.end_to_end) {
 		start_pick(r);
 		return;

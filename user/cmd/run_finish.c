@@ -261,17 +261,17 @@ static int check_points(struct runner *r, struct error *e)
 		if (session_point(r->session, i)->visits)
 			continue;
 		missing = run_point_missing(r, i);
-		run_say(r, "warning: progress point '%s' was never %s%s", r->points[i].name, missing ? "found: " : "visited",
+		run_say(r, "warning: progress point '%s' was never %s%s", r->points[i].label, missing ? "found: " : "visited",
 		    missing ? missing->cause : "");
 	}
 	if (!dead || dead < r->n_points)
 		return 0;
 	missing = run_point_missing(r, 0);
 	if (missing) {
-		error_set(e, EXIT_NO_RESULT, "progress point '%s' was never found: %s", r->points[0].name, missing->cause);
+		error_set(e, EXIT_NO_RESULT, "progress point '%s' was never found: %s", r->points[0].label, missing->cause);
 		return error_hint(e, "the program has mapped no file that has it%s%s", *missing->hint ? "; " : "", missing->hint);
 	}
-	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", r->points[0].name, dead > 1 ? ", nor any other" : "");
+	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", r->points[0].label, dead > 1 ? ", nor any other" : "");
 	return error_hint(
 	    e, "choose a place that the program passes once per unit of work; was it inlined, or does another process run it?");
 }
@@ -279,10 +279,19 @@ static int check_points(struct runner *r, struct error *e)
 /* What is paced by a clock outside the program gains nothing from any line (design.md section 5). */
 static void warn_paced(const struct runner *r)
 {
-	for (unsigned i = 0; i < r->n_points; i++)
-		if (r->points[i].paced)
+	for (unsigned i = 0; i < r->n_points; i++) {
+		if (!r->points[i].paced)
+			continue;
+		if (r->points[i].role == COZBPF_ROLE_BEGIN)
+			run_say(r,
+			    "warning: requests of '%s' are begun by a periodic timer, which no delay holds back: gains in latency come out "
+			    "too "
+			    "low where they wait for each other",
+			    r->points[i].name);
+		else
 			run_say(
 			    r, "warning: visits to '%s' are paced by a periodic timer: no line makes them come faster", r->points[i].name);
+	}
 }
 
 /* A pause that holds its CPU uses the quota up; what it costs shows as a gain that is too small. */

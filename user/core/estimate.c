@@ -223,7 +223,7 @@ static int fill_points(struct estimate_line *l, const struct group *g)
 		regression_weights(g, SORT_SLOPE, weights);
 		l->slope = regression_slope(g, weights, y);
 	}
-	return 0;
+	return g->is_latency ? latency_fill_line(g, l) : 0;
 }
 
 static int fill_line(struct estimate_line *l, const struct group *g, const struct estimate_options *o, size_t need)
@@ -232,6 +232,7 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 
 	l->line = g->line;
 	l->progress = g->progress;
+	l->is_latency = g->is_latency;
 	l->slope = l->slope_lo = l->slope_hi = l->chance = l->rank_key = NAN;
 	l->verdict = VERDICT_NOT_ENOUGH_DATA;
 	l->phase_factor = g->phase;
@@ -268,7 +269,9 @@ static int compare_lines(const void *a, const void *b)
 		return rank_of(x) - rank_of(y);
 	if (kx != ky)
 		return kx > ky ? -1 : 1;
-	return by_name ? by_name : strcmp(x->progress, y->progress);
+	if (!by_name)
+		by_name = strcmp(x->progress, y->progress);
+	return by_name ? by_name : x->is_latency - y->is_latency;
 }
 
 /* One line and point: the observations from @first up to @end. */
@@ -331,7 +334,7 @@ int estimate_profile(const struct profile *p, const struct estimate_options *opt
 	if (!err) {
 		err = baselines_init(&b, &o, p);
 		if (!err) {
-			err = add_groups(ret, &o, &b, &t, options);
+			err = add_groups(ret, &o, &b, &t, options) || latency_fill_all(&o, ret) ? -ENOMEM : 0;
 			baselines_deinit(&b);
 		}
 		fill_summary(ret, p, &t);
@@ -345,8 +348,11 @@ int estimate_profile(const struct profile *p, const struct estimate_options *opt
 
 void estimate_deinit(struct estimate *e)
 {
-	for (size_t i = 0; i < e->n_lines; i++)
+	for (size_t i = 0; i < e->n_lines; i++) {
 		free(e->lines[i].points);
+		free(e->lines[i].latencies);
+	}
 	free(e->lines);
+	free(e->latencies);
 	memset(e, 0, sizeof(*e));
 }

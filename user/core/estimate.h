@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/errors.h"
 #include "core/profile.h"
@@ -52,6 +53,32 @@ struct estimate_point {
 	uint64_t experiments, visits;
 };
 
+/* A figure and its 95 % interval; NaN where it is not known. */
+struct latency_figure {
+	double value, lo, hi;
+};
+
+/* Latencies of one line speedup, ns of virtual time. */
+struct latency_figures {
+	struct latency_figure mean;          /* by Little's law */
+	struct latency_figure p50, p90, p99; /* of the requests whose begin and end were matched */
+	double pairs_mean;                   /* likewise; NaN: none */
+	uint64_t pairs;
+};
+
+/* A latency point as the program is now, and whether its figures are to be trusted. */
+struct estimate_latency {
+	const char *name; /* borrowed */
+	struct latency_figures now;
+	uint64_t experiments, arrivals, departures, pairs; /* in all experiments, of any speedup */
+	uint64_t unmatched, abandoned, lost;               /* ends without a begin, begins without an end, begins lost to us */
+	double in_flight;                                  /* mean number */
+	double growth;   /* arrivals per departure less 1, when arrivals outrun departures for certain; else 0 */
+	int64_t missing; /* requests in flight before we looked, at least: taken from the smallest number in flight */
+};
+
+#define LATENCY_PAIRS_FEW 0.95 /* of the ends: with fewer matched, quantiles stand for a part of the requests only */
+
 struct estimate_line {
 	const char *line;                 /* file:line, borrowed from the profile */
 	const char *progress;             /* borrowed */
@@ -61,7 +88,9 @@ struct estimate_line {
 	double phase_factor;              /* (t_obs / s_obs)(s / T), 1 when not applied */
 	enum verdict verdict;
 	enum shortage shortage;
-	struct estimate_point *points; /* by line_speedup; without the baseline and without cells of too few visits */
+	bool is_latency;                   /* program speedup is then the share of the mean latency that is saved */
+	struct latency_figures *latencies; /* of the baseline, then of each point; NULL: throughput */
+	struct estimate_point *points;     /* by line_speedup; without the baseline and without cells of too few visits */
 	size_t n_points;
 	uint64_t experiments, samples; /* its experiments of all speedups; samples of the whole run */
 	uint64_t baselines;            /* experiments of speedup 0, on it or on others, that tell about it */
@@ -76,6 +105,8 @@ struct estimate {
 	size_t n_dropped;     /* lines (x points) left out of the ranking: no baseline or too few speedups */
 	uint64_t experiments, samples, lost, dropped_experiments;
 	double runtime_s;
+	struct estimate_latency *latencies; /* in the order of the profile */
+	size_t n_latencies;
 	double outsiders; /* share of the CPU time that the target wanted and other programs had; 0: none, or not known */
 };
 
@@ -100,6 +131,11 @@ bool estimate_settled(const struct estimate *e, double half_width);
  */
 #define WANTED_MIN 0.1
 double estimate_wanted(const struct estimate *e, size_t i);
+
+static inline bool estimate_same_point(const struct estimate_line *a, const struct estimate_line *b)
+{
+	return a->is_latency == b->is_latency && !strcmp(a->progress, b->progress);
+}
 
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
 

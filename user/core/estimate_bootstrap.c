@@ -41,7 +41,7 @@
 #define MIN_DF 2          /* below, the spread is unknown */
 #define MANY 40           /* terms of a sum from which on its distribution is as good as normal */
 
-/* Residuals per sqrt(time), so that those of experiments of different length can stand for each other. */
+/* Residuals per sqrt(exposure), so that those of experiments of different length can stand for each other. */
 struct pool {
 	double *z;
 	size_t n;
@@ -71,9 +71,9 @@ static void pool_add(struct pool *p, double z)
 /* The share of the variance of an observation's error that the fitted period has taken out of its residual. */
 static double leverage(const struct cell *c, const struct observation *o)
 {
-	double h = o->weight * o->time / c->time;
+	double h = o->weight * o->exposure / c->exposure;
 
-	return c->is_weighted ? 2 * h - o->time / c->effective_time : h;
+	return c->is_weighted ? 2 * h - o->exposure / c->effective_time : h;
 }
 
 /* The mean square of a weighted cell's residuals, each counting as much as it does in the period's variance. */
@@ -82,7 +82,7 @@ static double weighted_variance(const struct pool *p, const struct cell *c)
 	double sum = 0, weight = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].time;
+		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].exposure;
 
 		sum += v * p->z[i] * p->z[i];
 		weight += v;
@@ -98,7 +98,8 @@ static int pool_cell(struct pool *p, const struct cell *c)
 	if (c->n < 2)
 		return 0;
 	for (size_t i = 0; i < c->n; i++) {
-		double t = c->obs[i].time, e = t - c->period * c->obs[i].count;
+		/* Relative, as it were, to the time that is exposed. */
+		double t = c->obs[i].exposure, e = (c->obs[i].time - c->period * c->obs[i].count) * (c->exposure / c->time);
 		double left = 1 - leverage(c, &c->obs[i]);
 
 		/* Where spans count, an experiment without one has neither time nor count. */
@@ -252,9 +253,9 @@ static double draw_weighted(const struct pool *p, const struct cell *c, struct r
 	for (size_t i = 0; i < c->n; i++) {
 		size_t j = rng_below(rng, c->n);
 
-		sum += p->z[j] * c->obs[j].weight * sqrt(c->obs[j].time);
+		sum += p->z[j] * c->obs[j].weight * sqrt(c->obs[j].exposure);
 	}
-	return sum / c->time;
+	return sum / c->exposure;
 }
 
 /* A relative error of the cell's period. Errors that were not seen in this cell have no side: the sign is drawn too. */
@@ -268,11 +269,11 @@ static double draw_error(const struct bootstrap *b, size_t cell, struct rng *rng
 		return draw_weighted(p, c, rng);
 	for (size_t i = 0; i < c->n; i++) {
 		uint64_t random = rng_next(rng);
-		double z = p->z[((random >> 32) * p->n) >> 32] * sqrt(c->obs[i].time) * c->obs[i].weight;
+		double z = p->z[((random >> 32) * p->n) >> 32] * sqrt(c->obs[i].exposure) * c->obs[i].weight;
 
 		sum += p == &b->shared && (random & 1) ? -z : z;
 	}
-	return sum / c->time;
+	return sum / c->exposure;
 }
 
 /* A replicate of the phase factor; its baselines are drawn apart from those of the period, whose errors have other causes. */
@@ -365,6 +366,18 @@ static bool has_spread(const struct bootstrap *b)
 	return true;
 }
 
+/* The mean latencies' own intervals: they share no error with the baseline's. */
+static void fill_means(const struct bootstrap *b, struct estimate_line *line)
+{
+	for (size_t i = 0; line->latencies && i < b->g->n_cells; i++) {
+		struct latency_figure *mean = &line->latencies[i].mean;
+		double wide = student_975(b->used[i]->df) * sqrt(b->used[i]->variance / b->g->cells[i].effective_time);
+
+		mean->lo = mean->value * exp(-wide);
+		mean->hi = mean->value * exp(wide);
+	}
+}
+
 static void fill_intervals(struct bootstrap *b, enum sort_key key, struct estimate_line *line)
 {
 	const struct group *g = b->g;
@@ -419,6 +432,7 @@ int bootstrap_line(const struct group *g, const struct estimate_options *o, stru
 		for (size_t i = 0; i < b.n; i++)
 			replicate(&b, i, &rng);
 		fill_intervals(&b, o->sort, line);
+		fill_means(&b, line);
 	}
 	bootstrap_deinit(&b);
 	return 0;

@@ -119,26 +119,63 @@ static int push(struct observations *o, const struct observation *item)
 	return 0;
 }
 
-/* The throughput points that occur in a run. */
+/* The points that occur in a run, latencies apart from throughput. */
 struct run_points {
 	uint32_t ids[MAX_FILLED_POINTS + 1];
+	int64_t least[MAX_FILLED_POINTS + 1]; /* of a latency: requests in flight; 0 or less */
 	size_t n;
 };
+
+static int point_id(struct observations *o, const struct point_record *r, bool is_latency, uint32_t *ret)
+{
+	uint32_t name;
+
+	if (names_id(&o->points, r->name, &name))
+		return -ENOMEM;
+	*ret = 2 * name + is_latency;
+	return 0;
+}
+
+static size_t find_point(const struct run_points *points, uint32_t id)
+{
+	size_t i = 0;
+
+	while (i < points->n && points->ids[i] != id)
+		i++;
+	return i;
+}
+
+/*
+ * The smallest number in flight is looked for in baselines: with a speedup, a thread that is ahead by its debt may hand over to one that has none, and the
+ * request seems to end before it began.
+ */
+static int note_point(struct observations *o, const struct point_record *r, bool is_latency, bool is_baseline, struct run_points *points)
+{
+	uint32_t id;
+	size_t i;
+
+	if (point_id(o, r, is_latency, &id))
+		return -ENOMEM;
+	i = find_point(points, id);
+	if (i == points->n && points->n <= MAX_FILLED_POINTS) {
+		points->ids[points->n] = id;
+		points->least[points->n++] = 0;
+	}
+	if (i < points->n && is_latency && is_baseline && r->has_integral && r->least < points->least[i])
+		points->least[i] = r->least;
+	return 0;
+}
 
 static int note_points(struct observations *o, const struct experiment_record *x, struct run_points *points)
 {
 	for (size_t i = 0; i < x->n_points; i++) {
-		uint32_t id;
-		size_t j = 0;
+		const struct point_record *r = &x->points[i];
+		bool is_baseline = !speedup_permille(x->speedup);
 
-		if (x->points[i].is_latency || is_end_to_end(x->points[i].name))
+		if (is_end_to_end(r->name) && !r->is_latency)
 			continue;
-		if (names_id(&o->points, x->points[i].name, &id))
+		if (note_point(o, r, false, is_baseline, points) || (r->is_latency && note_point(o, r, true, is_baseline, points)))
 			return -ENOMEM;
-		while (j < points->n && points->ids[j] != id)
-			j++;
-		if (j == points->n && points->n <= MAX_FILLED_POINTS)
-			points->ids[points->n++] = id;
 	}
 	return 0;
 }
@@ -156,6 +193,37 @@ static void fill_visits(struct observation *item, const struct point_record *r)
 		item->span = (double)r->span_ns;
 		item->span_delta = (double)r->span_delta;
 	}
+}
+
+/*
+ * Little's law (paper 3.3): the mean number in flight over the rate of arrivals is the mean latency, the ratio of in-flight x time to arrivals. Coz knows
+ * the number at the close only. What was in flight before we looked is added, as far as the number ever was below 0 without it.
+ */
+static void fill_latency(struct observation *item, const struct point_record *r, int64_t least)
+{
+	item->record = r;
+	item->delta = item->visits = (double)r->arrivals;
+	if (r->has_integral)
+		item->in_flight = (double)r->integral_ns - (double)least * item->duration;
+	else
+		item->in_flight = (double)r->difference * item->duration;
+}
+
+static int add_point(struct observations *o, const struct observation *x, const struct point_record *r, const struct run_points *points)
+{
+	struct observation item = *x;
+	size_t known;
+
+	fill_visits(&item, r);
+	if (point_id(o, r, false, &item.point) || push(o, &item))
+		return -ENOMEM;
+	if (!r->is_latency)
+		return 0;
+	item = *x;
+	item.point = o->items[o->n - 1].point + 1;
+	known = find_point(points, item.point);
+	fill_latency(&item, r, known < points->n ? points->least[known] : 0);
+	return push(o, &item);
 }
 
 static int add_experiment(struct observations *o, const struct profile *p, size_t index, const struct run_points *points)
@@ -177,12 +245,7 @@ static int add_experiment(struct observations *o, const struct profile *p, size_
 	if (names_id(&o->lines, x->selected, &item.line))
 		return -ENOMEM;
 	for (size_t i = 0; i < x->n_points; i++) {
-		struct observation seen = item;
-
-		if (x->points[i].is_latency)
-			continue;
-		fill_visits(&seen, &x->points[i]);
-		if (names_id(&o->points, x->points[i].name, &seen.point) || push(o, &seen))
+		if (add_point(o, &item, &x->points[i], points))
 			return -ENOMEM;
 	}
 	/* Coz writes a point only once it has been visited, so a point of the run that is missing here had no visit: the time counts. */
@@ -192,7 +255,7 @@ static int add_experiment(struct observations *o, const struct profile *p, size_
 		for (size_t j = first; j < o->n; j++)
 			there |= o->items[j].point == points->ids[i];
 		item.point = points->ids[i];
-		if (!there && push(o, &item))
+		if (!there && !is_latency_point(item.point) && push(o, &item))
 			return -ENOMEM;
 	}
 	return 0;
@@ -313,6 +376,9 @@ static void choose_period(struct observation *obs, size_t n, enum estimate_perio
 	for (size_t i = 0; i < n; i++) {
 		obs[i].time = span ? obs[i].span : obs[i].duration;
 		obs[i].count = span ? obs[i].span_delta : obs[i].delta;
+		obs[i].exposure = obs[i].time;
+		if (is_latency_point(obs[i].point))
+			obs[i].time = obs[i].in_flight;
 	}
 }
 
@@ -326,13 +392,13 @@ static void weigh_cell(struct cell *c)
 	double squares = 0, fourth = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].time;
+		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].exposure;
 
 		squares += v;
 		fourth += v * v;
 	}
 	c->effective_n = fourth > 0 ? squares * squares / fourth : 0;
-	c->effective_time = squares > 0 ? c->time * c->time / squares : 0;
+	c->effective_time = squares > 0 ? c->exposure * c->exposure / squares : 0;
 }
 
 static bool sum_cell(const struct group *g, struct cell *c)
@@ -345,6 +411,7 @@ static bool sum_cell(const struct group *g, struct cell *c)
 
 		c->time += o->weight * o->time;
 		c->count += o->weight * o->count;
+		c->exposure += o->weight * o->exposure;
 		c->visits += o->visits;
 		weighted += o->weight * o->visits;
 		squares += o->weight * o->weight * o->visits;
@@ -352,14 +419,14 @@ static bool sum_cell(const struct group *g, struct cell *c)
 	}
 	c->period = c->time / c->count;
 	c->effective_n = (double)c->n;
-	c->effective_time = c->time;
+	c->effective_time = c->exposure;
 	if (c->is_weighted)
 		weigh_cell(c);
 	/* Many visits of little weight are as good as few. */
 	return c->count > 0 && c->time > 0 && weighted * weighted >= squares * (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
 }
 
-static bool is_baseline(const struct cell *c)
+static bool is_baseline_cell(const struct cell *c)
 {
 	return c->obs[0].permille == 0;
 }
@@ -414,8 +481,9 @@ int group_init(
 	memset(g, 0, sizeof(*g));
 	g->line_id = own->line;
 	g->line = o->lines.items[own->line];
-	g->progress = o->points.items[own->point];
-	g->end_to_end = is_end_to_end(g->progress);
+	g->progress = o->points.items[own->point / 2];
+	g->is_latency = is_latency_point(own->point);
+	g->end_to_end = is_end_to_end(g->progress) && !g->is_latency;
 	g->is_fixed = own->fixed;
 	g->experiments = n;
 	g->phase = 1;
@@ -430,7 +498,7 @@ int group_init(
 		c.n = end - i;
 		if (!sum_cell(g, &c))
 			continue;
-		g->has_baseline |= is_baseline(&c);
+		g->has_baseline |= is_baseline_cell(&c);
 		g->cells[g->n_cells++] = c;
 	}
 	return 0;

@@ -13,9 +13,9 @@
 #define MIN_VISITS 5            /* visits that a cell must have over all its experiments, as Coz's viewer and the paper ask */
 #define MIN_VISITS_END_TO_END 2 /* a visit is a whole run there */
 
-/* One progress point in one experiment. */
+/* One progress point in one experiment. A latency point is two of them: its ends, which are visits like others, and its latency. */
 struct observation {
-	uint32_t line, point; /* ids of names */
+	uint32_t line, point; /* line: id of a name; point: twice that of its name, and 1 more for latency */
 	uint32_t permille;    /* line speedup */
 	uint32_t run, index;  /* index: of the experiment in the profile */
 	bool fixed;
@@ -24,8 +24,12 @@ struct observation {
 	double visits;           /* bursts where known */
 	double samples;          /* of the group's line */
 	double sampled;          /* time in which they were counted */
-	double time, count;      /* what the period is made of: duration and delta, or span and span_delta */
-	double weight;           /* in its cell; 1 but for baselines that several lines share */
+	double time,
+	    count; /* what the period is made of: duration and delta, span and span_delta, or requests in flight x time and arrivals */
+	double exposure;  /* what the variance of time - period x count is in proportion to: time; of a latency, the duration */
+	double in_flight; /* requests in flight x duration */
+	double weight;    /* in its cell; 1 but for baselines that several lines share */
+	const struct point_record *record;
 };
 
 /* Interned names: equal names have equal ids, from 0. */
@@ -46,11 +50,11 @@ struct observations {
 struct cell {
 	const struct observation *obs;
 	size_t n;
-	double speedup;     /* fraction */
-	double time, count; /* weighted sums */
-	double visits;      /* not weighted */
-	double period;      /* time / count */
-	bool is_weighted;   /* not all weights are 1 */
+	double speedup;               /* fraction */
+	double time, count, exposure; /* weighted sums */
+	double visits;                /* not weighted */
+	double period;                /* time / count */
+	bool is_weighted;             /* not all weights are 1 */
 	/* As many observations of weight 1, and of as much time together, would have the same scatter. Without weights they are what is there. */
 	double effective_n, effective_time;
 };
@@ -59,7 +63,7 @@ struct cell {
 struct group {
 	const char *line, *progress;
 	uint32_t line_id;
-	bool end_to_end;
+	bool end_to_end, is_latency;
 	bool is_fixed;           /* the user named the line */
 	struct observation *obs; /* those used: the baselines that serve the line, then its own experiments of other speedups */
 	size_t n;
@@ -113,6 +117,11 @@ static inline uint32_t speedup_permille(double speedup)
 	return speedup > 0 ? speedup < 1 ? (uint32_t)(speedup * 1000 + 0.5) : 1000 : 0;
 }
 
+static inline bool is_latency_point(uint32_t point)
+{
+	return point & 1;
+}
+
 int names_id(struct names *t, const char *name, uint32_t *ret);
 /* Id of a name that is there already; UINT32_MAX otherwise. */
 uint32_t names_find(const struct names *t, const char *name);
@@ -134,6 +143,11 @@ size_t baselines_most(const struct baselines *b, uint32_t line);
 int group_init(
     struct group *g, const struct observations *o, const struct baselines *b, size_t first, size_t n, enum estimate_period period);
 void group_deinit(struct group *g);
+
+/* estimate_latency.c. Fills line->latencies, whose points are there; 0 or -ENOMEM. */
+int latency_fill_line(const struct group *g, struct estimate_line *line);
+/* Fills e->latencies; 0 or -ENOMEM. */
+int latency_fill_all(const struct observations *o, struct estimate *e);
 
 /* Sets g->phase. */
 void group_phase(struct group *g, const struct phase_totals *t);

@@ -4,17 +4,6 @@
 
 #include <inttypes.h>
 
-static bool has_point(const struct profile *p, bool is_latency)
-{
-	for (size_t i = 0; i < p->n_experiments; i++) {
-		for (size_t j = 0; j < p->experiments[i].n_points; j++) {
-			if (p->experiments[i].points[j].is_latency == is_latency)
-				return true;
-		}
-	}
-	return false;
-}
-
 static uint64_t count_visits(const struct profile *p)
 {
 	uint64_t n = 0;
@@ -55,10 +44,6 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
 	}
 	if (!p->n_experiments)
 		return no_experiment(p, e, err);
-	if (!has_point(p, false) && has_point(p, true)) {
-		error_set(err, EXIT_NO_RESULT, "the profile holds latency points only, and this version does not estimate them");
-		return error_hint(err, "add a throughput point with -P");
-	}
 	if (!count_visits(p)) {
 		error_set(err, EXIT_NO_RESULT, "no progress point was visited in %zu experiments", p->n_experiments);
 		return error_hint(

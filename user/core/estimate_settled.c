@@ -8,20 +8,20 @@
 #define LARGE_SHARE 0.05           /* of the samples: a line that has as many is not passed over for want of data */
 #define WANTED_BESIDE_LACKING 0.25 /* where such lines lack data all others have to wait */
 
-/* The highest lower end among a progress point's lines: what the leader gains at least. NaN: none is known. */
-static double surest_gain(const struct estimate *e, const char *progress)
+/* The highest lower end among the lines of @at's progress point: what the leader gains at least. NaN: none is known. */
+static double surest_gain(const struct estimate *e, const struct estimate_line *at)
 {
 	double ret = NAN;
 
 	for (size_t i = 0; i < e->n_lines; i++)
-		if (e->lines[i].verdict != VERDICT_NOT_ENOUGH_DATA && !strcmp(e->lines[i].progress, progress))
+		if (e->lines[i].verdict != VERDICT_NOT_ENOUGH_DATA && estimate_same_point(&e->lines[i], at))
 			ret = fmax(ret, e->lines[i].slope_lo); /* fmax() passes over NaN */
 	return ret;
 }
 
 static bool could_lead(const struct estimate *e, const struct estimate_line *l)
 {
-	return l->verdict != VERDICT_NOT_ENOUGH_DATA && l->slope_hi >= surest_gain(e, l->progress);
+	return l->verdict != VERDICT_NOT_ENOUGH_DATA && l->slope_hi >= surest_gain(e, l);
 }
 
 static bool lacks_data(const struct estimate *e, const struct estimate_line *l)
@@ -70,12 +70,12 @@ bool estimate_settled(const struct estimate *e, double half_width)
 				return false;
 			continue;
 		}
-		surest = surest_gain(e, l->progress);
+		surest = surest_gain(e, l);
 		if (l->slope_hi >= surest && (l->slope_hi - l->slope_lo) / 2 > half_width)
 			return false;
 	}
 	for (size_t i = 0; i < e->n_lines; i++)
-		if (isnan(surest_gain(e, e->lines[i].progress)))
+		if (isnan(surest_gain(e, &e->lines[i])))
 			return false;
 	return e->n_lines > 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The profile in memory and the writing of its records, in Coz's legacy spelling. Reading is in profile_read.c. */
-#include "core/profile.h"
+#include "core/profile_private.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,8 +17,10 @@ void profile_deinit(struct profile *p)
 	for (size_t i = 0; i < p->n_experiments; i++) {
 		struct experiment_record *x = &p->experiments[i];
 
-		for (size_t j = 0; j < x->n_points; j++)
+		for (size_t j = 0; j < x->n_points; j++) {
 			free(x->points[j].name);
+			free(x->points[j].cells);
+		}
 		free(x->points);
 		free(x->lines);
 		free(x->selected);
@@ -29,20 +31,6 @@ void profile_deinit(struct profile *p)
 	free(p->samples);
 	free(p->runs);
 	profile_init(p);
-}
-
-/* A value must not hold what separates fields and records; a name that does (a file name with a tab) stays readable and unique enough. */
-static void write_text(FILE *out, const char *key, const char *value)
-{
-	fprintf(out, "\t%s=", key);
-	for (const char *s = value; *s; s++)
-		putc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
-}
-
-static void write_own(FILE *out, const char *key, uint64_t value)
-{
-	if (value)
-		fprintf(out, "\t%s=%" PRIu64, key, value);
 }
 
 /* Not through "%.2f", whose decimal sign follows the locale. */
@@ -63,28 +51,9 @@ int profile_write_startup(FILE *out, const struct run_record *r)
 {
 	fprintf(out, "startup\ttime=%" PRIu64, r->startup_time_ns);
 	if (r->build_id[0])
-		write_text(out, "build-id", r->build_id);
-	write_own(out, "speedups", r->fixed_speedups);
+		profile_write_text(out, "build-id", r->build_id);
+	profile_write_own(out, "speedups", r->fixed_speedups);
 	return finish(out);
-}
-
-static void write_point(FILE *out, const struct point_record *p)
-{
-	if (p->is_latency) {
-		fputs("latency-point", out);
-		write_text(out, "name", p->name);
-		fprintf(
-		    out, "\tarrivals=%" PRIu64 "\tdepartures=%" PRIu64 "\tdifference=%" PRId64, p->arrivals, p->departures, p->difference);
-	} else {
-		fputs("throughput-point", out);
-		write_text(out, "name", p->name);
-		fprintf(out, "\tdelta=%" PRIu64, p->delta);
-		write_own(out, "bursts", p->bursts);
-		write_own(out, "span-delta", p->span_delta);
-		write_own(out, "span", p->span_ns);
-		write_own(out, "paced", p->paced_ns);
-	}
-	putc('\n', out);
 }
 
 /* One field for all lines: a record for each would be a dozen times as long, and Coz's viewer warns of records it does not know. */
@@ -92,7 +61,7 @@ static void write_lines(FILE *out, const struct experiment_record *x)
 {
 	if (!x->n_lines)
 		return;
-	write_own(out, "observed", x->observed_ns);
+	profile_write_own(out, "observed", x->observed_ns);
 	for (size_t i = 0; i < x->n_lines; i++)
 		fprintf(out, "%s%" PRIu32 ":%" PRIu64 ":%" PRIu64, i ? "," : "\tlines=", x->lines[i].id, x->lines[i].opening,
 		    x->lines[i].observed);
@@ -101,40 +70,40 @@ static void write_lines(FILE *out, const struct experiment_record *x)
 int profile_write_experiment(FILE *out, const struct experiment_record *x)
 {
 	fputs("experiment", out);
-	write_text(out, "selected", x->selected);
+	profile_write_text(out, "selected", x->selected);
 	write_speedup(out, x->speedup);
 	fprintf(out, "\tduration=%" PRIu64 "\tselected-samples=%" PRIu64, x->duration_ns, x->selected_samples);
-	write_own(out, "elapsed", x->elapsed_ns);
-	write_own(out, "start", x->start_ns);
-	write_own(out, "fixed", x->fixed);
-	write_own(out, "unpaid", x->unpaid_ns);
+	profile_write_own(out, "elapsed", x->elapsed_ns);
+	profile_write_own(out, "start", x->start_ns);
+	profile_write_own(out, "fixed", x->fixed);
+	profile_write_own(out, "unpaid", x->unpaid_ns);
 	write_lines(out, x);
 	putc('\n', out);
 	for (size_t i = 0; i < x->n_points; i++)
-		write_point(out, &x->points[i]);
+		point_write(out, &x->points[i]);
 	return ferror(out) ? -1 : 0;
 }
 
 int profile_write_samples(FILE *out, const struct samples_record *s)
 {
 	fputs("samples", out);
-	write_text(out, "location", s->location);
+	profile_write_text(out, "location", s->location);
 	fprintf(out, "\tcount=%" PRIu64, s->count);
 	if (s->has_free)
 		fprintf(out, "\tfree=%" PRIu64, s->free);
-	write_own(out, "id", s->id);
+	profile_write_own(out, "id", s->id);
 	return finish(out);
 }
 
 int profile_write_runtime(FILE *out, const struct run_record *r)
 {
 	fprintf(out, "runtime\ttime=%" PRIu64, r->runtime_ns);
-	write_own(out, "free", r->free_ns);
-	write_own(out, "lost", r->lost);
-	write_own(out, "dropped", r->dropped);
-	write_own(out, "samples", r->samples);
-	write_own(out, "in-scope", r->in_scope);
-	write_own(out, "executed", r->executed_ns);
-	write_own(out, "outsiders", r->outsiders_ns);
+	profile_write_own(out, "free", r->free_ns);
+	profile_write_own(out, "lost", r->lost);
+	profile_write_own(out, "dropped", r->dropped);
+	profile_write_own(out, "samples", r->samples);
+	profile_write_own(out, "in-scope", r->in_scope);
+	profile_write_own(out, "executed", r->executed_ns);
+	profile_write_own(out, "outsiders", r->outsiders_ns);
 	return finish(out);
 }

@@ -13,7 +13,16 @@
 
 #include "core/errors.h"
 
-/* throughput-point. Visits counted in virtual time (design.md section 5). */
+/* A cell of a latency histogram (cozbpf/latency.h) that is not empty. */
+struct latency_cell {
+	uint32_t index;
+	uint64_t count;
+};
+
+/*
+ * throughput-point or latency-point. Visits counted in virtual time (design.md section 5). The visits of a latency point are its ends: a pair counts its
+ * own throughput, in a record that it shares with its latency, since Coz's viewer takes points of one name for one point.
+ */
 struct point_record {
 	char *name;
 	uint64_t delta;      /* visits with V0 < v <= V1 */
@@ -22,10 +31,19 @@ struct point_record {
 	uint64_t
 	    paced_ns; /* own key `paced`: a periodic timer paces most visits, so they follow real time: delta of them in this long; 0: not so */
 	uint64_t span_ns; /* own key `span`: virtual time from the first burst to the last one; 0: not known */
-	/* latency-point (kind 1): read, kept and written through; not estimated yet */
+	/* Of a latency-point; delta, its own key, is the same as departures where it is not there: ends that are paced count in real time. */
 	bool is_latency;
-	uint64_t arrivals, departures;
-	int64_t difference;
+	uint64_t arrivals, departures; /* begins and ends with V0 < v <= V1 */
+	int64_t difference;            /* requests in flight: Coz's at the close, ours the mean over the time, rounded */
+	bool has_integral;             /* ours: integral_ns and least are known */
+	int64_t integral_ns;           /* own key `integral`: of the number in flight over virtual time */
+	int64_t least;                 /* own key `least`: smallest number in flight; below 0 where some were in flight before we looked */
+	uint64_t pairs;                /* own key: begins and ends matched, the end with V0 < v, */
+	int64_t pairs_ns;           /* own key `pairs-sum`: the sum of their latencies, where one that ended before it began is below 0, */
+	struct latency_cell *cells; /* own key `histogram=INDEX:COUNT,...`, by rising index, where it is 0 */
+	size_t n_cells;
+	/* Since the record before, in time and out of it: ends without a begin, begins without an end, begins that were lost to us; own keys. */
+	uint64_t unmatched, abandoned, lost;
 };
 
 /*

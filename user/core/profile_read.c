@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Reading of profile.coz: both spellings, old ones included, from files that may be cut off, damaged or made by another tool. Each line is
  * first taken apart into a type and its fields, then turned into a record; what is not understood is counted and skipped. */
-#include "core/profile.h"
+#include "core/profile_private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,22 +10,7 @@
 
 #include <cjson/cJSON.h>
 
-#define MAX_LINE (1 << 20)                         /* bytes; a line longer than this is damage: paths end at 4096 */
-#define MAX_FIELDS 32                              /* fields after this many are ignored; the longest record of any known tool has 10 */
-#define MAX_NS (100ULL * 366 * 86400 * 1000000000) /* longer than any run; what exceeds it is a difference that went below zero */
-#define MAX_COUNT (1ULL << 53)                     /* of visits and samples; exact as a double */
-
-struct field {
-	const char *key;  /* with '-' for '_' */
-	const char *text; /* NULL: a JSON number */
-	double number;
-};
-
-struct line {
-	const char *type;
-	struct field fields[MAX_FIELDS];
-	size_t n;
-};
+#define MAX_LINE (1 << 20) /* bytes; a line longer than this is damage: paths end at 4096 */
 
 struct reader {
 	struct profile *p;
@@ -41,120 +26,6 @@ static void *grow(void *items, size_t n, size_t size)
 	if (n & (n - 1))
 		return items;
 	return realloc(items, (n ? n * 2 : 1) * size);
-}
-
-/* Fields */
-
-static const struct field *find(const struct line *l, const char *key)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		if (!strcmp(l->fields[i].key, key))
-			return &l->fields[i];
-	}
-	return NULL;
-}
-
-static const char *get_text(const struct line *l, const char *key)
-{
-	const struct field *f = find(l, key);
-
-	return f && f->text && f->text[0] ? f->text : NULL;
-}
-
-/* A number that ends with @end or, where @end is 0, anywhere that is no digit; *@s goes on after it. */
-static bool take_u64(const char **s, char end, uint64_t max, uint64_t *ret)
-{
-	const char *p = *s;
-	uint64_t v = 0;
-
-	for (; *p >= '0' && *p <= '9'; p++) {
-		if (v > max / 10)
-			return false;
-		v = v * 10 + (uint64_t)(*p - '0');
-	}
-	if (p == *s || v > max || (end && *p != end))
-		return false;
-	*s = p + (end != 0);
-	*ret = v;
-	return true;
-}
-
-static bool parse_u64(const char *s, uint64_t max, uint64_t *ret)
-{
-	return take_u64(&s, 0, max, ret) && !*s;
-}
-
-/* A whole number of at most @max. */
-static bool get_u64(const struct line *l, const char *key, uint64_t max, uint64_t *ret)
-{
-	const struct field *f = find(l, key);
-
-	if (!f)
-		return false;
-	if (f->text)
-		return parse_u64(f->text, max, ret);
-	/* Written so that NaN is refused; max is below 2^63, so the conversion is defined. */
-	if (!(f->number >= 0 && f->number <= (double)max))
-		return false;
-	*ret = (uint64_t)f->number;
-	return true;
-}
-
-/* The same for a field that may be missing: then @ret stays. False when it is there and no good. */
-static bool get_own(const struct line *l, const char *key, uint64_t max, uint64_t *ret)
-{
-	return !find(l, key) || get_u64(l, key, max, ret);
-}
-
-static bool get_s64(const struct line *l, const char *key, int64_t *ret)
-{
-	const struct field *f = find(l, key);
-	uint64_t v;
-
-	if (!f)
-		return false;
-	if (f->text) {
-		bool minus = f->text[0] == '-';
-
-		if (!parse_u64(f->text + minus, MAX_COUNT, &v))
-			return false;
-		*ret = minus ? -(int64_t)v : (int64_t)v;
-		return true;
-	}
-	if (!(fabs(f->number) <= (double)MAX_COUNT))
-		return false;
-	*ret = (int64_t)f->number;
-	return true;
-}
-
-/* A fraction from 0 to 1. Not through strtod, whose decimal sign follows the locale. */
-static bool get_fraction(const struct line *l, const char *key, double *ret)
-{
-	const struct field *f = find(l, key);
-	double v = 0, scale = 1;
-	bool digits = false, point = false;
-
-	if (!f)
-		return false;
-	if (!f->text) {
-		*ret = f->number;
-		return f->number >= 0 && f->number <= 1;
-	}
-	for (const char *s = f->text; *s; s++) {
-		if (*s == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (*s < '0' || *s > '9')
-			return false;
-		digits = true;
-		if (point && scale < 1e9)
-			v += (*s - '0') / (scale *= 10);
-		else if (!point)
-			v = v * 10 + (*s - '0');
-	}
-	*ret = v;
-	return digits && v <= 1;
 }
 
 /* Records: each returns false when the line is no good. Memory that is short sets failed and counts as good. */
@@ -199,11 +70,11 @@ static struct run_record *current_run(struct reader *r)
 static bool add_startup(struct reader *r, const struct line *l)
 {
 	uint64_t time, speedups = 0;
-	const char *build_id = get_text(l, "build-id");
+	const char *build_id = field_text(l, "build-id");
 	struct run_record *run;
 
 	/* The realtime clock: any value that is a number. */
-	if (!get_u64(l, "time", INT64_MAX, &time) || !get_own(l, "speedups", 1000, &speedups))
+	if (!field_u64(l, "time", INT64_MAX, &time) || !field_own(l, "speedups", 1000, &speedups))
 		return false;
 	run = new_run(r);
 	if (!run)
@@ -242,11 +113,11 @@ static bool read_lines(struct reader *r, const char *text, struct experiment_rec
 
 static bool has_good_lines(struct reader *r, const struct line *l, struct experiment_record *x)
 {
-	const char *text = get_text(l, "lines");
+	const char *text = field_text(l, "lines");
 
 	if (!text)
-		return !find(l, "lines");
-	return get_u64(l, "observed", MAX_NS, &x->observed_ns) && x->observed_ns && read_lines(r, text, x);
+		return !field_find(l, "lines");
+	return field_u64(l, "observed", MAX_NS, &x->observed_ns) && x->observed_ns && read_lines(r, text, x);
 }
 
 /* Takes @x over; false without memory. */
@@ -272,16 +143,17 @@ static bool keep_experiment(struct reader *r, const char *selected, struct exper
 
 static bool add_experiment(struct reader *r, const struct line *l)
 {
-	const char *selected = get_text(l, "selected");
+	const char *selected = field_text(l, "selected");
 	struct experiment_record x = {0};
 	uint64_t fixed = 0;
 
 	/* Points that follow a damaged experiment must not go to the one before it. */
 	r->in_experiment = false;
-	if (!selected || !get_fraction(l, "speedup", &x.speedup) || !get_u64(l, "duration", MAX_NS, &x.duration_ns))
+	if (!selected || !field_fraction(l, "speedup", &x.speedup) || !field_u64(l, "duration", MAX_NS, &x.duration_ns))
 		return false;
-	if (!get_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) || !get_own(l, "elapsed", MAX_NS, &x.elapsed_ns) ||
-	    !get_own(l, "start", MAX_NS, &x.start_ns) || !get_own(l, "fixed", 1, &fixed) || !get_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
+	if (!field_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) || !field_own(l, "elapsed", MAX_NS, &x.elapsed_ns) ||
+	    !field_own(l, "start", MAX_NS, &x.start_ns) || !field_own(l, "fixed", 1, &fixed) ||
+	    !field_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
 		return false;
 	x.fixed = fixed;
 	if (!has_good_lines(r, l, &x)) {
@@ -296,45 +168,40 @@ static bool add_experiment(struct reader *r, const struct line *l)
 static bool add_point(struct reader *r, const struct line *l, bool is_latency)
 {
 	struct experiment_record *x = r->in_experiment ? &r->p->experiments[r->p->n_experiments - 1] : NULL;
-	const char *name = get_text(l, "name");
+	const char *name = field_text(l, "name");
 	struct point_record p = {.is_latency = is_latency}, *all;
+	bool no_memory = false;
 
 	if (!x || !name)
 		return false;
-	if (is_latency) {
-		if (!get_u64(l, "arrivals", MAX_COUNT, &p.arrivals) || !get_u64(l, "departures", MAX_COUNT, &p.departures) ||
-		    !get_s64(l, "difference", &p.difference))
-			return false;
-	} else if (!get_u64(l, "delta", MAX_COUNT, &p.delta) || !get_own(l, "bursts", MAX_COUNT, &p.bursts) ||
-		   !get_own(l, "span-delta", MAX_COUNT, &p.span_delta) || !get_own(l, "span", MAX_NS, &p.span_ns) ||
-		   !get_own(l, "paced", MAX_NS, &p.paced_ns)) {
-		return false;
+	if (!point_read(l, &p, &no_memory)) {
+		free(p.cells);
+		return no_memory && out_of_memory(r);
 	}
-	/* Counts that contradict each other are damage. */
-	if (p.bursts > p.delta || p.span_delta > p.delta)
-		return false;
 	all = grow(x->points, x->n_points, sizeof(*all));
-	if (!all)
+	if (all)
+		x->points = all;
+	p.name = all ? copy(r, name) : NULL;
+	if (!p.name) {
+		free(p.cells);
 		return out_of_memory(r);
-	x->points = all;
-	p.name = copy(r, name);
-	if (p.name)
-		all[x->n_points++] = p;
+	}
+	all[x->n_points++] = p;
 	return true;
 }
 
 static bool add_samples(struct reader *r, const struct line *l)
 {
 	struct profile *p = r->p;
-	const char *location = get_text(l, "location");
+	const char *location = field_text(l, "location");
 	struct samples_record s = {0}, *all;
 	uint64_t id = 0;
 
-	if (!location || !get_u64(l, "count", MAX_COUNT, &s.count) || !get_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count ||
-	    !get_own(l, "id", UINT32_MAX, &id))
+	if (!location || !field_u64(l, "count", MAX_COUNT, &s.count) || !field_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count ||
+	    !field_own(l, "id", UINT32_MAX, &id))
 		return false;
 	s.id = (uint32_t)id;
-	s.has_free = find(l, "free");
+	s.has_free = field_find(l, "free");
 	if (!current_run(r))
 		return true;
 	s.run = (uint32_t)(p->n_runs - 1);
@@ -353,10 +220,10 @@ static bool add_runtime(struct reader *r, const struct line *l)
 {
 	struct run_record now = {0}, *run;
 
-	if (!get_u64(l, "time", MAX_NS, &now.runtime_ns) || !get_own(l, "free", MAX_NS, &now.free_ns) ||
-	    !get_own(l, "lost", MAX_COUNT, &now.lost) || !get_own(l, "dropped", MAX_COUNT, &now.dropped) ||
-	    !get_own(l, "samples", MAX_COUNT, &now.samples) || !get_own(l, "in-scope", MAX_COUNT, &now.in_scope) ||
-	    !get_own(l, "executed", MAX_NS, &now.executed_ns) || !get_own(l, "outsiders", MAX_NS, &now.outsiders_ns))
+	if (!field_u64(l, "time", MAX_NS, &now.runtime_ns) || !field_own(l, "free", MAX_NS, &now.free_ns) ||
+	    !field_own(l, "lost", MAX_COUNT, &now.lost) || !field_own(l, "dropped", MAX_COUNT, &now.dropped) ||
+	    !field_own(l, "samples", MAX_COUNT, &now.samples) || !field_own(l, "in-scope", MAX_COUNT, &now.in_scope) ||
+	    !field_own(l, "executed", MAX_NS, &now.executed_ns) || !field_own(l, "outsiders", MAX_NS, &now.outsiders_ns))
 		return false;
 	run = current_run(r);
 	if (!run || now.runtime_ns < run->runtime_ns)
@@ -378,7 +245,7 @@ static bool add_shutdown(struct reader *r, const struct line *l)
 	uint64_t time, samples = 0;
 	struct run_record *run;
 
-	if (!get_u64(l, "time", INT64_MAX, &time) || !get_own(l, "samples", MAX_COUNT, &samples))
+	if (!field_u64(l, "time", INT64_MAX, &time) || !field_own(l, "samples", MAX_COUNT, &samples))
 		return false;
 	run = current_run(r);
 	if (!run)

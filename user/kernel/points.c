@@ -98,6 +98,8 @@ int session_add_probe(struct session *s, const struct point_probe *p, struct err
 		return p->path ? fail_probe(p, errno, e) : fail_tracepoint(p, errno, e);
 	s->links[s->n_links++] = link;
 	s->points_used |= 1ULL << p->index;
+	if (p->role == COZBPF_ROLE_BEGIN)
+		s->pairs_used |= 1ULL << p->index;
 	return 0;
 }
 
@@ -178,17 +180,66 @@ void session_add_sampled(struct session *s, unsigned index, uint32_t line)
 
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e)
 {
-	uint32_t index = s->n_keys;
+	uint32_t index = 0;
 
+	while (index < s->n_keys && memcmp(&s->keys[index], arg, sizeof(*arg)))
+		index++;
+	*ret = 1 + index;
+	if (index < s->n_keys)
+		return 0;
 	if (index >= COZBPF_ARGS)
 		return error_set(e, EXIT_USAGE, "more than %d places with a key", COZBPF_ARGS);
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.args), &index, arg, BPF_ANY))
 		return error_set(e, EXIT_OTHER, "cannot set a key: %s", strerror(errno));
-	*ret = 1 + s->n_keys++;
+	s->keys[s->n_keys++] = *arg;
 	return 0;
 }
 
 const struct cozbpf_point *session_point(const struct session *s, unsigned index)
 {
 	return &s->points[index];
+}
+
+const struct cozbpf_latency *session_latency(const struct session *s, unsigned index)
+{
+	return &s->latencies[index];
+}
+
+/* Visits of before V0: all but those in the buckets and the late ones. Read until no visit came in between. */
+static int64_t visits_before(const struct session *s, unsigned index)
+{
+	const struct cozbpf_point *p = &s->points[index];
+	const uint64_t *late = (const uint64_t *)&p->late[s->bpf->bss->control.epoch & 1];
+	uint64_t seen, visits, in_buckets = 0;
+
+	for (size_t i = 0; i < COZBPF_BUCKETS; i++)
+		in_buckets += p->buckets[i].count;
+	do {
+		seen = __atomic_load_n(late, __ATOMIC_ACQUIRE);
+		visits = __atomic_load_n(&p->visits, __ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(late, __ATOMIC_ACQUIRE) != seen);
+	return (int64_t)(visits - seen - in_buckets);
+}
+
+int64_t session_in_flight(const struct session *s, unsigned index)
+{
+	return visits_before(s, index) - visits_before(s, index + 1);
+}
+
+void points_reset(struct session *s)
+{
+	uint32_t next = s->bpf->bss->control.epoch + 1;
+
+	for (unsigned i = 0; i < COZBPF_POINTS; i++) {
+		if (!(s->points_used >> i & 1))
+			continue;
+		memset(s->points[i].buckets, 0, sizeof(s->points[i].buckets));
+		s->points[i].late[next & 1] = 0;
+	}
+	for (unsigned i = 0; i < COZBPF_POINTS; i++) {
+		if (!(s->pairs_used >> i & 1))
+			continue;
+		s->latencies[i].count = s->latencies[i].sum = 0;
+		memset(s->latencies[i].cells, 0, sizeof(s->latencies[i].cells));
+	}
 }

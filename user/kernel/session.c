@@ -114,6 +114,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
 	bpf_map__set_max_entries(s->bpf->maps.unwind_rows, (uint32_t)s->config.unwind_rows + 1);
+	bpf_map__set_max_entries(s->bpf->maps.begins, s->config.latencies ? COZBPF_LATENCY_OPEN : 1);
+	bpf_map__set_max_entries(s->bpf->maps.latencies, s->config.latencies ? COZBPF_POINTS : 1);
 	err = cozbpf_bpf__load(s->bpf);
 	if (err)
 		return fail_load(s, -err, e);
@@ -122,8 +124,10 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
 	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
 	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets), COZBPF_COUNTER_SETS, &s->counter_sets_size);
+	s->latencies =
+	    map_array(s->bpf->maps.latencies, sizeof(*s->latencies), s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
 	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
-	    s->counter_sets == MAP_FAILED)
+	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
 }
@@ -152,6 +156,7 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->line_counts = MAP_FAILED;
 	s->points = MAP_FAILED;
 	s->counter_sets = MAP_FAILED;
+	s->latencies = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
 	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
@@ -206,6 +211,8 @@ void session_destroy(struct session *s)
 		munmap(s->points, s->points_size);
 	if (s->counter_sets != MAP_FAILED)
 		munmap(s->counter_sets, s->counter_sets_size);
+	if (s->latencies != MAP_FAILED)
+		munmap(s->latencies, s->latencies_size);
 	free(s->cpu_values);
 	cozbpf_bpf__destroy(s->bpf);
 	if (log_session == s)
@@ -350,16 +357,16 @@ uint32_t session_picked_line(const struct session *s)
 void session_open_experiment(struct session *s, const struct opening *o)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
+	uint64_t required;
 
 	__atomic_store_n(&c->pick, 0, __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < COZBPF_POINTS; i++)
-		if (s->points_used >> i & 1)
-			memset(s->points[i].buckets, 0, sizeof(s->points[i].buckets));
+	points_reset(s);
 	sampling_set_period(s->sampling, o->period);
 	c->period_ns = (uint64_t)((double)s->config.period_ns * o->period);
 	c->line = o->line;
 	c->speedup_pct = o->speedup_pct;
 	c->bucket_shift = o->shift;
+	required = c->required;
 	c->required = 0;
 	c->selected_samples = 0;
 	s->samples_at_open = c->samples;
@@ -367,6 +374,8 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	session_cpu_use(s, &s->use_at_open);
 	c->opened_ns = now_ns();
 	c->counted_ns = c->opened_ns + o->settle_ns;
+	/* Next to the epoch: in between, a virtual time that is to last is off by that much. */
+	c->required_before += required;
 	/* A program that sees the new epoch sees all of the above; x86 and the release order keep it so. */
 	__atomic_store_n(&c->epoch, c->epoch + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cozbpf/abi.h>
+#include <cozbpf/latency.h>
 #include "core/errors.h"
 #include "core/linemap.h"
 
@@ -24,6 +25,7 @@ struct session_config {
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
+	bool latencies;                   /* there are latency pairs */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when the kernel refuses. */
@@ -78,6 +80,13 @@ uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort);
 
 /* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. */
 void session_add_sampled(struct session *s, unsigned index, uint32_t line);
+
+/*
+ * Of the pair whose begins are point @index and whose ends are the next one: what was matched, and how many had begun and not ended at V0 of the experiment
+ * that was closed last, counted from the time when the probes were attached.
+ */
+const struct cozbpf_latency *session_latency(const struct session *s, unsigned index);
+int64_t session_in_flight(const struct session *s, unsigned index);
 
 /* Says where a key is: *@ret becomes the `key` of probes. */
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);

@@ -25,8 +25,12 @@ struct session {
 	uint64_t points_used;                    /* bit set */
 	struct cozbpf_counter_set *counter_sets; /* mapped */
 	size_t counter_sets_size;
+	struct cozbpf_latency *latencies; /* mapped */
+	size_t latencies_size;
+	uint64_t pairs_used; /* bit set, by the index of the begins */
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
+	struct cozbpf_arg keys[COZBPF_ARGS];
 	unsigned n_keys;
 	struct process_calls *calls; /* calls.c */
 	uint64_t samples_at_open, deep_debt_at_open;
@@ -40,5 +44,8 @@ struct session {
 
 /* calls.c: before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
+/* points.c: what counts in one experiment only, before the next one opens. */
+void points_reset(struct session *s);
 
 #endif

@@ -32,13 +32,48 @@ static cJSON *interval(double lo, double hi)
 	return NULL;
 }
 
-static cJSON *point(const struct estimate_point *p)
+/* Times in ns: a tenth of one is noise. */
+static cJSON *nanoseconds(double v)
+{
+	return isfinite(v) ? cJSON_CreateNumber(round(v)) : cJSON_CreateNull();
+}
+
+static bool add_figure(cJSON *object, const char *key, const char *interval_key, const struct latency_figure *f)
+{
+	cJSON *ends = cJSON_CreateArray();
+
+	if (!ends || !cJSON_AddItemToArray(ends, nanoseconds(f->lo)) || !cJSON_AddItemToArray(ends, nanoseconds(f->hi))) {
+		cJSON_Delete(ends);
+		return false;
+	}
+	return add(object, key, nanoseconds(f->value)) && add(object, interval_key, ends);
+}
+
+static bool add_figures(cJSON *object, const struct latency_figures *f)
+{
+	return add_figure(object, "mean", "mean_ci", &f->mean) && add_figure(object, "p50", "p50_ci", &f->p50) &&
+	       add_figure(object, "p90", "p90_ci", &f->p90) && add_figure(object, "p99", "p99_ci", &f->p99) &&
+	       add(object, "pairs_mean", nanoseconds(f->pairs_mean)) && add(object, "pairs", number((double)f->pairs));
+}
+
+static cJSON *figures(const struct latency_figures *f)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add_figures(ret, f))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+static cJSON *point(const struct estimate_point *p, const struct latency_figures *latency)
 {
 	cJSON *ret = cJSON_CreateObject();
 
 	if (ret && add(ret, "line_speedup", number(p->line_speedup)) && add(ret, "program_speedup", number(p->program_speedup)) &&
 	    add(ret, "raw_program_speedup", number(p->raw_program_speedup)) && add(ret, "ci", interval(p->ci_lo, p->ci_hi)) &&
-	    add(ret, "experiments", number((double)p->experiments)) && add(ret, "visits", number((double)p->visits)))
+	    add(ret, "experiments", number((double)p->experiments)) && add(ret, "visits", number((double)p->visits)) &&
+	    (!latency || add_figures(ret, latency)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -49,7 +84,7 @@ static cJSON *points(const struct estimate_line *l)
 	cJSON *ret = cJSON_CreateArray();
 
 	for (size_t i = 0; ret && i < l->n_points; i++) {
-		cJSON *item = point(&l->points[i]);
+		cJSON *item = point(&l->points[i], l->latencies ? &l->latencies[1 + i] : NULL);
 
 		if (!item || !cJSON_AddItemToArray(ret, item)) {
 			cJSON_Delete(item);
@@ -65,9 +100,10 @@ static cJSON *line(const struct estimate_line *l)
 	cJSON *ret = cJSON_CreateObject();
 
 	if (ret && add(ret, "line", cJSON_CreateString(l->line)) && add(ret, "progress", cJSON_CreateString(l->progress)) &&
-	    add(ret, "kind", cJSON_CreateString("throughput")) && add(ret, "slope", number(l->slope)) &&
+	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) && add(ret, "slope", number(l->slope)) &&
 	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) && add(ret, "max_speedup", number(l->max_speedup)) &&
-	    add(ret, "verdict", cJSON_CreateString(verdict_name(l->verdict))) && add(ret, "points", points(l)))
+	    add(ret, "verdict", cJSON_CreateString(verdict_name(l->verdict))) &&
+	    (!l->latencies || add(ret, "baseline", figures(l->latencies))) && add(ret, "points", points(l)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -79,6 +115,37 @@ static cJSON *lines(const struct estimate *e)
 
 	for (size_t i = 0; ret && i < e->n_lines; i++) {
 		cJSON *item = line(&e->lines[i]);
+
+		if (!item || !cJSON_AddItemToArray(ret, item)) {
+			cJSON_Delete(item);
+			cJSON_Delete(ret);
+			return NULL;
+		}
+	}
+	return ret;
+}
+
+/* A latency point as a whole: as it is now, over all baselines, and what its figures rest on. */
+static cJSON *latency(const struct estimate_latency *l)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add(ret, "progress", cJSON_CreateString(l->name)) && add_figures(ret, &l->now) &&
+	    add(ret, "in_flight", number(l->in_flight)) && add(ret, "arrivals", number((double)l->arrivals)) &&
+	    add(ret, "departures", number((double)l->departures)) && add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) &&
+	    add(ret, "unmatched_ends", number((double)l->unmatched)) && add(ret, "abandoned_begins", number((double)l->abandoned)) &&
+	    add(ret, "lost_begins", number((double)l->lost)) && add(ret, "in_flight_before", number((double)l->missing)))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+static cJSON *latencies(const struct estimate *e)
+{
+	cJSON *ret = cJSON_CreateArray();
+
+	for (size_t i = 0; ret && i < e->n_latencies; i++) {
+		cJSON *item = latency(&e->latencies[i]);
 
 		if (!item || !cJSON_AddItemToArray(ret, item)) {
 			cJSON_Delete(item);
@@ -107,7 +174,7 @@ int report_json(FILE *out, const struct estimate *e)
 	char *text = NULL;
 
 	if (root && add(root, "schema", cJSON_CreateString("cozbpf-report/1")) && add(root, "summary", summary(e)) &&
-	    add(root, "lines", lines(e)))
+	    (!e->n_latencies || add(root, "latencies", latencies(e))) && add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
 	if (text)
 		fprintf(out, "%s\n", text);

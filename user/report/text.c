@@ -93,20 +93,20 @@ static bool is_ranked(const struct estimate_line *line)
 	return line->verdict != VERDICT_NOT_ENOUGH_DATA;
 }
 
-static bool is_of(const struct estimate_line *line, const char *progress)
+static bool is_of(const struct estimate_line *line, const struct estimate_line *point)
 {
-	return !strcmp(line->progress, progress);
+	return estimate_same_point(line, point);
 }
 
 /* The table of one progress point; returns how many rows it could have had. */
-static size_t print_table(const struct layout *l, const char *progress)
+static size_t print_table(const struct layout *l, const struct estimate_line *point)
 {
 	size_t rank = 0;
 
 	for (size_t i = 0; i < l->e->n_lines; i++) {
 		const struct estimate_line *line = &l->e->lines[i];
 
-		if (!is_ranked(line) || !is_of(line, progress))
+		if (!is_ranked(line) || !is_of(line, point))
 			continue;
 		if (!rank++)
 			fprintf(l->out, "  #  %-*s  %6s  %-16s  %8s  %-*s  verdict\n", l->label, "line", "slope", "95 % interval",
@@ -120,7 +120,7 @@ static size_t print_table(const struct layout *l, const char *progress)
 }
 
 /* What the leading lines promise, best first, then what the worst would do. */
-static void print_sentences(const struct layout *l, const char *progress)
+static void print_sentences(const struct layout *l, const struct estimate_line *point)
 {
 	char words[1024];
 	size_t shown[2] = {0};
@@ -130,7 +130,7 @@ static void print_sentences(const struct layout *l, const char *progress)
 			/* Losses stand at the end of the ranking: the worst first. */
 			const struct estimate_line *line = &l->e->lines[contention ? l->e->n_lines - 1 - i : i];
 
-			if (!is_of(line, progress) || line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
+			if (!is_of(line, point) || line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
 				continue;
 			effect_words(line, label_of(l, line), words, sizeof(words));
 			fprintf(l->out, "%s%s\n", !shown[0] && !shown[1] ? "\n" : "", words);
@@ -139,7 +139,7 @@ static void print_sentences(const struct layout *l, const char *progress)
 	}
 }
 
-static void print_shortages(const struct layout *l, const char *progress)
+static void print_shortages(const struct layout *l, const struct estimate_line *point)
 {
 	char words[1024];
 	size_t n = 0;
@@ -147,7 +147,7 @@ static void print_shortages(const struct layout *l, const char *progress)
 	for (size_t i = 0; i < l->e->n_lines; i++) {
 		const struct estimate_line *line = &l->e->lines[i];
 
-		if (is_ranked(line) || !is_of(line, progress))
+		if (is_ranked(line) || !is_of(line, point))
 			continue;
 		if (!n++)
 			fprintf(l->out, "\nnot enough data yet:\n");
@@ -160,21 +160,44 @@ static void print_shortages(const struct layout *l, const char *progress)
 		fprintf(l->out, "  and %zu more lines\n", n - MAX_SHORTAGES);
 }
 
-static void print_progress(struct layout *l, const char *progress)
+/* A latency as it is now, and what makes that doubtful. */
+static void print_latency(const struct layout *l, const char *name)
+{
+	char words[1024];
+
+	for (size_t i = 0; i < l->e->n_latencies; i++) {
+		const struct estimate_latency *latency = &l->e->latencies[i];
+
+		if (strcmp(latency->name, name))
+			continue;
+		latency_words(&latency->now, words, sizeof(words));
+		fprintf(l->out, "now %s; %.3g in flight\n", words, latency->in_flight);
+		for (unsigned n = 0;; n++) {
+			latency_warning(latency, n, words, sizeof(words));
+			if (!words[0])
+				break;
+			fprintf(l->out, "warning: %s\n", words);
+		}
+	}
+}
+
+static void print_point(struct layout *l, const struct estimate_line *point)
 {
 	l->scale = MIN_SCALE;
 	for (size_t i = 0; i < l->e->n_lines; i++) {
 		const struct estimate_line *line = &l->e->lines[i];
 
-		for (size_t j = 0; is_ranked(line) && is_of(line, progress) && j < line->n_points; j++)
+		for (size_t j = 0; is_ranked(line) && is_of(line, point) && j < line->n_points; j++)
 			l->scale = fmax(l->scale, line->points[j].program_speedup);
 	}
-	fprintf(l->out, "\nprogress point %s\n", progress);
-	if (print_table(l, progress))
-		print_sentences(l, progress);
+	fprintf(l->out, "\n%s %s\n", point->is_latency ? "latency" : "progress point", point->progress);
+	if (point->is_latency)
+		print_latency(l, point->progress);
+	if (print_table(l, point))
+		print_sentences(l, point);
 	else
 		fprintf(l->out, "no line has enough data to be ranked\n");
-	print_shortages(l, progress);
+	print_shortages(l, point);
 }
 
 static void print_summary(const struct layout *l)
@@ -197,10 +220,12 @@ static void print_summary(const struct layout *l)
 		    100 * e->outsiders);
 }
 
-static void print_legend(FILE *out)
+static void print_legend(const struct layout *l)
 {
-	fprintf(out,
+	fprintf(l->out,
 	    "\nslope: program speedup per line speedup, by regression through 0; program speedup: share of the time per visit saved\n");
+	if (l->e->n_latencies)
+		fprintf(l->out, "latency: its speedup is the share of the mean saved; times are those of the program without the delays\n");
 }
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
@@ -225,11 +250,11 @@ int report_text(FILE *out, const struct estimate *e, const struct text_options *
 		bool seen = false;
 
 		for (size_t j = 0; j < i; j++)
-			seen |= is_of(&e->lines[j], e->lines[i].progress);
+			seen |= is_of(&e->lines[j], &e->lines[i]);
 		if (!seen)
-			print_progress(&l, e->lines[i].progress);
+			print_point(&l, &e->lines[i]);
 	}
 	if (ranked)
-		print_legend(out);
+		print_legend(&l);
 	return ferror(out) ? -1 : 0;
 }

@@ -4,10 +4,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define EXAMPLE_SPEEDUP 0.25 /* of the line, in the sentences: within what a programmer may hope for */
+#define MEANS_DIFFER 0.1     /* of the mean: Little's law and the requests matched disagree */
 #define MAX_GAIN 100         /* times; a period near 0 promises more than that and means that it is not known */
 
 const char *verdict_words(enum verdict v)
@@ -38,10 +40,126 @@ static const struct estimate_point *example_point(const struct estimate_line *l)
 	return best && (l->slope > 0 ? best->ci_lo > 0 : best->ci_hi < 0) ? best : NULL;
 }
 
+void time_words(double ns, char *buf, size_t size)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+	double v;
+
+	if (!isfinite(ns)) {
+		snprintf(buf, size, "unknown");
+		return;
+	}
+	/* Less than half of the last digit below a unit is that unit. */
+	while (i < 3 && ns < 0.9995 * units[i].ns)
+		i++;
+	v = ns / units[i].ns;
+	snprintf(buf, size, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[i].name);
+}
+
+static void append(char *buf, size_t size, const char *text)
+{
+	size_t used = strlen(buf);
+
+	snprintf(buf + used, size - used, "%s", text);
+}
+
+void latency_words(const struct latency_figures *f, char *buf, size_t size)
+{
+	const struct {
+		const char *name;
+		const struct latency_figure *figure;
+	} all[] = {{"mean", &f->mean}, {"p50", &f->p50}, {"p90", &f->p90}, {"p99", &f->p99}};
+
+	buf[0] = 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && (f->pairs || !i); i++) {
+		char text[128], value[32], lo[32], hi[32];
+
+		time_words(all[i].figure->value, value, sizeof(value));
+		time_words(all[i].figure->lo, lo, sizeof(lo));
+		time_words(all[i].figure->hi, hi, sizeof(hi));
+		if (isfinite(all[i].figure->lo))
+			snprintf(text, sizeof(text), "%s%s %s (%s to %s)", i ? ", " : "", all[i].name, value, lo, hi);
+		else
+			snprintf(text, sizeof(text), "%s%s %s", i ? ", " : "", all[i].name, value);
+		append(buf, size, text);
+	}
+}
+
+/* How much of the ends were not matched. */
+static void unmatched_words(const struct estimate_latency *l, char *buf, size_t size)
+{
+	snprintf(buf, size,
+	    "%" PRIu64 " ends had no begin, %" PRIu64 " begins no end: p50, p90 and p99 are those of the %" PRIu64 " matched%s",
+	    l->unmatched, l->abandoned, l->pairs,
+	    l->unmatched > l->pairs ? "; where begin and end are met by different threads a key is needed (key=argN)" : "");
+}
+
+void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, size_t size)
+{
+	double pairs = l->now.pairs_mean, mean = l->now.mean.value;
+
+	buf[0] = 0;
+	if (l->growth > 0 && !n--)
+		snprintf(buf, size,
+		    "arrivals outrun departures by %.1f %%: more and more are in flight, and no latency is that of a steady state (or "
+		    "begins are "
+		    "counted that never end)",
+		    100 * l->growth);
+	else if (l->unmatched + l->abandoned && (double)l->pairs < LATENCY_PAIRS_FEW * (double)(l->pairs + l->unmatched + l->abandoned) &&
+		 !n--)
+		unmatched_words(l, buf, size);
+	else if (l->lost && !n--)
+		snprintf(buf, size, "%" PRIu64 " begins could not be kept, or their key not be read", l->lost);
+	else if (l->missing && !n--)
+		snprintf(buf, size, "at least %" PRId64 " were in flight before profiling began: counted as such, there may have been more",
+		    l->missing);
+	else if (l->pairs && fabs(pairs - mean) > MEANS_DIFFER * mean && !n--)
+		snprintf(buf, size, "the mean of the requests matched is %.0f %% %s: some were in flight all the time, or never end",
+		    100 * fabs(pairs / mean - 1), pairs < mean ? "lower" : "higher");
+}
+
+/* ", to 1.08 ms; p50 by 3.0 % to 1.00 ms, ...": values at a point, and how they differ from the baseline's. */
+static void quantiles_words(const struct latency_figures *now, const struct latency_figures *then, bool longer, char *buf, size_t size)
+{
+	const struct {
+		const char *name;
+		double now, then;
+	} all[] = {
+	    {"p50", now->p50.value, then->p50.value}, {"p90", now->p90.value, then->p90.value}, {"p99", now->p99.value, then->p99.value}};
+	char text[128], value[32];
+
+	time_words(then->mean.value, value, sizeof(value));
+	snprintf(text, sizeof(text), ", to %s", value);
+	append(buf, size, text);
+	for (size_t i = 0; i < 3; i++) {
+		if (!(all[i].now > 0) || !isfinite(all[i].then))
+			continue;
+		time_words(all[i].then, value, sizeof(value));
+		snprintf(text, sizeof(text), "%s%s by %.1f %% to %s", i ? ", " : "; ", all[i].name,
+		    100 * (longer ? all[i].then / all[i].now - 1 : 1 - all[i].then / all[i].now), value);
+		append(buf, size, text);
+	}
+}
+
+/* What a speedup does, in the point's own terms: for better, for worse. */
+static const char *effect_verb(const struct estimate_line *l)
+{
+	bool whole_run = !strcmp(l->progress, "end-to-end"), better = l->verdict == VERDICT_OPTIMIZE;
+
+	if (l->is_latency)
+		return better ? "shorten the mean" : "lengthen the mean";
+	if (whole_run)
+		return better ? "shorten the run" : "lengthen the run";
+	return better ? "raise throughput" : "lower throughput";
+}
+
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
 {
 	const struct estimate_point *p = example_point(l);
-	bool whole_run = !strcmp(l->progress, "end-to-end");
 	double at = EXAMPLE_SPEEDUP, v = l->slope * at, lo = l->slope_lo * at, hi = l->slope_hi * at;
 
 	buf[0] = 0;
@@ -53,18 +171,19 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		lo = p->ci_lo;
 		hi = p->ci_hi;
 	}
-	if (!whole_run) {
+	if (!l->is_latency && strcmp(l->progress, "end-to-end")) {
 		v = throughput_gain(v);
 		lo = throughput_gain(lo);
 		hi = throughput_gain(hi);
 	}
 	if (l->verdict == VERDICT_OPTIMIZE)
-		snprintf(buf, size, "making %s %.0f %% faster would %s by %.1f %% (%.1f to %.1f)", label, at * 100,
-		    whole_run ? "shorten the run" : "raise throughput", v * 100, lo * 100, hi * 100);
+		snprintf(buf, size, "making %s %.0f %% faster would %s by %.1f %% (%.1f to %.1f)", label, at * 100, effect_verb(l), v * 100,
+		    lo * 100, hi * 100);
 	else
-		snprintf(buf, size,
-		    "speeding %s up would slow the program down, contention: %.0f %% faster would %s by %.1f %% (%.1f to %.1f)", label,
-		    at * 100, whole_run ? "lengthen the run" : "lower throughput", -v * 100, -hi * 100, -lo * 100);
+		snprintf(buf, size, "speeding %s up would slow %s down, contention: %.0f %% faster would %s by %.1f %% (%.1f to %.1f)",
+		    label, l->is_latency ? "requests" : "the program", at * 100, effect_verb(l), -v * 100, -hi * 100, -lo * 100);
+	if (p && l->latencies)
+		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)], l->verdict == VERDICT_CONTENTION, buf, size);
 }
 
 /* Intervals narrow with the root of the number of experiments: how many times as many would tell. */

@@ -14,6 +14,15 @@ const char *verdict_words(enum verdict v);
  * for others. */
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
 
+/* "1.23 ms"; three figures. "unknown" for NaN. */
+void time_words(double ns, char *buf, size_t size);
+
+/* A latency as it is now: "mean 1.23 ms (1.20 to 1.26), p50 1.1 ms, ..." */
+void latency_words(const struct latency_figures *f, char *buf, size_t size);
+
+/* What makes a latency's figures doubtful, one sentence for each reason, in order of weight: the @n-th; empty: there are no more. */
+void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, size_t size);
+
 /* What is missing: "2 of 5 speedups measured". */
 void shortage_words(const struct estimate *e, const struct estimate_line *l, char *buf, size_t size);
 
