@@ -30,7 +30,7 @@ CFLAGS ?= -O2 -g
 DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
-PURE_LIBS := -ldw -lelf -lcjson -lstdc++ -lm
+PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
@@ -58,7 +58,7 @@ SHIM := $(BUILD)/libcozbpf-shim.so
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
 # Every rule that compiles writes, by -MMD, which headers it has read.
--include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause)
+-include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause $(BUILD)/shim/counters)
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -94,7 +94,7 @@ $(BUILD)/shim/%.o: user/shim/%.c
 	@mkdir -p $(@D)
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o
+$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o $(BUILD)/shim/counters.o
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $^
 
 # The same handler as bytes to be written into a process.
@@ -164,13 +164,16 @@ coverage: ## lines covered by the unit tests, per file
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage ASAN_FLAGS='-O0 -g --coverage' check; rc=$$?; \
 		scripts/coverage.sh $(BUILD)/coverage && exit $$rc
 
-bench: bench-startup bench-overhead bench-accuracy ## all benches
+bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 
 bench-accuracy: all workloads ## predicted against really shortened programs, Coz beside; needs root; long
 	@tests/bench/accuracy.sh
 
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
+
+bench-marker: ## cost of a marker of coz.h when nobody profiles
+	@tests/bench/marker.sh
 
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
 	@CYCLES=500 tests/e2e/server.sh
@@ -194,10 +197,11 @@ analyze: $(BUILD)/gen/cozbpf.skel.h ## clang-tidy over user/
 install: all ## install below PREFIX (default /usr/local)
 	install -D -m755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/cozbpf
 	install -D -m755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/cozbpf/libcozbpf-shim.so
+	install -D -m644 include/coz.h $(DESTDIR)$(PREFIX)/include/coz.h
 	install -D -m644 docs/cozbpf.1 $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(PREFIX)/include/coz.h $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
 	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf
 
 dist: ## source archive of the last commit: build/cozbpf-VERSION.tar.gz
@@ -211,5 +215,5 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-startup bench-accuracy bench-overhead lint format \
+.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint format \
 	format-check analyze install uninstall dist clean help

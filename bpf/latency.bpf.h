@@ -15,7 +15,7 @@
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1); /* set by the loader */
+	__uint(max_entries, COZBPF_LATENCY_OPEN);
 	__type(key, struct cozbpf_latency_key);
 	__type(value, __u64);
 } begins SEC(".maps") __weak;
@@ -24,7 +24,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set by the loader */
+	__uint(max_entries, COZBPF_POINTS);
 	__type(key, __u32);
 	__type(value, struct cozbpf_latency);
 } latencies SEC(".maps") __weak;
@@ -84,7 +84,7 @@ static __always_inline void begin_latency(void *ctx, const struct cozbpf_thread 
 	struct cozbpf_latency_key key = {.point = index};
 	long err;
 
-	count_visit_at(t, index, v);
+	count_visits_at(t, index, 1, v);
 	if (!l)
 		return;
 	if (!read_key(ctx, t, cookie, &key)) {
@@ -113,7 +113,7 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 	__s64 took;
 	__u32 cell;
 
-	count_visit_at(t, index + 1, v);
+	count_visits_at(t, index + 1, 1, v);
 	if (!l)
 		return;
 	if (read_key(ctx, t, cookie, &key))

@@ -43,9 +43,12 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	__sync_fetch_and_add(&control.threads, 1);
 	if (process) {
 		struct cozbpf_proc *maps = bpf_map_lookup_elem(&procs, &from);
+		__u32 *set = bpf_map_lookup_elem(&process_counters, &from);
 
 		if (maps)
 			bpf_map_update_elem(&procs, &to, maps, BPF_ANY);
+		if (set)
+			bpf_map_update_elem(&process_counters, &to, set, BPF_ANY);
 		name_process(to, child);
 		tell(COZBPF_EVENT_FORK, to, from);
 	}
@@ -64,6 +67,7 @@ int BPF_PROG(on_exec, struct task_struct *p)
 	tgid = t->tgid;
 	t->pause = COZBPF_PAUSE_NONE;
 	bpf_map_delete_elem(&procs, &tgid);
+	bpf_map_delete_elem(&process_counters, &tgid);
 	name_process(tgid, p);
 	tell(COZBPF_EVENT_EXEC, tgid, 0);
 	return 0;
@@ -83,8 +87,9 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
 	if (tgid == control.root)
-		count_visit(t, COZBPF_POINT_EXIT);
+		count_visits(t, COZBPF_POINT_EXIT, 1);
 	bpf_map_delete_elem(&procs, &tgid);
+	bpf_map_delete_elem(&process_counters, &tgid);
 	tell(COZBPF_EVENT_EXIT, tgid, 0);
 	return 0;
 }

@@ -78,6 +78,24 @@ struct {
 	__type(value, struct cozbpf_point);
 } points SEC(".maps") __weak;
 
+/* The set of counters (its index) of a process; written by the loader, copied at fork, deleted at exec and exit (lifecycle). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, COZBPF_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} process_counters SEC(".maps") __weak;
+
+/* Written by the loader, but for what has been seen of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, COZBPF_COUNTER_SETS);
+	__type(key, __u32);
+	__type(value, struct cozbpf_counter_set);
+} counter_sets SEC(".maps") __weak;
+
 /* Where the keys of latency pairs are; written by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -100,10 +118,10 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 }
 
 /*
- * A visit of thread @t, the current one, to a progress point, at virtual time @v; 0 where no experiment is open: that is before all windows. What is not
+ * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no experiment is open: that is before all windows. What is not
  * in the buckets of this experiment and not before V0 counts as late, so that the loader can tell how many visits lay before V0, whenever it looks.
  */
-static __always_inline void count_visit_at(const struct cozbpf_thread *t, __u32 index, __u64 v)
+static __always_inline void count_visits_at(const struct cozbpf_thread *t, __u32 index, __u64 n, __u64 v)
 {
 	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
 	__u32 epoch = DELAY_READ(control.epoch); /* before `active`: an experiment that opens meanwhile takes the visit for one before V0 */
@@ -111,11 +129,11 @@ static __always_inline void count_visit_at(const struct cozbpf_thread *t, __u32 
 
 	if (!point)
 		return;
-	__sync_fetch_and_add(&point->visits, 1);
+	__sync_fetch_and_add(&point->visits, n);
 	if (t->paced)
-		__sync_fetch_and_add(&point->paced, 1);
+		__sync_fetch_and_add(&point->paced, n);
 	if (!DELAY_READ(control.active)) {
-		__sync_fetch_and_add(&point->late[epoch & 1], 1);
+		__sync_fetch_and_add(&point->late[epoch & 1], n);
 		return;
 	}
 	from = control.counted_ns;
@@ -124,17 +142,17 @@ static __always_inline void count_visit_at(const struct cozbpf_thread *t, __u32 
 	v -= from;
 	bucket = v >> (control.bucket_shift & 63);
 	if (bucket >= COZBPF_BUCKETS) {
-		__sync_fetch_and_add(&point->late[epoch & 1], 1);
+		__sync_fetch_and_add(&point->late[epoch & 1], n);
 		return;
 	}
-	__sync_fetch_and_add(&point->buckets[bucket].count, 1);
-	__sync_fetch_and_add(&point->buckets[bucket].sum, v);
+	__sync_fetch_and_add(&point->buckets[bucket].count, n);
+	__sync_fetch_and_add(&point->buckets[bucket].sum, n * v);
 }
 
 /* The same now, in virtual time (design.md section 5). */
-static __always_inline void count_visit(const struct cozbpf_thread *t, __u32 index)
+static __always_inline void count_visits(const struct cozbpf_thread *t, __u32 index, __u64 n)
 {
-	count_visit_at(t, index, DELAY_READ(control.active) ? delay_virtual_time(t, &control, bpf_ktime_get_ns()) : 0);
+	count_visits_at(t, index, n, DELAY_READ(control.active) ? delay_virtual_time(t, &control, bpf_ktime_get_ns()) : 0);
 }
 
 static __always_inline struct cozbpf_cpu *this_cpu(void)

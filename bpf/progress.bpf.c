@@ -15,7 +15,7 @@ static __always_inline void visit(void *ctx, __u64 cookie)
 	else if (COZBPF_COOKIE_ROLE(cookie) == COZBPF_ROLE_END)
 		end_latency(ctx, t, cookie);
 	else
-		count_visit(t, COZBPF_COOKIE_POINT(cookie));
+		count_visits(t, COZBPF_COOKIE_POINT(cookie), 1);
 }
 
 /* Hook: uprobe or uretprobe, task context. Reads the thread state, writes the point's counters, begins and latencies. No loops beyond delay.h's. */
@@ -31,5 +31,30 @@ SEC("tracepoint")
 int on_tracepoint(void *ctx)
 {
 	visit(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+/* Hook: uprobe on the shim's function that a new counter of Coz's coz.h is told by; arguments: kind, name, count. Writes events. */
+SEC("uprobe")
+int BPF_KPROBE(on_counter, int kind, const char *name, __u64 address)
+{
+	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
+	struct cozbpf_counter_event *e;
+
+	if (!t)
+		return 0;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		__sync_fetch_and_add(&control.events_lost, 1);
+		return 0;
+	}
+	e->event.kind = COZBPF_EVENT_COUNTER;
+	e->event.tgid = t->tgid;
+	e->event.arg = kind;
+	e->event.pad = 0;
+	e->address = address;
+	if (bpf_probe_read_user_str(e->name, sizeof(e->name), name) < 0)
+		e->name[0] = 0;
+	bpf_ringbuf_submit(e, 0);
 	return 0;
 }

@@ -37,7 +37,7 @@ static __always_inline void send_pause(struct cozbpf_thread *t, struct task_stru
 	}
 }
 
-static __always_inline void count_line(const struct cozbpf_thread *t, __u32 line, __u64 now)
+static __always_inline void count_line(__u32 line, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
@@ -50,11 +50,72 @@ static __always_inline void count_line(const struct cozbpf_thread *t, __u32 line
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
 		__sync_val_compare_and_swap(&control.picked, 0, line);
-	if (count->point)
-		count_visit(t, (__u32)count->point - 1);
 }
 
-/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches); one frame where the sample itself is in scope. */
+static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line, __u64 n)
+{
+	const struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
+
+	if (count && count->point)
+		count_visits(t, (__u32)count->point - 1, n);
+}
+
+/*
+ * Lines that are progress points are visited by being executed. As in the thread's window (delay_ring_push()) half of the time executed between two samples
+ * belongs to the one, half to the other: samples themselves come sooner after pauses.
+ */
+static __always_inline void visit_sampled(struct cozbpf_thread *t, __u32 line, __u64 now)
+{
+	__u64 half;
+
+	if (!control.sampled)
+		return;
+	delay_credit(t, &control, now);
+	half = t->unsampled / 2 / COZBPF_SAMPLED_UNIT_NS;
+	visit_line(t, line, half);
+	if (t->ring_used)
+		visit_line(t, t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line, half);
+}
+
+struct counter_look {
+	struct cozbpf_counter_set *set;
+	struct cozbpf_thread *t;
+};
+
+static long look_at_counter(__u32 i, void *arg)
+{
+	struct counter_look *look = arg;
+	struct cozbpf_counter *c;
+	__u64 count, seen;
+
+	if (i >= COZBPF_COUNTERS || i >= look->set->n)
+		return 1;
+	c = &look->set->counters[i];
+	seen = c->seen;
+	/* Fails where the process has not touched the page since its fork: then it has counted nothing either. */
+	if (bpf_probe_read_user(&count, sizeof(count), (const void *)c->address) || count <= seen)
+		return 0;
+	if (__sync_val_compare_and_swap(&c->seen, seen, count) == seen)
+		count_visits(look->t, (__u32)c->point, count - seen);
+	return 0;
+}
+
+/* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last sample are visits now, a millisecond late at most. */
+static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
+{
+	struct counter_look look = {.t = t};
+	__u32 *set;
+
+	if (!control.counters)
+		return;
+	set = bpf_map_lookup_elem(&process_counters, &tgid);
+	look.set = set ? bpf_map_lookup_elem(&counter_sets, set) : 0;
+	if (look.set)
+		bpf_loop(COZBPF_COUNTERS, look_at_counter, &look, 0);
+}
+
+/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches), one frame where the sample itself
+ * is in scope; COZBPF_COUNTERS where there are any. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
@@ -90,8 +151,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(t, line, now);
+		count_line(line, now);
 	}
+	visit_sampled(t, line, now);
+	visit_counters(t, tgid);
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);

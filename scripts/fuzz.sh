@@ -16,11 +16,13 @@ seeds() { # NAME DIR
 	fuzz_spec)
 		printf 'name=uprobe:/bin/x:f(int)+8' >"$2/seed-uprobe"
 		printf 'a/../b.c:123' >"$2/seed-line"
+		printf '%s' '8@%rdi -4@-20(%rbp) 4@$5' >"$2/seed-args"
+		printf '%s' '8@x0 -4@[sp, 20] 4@5' >"$2/seed-args-arm64"
 		;;
 	fuzz_object)
-		# A whole program with debug information, small enough to be mutated often.
-		printf 'static int work(int x) { return x * 2; }\nint _start(void) { return work(3) + work(4); }\n' |
-			gcc -x c - -g -O2 -nostdlib -static -o "$2/seed"
+		# A whole program with debug information and markers, small enough to be mutated often.
+		printf '#include <coz.h>\n__attribute__((noinline)) static int work(int x) { COZ_BEGIN("w"); return x * 2; }\nint _start(void) { COZ_PROGRESS; return work(3) + work(4); }\n' |
+			gcc -x c - -g -O2 -Iinclude -nostdlib -static -o "$2/seed"
 		;;
 	*) echo "fuzz: no seeds for '$1'" >&2 ;;
 	esac

@@ -57,18 +57,41 @@ struct cozbpf_config {
 #define COZBPF_ROLE_BEGIN 1
 #define COZBPF_ROLE_END 2
 
-/* An argument at a probe site: a constant, a register, or memory at a register plus `value`. */
+/*
+ * Argument of a probe (made by user/core/probe_args.c): what the kernel side reads where the probe is hit. All of it is 0 for none.
+ * CONST: `value`. REG: `size` bytes at `reg_off` in struct pt_regs. MEM: `size` bytes of the target's memory at the register's 8 bytes + `value`.
+ * What is read is extended to 64 bits, with its sign when `is_signed`.
+ */
 struct cozbpf_arg {
 	__u8 kind; /* COZBPF_ARG_* */
-	__u8 size; /* bytes: 1, 2, 4 or 8 */
-	__u8 is_signed, pad;
-	__u32 reg_off; /* of the register in struct pt_regs */
+	__u8 size; /* 1, 2, 4 or 8 */
+	__u8 is_signed;
+	__u8 pad;
+	__u32 reg_off; /* bytes; of the second lowest byte for %ah and its like */
 	__s64 value;
 };
 #define COZBPF_ARG_NONE 0
 #define COZBPF_ARG_CONST 1
 #define COZBPF_ARG_REG 2
 #define COZBPF_ARG_MEM 3
+
+#define COZBPF_COUNTERS 64          /* of Coz's coz.h in one process, those of its forks included */
+#define COZBPF_COUNTER_NAME 120     /* bytes, the zero at the end included; longer names are cut */
+#define COZBPF_COUNTER_SETS 64      /* processes that have counters and did not get them by fork */
+#define COZBPF_COUNTER_THROUGHPUT 1 /* what Coz calls the kinds */
+#define COZBPF_COUNTER_BEGIN 2
+#define COZBPF_COUNTER_END 3
+
+/* The counters of a process and its forks, which share their memory (user/shim/counters.c). A sample looks by how much they have grown. */
+struct cozbpf_counter {
+	__u64 address; /* in each of the processes */
+	__u64 seen;    /* the kernel side's: the count up to which visits have been counted */
+	__u64 point;
+};
+struct cozbpf_counter_set {
+	__u64 n;
+	struct cozbpf_counter counters[COZBPF_COUNTERS];
+};
 
 /* Cookie of a probe on a call of the paper's Tables 1 and 2: what the call may do, and how its result says that it was not cut short. */
 #define COZBPF_CALL_BLOCKS 1 /* else it may only wake */
@@ -133,10 +156,12 @@ struct cozbpf_proc_stats {
 	__u64 not_sent;    /* the kernel refused the signal */
 };
 
+#define COZBPF_SAMPLED_UNIT_NS 1000 /* executed in a line that is a progress point: one visit */
+
 struct cozbpf_line_count {
 	__u64 all;   /* samples of the whole run */
 	__u64 free;  /* those taken in delay-free time: no experiment open, or a baseline */
-	__u64 point; /* 1 + the progress point that these samples are visits to; 0: none. Written by the loader */
+	__u64 point; /* 1 + the progress point that is visited by executing the line; 0: none. Written by the loader */
 };
 
 /* Visits whose virtual time since the opening falls into one bucket. sum: of those virtual times. */
@@ -200,16 +225,25 @@ struct cozbpf_control {
 	__u64 young_next;
 	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
 	__u64 selected_samples;                       /* samples of the selected line in this experiment; reset by the loader */
+	__u64 sampled;                                /* the loader's: lines are progress points */
+	__u64 counters;                               /* the loader's: there are counters to be looked at */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
 	COZBPF_EVENT_FORK = 1, /* a process; arg: its parent */
 	COZBPF_EVENT_EXEC = 2,
-	COZBPF_EVENT_EXIT = 3, /* the last thread of a process */
+	COZBPF_EVENT_EXIT = 3,    /* the last thread of a process */
+	COZBPF_EVENT_COUNTER = 4, /* a counter has been made; arg: COZBPF_COUNTER_*; in a struct cozbpf_counter_event */
 };
 
 struct cozbpf_event {
 	__u32 kind, tgid, arg, pad;
+};
+
+struct cozbpf_counter_event {
+	struct cozbpf_event event;
+	__u64 address;
+	char name[COZBPF_COUNTER_NAME];
 };
 
 /* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current thread's doing. */
@@ -266,6 +300,7 @@ struct cozbpf_thread {
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 72);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 56);

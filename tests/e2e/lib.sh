@@ -159,3 +159,29 @@ same() { # FILE FILE
 is() {
 	awk -v a="$1" -v b="$3" "BEGIN { exit !(a ~ /^-?[0-9.e+-]+\$/ && b ~ /^-?[0-9.e+-]+\$/ && a + 0 $2 b + 0) }"
 }
+
+# deltas NAME: visits of a point in each experiment of $dir/p.coz, in one line.
+deltas() {
+	sed -n "s|^throughput-point\tname=$1\tdelta=\([0-9]*\).*|\1|p" "$dir/p.coz" | tr '\n' ' '
+}
+
+# same_visits NAME OTHER [late]: counts of two points that each unit of work passes. They may differ by one at each end of an experiment's window, for
+# the points of a unit lie a microsecond or so apart; there are to be five experiments at least, of some twenty less those that other programs spoil. late: OTHER counts only from some experiment on.
+same_visits() {
+	python3 -c '
+import sys
+a, b = ([int(n) for n in t.split()] for t in sys.argv[1:3])
+if sys.argv[3:]:
+    while b and not b[0]:
+        b.pop(0)
+    b = b[1:]
+    a = a[len(a) - len(b):]
+if len(a) != len(b) or len(a) < 5 or min(a) < 5 or any(abs(x - y) > 2 for x, y in zip(a, b)):
+    sys.exit(f"{a}\n{b}")
+' "$(deltas "$1")" "$(deltas "$2")" "${@:3}"
+}
+
+# total NAME: visits of a point in all, experiments or not, as -v says.
+total() {
+	sed -n "s/^cozbpf: progress point '$1': \([0-9]*\) visits in all$/\1/p" "$dir/err"
+}

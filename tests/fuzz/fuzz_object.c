@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites of lines and symbols. */
+/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites of lines, symbols and static probes, cheap sites. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "symbols/cheapsite.h"
 #include "symbols/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -41,6 +43,34 @@ static void ask(struct object *o)
 	}
 }
 
+static void ask_markers(struct object *o)
+{
+	struct sdt_probe *probes;
+	struct marker *markers;
+	struct error e = {0};
+	size_t n;
+
+	if (!object_find_usdt(o, "shop", "sold", &probes, &n, &e))
+		sdt_probes_free(probes, n);
+	if (!object_find_markers(o, &markers, &n, &e)) {
+		for (size_t i = 0; i < n; i++)
+			if (!*markers[i].name || !markers[i].n_sites || strpbrk(markers[i].name, "\t\n"))
+				abort();
+		markers_free(markers, n);
+	}
+}
+
+static void ask_cheap(struct object *o, const struct probe_site *sites, size_t n)
+{
+	uint64_t site;
+
+	for (size_t i = 0; i < n; i++)
+		for (uint64_t at = 0; at < 40; at += 1 + at / 4)
+			if (!object_cheap_site(o, sites[i].offset + at, &site) && site != sites[i].offset + at &&
+			    (site < sites[i].offset || !object_site_is_cheap(o, site)))
+				abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -55,8 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (!object_open(path, "", &o, &e)) {
 		ask(o);
-		if (!object_find_symbol(o, "work", 0, &sites, &n, &e))
+		ask_markers(o);
+		if (!object_find_symbol(o, "work", 0, &sites, &n, &e)) {
+			ask_cheap(o, sites, n);
 			free(sites);
+		}
 		if (!object_find_symbol(o, "_ZN4shop4till3addEi", 4, &sites, &n, &e))
 			free(sites);
 		object_close(o);

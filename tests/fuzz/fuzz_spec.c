@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any text as a progress point, as a scope pattern and as a path. What is parsed has to hold what spec.h promises. */
+/* libFuzzer: any text as a progress point, as a scope pattern, as a path and as the arguments of a static probe. What is parsed has to hold what spec.h promises. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/paths.h"
+#include "core/probe_args.h"
 #include "core/scope.h"
 #include "core/spec.h"
 #include "core/suggest.h"
@@ -23,6 +24,21 @@ static void check_path(const char *text)
 		abort();
 	free(path);
 	free(again);
+}
+
+static void check_args(enum probe_arch arch, const char *text)
+{
+	struct cozbpf_arg a;
+	struct error e = {0};
+
+	for (unsigned n = 0; n < 3; n++) {
+		if (probe_arg_parse(arch, text, n, &a, &e)) {
+			if (e.status != EXIT_USAGE || !*e.cause || a.kind != COZBPF_ARG_NONE)
+				abort();
+		} else if (a.kind < COZBPF_ARG_CONST || a.kind > COZBPF_ARG_MEM || !a.size || a.size > 8 || a.reg_off > 248) {
+			abort();
+		}
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -44,6 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	check_path(text);
+	check_args(PROBE_X86_64, text);
+	check_args(PROBE_ARM64, text);
 	scope_has_source(&scope, text);
 	if (!scope_match("%", text) || (!strchr(text, '%') && !scope_match(text, text)))
 		abort();

@@ -87,6 +87,8 @@ profile() { # BINARY SOURCE PROGRESS
 echo "-- Go"
 (cd "$dir" && HOME=$dir GOCACHE=$dir/go GO111MODULE=off go build -o go_program main.go) || bad "it builds"
 profile go_program main.go main.progress
+run 2 "$tool" -q -P "uretprobe:$dir/go_program:main.progress" -o "$dir/profile.coz" -p "${started[-1]}"
+says "error: '.*/go_program' is a Go program: its stacks move" 'hint: .*entry'
 kill -TERM "${started[-1]}"
 wait "${started[-1]}"
 check "it ends well" has "$dir/target" '^end true$'

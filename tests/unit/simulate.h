@@ -23,6 +23,7 @@ struct simulation {
 	double slope;
 	struct rng rng;
 	double speed; /* of the machine now: the logarithm's deviation */
+	double own;   /* relative standard deviation that experiments of other speedups than 0 have besides */
 };
 
 static double sim_uniform(struct rng *r)
@@ -78,6 +79,8 @@ static void sim_experiment(struct simulation *s, struct profile *p, const char *
 	/* An AR(1) process whose memory is twenty experiments. */
 	s->speed = 0.95 * s->speed + sqrt(1 - 0.95 * 0.95) * s->drift * sim_normal(&s->rng);
 	period *= exp(s->speed) * (1 - sim_truth(s, speedup));
+	if (s->own > 0 && speedup > 0)
+		period *= exp(s->own * sim_normal(&s->rng));
 	now = period * sim_first(s);
 	while (now <= window || (s->close_at_visit && last < window)) {
 		if (!v.bursts++)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "core/rng.h"
+#include "symbols/cheapsite.h"
 #include "symbols/unwind.h"
 
 static void check_not_opened(const char *path, const char *part)
@@ -37,6 +38,9 @@ static void ask_everything(const char *path)
 {
 	struct source_file *files;
 	struct probe_site *sites;
+	struct sdt_probe *probes;
+	struct marker *markers;
+	uint64_t site;
 	struct scope all = {0};
 	struct loaded l = load(path);
 	struct cozbpf_unwind_row *rows;
@@ -48,8 +52,14 @@ static void ask_everything(const char *path)
 			source_files_free(files, n);
 		if (!object_find_line(l.o, "inlined.cc", 40, &sites, &n, &l.e))
 			free(sites);
-		if (!object_find_symbol(l.o, "main", 0, &sites, &n, &l.e))
+		if (!object_find_symbol(l.o, "main", 0, &sites, &n, &l.e)) {
+			CHECK_EQ(object_cheap_site(l.o, sites[0].offset, &site), 0);
 			free(sites);
+		}
+		if (!object_find_usdt(l.o, "coz", "begin", &probes, &n, &l.e))
+			sdt_probes_free(probes, n);
+		if (!object_find_markers(l.o, &markers, &n, &l.e))
+			markers_free(markers, n);
 		CHECK_EQ(object_unwind_rows(l.o, 100000, &stop, &rows, &n), 0);
 		free(rows);
 	}

@@ -22,6 +22,19 @@
  * Lines and speedups picked at random (half of the experiments baselines, else one of twenty speedups; 500 profiles each, standard
  * error 1), 10 to 200 experiments, curves straight and saturating at 50 %, the worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7,
  * Poisson 94.4/94.8, drift 94.8/94.8; bursts of eight, of which an experiment sees a dozen, 91.8/94.2.
+ *
+ * Sixty lines of no effect with n experiments each, of as many speedups, beside 150 shared baselines (Erlang's visits, 50 an experiment, by the clock;
+ * 100 profiles each, standard error 0.2): per cent of the lines whose interval lies above / below 0, where each should be 2.5, and of the profiles with a
+ * false verdict. `own`: experiments on the line scatter by 10 % more than visits do, baselines do not; `slow`: a twelfth of the run is half as fast, in
+ * one stretch. In brackets: as it was with weights by time, with residuals of lines and baselines mixed, and with every interval a verdict.
+ *
+ *            n = 5                    n = 7                    n = 20
+ *    clean   1.0/1.4  2 (1.4/3.7  91) 1.1/1.6  0 (1.6/4.0  98) 1.4/2.1  1 (1.5/4.2  96)
+ *    drift   0.9/1.5  1 (1.2/4.8  94) 0.9/1.8  1 (1.0/5.0  97) 1.1/2.6  1 (1.0/7.3  99)   10 %
+ *    slow    0.1/1.0  2 (0.0/14.5 100) 0.1/1.2 2 (0.0/16.9 100) 0.1/1.9 1 (3.3/15.4 100)
+ *    own     2.9/2.4 15 (7.7/12.8 100) 2.6/2.7 13 (6.2/14.0 100) 2.3/2.9 6 (1.2/6.4 100)
+ *
+ * Of those 91 to 100 the intervals alone bring down 0 to 50 points, the verdicts alone (false in 8 in clean runs, 70 in slow ones) more; it takes both.
  */
 #include "check.h"
 
@@ -185,6 +198,143 @@ TEST(intervals_cover)
 			CHECK(points >= 0.9 && points < 1);
 		}
 	}
+}
+
+/*
+ * A run without a fixed line: @MANY lines of no effect with @own experiments each, of as many speedups, and baselines that serve all. The first line has
+ * four times as many experiments, a tenth of the samples and the slope @first. A twelfth of the run is @slow times as slow as the rest.
+ */
+#define MANY 60
+#define SHARED 150
+
+static void sim_baseline_lines(struct simulation *s, struct experiment_record *x, int line)
+{
+	int opening[MANY] = {0};
+
+	opening[line]++;
+	for (int i = 0; i < 29; i++)
+		opening[rng_below(&s->rng, MANY)]++;
+	x->lines = calloc(MANY, sizeof(*x->lines));
+	x->observed_ns = x->duration_ns;
+	for (uint32_t i = 0; i < MANY; i++)
+		if (opening[i])
+			x->lines[x->n_lines++] = (struct baseline_line){i + 1, (uint64_t)opening[i], (uint64_t)opening[i] * 3};
+}
+
+static void sim_many(struct simulation *s, struct profile *p, int own, double first, double slow)
+{
+	uint32_t plan[SHARED + 4 * 20 + MANY * 20]; /* line x 100 + speedup in twentieths */
+	uint64_t n = 0, slow_from;
+	char name[16];
+
+	for (uint32_t i = 0; i < SHARED; i++)
+		plan[n++] = (uint32_t)rng_below(&s->rng, MANY) * 100;
+	for (uint32_t line = 0; line < MANY; line++) {
+		uint32_t start = (uint32_t)rng_below(&s->rng, 20);
+
+		for (uint32_t i = 0; i < (uint32_t)(line ? own : 4 * own); i++)
+			plan[n++] = line * 100 + (start + 7 * i) % 20 + 1;
+	}
+	slow_from = rng_below(&s->rng, n);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t j = i + rng_below(&s->rng, n - i);
+		uint32_t line = plan[j] / 100, speedup = plan[j] % 100;
+		struct simulation now = *s;
+
+		plan[j] = plan[i];
+		snprintf(name, sizeof(name), "a.c:%u", line + 1);
+		now.slope = line ? 0 : first;
+		now.visits /= i >= slow_from && i < slow_from + n / 12 ? slow : 1;
+		sim_experiment(&now, p, name, speedup / 20.0);
+		s->rng = now.rng;
+		s->speed = now.speed;
+		if (!speedup)
+			sim_baseline_lines(s, &p->experiments[p->n_experiments - 1], (int)line);
+	}
+	p->samples = calloc(MANY, sizeof(*p->samples));
+	p->n_samples = MANY;
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "a.c:%u", i + 1);
+		p->samples[i] = (struct samples_record){.location = strdup(name), .count = i ? 1000 : 6000, .id = i + 1};
+	}
+}
+
+struct many {
+	int lines, above, below; /* lines of no effect with an interval; those whose interval is above, below 0 */
+	int false_profiles, found;
+};
+
+static struct many judge_many(struct simulation model, double slow, int own, int rounds)
+{
+	struct many ret = {0};
+
+	for (int r = 0; r < rounds; r++) {
+		struct estimate_options o = {.seed = (uint64_t)r, .replicates = 200};
+		struct simulation s = model;
+		struct profile p;
+		struct estimate e;
+		bool is_false = false;
+
+		s.rng.state = (uint64_t)r * 77 + 5;
+		profile_init(&p);
+		sim_many(&s, &p, own, -0.3, slow);
+		CHECK_EQ(estimate_profile(&p, &o, &e), 0);
+		for (size_t i = 0; i < e.n_lines; i++) {
+			const struct estimate_line *l = &e.lines[i];
+
+			if (!strcmp(l->line, "a.c:1")) {
+				ret.found += l->verdict == VERDICT_CONTENTION;
+				continue;
+			}
+			ret.lines++;
+			ret.above += l->slope_lo > 0;
+			ret.below += l->slope_hi < 0;
+			is_false |= l->verdict == VERDICT_OPTIMIZE || l->verdict == VERDICT_CONTENTION;
+		}
+		ret.false_profiles += is_false;
+		estimate_deinit(&e);
+		profile_deinit(&p);
+	}
+	return ret;
+}
+
+/*
+ * Of 120 profiles 6, 5 %, may have a false verdict; measured on others it is 2 %, of which more than 6 come once in 60 times at worst (binomial), and seeds are fixed.
+ * Without what is shared out among the lines it is nearly all of them. A line that is really harmful, with a tenth of the samples, is found all the same.
+ * Intervals: of the 2,360 lines of each model at most 4 % on either side (2.5 % and more than four standard errors of 0.3).
+ */
+TEST(verdicts_of_many_lines)
+{
+	static const struct {
+		struct simulation s;
+		double slow;
+	} models[] = {
+	    {{.arrivals = ERLANG, .visits = 50, .spans = true, .saturation = 1}, 1},
+	    {{.arrivals = ERLANG, .visits = 50, .spans = true, .saturation = 1, .drift = 0.1}, 1},
+	    {{.arrivals = ERLANG, .visits = 50, .spans = true, .saturation = 1}, 2},
+	};
+	int false_profiles = 0;
+
+	for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++) {
+		struct many many = judge_many(models[m].s, models[m].slow, 6, 40);
+
+		false_profiles += many.false_profiles;
+		CHECK_EQ(many.lines, 40 * (MANY - 1));
+		CHECK(many.above <= many.lines * 0.04);
+		CHECK(many.below <= many.lines * 0.04);
+		CHECK(m == 2 || many.found >= 38);
+	}
+	CHECK(false_profiles <= 6);
+}
+
+/* Experiments on the line that scatter more than its baselines do are not taken to be as good as those. */
+TEST(intervals_cover_own_scatter)
+{
+	struct simulation model = {.arrivals = ERLANG, .visits = 50, .spans = true, .saturation = 1, .own = 0.1};
+	struct many many = judge_many(model, 1, 6, 40);
+
+	CHECK(many.above <= many.lines * 0.04);
+	CHECK(many.below <= many.lines * 0.04);
 }
 
 /* The same with lines and speedups picked as the tool picks them: most cells hold one or two experiments. */

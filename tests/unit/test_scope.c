@@ -137,6 +137,21 @@ TEST(join)
 	CHECK_EQ(path_join(buf, sizeof(buf), "/012345678", "abcd"), 15);
 }
 
+TEST(path_library)
+{
+	CHECK(path_is_library("/lib/libx.so", "libx.so"));
+	CHECK(path_is_library("/lib/libx.so.6", "libx.so.6"));
+	CHECK(path_is_library("/lib/libx.so.6.0.30", "libx.so.6"));
+	CHECK(path_is_library("/lib/libx.so.6.0.30", "libx.so"));
+	CHECK(path_is_library("/lib/libx.so", "lib/libx.so"));
+	CHECK(!path_is_library("/lib/libx.so.6", "lib/libx.so"));
+	CHECK(!path_is_library("/lib/libx.so.60", "libx.so.6"));
+	CHECK(!path_is_library("/lib/libx.so.debug", "libx.so"));
+	CHECK(!path_is_library("/lib/libxx.so", "libx.so"));
+	CHECK(!path_is_library("/lib/libx.so", "libx"));
+	CHECK(!path_is_library("/lib/a.c.1", "a.c"));
+}
+
 TEST(suffix)
 {
 	CHECK(path_has_suffix("/a/b/c.c", "c.c"));

@@ -10,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/lines.h"
 #include "cmd/options.h"
 #include "cmd/target_file.h"
+#include "core/profile.h"
 #include "symbols/symbols.h"
 
 struct lines_options {
 	struct string_list sources, binaries;
-	const char *pid;
-	bool verbose;
+	const char *pid, *profile;
+	bool verbose, points;
 };
 
 static const struct option_entry entries[] = {
@@ -26,62 +28,166 @@ static const struct option_entry entries[] = {
 	"source files that may be selected, by their whole path with % as wildcard; repeatable (default: all but system headers)"},
     {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
 	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, which is BINARY here)"},
-    {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL, "print each line with its number of address ranges"},
+    {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL,
+	"print each line with its number of address ranges, and with --profile its samples"},
+    {0, "profile", OPTION_STRING, offsetof(struct lines_options, profile), "FILE",
+	"show how often this profile has sampled them, those first"},
+    {0, "points", OPTION_FLAG, offsetof(struct lines_options, points), NULL,
+	"instead of lines print the markers, USDT probes and functions of BINARY that can be progress points, as -P takes them"},
     {0, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct option_table table = {
     .command = "lines",
-    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] (-p PID | BINARY)",
+    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--profile FILE | --points] (-p PID | BINARY)",
     .summary =
 	"Prints the source files of BINARY whose lines could be selected, with the number of lines in each. When there are none, says "
 	"why and what to do about it.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf lines ./server\n"
-		"  cozbpf lines -v -s '%/src/parser.c' ./server\n",
+		"  cozbpf lines -v -s '%/src/parser.c' ./server\n"
+		"  cozbpf lines -v --profile profile.coz ./server\n"
+		"  cozbpf lines --points ./server\n",
 };
 
-/* A line with the number of its ranges, for printing in order. */
+/* A line with the number of its ranges and samples, for printing in order. */
 struct listed_line {
 	const struct source_line *line;
 	size_t n_ranges;
+	uint64_t samples, file_samples; /* file_samples: of all lines of the file */
 };
 
+/* By file; those with samples first, and so within a file. */
 static int listed_cmp(const void *a, const void *b)
 {
 	const struct listed_line *x = a, *y = b;
 	int ret = strcmp(x->line->file, y->line->file);
 
-	return ret ? ret : x->line->line < y->line->line ? -1 : x->line->line > y->line->line;
+	if (x->file_samples != y->file_samples)
+		return x->file_samples > y->file_samples ? -1 : 1;
+	if (ret)
+		return ret;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x->line->line < y->line->line ? -1 : x->line->line > y->line->line;
 }
 
-static int print_lines(const struct line_map *map, bool verbose, struct error *e)
+/* What a run has said of a line so far. */
+struct told {
+	uint64_t count;
+	uint32_t run;
+};
+
+/* Counts are cumulative over a run: a later record of the same run takes the place of the earlier one; runs add up. */
+static int add_samples(struct line_map *map, const struct profile *p, struct listed_line *lines, size_t n, struct error *e)
 {
-	struct listed_line *lines = calloc(map->n_lines, sizeof(*lines));
+	struct told *told = calloc(n + 1, sizeof(*told));
+
+	if (!told)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	for (size_t i = 0; i < p->n_samples; i++) {
+		const struct samples_record *s = &p->samples[i];
+		char *colon = strrchr(s->location, ':');
+		uint32_t id;
+
+		if (!colon)
+			continue;
+		*colon = 0;
+		id = line_map_line(map, s->location, (uint32_t)strtoul(colon + 1, NULL, 10));
+		*colon = ':';
+		if (!id || id > n) /* no line of this binary */
+			continue;
+		if (told[id].run != s->run + 1)
+			told[id] = (struct told){0, s->run + 1};
+		lines[id - 1].samples += s->count - told[id].count;
+		told[id].count = s->count;
+	}
+	free(told);
+	return 0;
+}
+
+static int read_samples(struct line_map *map, const char *file, struct listed_line *lines, size_t n, struct error *e)
+{
+	FILE *in = fopen(file, "re");
+	struct profile p;
+	int err;
+
+	if (!in) {
+		error_set(e, EXIT_USAGE, "cannot open the profile '%s': %s", file, strerror(errno));
+		return error_hint(e, "cozbpf writes profile.coz, or what -o names");
+	}
+	profile_init(&p);
+	err = profile_read(&p, in, file, e) || add_samples(map, &p, lines, n, e);
+	profile_deinit(&p);
+	fclose(in);
+	return err ? -1 : 0;
+}
+
+/* Lines with ranges and samples, by id; file names are interned, so they are compared as pointers. */
+static int count_lines(struct line_map *map, const char *profile, struct listed_line *lines, size_t n, struct error *e)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < map->n_ranges; i++)
+		lines[map->ranges[i].line - 1].n_ranges++;
+	if (profile && read_samples(map, profile, lines, n, e))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		lines[i].line = &map->lines[i + 1];
+	qsort(lines, n, sizeof(*lines), listed_cmp); /* by file */
+	for (size_t i = 0; i < n; i++) {
+		uint64_t sum = 0;
+
+		if (i + 1 < n && lines[i + 1].line->file == lines[i].line->file)
+			continue;
+		for (size_t j = first; j <= i; j++)
+			sum += lines[j].samples;
+		for (; first <= i; first++)
+			lines[first].file_samples = sum;
+	}
+	qsort(lines, n, sizeof(*lines), listed_cmp);
+	return 0;
+}
+
+static void print_line(const struct listed_line *l, bool samples)
+{
+	printf("%s:%u\t%zu", l->line->file, l->line->line, l->n_ranges);
+	if (samples)
+		printf("\t%llu", (unsigned long long)l->samples);
+	putchar('\n');
+}
+
+static void print_file(const struct listed_line *l, size_t n_lines, bool samples)
+{
+	if (samples)
+		printf("%9llu ", (unsigned long long)l->file_samples);
+	printf("%7zu  %s\n", n_lines, l->line->file);
+}
+
+static int print_lines(struct line_map *map, const struct lines_options *o, struct error *e)
+{
 	size_t n = map->n_lines - 1, in_file = 0, files = 0;
+	struct listed_line *lines = calloc(n, sizeof(*lines));
 
 	if (!lines)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	for (size_t i = 0; i < n; i++)
-		lines[i].line = &map->lines[i + 1];
-	for (size_t i = 0; i < map->n_ranges; i++)
-		lines[map->ranges[i].line - 1].n_ranges++;
-	qsort(lines, n, sizeof(*lines), listed_cmp);
+	if (count_lines(map, o->profile, lines, n, e)) {
+		free(lines);
+		return -1;
+	}
 	for (size_t i = 0; i < n; i++) {
 		in_file++;
-		if (verbose)
-			printf("%s:%u\t%zu\n", lines[i].line->file, lines[i].line->line, lines[i].n_ranges);
+		if (o->verbose)
+			print_line(&lines[i], o->profile);
 		if (i + 1 < n && lines[i + 1].line->file == lines[i].line->file)
 			continue;
-		if (!verbose)
-			printf("%7zu  %s\n", in_file, lines[i].line->file);
+		if (!o->verbose)
+			print_file(&lines[i], in_file, o->profile);
 		files++;
 		in_file = 0;
 	}
 	free(lines);
-	if (fflush(stdout) || ferror(stdout))
-		return error_set(e, EXIT_OTHER, "cannot write the list: %s", strerror(errno));
 	fprintf(stderr, "cozbpf: %zu line%s in %zu file%s can be selected\n", n, n == 1 ? "" : "s", files, files == 1 ? "" : "s");
 	return 0;
 }
@@ -163,22 +269,25 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 		return -1;
 	if (o->pid)
 		path = program;
-
 	if (!scope_has_binary(&scope, path, true)) {
 		error_set(e, EXIT_NO_RESULT, "'%s' is not in the binary scope", path);
 		return error_hint(e, "leave out -b, or give a pattern that matches the whole path");
 	}
 	if (open_binary(o, pid, path, &object, e))
 		return -1;
-	if (line_map_init(&map)) {
-		object_close(object);
-		return error_set(e, EXIT_OTHER, "out of memory");
+	if (o->points) {
+		ret = lines_print_points(object, e);
+	} else if (line_map_init(&map)) {
+		ret = error_set(e, EXIT_OTHER, "out of memory");
+	} else {
+		ret = object_add_lines(object, &scope, &map, &n_lines, e);
+		if (!ret)
+			ret = n_lines ? print_lines(&map, o, e) : explain(object, &scope, o, e);
+		line_map_deinit(&map);
 	}
-	ret = object_add_lines(object, &scope, &map, &n_lines, e);
-	if (!ret)
-		ret = n_lines ? print_lines(&map, o->verbose, e) : explain(object, &scope, o, e);
-	line_map_deinit(&map);
 	object_close(object);
+	if (!ret && (fflush(stdout) || ferror(stdout)))
+		return error_set(e, EXIT_OTHER, "cannot write the list: %s", strerror(errno));
 	return ret;
 }
 

@@ -46,6 +46,11 @@ struct point {
 	/* Of begins. */
 	int64_t in_flight_before;            /* when the run began: requests that earlier runs took with them */
 	uint64_t unmatched, abandoned, lost; /* up to the last record */
+	bool is_sampled;                     /* its visits are time executed in a line */
+	bool is_counter;                     /* the program counts them itself */
+	enum visit_sort sort;                /* the dearest of its probes */
+	uint64_t visits_watched;             /* up to the last look at the rates */
+	bool is_warned;
 };
 
 /* A process of the target, as far as its mappings go. */
@@ -110,7 +115,8 @@ struct runner {
 	uint64_t latency_ns; /* mean latency of late, of the slowest pair; 0: none */
 	bool closing;        /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
-	bool spoilt; /* the target was stopped meanwhile */
+	bool spoilt;            /* the target was stopped meanwhile */
+	unsigned n_points_open; /* points that were there when the experiment opened */
 	uint32_t line;
 	unsigned speedup_pct;
 	unsigned shift;
@@ -137,7 +143,8 @@ struct runner {
 	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
 	struct wanted *wanted;      /* lines that have been experimented on; run_estimate.c */
 	size_t n_wanted, n_baselines;
-	unsigned refused; /* lines picked in a row that were not wanted */
+	unsigned refused;                         /* lines picked in a row that were not wanted */
+	uint64_t watched_ns, executed_watched_ns; /* when the points' rates were looked at; CPU time up to then */
 	bool progress_shown;
 	uint64_t progress_at_ns, leader_at_ns;
 	char leader[160];
@@ -167,9 +174,17 @@ void run_forget_processes(struct runner *r);
 /* run_points.c: progress points, at the start and in what the target maps later. */
 int run_add_points(struct runner *r, struct error *e);
 void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, bool in_scope);
-bool run_points_awaited(const struct runner *r);                               /* whether one has no place yet */
-const struct error *run_point_missing(const struct runner *r, unsigned index); /* why it has none; NULL: it has */
+bool run_points_awaited(const struct runner *r);                                         /* whether one has no place yet */
+const struct error *run_point_missing(const struct runner *r, unsigned index);           /* why it has none; NULL: it has */
+int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* its index; it is made where there is none */
+int run_pair_named(struct runner *r, const char *name, unsigned *ret, struct error *e);  /* the index of its begins */
+void run_points_watch(struct runner *r, uint64_t now); /* every second: points that are visited too often */
 void run_points_deinit(struct runner *r);
+
+/* run_markers.c: points that the program's source names. */
+int run_place_markers(struct runner *r, struct object *o, struct error *e); /* -1 with EXIT_NO_RESULT where the file has none */
+bool run_watch_counters(struct runner *r);                                  /* Coz's coz.h; false: the program does not have it */
+void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 
 /* run_experiments.c: the experiments of one run. run_step() does what is due and returns when to call it again. */
 void run_begin(struct runner *r, uint64_t now);

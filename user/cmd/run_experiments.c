@@ -59,6 +59,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	r->closing = false;
 	r->phase = PHASE_OPEN;
 	r->visits_at_open = most_visits(r);
+	r->n_points_open = r->n_points;
 	for (unsigned i = 0; i < r->n_points; i++) {
 		r->points[i].visits_at_open = session_point(r->session, i)->visits;
 		r->points[i].paced_at_open = session_point(r->session, i)->paced;
@@ -83,11 +84,22 @@ static bool check_pace(struct runner *r, unsigned i, uint64_t *ret_visits)
 	return r->points[i].paced;
 }
 
+/* Visits that were counted as time executed: as many samples as that makes. */
+static void scale_samples(const struct runner *r, struct point_record *ret)
+{
+	uint64_t sample = r->o.period_ns / COZBPF_SAMPLED_UNIT_NS;
+
+	ret->delta = (ret->delta + sample / 2) / sample;
+	ret->span_delta = (ret->span_delta + sample / 2) / sample;
+}
+
 static void fill_point(struct runner *r, unsigned i, uint64_t duration_ns, uint64_t real_ns, struct point_record *ret)
 {
 	uint64_t visits;
 
 	visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, ret);
+	if (r->points[i].is_sampled)
+		scale_samples(r, ret);
 	if (!check_pace(r, i, &visits))
 		return;
 	ret->delta = ret->bursts = visits;
@@ -100,8 +112,8 @@ static void fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns
 {
 	uint64_t visits;
 
-	x->points = calloc(r->n_points ? r->n_points : 1, sizeof(*x->points));
-	for (unsigned i = 0; x->points && i < r->n_points; i++) {
+	x->points = calloc(r->n_points_open ? r->n_points_open : 1, sizeof(*x->points));
+	for (unsigned i = 0; x->points && i < r->n_points_open; i++) {
 		struct point_record *p = &x->points[x->n_points++];
 		bool is_pair = r->points[i].role == COZBPF_ROLE_BEGIN;
 

@@ -39,7 +39,7 @@ void run_progress_line(struct runner *r, uint64_t now)
 		return;
 	r->progress_at_ns = now + PROGRESS_NS;
 	for (unsigned i = 0; i < r->n_points; i++)
-		visits += session_point(r->session, i)->visits;
+		visits += r->points[i].is_sampled ? 0 : session_point(r->session, i)->visits; /* time executed is no visit */
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
 	snprintf(text, sizeof(text),
@@ -311,12 +311,16 @@ static void warn_throttled(const struct runner *r)
 	    r->o.sleep_pauses ? "" : ", and pauses use it up as well (--sleep-pauses does less)");
 }
 
-static void say_wakes(const struct runner *r)
+static void say_counts(const struct runner *r)
 {
 	struct cpu_use use;
 
 	if (!r->o.verbose)
 		return;
+	for (unsigned i = 0; i < r->n_points; i++)
+		if (!r->points[i].is_sampled)
+			run_say(r, "progress point '%s': %" PRIu64 " visits in all", r->points[i].name,
+			    (uint64_t)session_point(r->session, i)->visits);
 	session_cpu_use(r->session, &use);
 	run_say(r, "%" PRIu64 " wake-ups by threads of the program, %" PRIu64 " by timers, devices and other programs", use.edges,
 	    use.other_wakes);
@@ -356,7 +360,7 @@ int run_finish(struct runner *r)
 	warn_paced(r);
 	warn_throttled(r);
 	run_sync_warn(r);
-	say_wakes(r);
+	say_counts(r);
 	if (!r->o.quiet)
 		print_report(r);
 	return r->exit_status;

@@ -147,6 +147,7 @@ bool run_watch(struct runner *r)
 		if (run_settled(r, now))
 			break;
 		run_look(r, now);
+		run_points_watch(r, now);
 		due = run_step(r, now);
 		run_progress_line(r, now);
 		wait_until(r, due < end ? due : end, monotonic_ns());

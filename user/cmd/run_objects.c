@@ -160,6 +160,9 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 	struct runner *r = arg;
 
 	switch (event->kind) {
+	case COZBPF_EVENT_COUNTER:
+		run_on_counter(r, (const struct cozbpf_counter_event *)event);
+		break;
 	case COZBPF_EVENT_EXEC:
 		session_drop_calls(r->session, (int)event->tgid); /* they would hold for the new program, too */
 		p = run_add_process(r, (int)event->tgid, RESCAN_FIRST_NS);

@@ -10,7 +10,8 @@
 #define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01      /* less is no effect, however sure: nobody optimizes for it */
-#define NO_EFFECT_WIDTH 0.10 /* an interval around 0 that is wider says that more experiments are needed */
+#define NO_EFFECT_WIDTH 0.10 /* an interval near 0 that is wider, or leads farther from it, says that more experiments are needed */
+#define MAX_CHANCE 0.05      /* that any verdict of a profile, at one progress point, is due to scatter alone */
 
 const char *verdict_name(enum verdict v)
 {
@@ -156,21 +157,45 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
 
 /* Lines */
 
-static void judge(struct estimate_line *l)
+/*
+ * Of sixty lines without effect three have a 95 % interval that misses 0. Verdicts have to hold together: the chance of a wrong one is divided
+ * among the lines of a progress point that have an interval (Bonferroni), in proportion to their samples, which is how much they can matter:
+ * a line with a thousandth of the samples can gain that times the number of CPUs at most, and needs evidence to match.
+ */
+static double allowed_chance(const struct estimate *e, const struct estimate_line *line)
 {
-	l->verdict = VERDICT_NOT_ENOUGH_DATA;
-	if (l->shortage != SHORT_NONE)
-		return;
-	if (isnan(l->slope_lo))
-		l->shortage = SHORT_EXPERIMENTS;
-	else if (l->slope_lo > 0 && l->slope >= MIN_EFFECT)
-		l->verdict = VERDICT_OPTIMIZE;
-	else if (l->slope_hi < 0 && l->slope <= -MIN_EFFECT)
-		l->verdict = VERDICT_CONTENTION;
-	else if (l->slope_hi - l->slope_lo <= NO_EFFECT_WIDTH)
-		l->verdict = VERDICT_NO_EFFECT;
-	else
-		l->shortage = SHORT_INTERVAL;
+	double all = 0;
+
+	for (size_t i = 0; i < e->n_lines; i++) {
+		const struct estimate_line *l = &e->lines[i];
+
+		if (l->shortage == SHORT_NONE && !strcmp(l->progress, line->progress))
+			all += (double)l->samples + 1; /* 1: Coz's files need not have any */
+	}
+	return MAX_CHANCE * ((double)line->samples + 1) / all;
+}
+
+static enum verdict verdict_of(const struct estimate_line *l, double allowed)
+{
+	bool is_sure = l->chance <= allowed;
+
+	if (is_sure && l->slope_lo > 0 && l->slope >= MIN_EFFECT)
+		return VERDICT_OPTIMIZE;
+	if (is_sure && l->slope_hi < 0 && l->slope <= -MIN_EFFECT)
+		return VERDICT_CONTENTION;
+	if (l->slope_hi - l->slope_lo <= NO_EFFECT_WIDTH && fmax(-l->slope_lo, l->slope_hi) <= NO_EFFECT_WIDTH)
+		return VERDICT_NO_EFFECT;
+	return VERDICT_NOT_ENOUGH_DATA;
+}
+
+static void judge(struct estimate *e)
+{
+	for (size_t i = 0; i < e->n_lines; i++)
+		if (e->lines[i].shortage == SHORT_NONE)
+			e->lines[i].verdict = verdict_of(&e->lines[i], allowed_chance(e, &e->lines[i]));
+	for (size_t i = 0; i < e->n_lines; i++)
+		if (e->lines[i].shortage == SHORT_NONE && e->lines[i].verdict == VERDICT_NOT_ENOUGH_DATA)
+			e->lines[i].shortage = SHORT_INTERVAL;
 }
 
 static int fill_points(struct estimate_line *l, const struct group *g)
@@ -208,7 +233,8 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 	l->line = g->line;
 	l->progress = g->progress;
 	l->is_latency = g->is_latency;
-	l->slope = l->slope_lo = l->slope_hi = l->rank_key = NAN;
+	l->slope = l->slope_lo = l->slope_hi = l->chance = l->rank_key = NAN;
+	l->verdict = VERDICT_NOT_ENOUGH_DATA;
 	l->phase_factor = g->phase;
 	l->experiments = g->experiments;
 	l->baselines = g->baselines;
@@ -221,7 +247,8 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 		l->shortage = SHORT_SPEEDUPS;
 	if (g->has_baseline && (fill_points(l, g) || (speedups && bootstrap_line(g, o, l))))
 		return -ENOMEM;
-	judge(l);
+	if (l->shortage == SHORT_NONE && isnan(l->slope_lo))
+		l->shortage = SHORT_EXPERIMENTS;
 	return 0;
 }
 
@@ -264,7 +291,7 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	l->samples = (uint64_t)t->samples[line];
 	group_deinit(&g);
 	/* What is left out of the ranking; a wide interval is not: it is an answer. */
-	e->n_dropped += l->shortage != SHORT_NONE && l->shortage != SHORT_INTERVAL;
+	e->n_dropped += l->shortage != SHORT_NONE;
 	return ret;
 }
 
@@ -285,6 +312,7 @@ static int add_groups(struct estimate *e, const struct observations *o, const st
 		if (add_group(e, o, b, i, end, t, options))
 			return -ENOMEM;
 	}
+	judge(e);
 	if (e->n_lines)
 		qsort(e->lines, e->n_lines, sizeof(*e->lines), compare_lines);
 	return 0;

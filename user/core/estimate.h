@@ -83,6 +83,7 @@ struct estimate_line {
 	const char *line;                 /* file:line, borrowed from the profile */
 	const char *progress;             /* borrowed */
 	double slope, slope_lo, slope_hi; /* weighted regression through 0; 95 %; NaN where not estimated */
+	double chance;                    /* that a line of slope 0 shows one as far from 0, by scatter alone; NaN where not estimated */
 	double max_speedup;               /* the largest gain on the fitted curve within the speedups measured; never below 0 */
 	double phase_factor;              /* (t_obs / s_obs)(s / T), 1 when not applied */
 	enum verdict verdict;

@@ -9,7 +9,10 @@
  *  - residuals are smaller than errors, since the period was fitted to them: each is divided by sqrt(1 - its share of the cell's time);
  *    with this alone 90 to 92, 90 to 95 and 91 to 94;
  *  - a cell of fewer than MIN_OWN experiments borrows: residuals of the line's other cells, put on the scale of its own time, and how
- *    far cells lie off the line between their two neighbours. Random speedups give many cells of one or two experiments each;
+ *    far cells lie off the line between their two neighbours. Random speedups give many cells of one or two experiments each. Those
+ *    of five to ten experiments tell little about their spread, and may by luck have missed what disturbed others: where its
+ *    baselines, many more, give the wider interval they are believed instead. (Mixed with those, the line's own scatter would drown:
+ *    80 for a line of 5 to 7 experiments that scatter by 12 % beside baselines of 7.);
  *  - the spread itself is known from few residuals: the percentiles are stretched about the estimate by the ratio of Student's
  *    quantile to the normal one, with Satterthwaite's degrees of freedom for a sum of cells of different spread.
  * Baselines that several lines share have weights: each residual is drawn together with its own weight, for baselines of other phases have large
@@ -35,7 +38,6 @@
 #define METHOD_ERROR 0.04
 #define MIN_REPLICATES 40 /* fewer have no 2.5 % */
 #define MIN_OWN 5         /* experiments from which on a cell's own residuals do */
-#define MIN_POOL_DF 4     /* degrees of freedom from which on the pool needs no baseline residuals */
 #define MIN_DF 2          /* below, the spread is unknown */
 #define MANY 40           /* terms of a sum from which on its distribution is as good as normal */
 
@@ -129,6 +131,22 @@ static double interpolation_residual(const struct cell *a, const struct cell *c,
 	return off / sqrt(1 / c->effective_time + (1 - share) * (1 - share) / a->effective_time + share * share / b->effective_time);
 }
 
+/* Of an interval made of the pool, up to a factor. */
+static double half_width(const struct pool *p)
+{
+	return student_975(p->df) * sqrt(p->variance);
+}
+
+static void pool_widen(struct pool *p, const struct pool *to)
+{
+	double scale = p->variance > 0 ? sqrt(to->variance / p->variance) : 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		p->z[i] = scale > 0 ? p->z[i] * scale : sqrt(to->variance);
+	p->variance = to->variance;
+	p->df = to->df;
+}
+
 static int fill_shared(struct bootstrap *b)
 {
 	const struct group *g = b->g;
@@ -148,8 +166,10 @@ static int fill_shared(struct bootstrap *b)
 		pool_add(&b->shared, interpolation_residual(&g->cells[i - 1], &g->cells[i], &g->cells[i + 1]));
 		b->shared.df += 2.0 / 3;
 	}
-	if (g->cells[0].effective_n < MIN_OWN || b->shared.df < MIN_POOL_DF)
+	if (g->cells[0].effective_n < MIN_OWN || b->shared.df < MIN_DF)
 		pool_append(&b->shared, &b->own[0]);
+	else if (half_width(&b->shared) < half_width(&b->own[0]))
+		pool_widen(&b->shared, &b->own[0]);
 	return 0;
 }
 
@@ -318,16 +338,22 @@ static double degrees(const struct bootstrap *b, const double *a, size_t from, s
 	return squares > 0 ? sum * sum / squares : INFINITY;
 }
 
-static void interval(struct bootstrap *b, size_t row, double estimate, double df, double *lo, double *hi)
+/* Returns the probability that scatter alone brings what is 0 as far from it. */
+static double interval(struct bootstrap *b, size_t row, double estimate, double df, double *lo, double *hi)
 {
 	double *values = &b->replicates[row * b->n];
 	double stretch = (isinf(df) ? NORMAL_975 : student_975(df)) / NORMAL_975;
 	size_t tail = (size_t)((double)(b->n + 1) * 0.025) - 1;
+	double half;
 
 	*lo = estimate + stretch * (fmin(select_kth(values, b->n, tail), estimate) - estimate);
 	*hi = estimate + stretch * (fmax(select_kth(values, b->n, b->n - 1 - tail), estimate) - estimate);
+	half = estimate > 0 ? estimate - *lo : *hi - estimate;
 	*lo = estimate - hypot(estimate - *lo, b->method_error * estimate);
 	*hi = estimate + hypot(*hi - estimate, b->method_error * estimate);
+	if (!(half > 0))
+		return estimate != 0 ? 0 : 1;
+	return student_chance(estimate / half * stretch * NORMAL_975, df);
 }
 
 /* Whether the spread of every cell is known at all. */
@@ -371,7 +397,7 @@ static void fill_intervals(struct bootstrap *b, enum sort_key key, struct estima
 	for (size_t i = 1; i < n; i++)
 		a[i] *= b->weights[i] * g->cells[i].speedup / xx;
 	df = degrees(b, a, 1, n);
-	interval(b, n - 1, line->slope, df, &line->slope_lo, &line->slope_hi);
+	line->chance = interval(b, n - 1, line->slope, df, &line->slope_lo, &line->slope_hi);
 	for (size_t i = 1; i < n; i++)
 		a[i] = line->points[i - 1].program_speedup;
 	estimate = regression_slope(g, b->key_weights, a);

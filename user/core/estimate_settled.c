@@ -29,6 +29,12 @@ static bool lacks_data(const struct estimate *e, const struct estimate_line *l)
 	return l->verdict == VERDICT_NOT_ENOUGH_DATA && (double)l->samples >= LARGE_SHARE * (double)e->samples;
 }
 
+/* Without a verdict, but to the width that is asked for: whether a verdict is there hangs on the value. */
+static bool is_known(const struct estimate_line *l, double half_width)
+{
+	return l->shortage == SHORT_INTERVAL && (l->slope_hi - l->slope_lo) / 2 <= half_width;
+}
+
 double estimate_wanted(const struct estimate *e, size_t i)
 {
 	const struct estimate_line *line = &e->lines[i];
@@ -60,7 +66,7 @@ bool estimate_settled(const struct estimate *e, double half_width)
 		double surest;
 
 		if (l->verdict == VERDICT_NOT_ENOUGH_DATA) {
-			if ((double)l->samples >= LARGE_SHARE * (double)e->samples)
+			if (lacks_data(e, l) && !is_known(l, half_width))
 				return false;
 			continue;
 		}

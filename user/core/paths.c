@@ -71,6 +71,16 @@ bool path_has_suffix(const char *path, const char *wanted)
 	return wanted_len == len || path[len - wanted_len - 1] == '/';
 }
 
+bool path_is_library(const char *path, const char *name)
+{
+	const char *base = path_base(path);
+	size_t len = strlen(name);
+
+	if (strchr(name, '/') || strncmp(base, name, len))
+		return path_has_suffix(path, name);
+	return !base[len] || (strstr(name, ".so") && base[len] == '.' && base[len + 1] >= '0' && base[len + 1] <= '9');
+}
+
 const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

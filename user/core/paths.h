@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of source files: joining, normalising and comparing them as text. The file system is never asked. */
+/* Names of files: joining, normalising and comparing them as text. The file system is never asked. */
 #ifndef COZBPF_PATHS_H
 #define COZBPF_PATHS_H
 
@@ -14,6 +14,9 @@ size_t path_join(char *buf, size_t size, const char *dir, const char *file);
 
 /* Whether @wanted names @path: equal, or a suffix of it that starts at a '/'; "./" and "../" at the start of @wanted are passed over. */
 bool path_has_suffix(const char *path, const char *wanted);
+
+/* Whether @path is the library @name: as path_has_suffix(), or its file with more of the version ("libx.so.6" is in "/lib/libx.so.6.0.30"). */
+bool path_is_library(const char *path, const char *name);
 
 /* What follows the last '/'. */
 const char *path_base(const char *path);

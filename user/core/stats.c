@@ -43,6 +43,18 @@ double student_975(double df)
 	return exact[1] + (exact[0] - exact[1]) * (1 / df - 1.0 / 2) / (1.0 / 2);
 }
 
+static double wallace(double t, double df)
+{
+	return isinf(df) ? t : (8 * df + 1) / (8 * df + 3) * sqrt(df * log1p(t * t / df));
+}
+
+double student_chance(double t, double df)
+{
+	t = fabs(t);
+	df = fmax(df, 1);
+	return erfc(M_SQRT1_2 * NORMAL_975 * wallace(t, df) / wallace(isinf(df) ? NORMAL_975 : student_975(df), df));
+}
+
 double select_kth(double *v, size_t n, size_t k)
 {
 	size_t lo = 0, hi = n - 1;

@@ -2,16 +2,17 @@
 /* Probes of progress points; see session.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/user.h>
+#include <time.h>
 
 #include "core/suggest.h"
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
 
+#define COST_VISITS 2000
 #define UNPROBEABLE 524 /* ENOTSUPP of the kernel, which libc has no name for */
 
 static const char *const tracefs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -102,9 +103,78 @@ int session_add_probe(struct session *s, const struct point_probe *p, struct err
 	return 0;
 }
 
+/* Two functions that differ in how the kernel executes their probed instruction. */
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl session_cheap_place\n.type session_cheap_place, @function\n"
+	"session_cheap_place: nop\n\tret\n.size session_cheap_place, . - session_cheap_place\n"
+	".globl session_stepped_place\n.type session_stepped_place, @function\n"
+	"session_stepped_place: lea 1(%rdi), %rax\n\tret\n.size session_stepped_place, . - session_stepped_place\n");
+#else
+__asm__(".text\n"
+	".globl session_cheap_place\n.type session_cheap_place, %function\n"
+	"session_cheap_place: nop\n\tret\n.size session_cheap_place, . - session_cheap_place\n"
+	".globl session_stepped_place\n.type session_stepped_place, %function\n"
+	"session_stepped_place: add x0, x0, #1\n\tret\n.size session_stepped_place, . - session_stepped_place\n");
+#endif
+void session_cheap_place(void);
+void session_stepped_place(void);
+
+static uint64_t time_visits(void (*place)(void))
+{
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (int i = 0; i < COST_VISITS; i++)
+		place();
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return (uint64_t)(to.tv_sec - from.tv_sec) * 1000000000ULL + (uint64_t)to.tv_nsec - (uint64_t)from.tv_nsec;
+}
+
+struct place_look {
+	uintptr_t address;
+	uint64_t offset; /* in the file; 0: not found */
+};
+
+static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct place_look *look = arg;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = look->address - info->dlpi_addr - p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && at < p->p_memsz)
+			look->offset = at + p->p_offset;
+	}
+	return 1; /* the first is our executable */
+}
+
+uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
+{
+	void (*place)(void) = sort == VISIT_STEPPED || sort == VISIT_RETURN_STEPPED ? session_stepped_place : session_cheap_place;
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = sort >= VISIT_RETURN);
+	struct place_look look = {.address = (uintptr_t)place};
+	struct bpf_link *link;
+	uint64_t plain, probed;
+
+	dl_iterate_phdr(look_at_program, &look);
+	if (!look.offset)
+		return 0;
+	plain = time_visits(place);
+	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, 0, "/proc/self/exe", look.offset, &opts);
+	if (!link)
+		return 0;
+	probed = time_visits(place);
+	bpf_link__destroy(link);
+	return probed > plain ? (probed - plain) / COST_VISITS : 0;
+}
+
 void session_add_sampled(struct session *s, unsigned index, uint32_t line)
 {
 	s->line_counts[line].point = 1 + index;
+	s->bpf->bss->control.sampled = 1;
 	s->points_used |= 1ULL << index;
 }
 
@@ -117,38 +187,6 @@ int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *r
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.args), &index, arg, BPF_ANY))
 		return error_set(e, EXIT_OTHER, "cannot set a key: %s", strerror(errno));
 	*ret = 1 + s->n_keys++;
-	return 0;
-}
-
-/*
- * Registers of a function's arguments, as places in struct pt_regs, which begins as struct user_regs_struct does: the C conventions, and Go's ABIInternal
- * (from Go 1.17).
- */
-#if defined(__x86_64__)
-#define AT(reg) offsetof(struct user_regs_struct, reg)
-static const uint16_t c_args[] = {AT(rdi), AT(rsi), AT(rdx), AT(rcx), AT(r8), AT(r9)};
-static const uint16_t go_args[] = {AT(rax), AT(rbx), AT(rcx), AT(rdi), AT(rsi), AT(r8), AT(r9), AT(r10), AT(r11)};
-#elif defined(__aarch64__)
-#define AT(n) offsetof(struct user_regs_struct, regs[n])
-static const uint16_t c_args[] = {AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7)};
-#define go_args c_args
-#endif
-
-int session_add_argument(struct session *s, unsigned n, bool go, unsigned *ret, struct error *e)
-{
-	const uint16_t *at = go ? go_args : c_args;
-	size_t known = go ? sizeof(go_args) / sizeof(*go_args) : sizeof(c_args) / sizeof(*c_args);
-	struct cozbpf_arg arg = {.kind = COZBPF_ARG_REG, .size = 8};
-	unsigned *key = &s->argument_keys[go][n];
-
-	if (n >= known) {
-		error_set(e, EXIT_USAGE, "argument %u of a function is not in a register", n);
-		return error_hint(e, "key=arg0 to key=arg%zu can be had", known - 1);
-	}
-	arg.reg_off = at[n];
-	if (!*key && session_add_key(s, &arg, key, e))
-		return -1;
-	*ret = *key;
 	return 0;
 }
 

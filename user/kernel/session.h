@@ -25,7 +25,6 @@ struct session_config {
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
-	bool latencies;                   /* there are latency pairs */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when the kernel refuses. */
@@ -69,7 +68,16 @@ struct point_probe {
 /* -1 with @e: EXIT_USAGE where the place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the machine does not allow it. */
 int session_add_probe(struct session *s, const struct point_probe *p, struct error *e);
 
-/* Samples of a line (an id of the line map) count as visits to a point. */
+/* What a visit costs the program at a probe of that sort, measured on a function of ours: ns, 0 when that fails. */
+enum visit_sort {
+	VISIT_CHEAP,   /* the kernel emulates the instruction */
+	VISIT_STEPPED, /* it steps it singly */
+	VISIT_RETURN,  /* of a function whose first instruction is emulated */
+	VISIT_RETURN_STEPPED,
+};
+uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort);
+
+/* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. */
 void session_add_sampled(struct session *s, unsigned index, uint32_t line);
 
 /*
@@ -81,8 +89,11 @@ int64_t session_in_flight(const struct session *s, unsigned index);
 
 /* Says where a key is: *@ret becomes the `key` of probes. */
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);
-/* The same for the @n-th whole-number or pointer argument, from 0, of a function that begins at the probe; @go: in Go's convention. */
-int session_add_argument(struct session *s, unsigned n, bool go, unsigned *ret, struct error *e);
+
+/* Coz's coz.h: tells of new counters (COZBPF_EVENT_COUNTER) by a probe at @offset of the shim at @path. */
+int session_watch_counters(struct session *s, const char *path, uint64_t offset, struct error *e);
+/* What a counter of process @pid grows by counts as visits to a point. -1 with @e when there is no room. */
+int session_add_counter(struct session *s, int pid, uint64_t address, unsigned point, struct error *e);
 
 /* --sync=uprobe: calls of one process, at file offsets of @path. */
 struct call_sites {

@@ -23,14 +23,15 @@ struct session {
 	struct cozbpf_point *points; /* mapped */
 	size_t points_size;
 	uint64_t points_used;             /* bit set */
+	uint64_t pairs_used;              /* likewise, by the index of the begins */
 	struct cozbpf_latency *latencies; /* mapped */
 	size_t latencies_size;
-	uint64_t pairs_used; /* bit set, by the index of the begins */
+	struct cozbpf_counter_set *counter_sets; /* mapped */
+	size_t counter_sets_size;
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
 	unsigned n_keys;
-	unsigned argument_keys[2][16]; /* by convention and argument; 0: not there yet */
-	struct process_calls *calls;   /* calls.c */
+	struct process_calls *calls; /* calls.c */
 	uint64_t samples_at_open, deep_debt_at_open;
 	struct cozbpf_cpu *cpu_values; /* room for one lookup: a value for each possible CPU */
 	int n_cpu_values;

@@ -3,14 +3,14 @@
 #include "symbols/names.h"
 
 #include <ctype.h>
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* libstdc++'s demangler, which is all that is needed of it. */
-extern char *__cxa_demangle(const char *mangled, char *buf, size_t *size, int *status);
-
-/* Longer names are left mangled: the demangler's output can be far longer still. */
-#define MAX_MANGLED 4096
+#define MAX_MANGLED 4096    /* bytes; longer names are left mangled */
+#define MAX_DEMANGLED 65536 /* likewise: references within a name can double its length with every few bytes */
 
 static const char *const clone_suffixes[] = {".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm."};
 
@@ -36,28 +36,43 @@ bool name_is_cold(const char *name)
 	return cold && cold > name && (!cold[5] || cold[5] == '.');
 }
 
-/* Takes off the hash that Rust's older mangling ends in ("::h0123456789abcdef"). */
-static void cut_rust_hash(char *name)
-{
-	size_t len = strlen(name);
+struct demangled {
+	jmp_buf too_long; /* the demangler cannot be told to stop */
+	size_t len;
+	char text[MAX_DEMANGLED];
+};
 
-	if (len > 19 && !strncmp(name + len - 19, "::h", 3) && strspn(name + len - 16, "0123456789abcdef") == 16)
-		name[len - 19] = 0;
+static void append(const char *part, size_t len, void *arg)
+{
+	struct demangled *d = arg;
+
+	if (len >= sizeof(d->text) - d->len)
+		longjmp(d->too_long, 1);
+	memcpy(d->text + d->len, part, len);
+	d->len += len;
+}
+
+static bool demangle(const char *name, struct demangled *ret)
+{
+	ret->len = 0;
+	if (setjmp(ret->too_long))
+		return false;
+	/* Rust first: its older names are such of C++, too, with a hash at the end. */
+	if (rust_demangle_callback(name, 0, append, ret))
+		return true;
+	ret->len = 0;
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, ret);
 }
 
 char *name_demangle(const char *name, size_t len)
 {
-	char *copy = strndup(name, len), *demangled;
-	int status;
+	char *copy = strndup(name, len);
+	struct demangled d;
 
-	if (!copy || strncmp(copy, "_Z", 2) || len > MAX_MANGLED)
-		return copy;
-	demangled = __cxa_demangle(copy, NULL, NULL, &status);
-	if (!demangled)
+	if (!copy || (strncmp(copy, "_Z", 2) && strncmp(copy, "_R", 2)) || len > MAX_MANGLED || !demangle(copy, &d))
 		return copy;
 	free(copy);
-	cut_rust_hash(demangled);
-	return demangled;
+	return strndup(d.text, d.len);
 }
 
 /* Start of the bracket that the one at @end closes; NULL when it does not balance. "->" and operators of '<' and '>' are not looked at. */
@@ -125,14 +140,33 @@ void name_cut_signature(char *name)
 	cut_return_type(name);
 }
 
+/* Rust: "<krate::T>::f", a method of a type, becomes "krate::T::f"; one of a trait, "<krate::T as Trait>::f", is left alone. */
+static void cut_type_brackets(char *name)
+{
+	char *close = name;
+
+	if (*name != '<')
+		return;
+	while ((close = strstr(close + 1, ">::")) && opening(name, close) != name)
+		;
+	if (!close || memmem(name, (size_t)(close - name), " as ", 4))
+		return;
+	memmove(close, close + 1, strlen(close));
+	memmove(name, name + 1, strlen(name));
+}
+
 void name_cut_template(char *name)
 {
-	size_t len = strlen(name);
+	size_t len;
 	char *open;
 
+	cut_type_brackets(name);
+	len = strlen(name);
 	if (!len || name[len - 1] != '>' || operator_at(name))
 		return;
 	open = opening(name, name + len - 1);
+	if (open && open > name + 2 && !strncmp(open - 2, "::", 2)) /* Rust: "work::<u64>" */
+		open -= 2;
 	if (open && open > name)
 		*open = 0;
 }

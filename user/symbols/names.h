@@ -12,13 +12,13 @@ size_t name_stem(const char *name);
 /* Whether @name is the outlined cold part of a function, which is entered in the middle of it and never called. */
 bool name_is_cold(const char *name);
 
-/* @name (of @len bytes) demangled, or as it is when it is not mangled. malloc'd; NULL when memory is short. */
+/* @name (of @len bytes), of C++ or Rust, demangled without hashes, or as it is when it is not mangled or too long. malloc'd; NULL when memory is short. */
 char *name_demangle(const char *name, size_t len);
 
 /* Cuts a demangled name down in place: return type and parameters go ("int ns::f<int>(long) const" -> "ns::f<int>"). */
 void name_cut_signature(char *name);
 
-/* Cuts the template arguments of the last component as well ("ns::f<int>" -> "ns::f"). */
+/* Cuts the template arguments of the last component as well ("ns::f<int>" -> "ns::f", "<krate::T>::f::<u64>" -> "krate::T::f"). */
 void name_cut_template(char *name);
 
 #endif

@@ -97,6 +97,16 @@ bool elf_has_section(Elf *elf, const char *name)
 	return find_section(elf, name, &header) && header.sh_type != SHT_NOBITS && header.sh_size > 0;
 }
 
+bool elf_section_addr(Elf *elf, const char *name, uint64_t *ret)
+{
+	GElf_Shdr header;
+
+	if (!find_section(elf, name, &header))
+		return false;
+	*ret = header.sh_addr;
+	return true;
+}
+
 struct bytes elf_section(Elf *elf, const char *name)
 {
 	GElf_Shdr header;
@@ -205,9 +215,36 @@ bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret)
 	return s;
 }
 
+bool object_address(const struct object *o, uint64_t offset, uint64_t *ret)
+{
+	for (size_t i = 0; i < o->n_segments; i++) {
+		const struct segment *s = &o->segments[i];
+
+		if (offset >= s->offset && offset - s->offset < s->hi - s->lo) {
+			*ret = offset - s->offset + s->lo;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool object_is_code(const struct object *o, uint64_t addr)
 {
 	return segment_at(o->code, o->n_code, addr) && segment_at(o->segments, o->n_segments, addr);
+}
+
+uint64_t object_code_start(const struct object *o, uint64_t addr)
+{
+	const struct segment *c = segment_at(o->code, o->n_code, addr), *s = segment_at(o->segments, o->n_segments, addr);
+
+	return c && s ? (c->lo > s->lo ? c->lo : s->lo) : 0;
+}
+
+uint64_t object_code_end(const struct object *o, uint64_t addr)
+{
+	const struct segment *c = segment_at(o->code, o->n_code, addr), *s = segment_at(o->segments, o->n_segments, addr);
+
+	return c && s ? (c->hi < s->hi ? c->hi : s->hi) : 0;
 }
 
 bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi)
@@ -348,6 +385,13 @@ bool object_is_static(const struct object *o)
 bool object_is_go(const struct object *o)
 {
 	return elf_has_section(o->main.elf, ".go.buildinfo") || elf_has_section(o->main.elf, ".gopclntab");
+}
+
+bool object_has_text(const struct object *o, const char *text)
+{
+	struct bytes rodata = elf_section(o->main.elf, ".rodata");
+
+	return rodata.data && memmem(rodata.data, rodata.size, text, strlen(text) + 1);
 }
 
 uint32_t object_build_id(const struct object *o, uint8_t id[20])

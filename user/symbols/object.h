@@ -57,9 +57,14 @@ int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *
 void elf_file_close(struct elf_file *f);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
+bool elf_section_addr(Elf *elf, const char *name, uint64_t *ret); /* link-time address of a section; false: there is none */
 uint32_t elf_build_id(Elf *elf, uint8_t id[20]);
-bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret); /* file offset of a code address */
+bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret);    /* file offset of a code address */
+bool object_address(const struct object *o, uint64_t offset, uint64_t *ret); /* the reverse */
 bool object_is_code(const struct object *o, uint64_t addr);
+/* Bounds of the section of code that @addr lies in, and of its segment; 0: it lies in none. */
+uint64_t object_code_start(const struct object *o, uint64_t addr);
+uint64_t object_code_end(const struct object *o, uint64_t addr);
 /* Clips [*lo, *hi) to the segment *lo lies in and turns it into file offsets. */
 bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
 
@@ -78,6 +83,20 @@ int object_load_symbols(struct object *o); /* 0 or -errno */
 const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
 /* Whether a function begins in (@after, @upto]. */
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
+
+/* notes.c: file offset of an address of any loaded segment, data included; false: it is not in the file. */
+bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret);
+
+/* markers.c: places of markers that are being collected; zeroed is empty. */
+struct marker_list {
+	struct marker_place *v;
+	size_t n, cap;
+};
+/* Adds a place. @name may be anything that a file holds. 0 or -ENOMEM. */
+int marker_list_add(struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
+/* Groups them into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
+int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
+void marker_list_deinit(struct marker_list *l);
 
 /* findsymbol.c: fills in the name of the function of a probe site. */
 void site_name(char function[128], const char *linkage_name);

@@ -33,6 +33,7 @@ const char *object_file(const struct object *o);                  /* what was op
 bool object_has_debug_info(const struct object *o);               /* in itself or in a separate file */
 bool object_is_static(const struct object *o);                    /* no PT_INTERP: nothing can be preloaded */
 bool object_is_go(const struct object *o);                        /* made by the Go compiler, whose stacks move */
+bool object_has_text(const struct object *o, const char *text);   /* a string constant, as it stands between zero bytes */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
 
 /*
@@ -67,10 +68,56 @@ struct probe_site {
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset, struct probe_site **ret, size_t *n, struct error *e);
 
 /*
+ * The functions of the object by their shortest names that object_find_symbol() takes, sorted, each once. 0 with *@n = 0 for a stripped file; -1 with @e
+ * when memory is short. The names are the caller's to free.
+ */
+int object_functions(struct object *o, char ***ret, size_t *n, struct error *e);
+void functions_free(char **names, size_t n); /* accepts NULL */
+
+/*
  * Where line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site in each function and each inlined copy
  * that has code of the line, so that one execution of the line is one visit (how it is chosen: findline.c). -1 with @e (EXIT_USAGE) when the file or line has no code; the
  * hint names the nearest lines that have, or the nearest file names.
  */
 int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret, size_t *n, struct error *e);
+
+/* A static probe that the program's source names (<sys/sdt.h>, systemtap's note format 3, include/coz.h). */
+struct sdt_probe {
+	char *provider, *name;
+	uint64_t addr_offset;      /* of the instruction, as a file offset */
+	uint64_t semaphore_offset; /* of the 16-bit counter of its users, as a file offset; 0: it has none */
+	char *args;                /* as they stand in the note; core/probe_args.h reads them */
+};
+
+/*
+ * All static probes in the order of their notes; 0 with *@n = 0 when there are none. Damaged notes are passed over as long as one can be read;
+ * -1 with @e when none can (EXIT_NO_RESULT), and for a 32-bit program (EXIT_USAGE). The probes are the caller's to free.
+ */
+int object_sdt_probes(struct object *o, struct sdt_probe **ret, size_t *n, struct error *e);
+void sdt_probes_free(struct sdt_probe *probes, size_t n); /* accepts NULL */
+
+/* The sites of probe @provider:@name, at least one. -1 with @e (EXIT_USAGE) when there is none; the hint names the nearest that the object has. */
+int object_find_usdt(struct object *o, const char *provider, const char *name, struct sdt_probe **ret, size_t *n, struct error *e);
+
+enum marker_kind {
+	MARKER_PROGRESS, /* a visit */
+	MARKER_BEGIN,    /* a transaction begins */
+	MARKER_END,
+};
+
+/* A progress point of coz.h: all its places in one object. */
+struct marker {
+	enum marker_kind kind;
+	char *name; /* 1 to 255 bytes, no control characters */
+	struct probe_site *sites;
+	size_t n_sites;
+};
+
+/*
+ * The markers of cozbpf's coz.h by kind and name, their sites by offset; 0 with *@n = 0 when there are none. -1 with @e as object_sdt_probes().
+ * The markers are the caller's to free.
+ */
+int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e);
+void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 
 #endif

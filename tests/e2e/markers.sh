@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Markers of coz.h: found without -P; one binary gives the same curve when it is launched and when it is attached to, and so does a static build of it.
+# Two predictions of one curve differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations; intervals of 95 % have 1.96)
+# in one of 1,000,000 comparisons where deviations are normal, and in one of 60,000 with the tails that some 40 experiments for both of a pair leave (t of 40
+# degrees of freedom). Six comparisons are made: a false alarm in one of 10,000 runs. What a busy machine adds within a run is in its interval.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+line=$(line_of markers LINE_A)
+here=$root/tests/e2e/fixtures/$(line_of markers UNNAMED)
+lab=(-v --no-tui --fixed-line "$line" --experiment-length 100ms)
+g++ -O1 -g -shared -fPIC -Iinclude -o "$dir/libmarkers_late.so" tests/e2e/fixtures/markers_late.cc || bad "the library builds"
+fixture markers -Iinclude
+as=markers-static fixture markers -Iinclude -static 2>"$dir/err"
+
+# attach STATUS PROGRAM_ARGUMENTS -- OPTIONS...: to a program of its own; its last line is in $dir/end
+attach() {
+	local want=$1
+	local -a program=()
+	shift
+	while [ "$1" != -- ]; do
+		program+=("$1")
+		shift
+	done
+	shift
+	: >"$dir/end"
+	"${program[@]}" >"$dir/end" &
+	started+=("$!")
+	wait_for 20 has "$dir/end" '^ready' || bad "the target starts"
+	rm -f "$dir/p.coz"
+	run "$want" "$tool" "${lab[@]}" -o "$dir/p.coz" "$@" -p "${started[-1]}"
+	kill -TERM "${started[-1]}"
+	wait "${started[-1]}"
+}
+
+echo "-- without being asked for, launched"
+rm -f "$dir/p.coz"
+run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -o "$dir/p.coz" -- "$dir/markers" 1 3
+says "progress point 'unit' at 2 places of '$dir/markers'" "progress point '$here' at 1 place of" "progress point 'unit' by coz.h" "progress point '$here' by coz.h"
+says_not 'no progress point given' "'late'"
+check "the inlined marker counts as the other does" same_visits unit "$here"
+check "every unit was counted: $(total unit)" has "$dir/out" "^end units $(total unit) late 0$"
+
+echo "-- in a library that comes later, and a template's"
+rm -f "$dir/p.coz"
+run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -b MAIN -b '%/libmarkers_late.so' -o "$dir/p.coz" -- "$dir/markers" 1 4 "$dir/libmarkers_late.so"
+says "progress point 'late' at 2 places of '$dir/libmarkers_late.so'"
+counted=$(total late)
+passed_late=$(sed -n 's/^end .* late //p' "$dir/out")
+# It is looked for twice a second.
+check "it was counted soon after it had come: $counted of $passed_late" is "${counted:-0}" '>=' "$((passed_late / 2))"
+check "not more often than it was passed" is "${counted:-0}" '<=' "$passed_late"
+check "from then on it counts as the others do" same_visits unit late late
+attach 0 "$dir/markers" 1 0 "$dir/libmarkers_late.so" -- --fixed-speedup 0,50 -b MAIN -b '%/libmarkers_late.so' -d 3s
+check "attached, too" same_visits unit late late
+
+echo "-- markers are left alone where points are given, and with --end-to-end"
+run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -P fn=progress -P "line=$line" -o "$dir/n.coz" -- "$dir/markers" 1 2
+says_not "'unit'"
+says "warning: progress point 'fn' was never visited"
+run 0 "$tool" "${lab[@]}" --end-to-end -o "$dir/n.coz" -- "$dir/markers" 1 1
+says_not "'unit'"
+
+echo "-- one curve"
+curve=(--fixed-speedup "0,50,100")
+# points FILE: "GAIN HALF-WIDTH" at 50 and 100 % for "unit", in per cent
+points() {
+	"$tool" report --json "$1" | python3 -c "
+import json, sys
+line = [l for l in json.load(sys.stdin)['lines'] if l['progress'] == 'unit'][0]
+for p in line['points']:
+    if p['line_speedup']:
+        print(100 * p['program_speedup'], 50 * (p['ci'][1] - p['ci'][0]), p['experiments'])"
+}
+rm -f "$dir/p.coz"
+run 0 "$tool" "${lab[@]}" "${curve[@]}" -o "$dir/p.coz" -- "$dir/markers" 2 7
+points "$dir/p.coz" >"$dir/launched"
+sed 's/^/     launched: /' "$dir/launched"
+check "the curve has two points" [ "$(wc -l <"$dir/launched")" -eq 2 ]
+# By arithmetic 30 and 60.
+check "it rises" is "$(awk 'NR == 2 { print $1 }' "$dir/launched")" '>=' 40
+for how in 'attached' 'static, launched' 'static, attached'; do
+	case $how in
+	attached) attach 0 "$dir/markers" 2 0 -- "${curve[@]}" -d 7s ;;
+	*launched)
+		rm -f "$dir/p.coz"
+		run 0 "$tool" "${lab[@]}" "${curve[@]}" -o "$dir/p.coz" -- "$dir/markers-static" 2 7
+		;;
+	*) attach 0 "$dir/markers-static" 2 0 -- "${curve[@]}" -d 7s ;;
+	esac
+	points "$dir/p.coz" >"$dir/other"
+	sed "s/^/     $how: /" "$dir/other"
+	for n in 1 2; do
+		read -r gain half _ < <(sed -n "${n}p" "$dir/launched")
+		read -r other_gain other_half _ < <(sed -n "${n}p" "$dir/other")
+		allowed=$(awk -v a="$half" -v b="$other_half" 'BEGIN { print 2.5 * sqrt(a * a + b * b) }')
+		check "$how: $other_gain, launched $gain, $allowed apart at most" is "$(awk -v a="$gain" -v b="$other_gain" 'BEGIN { d = a - b; print d < 0 ? -d : d }')" '<=' "$allowed"
+	done
+done
+finish

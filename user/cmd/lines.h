@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of `cozbpf lines`. Private to user/cmd/lines*.c. */
+#ifndef COZBPF_LINES_H
+#define COZBPF_LINES_H
+
+#include <string.h>
+
+#include "core/errors.h"
+#include "symbols/symbols.h"
+
+/* Prints a line for each place: its kind, a tab, and what -P takes. -1 with @e when there is none. */
+int lines_print_points(struct object *o, struct error *e);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Progress points that a program's own source names: the markers of our coz.h, which are probed, and the counters of Coz's, which the preloaded shim
+ * hands out and samples look at.
+ */
+#include "cmd/run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "symbols/symbols.h"
+
+#define COUNTER_SYMBOL "_coz_get_counter"
+#define COUNTER_PROBE "_cozbpf_counter" /* user/shim/counters.c */
+
+static int place_marker(struct runner *r, const struct marker *m, struct object *o, struct error *e)
+{
+	struct point_probe probe = {.role = COZBPF_ROLE_VISIT, .path = object_file(o)};
+	int err = m->kind == MARKER_PROGRESS ? run_point_named(r, m->name, &probe.index, e) : run_pair_named(r, m->name, &probe.index, e);
+
+	if (err)
+		return -1;
+	if (m->kind != MARKER_PROGRESS) {
+		probe.role = m->kind == MARKER_BEGIN ? COZBPF_ROLE_BEGIN : COZBPF_ROLE_END;
+		probe.index += m->kind == MARKER_END;
+	}
+	for (size_t i = 0; i < m->n_sites; i++) {
+		probe.offset = m->sites[i].offset;
+		if (session_add_probe(r->session, &probe, e))
+			return -1;
+	}
+	run_say(r, "progress point '%s' by coz.h at %zu place%s of '%s'", r->points[probe.index].label, m->n_sites,
+	    m->n_sites == 1 ? "" : "s", object_path(o));
+	return 0;
+}
+
+int run_place_markers(struct runner *r, struct object *o, struct error *e)
+{
+	struct marker *markers = NULL;
+	size_t n = 0;
+	int err = object_find_markers(o, &markers, &n, e);
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = place_marker(r, &markers[i], o, e);
+	markers_free(markers, n);
+	return err || n ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
+}
+
+/* Places of the program's look for the function that the shim has. */
+static bool wants_counters(const struct runner *r)
+{
+	return !r->attached && r->main_object && !object_is_static(r->main_object) && object_has_text(r->main_object, COUNTER_SYMBOL);
+}
+
+bool run_watch_counters(struct runner *r)
+{
+	struct probe_site *site = NULL;
+	struct object *shim = NULL;
+	struct error e = {0};
+	size_t n = 0;
+	int err;
+
+	if (!wants_counters(r))
+		return false;
+	err = object_open(r->shim, "", &shim, &e) || object_find_symbol(shim, COUNTER_PROBE, 0, &site, &n, &e) ||
+	      session_watch_counters(r->session, r->shim, site->offset, &e);
+	if (err)
+		run_say(r, "warning: the program's counters for Coz cannot be had: %s", e.cause);
+	else
+		run_say(r, "progress points as the program's places for Coz are reached");
+	free(site);
+	object_close(shim);
+	return !err;
+}
+
+/* Coz keeps throughput and latency apart: they may have the same names. */
+static int counted_point(struct runner *r, int kind, const char *name, unsigned *ret, struct error *e)
+{
+	if (kind == COZBPF_COUNTER_THROUGHPUT)
+		return run_point_named(r, name, ret, e);
+	if (run_pair_named(r, name, ret, e))
+		return -1;
+	*ret += kind == COZBPF_COUNTER_END;
+	return 0;
+}
+
+void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
+{
+	char name[COZBPF_COUNTER_NAME];
+	struct error e = {0};
+	unsigned point;
+	size_t n = 0;
+
+	if (c->event.arg < COZBPF_COUNTER_THROUGHPUT || c->event.arg > COZBPF_COUNTER_END)
+		return;
+	while (n < sizeof(name) - 1 && c->name[n]) {
+		name[n] = c->name[n];
+		if (iscntrl((unsigned char)name[n])) /* it goes into the profile, and to the terminal */
+			name[n] = '?';
+		n++;
+	}
+	name[n] = 0;
+	if (counted_point(r, (int)c->event.arg, name, &point, &e) ||
+	    session_add_counter(r->session, (int)c->event.tgid, c->address, point, &e))
+		run_say(r, "warning: visits to '%s' in process %u are not counted: %s", name, c->event.tgid, e.cause);
+	else
+		r->points[point].is_counter = true;
+	if (r->o.verbose && r->points[point].is_counter)
+		run_say(r, "progress point '%s' in process %u by Coz's coz.h", r->points[point].label, c->event.tgid);
+}
