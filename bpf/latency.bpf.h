@@ -15,7 +15,7 @@
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, COZBPF_LATENCY_OPEN);
+	__uint(max_entries, 1); /* set by the loader */
 	__type(key, struct cozbpf_latency_key);
 	__type(value, __u64);
 } begins SEC(".maps") __weak;
@@ -24,7 +24,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, COZBPF_POINTS);
+	__uint(max_entries, 1); /* set by the loader */
 	__type(key, __u32);
 	__type(value, struct cozbpf_latency);
 } latencies SEC(".maps") __weak;

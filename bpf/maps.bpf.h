@@ -118,8 +118,8 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 }
 
 /*
- * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no experiment is open: that is before all windows. What is not
- * in the buckets of this experiment and not before V0 counts as late, so that the loader can tell how many visits lay before V0, whenever it looks.
+ * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no experiment is open: that is before all windows. What is
+ * not in the buckets of this experiment and not before V0 counts as late, so that the loader can tell how many visits lay before V0, whenever it looks.
  */
 static __always_inline void count_visits_at(const struct cozbpf_thread *t, __u32 index, __u64 n, __u64 v)
 {

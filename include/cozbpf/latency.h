@@ -13,7 +13,7 @@
 #define COZBPF_LATENCY_SUB (1 << COZBPF_LATENCY_SUB_BITS)
 #define COZBPF_LATENCY_BITS 42 /* 2^42 ns are 73 minutes; what is longer counts in the last cell */
 #define COZBPF_LATENCY_CELLS ((COZBPF_LATENCY_BITS - COZBPF_LATENCY_SUB_BITS + 1) * COZBPF_LATENCY_SUB)
-#define COZBPF_LATENCY_OPEN 32768 /* requests in flight that are known, 2.5 MB of them; the longest unended ones make room for more */
+#define COZBPF_LATENCY_OPEN 65536 /* requests in flight that are known; the longest unended ones make room for more */
 
 /* A begin that waits for its end. */
 struct cozbpf_latency_key {

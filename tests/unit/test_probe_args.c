@@ -147,14 +147,18 @@ TEST(function_arguments)
 	struct error e = {0};
 
 	for (unsigned n = 0; n < 6; n++) {
-		CHECK_EQ(probe_arg_function(PROBE_X86_64, n, &a, &e), 0);
+		CHECK_EQ(probe_arg_function(PROBE_X86_64, false, n, &a, &e), 0);
 		CHECK(a.kind == COZBPF_ARG_REG && a.size == 8 && !a.is_signed && a.reg_off == x86[n]);
-		CHECK_EQ(probe_arg_function(PROBE_ARM64, n, &a, &e), 0);
+		CHECK_EQ(probe_arg_function(PROBE_ARM64, false, n, &a, &e), 0);
 		CHECK(a.kind == COZBPF_ARG_REG && a.size == 8 && a.reg_off == 8 * n);
 	}
-	CHECK_EQ(probe_arg_function(PROBE_X86_64, 6, &a, &e), -1);
+	CHECK_EQ(probe_arg_function(PROBE_X86_64, false, 6, &a, &e), -1);
 	CHECK_EQ(e.status, EXIT_USAGE);
 	CHECK(strstr(e.hint, "0 to 5"));
+	CHECK_EQ(probe_arg_function(PROBE_ARM64, true, 8, &a, &e), -1);
+	CHECK_EQ(probe_arg_function(PROBE_X86_64, true, 8, &a, &e), 0); /* r11, by Go's convention */
+	CHECK_EQ(a.reg_off, 48);
+	CHECK_EQ(probe_arg_function(PROBE_X86_64, true, 9, &a, &e), -1);
 }
 
 #if defined(__x86_64__)

@@ -43,14 +43,14 @@ struct point {
 	unsigned role;
 	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
 	bool paced;                             /* most visits of the last experiment were paced from outside */
+	bool is_sampled;                        /* its visits are time executed in a line */
+	bool is_counter;                        /* the program counts them itself */
+	enum visit_sort sort;                   /* the dearest of its probes */
+	uint64_t visits_watched;                /* up to the last look at the rates */
+	bool is_warned;
 	/* Of begins. */
 	int64_t in_flight_before;            /* when the run began: requests that earlier runs took with them */
 	uint64_t unmatched, abandoned, lost; /* up to the last record */
-	bool is_sampled;                     /* its visits are time executed in a line */
-	bool is_counter;                     /* the program counts them itself */
-	enum visit_sort sort;                /* the dearest of its probes */
-	uint64_t visits_watched;             /* up to the last look at the rates */
-	bool is_warned;
 };
 
 /* A process of the target, as far as its mappings go. */
@@ -171,13 +171,20 @@ bool run_has_process(struct runner *r, int pid);
 void run_rescan(struct runner *r, uint64_t now);
 void run_forget_processes(struct runner *r);
 
-/* run_points.c: progress points, at the start and in what the target maps later. */
+/* run_points.c: progress points. */
 int run_add_points(struct runner *r, struct error *e);
+int run_pair_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* the index of its begins; its ends follow */
+
+/* run_places.c: where they are, at the start and in what the target maps later. */
+struct spec;
+/* Takes over what is in @spec. @arg: number of the argument that is the key of a latency; -1: the thread is. */
+int run_add_place(struct runner *r, struct spec *spec, unsigned index, int arg, struct error *e);
+int run_add_markers(struct runner *r, struct error *e); /* of the program itself; 1: it has none */
+void run_places_deinit(struct runner *r);
 void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, bool in_scope);
 bool run_points_awaited(const struct runner *r);                                         /* whether one has no place yet */
 const struct error *run_point_missing(const struct runner *r, unsigned index);           /* why it has none; NULL: it has */
 int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* its index; it is made where there is none */
-int run_pair_named(struct runner *r, const char *name, unsigned *ret, struct error *e);  /* the index of its begins */
 void run_points_watch(struct runner *r, uint64_t now); /* every second: points that are visited too often */
 void run_points_deinit(struct runner *r);
 

@@ -84,6 +84,18 @@ static bool check_pace(struct runner *r, unsigned i, uint64_t *ret_visits)
 	return r->points[i].paced;
 }
 
+static void fill_point(struct runner *r, unsigned i, uint64_t duration_ns, uint64_t real_ns, struct point_record *ret)
+{
+	uint64_t visits;
+
+	visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, ret);
+	if (!check_pace(r, i, &visits))
+		return;
+	ret->delta = ret->bursts = visits;
+	ret->span_delta = ret->span_ns = 0;
+	ret->paced_ns = real_ns;
+}
+
 /* Visits that were counted as time executed: as many samples as that makes. */
 static void scale_samples(const struct runner *r, struct point_record *ret)
 {
@@ -91,20 +103,6 @@ static void scale_samples(const struct runner *r, struct point_record *ret)
 
 	ret->delta = (ret->delta + sample / 2) / sample;
 	ret->span_delta = (ret->span_delta + sample / 2) / sample;
-}
-
-static void fill_point(struct runner *r, unsigned i, uint64_t duration_ns, uint64_t real_ns, struct point_record *ret)
-{
-	uint64_t visits;
-
-	visits_window(session_point(r->session, i)->buckets, COZBPF_BUCKETS, r->shift, duration_ns, ret);
-	if (r->points[i].is_sampled)
-		scale_samples(r, ret);
-	if (!check_pace(r, i, &visits))
-		return;
-	ret->delta = ret->bursts = visits;
-	ret->span_delta = ret->span_ns = 0;
-	ret->paced_ns = real_ns;
 }
 
 /* A pair is one record: what its ends have as visits, and its latency. */
@@ -119,6 +117,8 @@ static void fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns
 
 		p->name = strdup(r->points[i].name);
 		fill_point(r, i + is_pair, duration_ns, real_ns, p);
+		if (r->points[i].is_sampled)
+			scale_samples(r, p);
 		if (!is_pair)
 			continue;
 		run_latency_record(r, i, duration_ns, p);

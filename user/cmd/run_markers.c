@@ -15,23 +15,27 @@
 
 static int place_marker(struct runner *r, const struct marker *m, struct object *o, struct error *e)
 {
-	struct point_probe probe = {.role = COZBPF_ROLE_VISIT, .path = object_file(o)};
-	int err = m->kind == MARKER_PROGRESS ? run_point_named(r, m->name, &probe.index, e) : run_pair_named(r, m->name, &probe.index, e);
+	struct point_probe probe = {.path = object_file(o)};
+	int err;
 
-	if (err)
-		return -1;
-	if (m->kind != MARKER_PROGRESS) {
+	if (m->kind == MARKER_PROGRESS) {
+		err = run_point_named(r, m->name, &probe.index, e);
+	} else {
+		err = run_pair_named(r, m->name, &probe.index, e);
 		probe.role = m->kind == MARKER_BEGIN ? COZBPF_ROLE_BEGIN : COZBPF_ROLE_END;
 		probe.index += m->kind == MARKER_END;
 	}
-	for (size_t i = 0; i < m->n_sites; i++) {
+	for (size_t i = 0; !err && i < m->n_sites; i++) {
 		probe.offset = m->sites[i].offset;
-		if (session_add_probe(r->session, &probe, e))
-			return -1;
+		err = session_add_probe(r->session, &probe, e);
 	}
-	run_say(r, "progress point '%s' by coz.h at %zu place%s of '%s'", r->points[probe.index].label, m->n_sites,
-	    m->n_sites == 1 ? "" : "s", object_path(o));
-	return 0;
+	if (!err)
+		run_say(r, "%s '%s' by coz.h at %zu place%s of '%s'",
+		    m->kind == MARKER_PROGRESS ? "progress point"
+		    : m->kind == MARKER_BEGIN  ? "begin of latency"
+					       : "end of latency",
+		    m->name, m->n_sites, m->n_sites == 1 ? "" : "s", object_path(o));
+	return err;
 }
 
 int run_place_markers(struct runner *r, struct object *o, struct error *e)
@@ -73,15 +77,18 @@ bool run_watch_counters(struct runner *r)
 	return !err;
 }
 
-/* Coz keeps throughput and latency apart: they may have the same names. */
-static int counted_point(struct runner *r, int kind, const char *name, unsigned *ret, struct error *e)
+/* The point that a counter's visits belong to. */
+static int counter_point(struct runner *r, uint32_t kind, const char *name, unsigned *ret, struct error *e)
 {
+	int err;
+
 	if (kind == COZBPF_COUNTER_THROUGHPUT)
 		return run_point_named(r, name, ret, e);
-	if (run_pair_named(r, name, ret, e))
-		return -1;
+	if (kind != COZBPF_COUNTER_BEGIN && kind != COZBPF_COUNTER_END)
+		return error_set(e, EXIT_OTHER, "Coz knows no counter of type %u", kind);
+	err = run_pair_named(r, name, ret, e);
 	*ret += kind == COZBPF_COUNTER_END;
-	return 0;
+	return err;
 }
 
 void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
@@ -91,8 +98,6 @@ void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
 	unsigned point;
 	size_t n = 0;
 
-	if (c->event.arg < COZBPF_COUNTER_THROUGHPUT || c->event.arg > COZBPF_COUNTER_END)
-		return;
 	while (n < sizeof(name) - 1 && c->name[n]) {
 		name[n] = c->name[n];
 		if (iscntrl((unsigned char)name[n])) /* it goes into the profile, and to the terminal */
@@ -100,11 +105,12 @@ void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
 		n++;
 	}
 	name[n] = 0;
-	if (counted_point(r, (int)c->event.arg, name, &point, &e) ||
-	    session_add_counter(r->session, (int)c->event.tgid, c->address, point, &e))
+	if (counter_point(r, c->event.arg, name, &point, &e) ||
+	    session_add_counter(r->session, (int)c->event.tgid, c->address, point, &e)) {
 		run_say(r, "warning: visits to '%s' in process %u are not counted: %s", name, c->event.tgid, e.cause);
-	else
-		r->points[point].is_counter = true;
-	if (r->o.verbose && r->points[point].is_counter)
+		return;
+	}
+	r->points[point].is_counter = true;
+	if (r->o.verbose)
 		run_say(r, "progress point '%s' in process %u by Coz's coz.h", r->points[point].label, c->event.tgid);
 }

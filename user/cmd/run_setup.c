@@ -136,6 +136,7 @@ int run_setup(struct runner *r, struct error *e)
 	if (identity_resolve(r->o.user, &r->identity, e) || find_target(r, e) || load_lines(r, e) || resolve_fixed_line(r, e))
 		return -1;
 	c.signal = r->signal;
+	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
 	if (schedule_init(&r->schedule, &rng, r->o.speedups, r->o.n_speedups))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	length_init(&r->length, r->o.length_ns, r->fixed_line || r->o.end_to_end ? LENGTH_BURSTS_MANY : LENGTH_BURSTS_MANY_LINES);

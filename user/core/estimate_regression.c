@@ -12,6 +12,11 @@
 #define SMOOTH_WIDTH 0.1     /* line speedup: cells nearer than this help each other */
 #define MIN_PERIOD_RATIO 0.1 /* a weight is no more than this allows: a cell whose period is nearly 0 is an odd one, not a sure one */
 
+static double amount(const struct group *g, const struct cell *c)
+{
+	return g->is_latency ? c->exposure : c->count;
+}
+
 /*
  * A cell's weight is the inverse of its variance. y = 1 - p / p_0 varies with (p / p_0)^2 times the relative variance of p, which
  * falls with the time observed. A cell of a few experiments cannot tell its own variance well enough to be weighted by it: weights
@@ -30,15 +35,15 @@ void regression_weights(const struct group *g, enum sort_key key, double *weight
 	for (size_t i = 1; i < g->n_cells; i++) {
 		const struct cell *c = &g->cells[i];
 
-		xy += c->count * c->speedup * (1 - c->period / g->cells[0].period);
-		xx += c->count * c->speedup * c->speedup;
+		xy += amount(g, c) * c->speedup * (1 - c->period / g->cells[0].period);
+		xx += amount(g, c) * c->speedup * c->speedup;
 	}
 	for (size_t i = 1; i < g->n_cells; i++) {
 		const struct cell *c = &g->cells[i];
 		double ratio = fmax(1 - xy / xx * c->speedup, MIN_PERIOD_RATIO);
 
-		/* A latency's arrivals are in proportion to the time, whatever their latency. */
-		weights[i] = c->count / (g->is_latency ? ratio * ratio : ratio);
+		/* A latency's relative variance falls with the duration, which does not depend on p. */
+		weights[i] = amount(g, c) / (g->is_latency ? ratio * ratio : ratio);
 		if (key == SORT_PAYBACK)
 			weights[i] /= c->speedup * c->speedup;
 		else if (key == SORT_IMPACT)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ARG_TEXT 128 /* longest text of one argument: twice what compilers write */
-#define FUNCTION_ARGS 6
+#define ARM64_ARGS 8
 
 /* Offsets in struct pt_regs: arch/x86/include/asm/ptrace.h and arch/arm64/include/asm/ptrace.h, both part of the kernel's ABI. */
 enum {
@@ -300,14 +300,17 @@ int probe_arg_parse(enum probe_arch arch, const char *args, unsigned n, struct c
 	return error_hint(e, "name another argument, or none");
 }
 
-int probe_arg_function(enum probe_arch arch, unsigned n, struct cozbpf_arg *ret, struct error *e)
+int probe_arg_function(enum probe_arch arch, bool go, unsigned n, struct cozbpf_arg *ret, struct error *e)
 {
-	static const uint32_t x86[FUNCTION_ARGS] = {X86_DI, X86_SI, X86_DX, X86_CX, X86_R8, X86_R9};
+	static const uint32_t x86_c[] = {X86_DI, X86_SI, X86_DX, X86_CX, X86_R8, X86_R9};
+	static const uint32_t x86_go[] = {X86_AX, X86_BX, X86_CX, X86_DI, X86_SI, X86_R8, X86_R9, X86_R10, X86_R11};
+	const uint32_t *x86 = go ? x86_go : x86_c;
+	unsigned known = arch == PROBE_ARM64 ? ARM64_ARGS : go ? sizeof(x86_go) / sizeof(*x86_go) : sizeof(x86_c) / sizeof(*x86_c);
 
 	memset(ret, 0, sizeof(*ret));
-	if (n >= FUNCTION_ARGS) {
+	if (n >= known) {
 		error_set(e, EXIT_USAGE, "argument %u of a function is not in a register", n);
-		return error_hint(e, "arguments 0 to %d can be used", FUNCTION_ARGS - 1);
+		return error_hint(e, "arguments 0 to %u can be used", known - 1);
 	}
 	*ret = (struct cozbpf_arg){.kind = COZBPF_ARG_REG, .size = 8, .reg_off = arch == PROBE_ARM64 ? n * 8 : x86[n]};
 	return 0;

@@ -3,6 +3,8 @@
 #ifndef COZBPF_PROBE_ARGS_H
 #define COZBPF_PROBE_ARGS_H
 
+#include <stdbool.h>
+
 #include <cozbpf/abi.h>
 
 #include "core/errors.h"
@@ -25,9 +27,10 @@ enum probe_arch {
 int probe_arg_parse(enum probe_arch arch, const char *args, unsigned n, struct cozbpf_arg *ret, struct error *e);
 
 /*
- * Integer or pointer argument @n, 0 to 5, of a function whose first instruction is probed; elsewhere in the function the register may hold something
- * else. As 64 bits without sign: what stands above a shorter argument is not defined by the calling convention. -1 with @e (EXIT_USAGE) for another @n.
+ * Integer or pointer argument @n of a function whose first instruction is probed; elsewhere in the function the register may hold something else. By the C
+ * conventions, or @go's (ABIInternal, from Go 1.17). As 64 bits without sign: what stands above a shorter argument is not defined. -1 with @e (EXIT_USAGE)
+ * for an argument that is in no register.
  */
-int probe_arg_function(enum probe_arch arch, unsigned n, struct cozbpf_arg *ret, struct error *e);
+int probe_arg_function(enum probe_arch arch, bool go, unsigned n, struct cozbpf_arg *ret, struct error *e);
 
 #endif

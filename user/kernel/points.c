@@ -180,13 +180,18 @@ void session_add_sampled(struct session *s, unsigned index, uint32_t line)
 
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e)
 {
-	uint32_t index = s->n_keys;
+	uint32_t index = 0;
 
+	while (index < s->n_keys && memcmp(&s->keys[index], arg, sizeof(*arg)))
+		index++;
+	*ret = 1 + index;
+	if (index < s->n_keys)
+		return 0;
 	if (index >= COZBPF_ARGS)
 		return error_set(e, EXIT_USAGE, "more than %d places with a key", COZBPF_ARGS);
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.args), &index, arg, BPF_ANY))
 		return error_set(e, EXIT_OTHER, "cannot set a key: %s", strerror(errno));
-	*ret = 1 + s->n_keys++;
+	s->keys[s->n_keys++] = *arg;
 	return 0;
 }
 

@@ -114,6 +114,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
 	bpf_map__set_max_entries(s->bpf->maps.unwind_rows, (uint32_t)s->config.unwind_rows + 1);
+	bpf_map__set_max_entries(s->bpf->maps.begins, s->config.latencies ? COZBPF_LATENCY_OPEN : 1);
+	bpf_map__set_max_entries(s->bpf->maps.latencies, s->config.latencies ? COZBPF_POINTS : 1);
 	err = cozbpf_bpf__load(s->bpf);
 	if (err)
 		return fail_load(s, -err, e);
@@ -121,10 +123,11 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows), s->config.unwind_rows + 1, &s->unwind_rows_size);
 	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
 	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
-	s->latencies = map_array(s->bpf->maps.latencies, sizeof(*s->latencies), COZBPF_POINTS, &s->latencies_size);
 	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets), COZBPF_COUNTER_SETS, &s->counter_sets_size);
+	s->latencies =
+	    map_array(s->bpf->maps.latencies, sizeof(*s->latencies), s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
 	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
-	    s->latencies == MAP_FAILED || s->counter_sets == MAP_FAILED)
+	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
 }
@@ -152,8 +155,8 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->unwind_rows = MAP_FAILED;
 	s->line_counts = MAP_FAILED;
 	s->points = MAP_FAILED;
-	s->latencies = MAP_FAILED;
 	s->counter_sets = MAP_FAILED;
+	s->latencies = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
 	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
@@ -206,10 +209,10 @@ void session_destroy(struct session *s)
 		munmap(s->line_counts, s->line_counts_size);
 	if (s->points != MAP_FAILED)
 		munmap(s->points, s->points_size);
-	if (s->latencies != MAP_FAILED)
-		munmap(s->latencies, s->latencies_size);
 	if (s->counter_sets != MAP_FAILED)
 		munmap(s->counter_sets, s->counter_sets_size);
+	if (s->latencies != MAP_FAILED)
+		munmap(s->latencies, s->latencies_size);
 	free(s->cpu_values);
 	cozbpf_bpf__destroy(s->bpf);
 	if (log_session == s)

@@ -22,14 +22,15 @@ struct session {
 	size_t line_counts_size, lines_room;
 	struct cozbpf_point *points; /* mapped */
 	size_t points_size;
-	uint64_t points_used;             /* bit set */
-	uint64_t pairs_used;              /* likewise, by the index of the begins */
-	struct cozbpf_latency *latencies; /* mapped */
-	size_t latencies_size;
+	uint64_t points_used;                    /* bit set */
 	struct cozbpf_counter_set *counter_sets; /* mapped */
 	size_t counter_sets_size;
+	struct cozbpf_latency *latencies; /* mapped */
+	size_t latencies_size;
+	uint64_t pairs_used; /* bit set, by the index of the begins */
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
+	struct cozbpf_arg keys[COZBPF_ARGS];
 	unsigned n_keys;
 	struct process_calls *calls; /* calls.c */
 	uint64_t samples_at_open, deep_debt_at_open;
