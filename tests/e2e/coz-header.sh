@@ -6,7 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of coz WORK)
-lab=(-v --no-tui --experiment-length 100ms --fixed-speedup 0,50 --fixed-line "$line" -o "$dir/p.coz")
+lab=(-v --no-tui --experiment-length 100ms --fixed-speedup "0,50" --fixed-line "$line" -o "$dir/p.coz")
 
 # build COMPILER DIRECTORY OF coz.h [FLAGS...]: as $dir/coz
 build() {
