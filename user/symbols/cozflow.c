@@ -63,6 +63,29 @@ static struct coz_value meet(const struct coz_value *a, const struct coz_value *
 	return (struct coz_value){.kind = VALUE_UNKNOWN};
 }
 
+/*
+ * Variables are told apart by their address; those of inline functions in shared libraries by that of their entry in the global offset table, marked with a bit
+ * that no address has. Their address is read from there first, so that a register holds what that "variable" holds.
+ */
+#define BY_OFFSET_TABLE (1ULL << 63)
+
+static bool find_variable(const struct decoder *d, const struct state *s, unsigned operand, uint64_t *ret)
+{
+	const cs_x86 *x = &d->insn->detail->x86;
+	const cs_x86_op *op = &x->operands[operand];
+	int base;
+
+	if (operand >= x->op_count || decoder_refers(d, operand, ret))
+		return operand < x->op_count;
+	if (op->type != X86_OP_MEM || op->mem.disp || op->mem.index != X86_REG_INVALID || op->mem.segment != X86_REG_INVALID)
+		return false;
+	base = register_number(op->mem.base);
+	if (base < 0 || s->r[base].kind != VALUE_COUNTER || (s->r[base].v & BY_OFFSET_TABLE))
+		return false;
+	*ret = s->r[base].v | BY_OFFSET_TABLE;
+	return true;
+}
+
 static void forget(struct state *s, unsigned reg)
 {
 	s->r[reg] = (struct coz_value){.kind = VALUE_UNKNOWN};
@@ -213,7 +236,7 @@ static bool step_move(struct function *fn, struct state *s)
 	switch (d->insn->id) {
 	case X86_INS_MOV:
 	case X86_INS_MOVABS:
-		if (x->op_count == 2 && to->type == X86_OP_MEM && decoder_refers(d, 0, &addr)) {
+		if (x->op_count == 2 && to->type == X86_OP_MEM && find_variable(d, s, 0, &addr)) {
 			step_store(fn, s, addr, to->size == 8 ? from_reg : -1);
 			return true;
 		}
@@ -223,7 +246,7 @@ static bool step_move(struct function *fn, struct state *s)
 			set_const(fn, s, to_reg, to->size == 4 ? (uint32_t)from->imm : (uint64_t)from->imm);
 		else if (from_reg >= 0)
 			s->r[to_reg] = s->r[from_reg];
-		else if (to->size == 8 && decoder_refers(d, 1, &addr))
+		else if (to->size == 8 && find_variable(d, s, 1, &addr))
 			s->r[to_reg] = (struct coz_value){.kind = VALUE_COUNTER, .v = addr};
 		else
 			forget(s, (unsigned)to_reg);
@@ -261,8 +284,8 @@ static bool step_compare(struct function *fn, struct state *s)
 	if (a->type == X86_OP_REG && register_number(a->reg) >= 0) {
 		s->flags = s->r[register_number(a->reg)];
 		if (s->flags.kind == VALUE_COUNTERS)
-			s->flags.type = (uint32_t)register_number(a->reg);
-	} else if (compare && decoder_refers(d, 0, &addr))
+			s->flags.type = (uint32_t)register_number(a->reg) + 1; /* 0 where several ways bring several */
+	} else if (compare && find_variable(d, s, 0, &addr))
 		s->flags = (struct coz_value){.kind = VALUE_COUNTER, .v = addr};
 	return true;
 }
@@ -312,8 +335,8 @@ static void note_test(struct function *fn, const struct state *s)
 		return;
 	if (s->flags.kind == VALUE_COUNTERS) {
 		/* Ways that met further up are not followed. */
-		test.reg = (int)s->flags.type;
-		test.meets = met->r[test.reg].kind == VALUE_COUNTERS ? fn->stretch : 0;
+		test.reg = (int)s->flags.type - 1;
+		test.meets = test.reg >= 0 && met->r[test.reg].kind == VALUE_COUNTERS ? fn->stretch : 0;
 	}
 	report(fn, test);
 }
