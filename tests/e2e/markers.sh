@@ -36,7 +36,7 @@ attach() {
 echo "-- without being asked for, launched"
 rm -f "$dir/p.coz"
 run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -o "$dir/p.coz" -- "$dir/markers" 1 3
-says "progress point 'unit' at 2 places of '$dir/markers'" "progress point '$here' at 1 place of" "progress point 'unit' by coz.h" "progress point '$here' by coz.h"
+says "progress point 'unit' by coz.h at 2 places of '$dir/markers'" "progress point '$here' by coz.h at 1 place of"
 says_not 'no progress point given' "'late'"
 check "the inlined marker counts as the other does" same_visits unit "$here"
 check "every unit was counted: $(total unit)" has "$dir/out" "^end units $(total unit) late 0$"
@@ -44,7 +44,7 @@ check "every unit was counted: $(total unit)" has "$dir/out" "^end units $(total
 echo "-- in a library that comes later, and a template's"
 rm -f "$dir/p.coz"
 run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -b MAIN -b '%/libmarkers_late.so' -o "$dir/p.coz" -- "$dir/markers" 1 4 "$dir/libmarkers_late.so"
-says "progress point 'late' at 2 places of '$dir/libmarkers_late.so'"
+says "progress point 'late' by coz.h at 2 places of '$dir/libmarkers_late.so'"
 counted=$(total late)
 passed_late=$(sed -n 's/^end .* late //p' "$dir/out")
 # It is looked for twice a second.
