@@ -80,7 +80,7 @@ check 'the longer copy is taken' cmp again.coz all.coz
 
 # Builds are not mixed unless asked for, and then it shows.
 expect 2 '' "'1.coz' and 'other.coz' are of different builds: 111111111111 and 222222222222" merge -o no.coz 1.coz 2.coz other.coz
-expect 2 '' 'hint: --build 222222222222 takes the runs of one' report 1.coz other.coz
+expect 2 '' 'hint: .* --build 222222222222,' report 1.coz other.coz
 expect 2 '' "'both.coz' holds runs of different builds" report both.coz
 check 'no output' [ ! -e no.coz ]
 expect 0 '^1 runs, 36 experiments' '' merge -o one.coz --build 2222 1.coz other.coz

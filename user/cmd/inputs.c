@@ -3,9 +3,13 @@
 #include "cmd/inputs.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "core/runs.h"
 
@@ -22,6 +26,19 @@ int parse_sort(const char *name, enum sort_key *ret, struct error *e)
 	}
 	error_set(e, EXIT_USAGE, "unknown sort key '%s'", name);
 	return error_hint(e, "the keys are slope, max, payback and impact");
+}
+
+struct text_options terminal_options(void)
+{
+	struct text_options ret = {0};
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		ret.width = size.ws_col;
+	/* Only this: numbers are printed as in the C locale. */
+	setlocale(LC_CTYPE, "");
+	ret.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	return ret;
 }
 
 /* Which files the runs are from. */
@@ -150,7 +167,8 @@ static int refuse_builds(const struct profile *p, const struct sources *s, size_
 		error_set(e, EXIT_USAGE, "'%s' and '%s' are of different builds: %.12s and %.12s", file_a, file_b, p->runs[a].build_id,
 		    p->runs[b].build_id);
 	return error_hint(e,
-	    "--build %.12s takes the runs of one, 'cozbpf compare' holds one file against another, --mixed-builds adds them all the same",
+	    "report and merge take the runs of one with --build %.12s, 'cozbpf compare' holds one profile against another, --mixed-builds "
+	    "adds them all the same",
 	    p->runs[b].build_id);
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/options.h"
 #include "core/estimate.h"
 #include "core/profile.h"
+#include "report/report.h"
 
 struct input_options {
 	bool mixed_builds;
@@ -16,14 +17,16 @@ struct input_options {
 };
 
 /* Their entries in an option table; @s is the options struct, @f its struct input_options. */
+#define INPUT_MIX_ENTRIES(s, f)                                                                                            \
+	{0, "mixed-builds", OPTION_FLAG, offsetof(struct s, f.mixed_builds), NULL,                                         \
+	    "add experiments of different builds all the same; default: refuse, for a line need not be the same in both"}, \
+	{                                                                                                                  \
+		0, "source-prefix", OPTION_LIST, offsetof(struct s, f.sources), "OLD=NEW",                                 \
+		    "read source paths below directory OLD as if they were below NEW; repeatable"                          \
+	}
 #define INPUT_ENTRIES(s, f)                                                                                                          \
 	{0, "build", OPTION_STRING, offsetof(struct s, f.build), "ID", "take only the runs of the build whose id begins like this"}, \
-	    {0, "mixed-builds", OPTION_FLAG, offsetof(struct s, f.mixed_builds), NULL,                                               \
-		"add experiments of different builds all the same; default: refuse, for a line need not be the same in both"},       \
-	{                                                                                                                            \
-		0, "source-prefix", OPTION_LIST, offsetof(struct s, f.sources), "OLD=NEW",                                           \
-		    "read source paths below directory OLD as if they were below NEW; repeatable"                                    \
-	}
+	    INPUT_MIX_ENTRIES(s, f)
 
 #define DEFAULT_PROFILE "profile.coz"
 
@@ -34,6 +37,9 @@ struct input_options {
  */
 int inputs_read_runs(struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
 int inputs_read(struct profile *p, char **names, int n, struct error *e);
+
+/* How text for people is printed on this terminal; sets the locale's character set, and nothing else of it. */
+struct text_options terminal_options(void);
 
 /* --sort KEY. 0, or -1 with @e (EXIT_USAGE). */
 int parse_sort(const char *name, enum sort_key *ret, struct error *e);

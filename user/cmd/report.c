@@ -3,14 +3,9 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cmd/options.h"
 #include "cmd/inputs.h"
@@ -54,19 +49,6 @@ static const struct option_table table = {
 		"  cozbpf report --folded | flamegraph.pl >lines.svg\n"
 		"  cozbpf report --json | jq '.lines[0].line'\n",
 };
-
-static struct text_options terminal_options(void)
-{
-	struct text_options ret = {0};
-	struct winsize size;
-
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		ret.width = size.ws_col;
-	/* Only this: numbers are printed as in the C locale. */
-	setlocale(LC_CTYPE, "");
-	ret.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	return ret;
-}
 
 static int written(int failed, struct error *e)
 {

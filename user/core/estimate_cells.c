@@ -301,7 +301,7 @@ static bool use_spans(const struct observation *obs, size_t n, enum estimate_per
 	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
 }
 
-static void choose_period(struct observation *obs, size_t n, enum estimate_period period)
+void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period)
 {
 	bool span = use_spans(obs, n, period);
 
@@ -421,7 +421,7 @@ int group_init(
 	g->phase = 1;
 	if (collect(g, own, n, b))
 		return -ENOMEM;
-	choose_period(g->obs, g->n, period);
+	observations_choose_period(g->obs, g->n, period);
 	for (size_t i = 0; i < g->n; i = end) {
 		struct cell c = {.obs = &g->obs[i]};
 

@@ -117,6 +117,8 @@ static inline bool is_latency_point(uint32_t point)
 
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
+/* Fills time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */
+void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 
 /* @o and @p must stay. 0 or -ENOMEM. */
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);
