@@ -64,12 +64,12 @@ expect 0 'no difference for certain' '' before.coz nothing.coz
 expect 0 'it gained more than predicted, by 10.2 %' '' --line a.c:7 --by 25 before.coz after.coz
 expect 0 '"agreement":.*"agrees"' '' --json --line a.c:7 --by 50 before.coz after.coz
 expect 0 '"schema":.*"cozbpf-compare/1"' '' --json before.coz after.coz
-check='import json; c = json.load(open("out")); p = c["progress"]; assert [x["kind"] for x in p] == ["throughput", "latency"]; assert p[0]["speedup"] == 0.2
+check='import json; c = json.load(open("out")); p = c["progress"]; assert [x["kind"] for x in p] == ["throughput", "throughput", "latency"]; assert p[0]["speedup"] == 0.2
 assert p[0]["speedup_ci"][0] < 0.2 < p[0]["speedup_ci"][1]; assert c["lines"][0]["change"] == "fell"; assert c["before"]["build"] == "1" * 40; assert c["predictions"] == []'
 if python3 -c "$check"; then passed=$((passed + 1)); else failed=$((failed + 1)); cat out; fi
 
 expect 0 'no difference' 'both profiles are of one build, 111111111111' before.coz before.coz
-expect 4 '' 'no progress point has baselines in both profiles' before.coz other.coz
+expect 4 'after   other.coz: 40 experiments' 'no progress point has baselines in both profiles' before.coz other.coz
 expect 2 '' 'compare takes two profiles, not 1' before.coz
 expect 2 '' "no experiment in BEFORE was done on 'b.c:7'" --line b.c:7 --by 5 before.coz after.coz
 expect 2 '' '--line does not name it' --by 5 before.coz after.coz

@@ -80,6 +80,17 @@ cp good.coz profile.coz
 expect 0 'optimize' ''
 cat noise.coz good.coz >both.coz
 expect 0 'optimize' 'warning: [0-9]+ records? not understood and skipped' both.coz
+# Memory: a gigabyte would take CI a minute, so smaller ones stand for it, with a limit that shows the same. Samples that a later record of the run supersedes are not
+# kept: 900,000 of them would take 90 MB. Where memory ends it is said; what a profile may take is in tests/unit/test_runs.c. (ASan reserves terabytes.)
+if ! grep -qa __asan_init "$tool"; then
+	awk 'BEGIN { print "startup\ttime=1"; for (i = 1; i <= 900000; i++) print "samples\tlocation=/src/directory/file.c:" i % 100 "\tcount=" i }' >samples.coz
+	awk 'BEGIN { print "startup\ttime=1"; for (i = 1; i <= 300000; i++) print "experiment\tselected=a:1\tspeedup=0\tduration=9\tselected-samples=1\nthroughput-point\tname=x\tdelta=9" }' >experiments.coz
+	"$tool" report --folded good.coz >out || failed=1
+	(ulimit -v 80000 && exec "$tool" report --folded samples.coz) >out 2>err || { echo "samples take memory"; cat err; failed=1; }
+	grep -q '^/src/directory/file.c;/src/directory/file.c:7 899907$' out || { echo "samples: other counts"; failed=1; }
+	(ulimit -v 80000 && exec "$tool" report experiments.coz) >out 2>err
+	[ $? -eq 1 ] && grep -q "out of memory while reading 'experiments.coz'" err || { echo "the end of memory is not told"; cat err; failed=1; }
+fi
 "$tool" report --json good.coz >a.json
 "$tool" report --json good.coz >b.json
 cmp a.json b.json || failed=1
