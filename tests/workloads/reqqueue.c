@@ -9,7 +9,7 @@
 #include <math.h>
 
 #define CYCLE 48       /* the longest of 48 latencies are the upper 2 %: p99 is among them and nowhere near a step */
-#define REQUESTS 256   /* more than ever wait */
+#define REQUESTS 65536 /* more than ever wait */
 #define KEPT (1 << 20) /* latencies */
 
 static long service_us = 2000, gap_us = 2600, workers = 1, skip_ms = 300;

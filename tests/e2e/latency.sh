@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Latency pairs (-L) on a program whose requests wait in a queue, begun by one thread and ended by others: pairs by a key argument and by thread, the records,
+# the report, warnings, and an answer of the right order.
+# Requests of reqqueue wait because they come in clumps and are served for 2 ms on average, 70 % of that in LINE_A. By arithmetic (Lindley's recursion, printed
+# by the program as `expected`) the mean falls from 2.4 ms by 40 and p99 from 5.7 by 42 % when the line is made 50 % faster. 4 s before other programs by their
+# nice value come within 15 points where nobody disturbs; a disturbed machine makes queues longer, and both figures larger, hence 20 to 80: nothing that
+# has the sign wrong, or that does not see the waiting (which alone would be 35, less what is disturbed) go down, passes. Little's law and the pairs, made from different counters, have to agree
+# within 10 %: what they can differ by is requests that cross a window's ends, some 3 of 150 in each.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+work=$workloads/reqqueue
+line=reqqueue.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/reqqueue.c | cut -d: -f1)
+look=(python3 "$root/tests/e2e/fixtures/profile.py")
+rate=$("$work" --calibrate)
+list="0,50"
+short=(nice -n -15 "$tool" --no-tui --fixed-line "$line" --experiment-length 200ms)
+
+figure() { # KEY: of what was last looked at
+	sed -n "s/^$1 //p" "$dir/figures"
+}
+
+looked() { # WHAT ARGUMENTS...: of profile.py
+	local what=$1
+	shift
+	if "${look[@]}" "$@" >"$dir/figures" 2>"$dir/err"; then ok "$what"; else bad "$what"; fi
+}
+
+echo "-- pairs by a key argument, across threads"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 1 -o "$dir/key.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 4 --iters-per-ms "$rate" --gap-us 4000
+says '^latency request$' '^now mean [0-9.]+ [mu]s .*, p50 .*, p90 .*, p99 .*; [0-9.]+ in flight' '^progress point request$'
+says_not 'ends had no begin' 
+looked "the profile is one of one run" coz "$dir/key.coz" 1
+run 0 "$tool" report --json "$dir/key.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+check "few ends are unmatched ($(figure unmatched) of $(figure departures))" is "$(figure unmatched)" '<=' "$(awk "BEGIN { print 2 + 0.01 * $(figure departures) }")"
+check "no begin is lost" is "$(figure lost)" == 0
+for s in 0 0.5; do
+	little=$(figure "mean $s") pairs=$(figure "pairs_mean $s")
+	check "at $s Little's law ($little ns) and pairs ($pairs ns) agree" is "$(awk "BEGIN { print ($little - $pairs) / $little }")" '<=' 0.1
+	check "either way" is "$(awk "BEGIN { print ($pairs - $little) / $little }")" '<=' 0.1
+done
+for what in mean p99; do
+	gain=$(awk "BEGIN { print 100 * (1 - $(figure "$what 0.5") / $(figure "$what 0")) }")
+	check "half the line's time shortens $what by $gain %, at least 20" is "$gain" '>=' 20
+	check "and at most 80" is "$gain" '<=' 80
+done
+check "p50 is below p90, and that below p99" is "$(figure 'p50 0')" '<' "$(figure 'p90 0')"
+check "as it has to be" is "$(figure 'p90 0')" '<' "$(figure 'p99 0')"
+
+echo "-- Coz's viewer reads the record"
+check "arrivals, departures and difference stand first" grep -qE '^latency-point	name=request	arrivals=[0-9]+	departures=[0-9]+	difference=-?[0-9]+	' "$dir/key.coz"
+
+echo "-- pairs by thread"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 2 -o "$dir/tid.coz" -L 'serve=progress..uretprobe:'"$work"':progress' -- "$work" --seconds 2 --iters-per-ms "$rate"
+says '^latency serve$'
+run 0 "$tool" report --json "$dir/tid.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+check "a call and its return are matched ($(figure pairs) pairs)" is "$(figure pairs)" '>=' 100
+check "all of them" is "$(figure unmatched)" '<=' 2
+
+echo "-- a key is missing"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 3 -o "$dir/nokey.coz" -L 'request=enqueue..done' -- "$work" --seconds 2 --iters-per-ms "$rate"
+says 'ends had no begin, [0-9]+ begins no end: .*key=argN' '^now mean [0-9.]+ [mu]s'
+
+echo "-- more requests than are served, even with the line faster"
+list="0,5"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 4 -o "$dir/growth.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 8 --iters-per-ms "$rate" --service-us 500 --gap-us 455
+says 'warning: arrivals outrun departures by [0-9.]+ %'
+
+echo "-- attached in the middle"
+start "$work" --iters-per-ms "$rate" --gap-us 2100
+work_pid=$tool_pid
+wait_for 10 has "/proc/$work_pid/comm" reqqueue
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 5 -d 2s -o "$dir/attach.coz" -L 'request=enqueue..done,key=arg0' -p "$work_pid"
+says '^latency request$'
+kill -TERM "$work_pid"
+wait "$work_pid"
+check "the program goes on and ends by itself" has "$dir/out" .
+
+echo "-- what is refused"
+refused() { # MESSAGE HINT LATENCY OPTIONS...
+	local message=$1 hint=$2
+	shift 2
+	run 2 "$tool" --no-tui -o "$dir/none.coz" -L "$@" -- "$work"
+	says "^cozbpf: error: .*$message" "^cozbpf: hint: .*$hint"
+	check "the command has not run" [ ! -s "$dir/out" ]
+}
+refused "latency 'enqueue..done': it needs a name" 'NAME=BEGIN..END' 'enqueue..done'
+refused "there is no '..'" 'NAME=BEGIN..END' 'r=enqueue'
+refused "'argx' is not a key" 'key=arg0' 'r=enqueue..done,key=argx'
+refused "argument 9 of a function is not in a register" 'arguments 0 to 5' 'r=enqueue..done,key=arg9'
+refused "no key at '$line': a line has no arguments" 'leave the key out' "r=$line..done,key=arg0"
+refused "arguments are gone when a function returns" 'leave the key out' "r=enqueue..uretprobe:$work:done,key=arg0"
+refused "samples are no visits" 'sampled' "r=sampled:$line..done"
+refused "no symbol 'enqueu'" "did you mean 'enqueue'" 'r=enqueu..done'
+refused "there is a progress point 'r' already" 'another name' 'r=enqueue..done' -P r=progress
+refused "exclude each other" 'leave one out' 'r=enqueue..done' --end-to-end
+finish
