@@ -26,6 +26,14 @@ int on_visit(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The same for many places at once (uprobe_multi), which is a program of another kind. */
+SEC("uprobe")
+int on_visits(struct pt_regs *ctx)
+{
+	visit(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
 /* Hook: any tracepoint, in whatever context it has: a visit by the current thread. Otherwise the same. */
 SEC("tracepoint")
 int on_tracepoint(void *ctx)
