@@ -433,6 +433,14 @@ const struct cozbpf_line_count *session_line_counts(const struct session *s)
 	return s->line_counts;
 }
 
+uint64_t session_blocked(const struct session *s, int pid)
+{
+	struct cozbpf_proc_stats stats;
+	uint32_t key = (uint32_t)pid;
+
+	return bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats) ? 0 : stats.blocked;
+}
+
 void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
 {
 	int fd = bpf_map__fd(s->bpf->maps.proc_stats);

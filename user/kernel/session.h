@@ -162,6 +162,9 @@ const struct cozbpf_line_count *session_line_counts(const struct session *s);
 /* Since the session began. */
 void session_cpu_use(const struct session *s, struct cpu_use *ret);
 
+/* How often a thread of the process could not be asked to pause since it blocks the signal. */
+uint64_t session_blocked(const struct session *s, int pid);
+
 /* Statistics of every process seen; @handle gets each. */
 void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);
 
