@@ -35,13 +35,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-#define TIME(kind, statement)                                                                 \
-	do {                                                                                  \
-		uint64_t start = now_ns();                                                    \
-                                                                                              \
-		for (int i = 0; i < TURNS; i++)                                               \
-			statement;                                                            \
-		printf("%s %.1f\n", kind, (double)(now_ns() - start) / TURNS); /* NOLINT */   \
+#define TIME(kind, statement)                                                               \
+	do {                                                                                \
+		uint64_t start = now_ns();                                                  \
+                                                                                            \
+		for (int i = 0; i < TURNS; i++)                                             \
+			statement;                                                          \
+		printf("%s %.1f\n", kind, (double)(now_ns() - start) / TURNS); /* NOLINT */ \
 	} while (0)
 
 int main(void)

@@ -42,8 +42,10 @@ static int place_markers(struct runner *r, struct object *o, const struct marker
 {
 	for (size_t i = 0; i < n; i++) {
 		if (markers[i].n_lost) {
-			run_say(r, "warning: '%s' is left out: the compiler has left nothing that is executed once a visit at %zu of its places in '%s'; "
-				   "compile with cozbpf's coz.h instead of Coz's, or name a place with -P",
+			run_say(r,
+			    "warning: '%s' is left out: the compiler has left nothing that is executed once a visit at %zu of its places "
+			    "in '%s'; "
+			    "compile with cozbpf's coz.h instead of Coz's, or name a place with -P",
 			    markers[i].name, markers[i].n_lost, object_path(o));
 			continue;
 		}
