@@ -45,10 +45,10 @@ check "the server runs in a container" [ "${pid:-0}" -gt 0 ]
 check "in a PID namespace of its own" grep -qE '^NSpid:.*[[:space:]]1$' "/proc/$pid/status"
 check "under a seccomp filter" grep -qE '^Seccomp:.2' "/proc/$pid/status"
 grep -cE ' r-xp ' "/proc/$pid/maps" >"$dir/before"
-start "$tool" -v --no-tui -P request=/bin/memcached:resp_finish -P reply=tracepoint:syscalls:sys_enter_sendmsg -d 60s -o "$dir/profile.coz" -p "$pid"
+start "$tool" -v --no-tui -P request=/bin/memcached:resp_finish -P reply=tracepoint:syscalls:sys_enter_sendmsg -d 240s -o "$dir/profile.coz" -p "$pid"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
-memcaslap -s 127.0.0.1:$port -T 1 -c 16 -x 2500000 >"$dir/load" 2>&1 || bad "the load runs"
-kill -INT "$tool_pid"
+memcaslap -s 127.0.0.1:$port -T 1 -c 16 -x 2000000 >"$dir/load" 2>&1 || bad "the load runs"
+check "cozbpf was there all the time" kill -INT "$tool_pid"
 ended 20 0 "it ends when told"
 cat "$dir/load"
 says "'/bin/memcached': [0-9]{4,} lines in scope" "process $pid: pause handler taken out;" "process $pid \(memcached\): [0-9]{4,} samples" \

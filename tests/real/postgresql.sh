@@ -55,10 +55,10 @@ run 2 "$tool" -q -b '%/cozwork.so' -P "usdt:$bin/postgres:postgresql:transaction
 says "error: no static probe 'postgresql:transaction_commit'" "hint: did you mean 'postgresql:transaction__commit'"
 
 echo "-- its probe and a function of ours"
-start "$tool" -v --no-tui -b '%/cozwork.so' -P "$commit" -P "query=usdt:$bin/postgres:postgresql:query__done" --experiment-length 200ms -d 60s -o "$dir/p.coz" -p "$server"
+start "$tool" -v --no-tui -b '%/cozwork.so' -P "$commit" -P "query=usdt:$bin/postgres:postgresql:query__done" --experiment-length 200ms -d 240s -o "$dir/p.coz" -p "$server"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 as_postgres "$bin/pgbench" -n -h "$dir/db" -p "$port" -c 2 -j 1 -t 12000 -f "$dir/work.sql" postgres >"$dir/load" 2>&1 || bad "the load runs"
-kill -INT "$tool_pid"
+check "cozbpf was there all the time" kill -INT "$tool_pid"
 ended 20 0 "it ends when told"
 says "^ +1  $line +\+0\.[4-9]"
 n=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$dir/load")
