@@ -36,9 +36,7 @@ static __always_inline void hand_over(struct pt_regs *ctx)
 		pause_here(ctx, t, task, now, debt);
 }
 
-/* Hook: uprobe or uretprobe, task context. Reads the thread state, writes the point's counters, begins and latencies, at a begin the thread state, too. No loops beyond delay.h's. */
-SEC("uprobe")
-int on_visit(struct pt_regs *ctx)
+static __always_inline int probe_hit(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
@@ -48,12 +46,21 @@ int on_visit(struct pt_regs *ctx)
 	return 0;
 }
 
+/*
+ * Hook: uprobe or uretprobe, task context. Reads the thread state, writes the point's counters, begins and latencies, at a begin the thread state, too. No
+ * loops beyond delay.h's.
+ */
+SEC("uprobe")
+int on_visit(struct pt_regs *ctx)
+{
+	return probe_hit(ctx);
+}
+
 /* The same for many places at once (uprobe_multi), which is a program of another kind. */
 SEC("uprobe")
 int on_visits(struct pt_regs *ctx)
 {
-	visit(ctx, bpf_get_attach_cookie(ctx));
-	return 0;
+	return probe_hit(ctx);
 }
 
 /* Hook: any tracepoint, in whatever context it has: a visit by the current thread. Otherwise the same. */
