@@ -352,7 +352,7 @@ int estimate_profile(const struct profile *p, const struct estimate_options *opt
 	err = observations_init(&o, p);
 	if (err)
 		return err;
-	err = totals_init(&t, p, &o);
+	err = observations_level_runs(&o, p->n_runs) || totals_init(&t, p, &o) ? -ENOMEM : 0;
 	if (!err) {
 		err = baselines_init(&b, &o, p);
 		if (!err) {
