@@ -34,7 +34,7 @@ profile() {
 	printf 'startup\ttime=%s\tbuild-id=%s\tspeedups=4\n' "$1" "$2"
 	for i in 0 1 2 3 4 5 6 7; do
 		for cell in 0 25 50 75 100; do
-			ns=$(($3 * (10000 - $4 * cell) / 10000 * (99 + (i + cell / 25) % 3)))
+			ns=$(($3 * (10000 - $4 * cell) * (99 + (i + cell / 25) % 3) / 10000))
 			printf 'experiment\tselected=/src/a.c:7\tspeedup=%d.%02d\tduration=%d\tselected-samples=%d\n' $((cell / 100)) $((cell % 100)) $ns $(($5 * $3 / 20000000))
 			printf 'throughput-point\tname=done\tdelta=100\n'
 			printf 'latency-point\tname=request\tarrivals=100\tdepartures=100\tdifference=2\tintegral=%d\tleast=0\n' $((2 * ns))

@@ -89,7 +89,8 @@ if ! grep -qa __asan_init "$tool"; then
 	(ulimit -v 80000 && exec "$tool" report --folded samples.coz) >out 2>err || { echo "samples take memory"; cat err; failed=1; }
 	grep -q '^/src/directory/file.c;/src/directory/file.c:7 899907$' out || { echo "samples: other counts"; failed=1; }
 	(ulimit -v 80000 && exec "$tool" report experiments.coz) >out 2>err
-	[ $? -eq 1 ] && grep -q "out of memory while reading 'experiments.coz'" err || { echo "the end of memory is not told"; cat err; failed=1; }
+	rc=$?
+	{ [ $rc -eq 1 ] && grep -q "out of memory while reading 'experiments.coz'" err; } || { echo "the end of memory is not told"; cat err; failed=1; }
 fi
 "$tool" report --json good.coz >a.json
 "$tool" report --json good.coz >b.json

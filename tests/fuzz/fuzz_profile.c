@@ -2,15 +2,18 @@
 /*
  * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is written again reads as the same.
  * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
- *        user/core/{stats,names,run*,line_counts}.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded}.c -lcjson -lm
+ *        user/core/{stats,names,paths,run*,line_counts,compare*}.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded,compare*}.c -lcjson -lm
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/estimate.h"
+#include "core/compare.h"
 #include "core/runs.h"
+#include "report/compare.h"
 #include "report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -73,6 +76,23 @@ static void check_round_trip(const struct profile *p)
 	free(text);
 }
 
+static void check_comparison(FILE *out, const struct profile *p, const struct estimate *e)
+{
+	struct compare_side side = {p, e};
+	struct text_options text = {.width = 80};
+	struct comparison c;
+	struct compare_report r = {"a", "b", &side, &side, &c};
+
+	require(!compare_profiles(&side, &side, &c), "memory suffices");
+	if (e->n_lines)
+		require(!compare_predict(&c, &side, &side, e->lines[0].line, e->runs % 2 ? 0.3 : NAN), "a line is found by its name");
+	for (size_t i = 0; i < c.n_points; i++)
+		require(!(c.points[i].speedup.lo > 0) && !(c.points[i].speedup.hi < 0), "a profile is as fast as itself");
+	compare_text(out, &r, &text);
+	compare_json(out, &r);
+	comparison_deinit(&c);
+}
+
 static void check_estimate(const struct profile *p)
 {
 	struct estimate_options options = {.seed = 1, .replicates = 40};
@@ -93,6 +113,7 @@ static void check_estimate(const struct profile *p)
 	report_text(out, &e, &text);
 	report_json(out, &e);
 	report_csv(out, &e);
+	check_comparison(out, p, &e);
 	fclose(out);
 	estimate_deinit(&e);
 }

@@ -49,8 +49,8 @@ files() {
 }
 
 check 'make deb' make deb
-deb=$(ls -t "$build"/cozbpf_*.deb | head -n 1)
 version=$(sed -n 's/^VERSION := //p' Makefile)
+deb=$build/cozbpf_$version-1_$(dpkg --print-architecture).deb
 check 'lintian has nothing to say' lintian --allow-root --fail-on error,warning "$deb"
 lintian --allow-root "$deb" | tee "$dir/lintian"
 check 'no word of lintian' [ ! -s "$dir/lintian" ]

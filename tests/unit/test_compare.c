@@ -112,6 +112,8 @@ TEST(predictions_hold_or_not)
 	CHECK(p.difference.hi < 0);
 	p = predict(0.25, 0.5, &err);
 	CHECK_EQ(p.agreement, AGREE_MORE);
+	p = predict(0.05, 0.0, &err); /* 3 % are not to be told from nothing, but from 5 % */
+	CHECK(p.agreement == AGREE_LESS || p.agreement == AGREE_YES);
 	p = predict(NAN, 0.3, &err); /* the profiles hold no samples */
 	CHECK_EQ(err, 0);
 	CHECK(isnan(p.at.value));
@@ -129,6 +131,24 @@ static struct profile read_text(const char *text)
 	CHECK_EQ(profile_read(&p, in, "test", &e), 0);
 	fclose(in);
 	return p;
+}
+
+/* An interval in which no gain at all lies as well confirms nothing. */
+TEST(wide_intervals_confirm_nothing)
+{
+	struct comparison c;
+	struct side b, a;
+
+	side_init(&b, POISSON, 8, 0.2, 30, 1);
+	side_init(&a, POISSON, 8 / 0.9, 0.2, 30, 2);
+	CHECK_EQ(compare_profiles(&b.side, &a.side, &c), 0);
+	CHECK_EQ(compare_predict(&c, &b.side, &a.side, "a.c:1", 0.5), 0);
+	CHECK(c.predictions[0].difference.lo < 0 && c.predictions[0].difference.hi > 0);
+	CHECK(c.predictions[0].difference.hi - c.predictions[0].difference.lo > 0.2);
+	CHECK_EQ(c.predictions[0].agreement, AGREE_UNKNOWN);
+	comparison_deinit(&c);
+	side_deinit(&b);
+	side_deinit(&a);
 }
 
 /* Names: all of it, its end, several, none. And what a line's samples per visit say of it. */

@@ -56,7 +56,12 @@ enum compare_source {
 	CURVE_SLOPE,   /* beyond the last one: by the regression */
 };
 
-enum compare_agreement { AGREE_UNKNOWN, AGREE_YES, AGREE_MORE, AGREE_LESS }; /* more: gained more than was predicted, for certain */
+enum compare_agreement {
+	AGREE_UNKNOWN,
+	AGREE_YES,
+	AGREE_MORE,
+	AGREE_LESS
+}; /* More: gained more than was predicted, for certain. Unknown: the interval is so wide that no gain at all would agree as well. */
 
 /* How the prediction for a line held, at one progress point. */
 struct compare_prediction {

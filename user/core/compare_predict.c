@@ -15,6 +15,7 @@
 #include "core/stats.h"
 
 #define MIN_SAMPLES 30 /* of the line in delay-free time: fewer tell its speed to 18 % at best */
+#define MIN_TOLD 0.05  /* program speedup: that a line has no effect can be told with such an interval on either side, as in estimate.c */
 #define SAME 0.0005    /* speedups are written with two decimals */
 
 const char *compare_agreement_name(enum compare_agreement a)
@@ -108,8 +109,13 @@ static void judge(struct compare_prediction *p)
 		p->agreement = AGREE_UNKNOWN;
 	else if (p->difference.lo > 0)
 		p->agreement = AGREE_MORE;
+	else if (p->difference.hi < 0)
+		p->agreement = AGREE_LESS;
+	/* What does not tell the prediction from none at all does not confirm it. */
+	else if ((p->difference.hi - p->difference.lo) / 2 < fmax(fabs(y->value), MIN_TOLD))
+		p->agreement = AGREE_YES;
 	else
-		p->agreement = p->difference.hi < 0 ? AGREE_LESS : AGREE_YES;
+		p->agreement = AGREE_UNKNOWN;
 }
 
 static const struct compare_point *find_point(const struct comparison *c, const char *progress, bool is_latency)

@@ -117,6 +117,8 @@ static inline bool is_latency_point(uint32_t point)
 
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
+/* estimate_runs.c. Brings the times of runs that differ in speed to one level, for ratios between them. 0 or -ENOMEM. */
+int observations_level_runs(struct observations *o, size_t n_runs);
 /* Fills time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */
 void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 

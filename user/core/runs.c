@@ -24,16 +24,20 @@ bool runs_other_build(const struct profile *p, size_t *ret_first, size_t *ret_ot
 
 size_t runs_count_builds(const struct profile *p)
 {
+	struct names builds = {0};
+	const char *last = "";
 	size_t n = 0;
+	uint32_t id;
 
+	/* Runs of a build mostly follow each other. Without memory some may count twice. */
 	for (size_t i = 0; i < p->n_runs; i++) {
-		bool seen = !p->runs[i].build_id[0];
-
-		/* Runs of a build mostly follow each other. */
-		for (size_t j = i; j-- > 0 && !seen;)
-			seen = !strcmp(p->runs[j].build_id, p->runs[i].build_id);
-		n += !seen;
+		if (!p->runs[i].build_id[0] || !strcmp(p->runs[i].build_id, last))
+			continue;
+		last = p->runs[i].build_id;
+		n += names_id(&builds, last, &id) != 0;
 	}
+	n += builds.n;
+	names_deinit(&builds);
 	return n;
 }
 

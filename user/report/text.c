@@ -253,8 +253,8 @@ int report_text(FILE *out, const struct estimate *e, const struct text_options *
 	for (size_t i = 0; i < e->n_lines; i++) {
 		bool seen = false;
 
-		for (size_t j = 0; j < i; j++)
-			seen |= is_of(&e->lines[j], &e->lines[i]);
+		for (size_t j = 0; j < i && !seen; j++)
+			seen = is_of(&e->lines[j], &e->lines[i]);
 		if (!seen)
 			print_point(&l, &e->lines[i]);
 	}
