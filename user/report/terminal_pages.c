@@ -10,14 +10,16 @@
 
 #include "report/words.h"
 
-#define MIN_LABEL 10  /* columns of a line's name, however narrow the screen */
+#define MIN_LABEL 9   /* columns of a line's name, however narrow the screen */
 #define CURVE 8       /* columns of a curve, */
 #define CURVE_WIDE 20 /* and where there is room: one for each of Coz's speedups */
 #define BAR 15        /* of an interval, at least */
 #define BAR_WIDE 41
+#define WIDE 100       /* columns of a screen that has room for more */
+#define FIGURES 51     /* columns of a point's figures, latencies apart */
 #define MIN_SCALE 0.05 /* of the highest block: noise is not drawn as mountains */
 #define SOURCE_ROWS 9  /* of a line's source, */
-#define SOURCE_PART 3  /* which take no more than one of so many */
+#define SOURCE_PART 2  /* which take no more than one of so many */
 
 /* Columns of the list; 0: there is no room for it. */
 struct layout {
@@ -178,14 +180,30 @@ static void scroll_to(struct terminal_view *v, const struct terminal_rows *r, si
 		v->first = r->selected - rows + 1;
 }
 
-static void draw_point(const struct terminal_view *v, const struct terminal_rows *r, struct terminal_screen *ret, int y)
+/* A latency as it is now. */
+static const struct estimate_latency *latency_named(const struct estimate *e, const char *name)
 {
+	for (size_t i = 0; i < e->n_latencies; i++)
+		if (!strcmp(e->latencies[i].name, name))
+			return &e->latencies[i];
+	return NULL;
+}
+
+static void draw_point(
+    const struct terminal_view *v, const struct estimate *e, const struct terminal_rows *r, struct terminal_screen *ret, int y)
+{
+	const struct estimate_latency *latency = r->point->is_latency ? latency_named(e, r->point->progress) : NULL;
 	int x = put(ret, 1, y, LOOK_BOLD, "%s %s", r->point->is_latency ? "latency" : "progress point", r->point->progress);
+	char words[1024];
 
 	if (r->n_points > 1)
-		put(ret, x, y, LOOK_PLAIN, "  (%zu of %zu, Tab: the next)", v->point + 1, r->n_points);
+		x = put(ret, x, y, LOOK_PLAIN, "  (%zu of %zu, Tab: the next)", v->point % r->n_points + 1, r->n_points);
 	if (v->filter[0] && !v->is_typing)
-		put(ret, x + (r->n_points > 1 ? 26 : 0), y, LOOK_PLAIN, "  with '%s': %zu", v->filter, r->n);
+		x = put(ret, x, y, LOOK_PLAIN, "  with '%s': %zu", v->filter, r->n);
+	if (latency) {
+		latency_words(&latency->now, words, sizeof(words));
+		put(ret, x, y, LOOK_PLAIN, "  now %s", words);
+	}
 }
 
 void draw_lines(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int first, int end)
@@ -201,7 +219,7 @@ void draw_lines(struct terminal_view *v, const struct estimate *e, struct termin
 	}
 	l.prefix = r.prefix;
 	if (r.n_points > 1 || end - first >= 8)
-		draw_point(v, &r, ret, first++);
+		draw_point(v, e, &r, ret, first++);
 	set_scale(&l, &r);
 	set_columns(&l, &r, ret->width);
 	if (end - first >= 3)
@@ -235,16 +253,27 @@ static void draw_trend(const struct terminal_view *v, const struct estimate_line
 		x = put_item(ret, x, y, i + 1 == n ? LOOK_BOLD : LOOK_PLAIN, ret->unicode ? "±%.2f" : "+-%.2f", half[i]);
 }
 
-static void draw_summary(
-    const struct terminal_view *v, const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int *y)
+static void draw_facts(const struct estimate_line *l, struct terminal_screen *ret, int y)
 {
-	char words[1024], text[1100];
-	int x;
+	int x = put_item(ret, 1, y, LOOK_PLAIN, "%s %s", l->is_latency ? "latency" : "progress", l->progress);
 
-	put_label(ret, 1, *y, ret->width - 2, LOOK_BOLD, l->line);
-	++*y;
+	if (isfinite(l->slope_lo))
+		x = put_item(ret, x, y, LOOK_PLAIN, "slope %+.2f (%+.2f to %+.2f)", l->slope, l->slope_lo, l->slope_hi);
+	x = put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " experiments, %" PRIu64 " baselines", l->experiments, l->baselines);
+	put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " samples", l->samples);
+}
+
+/* Returns the row after it. */
+static int draw_summary(
+    const struct terminal_view *v, const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
+{
+	const char *file = strrchr(l->line, '/');
+	char words[1024], text[1100];
+
+	if (y < end)
+		put_label(ret, 1, y++, ret->width - 2, LOOK_BOLD, l->line);
 	if (is_ranked(l))
-		effect_words(l, strrchr(l->line, '/') ? strrchr(l->line, '/') + 1 : l->line, words, sizeof(words));
+		effect_words(l, file ? file + 1 : l->line, words, sizeof(words));
 	else
 		shortage_words(e, l, words, sizeof(words));
 	snprintf(text, sizeof(text), "%s%s",
@@ -252,61 +281,75 @@ static void draw_summary(
 	    : is_ranked(l)                  ? ""
 					    : "not enough data yet: ",
 	    words);
-	*y = put_words(ret, 1, *y, *y + 3, is_ranked(l) ? LOOK_PLAIN : LOOK_WARN, text);
-	x = put_item(ret, 1, *y, LOOK_PLAIN, "%s %s", l->is_latency ? "latency" : "progress", l->progress);
-	if (isfinite(l->slope_lo))
-		x = put_item(ret, x, *y, LOOK_PLAIN, "slope %+.2f (%+.2f to %+.2f)", l->slope, l->slope_lo, l->slope_hi);
-	x = put_item(ret, x, *y, LOOK_PLAIN, "%" PRIu64 " experiments, %" PRIu64 " baselines", l->experiments, l->baselines);
-	put_item(ret, x, *y, LOOK_PLAIN, "%" PRIu64 " samples", l->samples);
-	++*y;
-	draw_trend(v, l, ret, (*y)++);
+	y = put_words(ret, 1, y, end < y + 3 ? end : y + 3, is_ranked(l) ? LOOK_PLAIN : LOOK_WARN, text);
+	if (y < end)
+		draw_facts(l, ret, y++);
+	if (y < end)
+		draw_trend(v, l, ret, y++);
+	return y;
 }
 
-/* Columns of a point's row before what is drawn to scale. */
+static int put_latency(const struct latency_figures *f, struct terminal_screen *ret, int x, int y)
+{
+	char mean[32], tail[32];
+
+	time_words(f->mean.value, mean, sizeof(mean));
+	time_words(f->p99.value, tail, sizeof(tail));
+	x = put(ret, x, y, LOOK_PLAIN, "  %8s", mean);
+	return ret->width >= WIDE ? put(ret, x, y, LOOK_PLAIN, "  %8s", tail) : x;
+}
+
+/* A point's row before what is drawn to scale; returns the column after it. */
 static int put_figures(const struct estimate_line *l, size_t i, struct terminal_screen *ret, int y)
 {
 	const struct estimate_point *p = &l->points[i];
 	int x = put(ret, 0, y, LOOK_PLAIN, "%4.0f %%  ", p->line_speedup * 100);
-	char mean[32], tail[32];
 
 	x = put(ret, x, y, p->program_speedup < 0 ? LOOK_LOSS : LOOK_GAIN, "%+6.1f %%", p->program_speedup * 100);
 	if (isfinite(p->ci_lo))
 		put(ret, x, y, LOOK_PLAIN, "  %+6.1f .. %+6.1f", p->ci_lo * 100, p->ci_hi * 100);
 	x = put(ret, x + 18, y, LOOK_PLAIN, "  %5" PRIu64 " %8" PRIu64, p->experiments, p->visits);
-	if (!l->latencies)
-		return x;
-	time_words(l->latencies[1 + i].mean.value, mean, sizeof(mean));
-	time_words(l->latencies[1 + i].p99.value, tail, sizeof(tail));
-	x = put(ret, x, y, LOOK_PLAIN, "  %8s", mean);
-	return ret->width >= 100 ? put(ret, x, y, LOOK_PLAIN, "  %8s", tail) : x;
+	return l->latencies ? put_latency(&l->latencies[1 + i], ret, x, y) : x;
+}
+
+static struct axis points_axis(const struct estimate_line *l)
+{
+	struct axis ret = {0, MIN_SCALE, 0};
+
+	for (size_t i = 0; i < l->n_points; i++) {
+		const struct estimate_point *p = &l->points[i];
+
+		ret.lo = fmin(ret.lo, fmin(p->program_speedup, p->ci_lo)); /* fmin() and fmax() pass over NaN */
+		ret.hi = fmax(ret.hi, fmax(p->program_speedup, p->ci_hi));
+	}
+	return ret;
 }
 
 static void draw_points(struct terminal_view *v, const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
 {
-	struct axis a = {0, MIN_SCALE, 0};
-	size_t rows = end > y + 1 ? (size_t)(end - y - 1) : 0;
-	char now[64] = "", mean[32];
-	int x = put(ret, 0, y, LOOK_DIM, "faster      gain   95 %% interval      exp.   visits");
+	struct axis a = points_axis(l);
+	size_t rows;
 
-	if (l->latencies) {
-		time_words(l->latencies[0].mean.value, mean, sizeof(mean));
-		snprintf(now, sizeof(now), "%s, now %s", ret->width >= 100 ? "      mean       p99" : "      mean", mean);
+	if (y < end)
+		put(ret, put(ret, 0, y, LOOK_DIM, "faster      gain   95 %% interval      exp.   visits"), y, LOOK_DIM, "%s",
+		    !l->latencies        ? ""
+		    : ret->width >= WIDE ? "      mean       p99"
+					 : "      mean");
+	y++;
+	if (l->latencies && y < end) {
+		put(ret, 0, y, LOOK_PLAIN, "   0 %%");
+		put_latency(&l->latencies[0], ret, FIGURES, y++);
 	}
-	put(ret, x, y, LOOK_DIM, "%s", now);
-	for (size_t i = 0; i < l->n_points; i++) {
-		const struct estimate_point *p = &l->points[i];
-
-		a.lo = fmin(a.lo, fmin(p->program_speedup, isfinite(p->ci_lo) ? p->ci_lo : 0));
-		a.hi = fmax(a.hi, fmax(p->program_speedup, isfinite(p->ci_hi) ? p->ci_hi : 0));
-	}
+	if (!l->n_points && y < end)
+		put(ret, 1, y, LOOK_PLAIN, "no speedup has been measured yet");
+	rows = end > y ? (size_t)(end - y) : 0;
 	v->scrolled = l->n_points > rows ? v->scrolled < l->n_points - rows ? v->scrolled : l->n_points - rows : 0;
-	for (size_t i = v->scrolled; i < l->n_points && i < v->scrolled + rows; i++) {
-		x = put_figures(l, i, ret, ++y) + 2;
+	for (size_t i = v->scrolled; i < l->n_points && i < v->scrolled + rows; i++, y++) {
+		int x = put_figures(l, i, ret, y) + 2;
+
 		a.columns = ret->width - x - 1;
 		put_interval(ret, x, y, &a, l->points[i].ci_lo, l->points[i].program_speedup, l->points[i].ci_hi);
 	}
-	if (!l->n_points)
-		put(ret, 1, y + 1, LOOK_PLAIN, "no speedup has been measured yet");
 }
 
 /* One row of text, its tabs as blanks. */
@@ -356,7 +399,7 @@ void draw_line(
 {
 	struct terminal_rows r;
 	const struct estimate_line *l;
-	int source = (end - first) / SOURCE_PART;
+	int source;
 
 	if (terminal_rows_init(&r, v, e) || !r.n) {
 		draw_none(v, e, ret, first);
@@ -364,11 +407,12 @@ void draw_line(
 		return;
 	}
 	l = &e->lines[r.index[r.selected]];
-	draw_summary(v, e, l, ret, &first);
+	first = draw_summary(v, e, l, ret, first, end);
+	source = (end - first) / SOURCE_PART;
 	source = source > SOURCE_ROWS ? SOURCE_ROWS : source;
-	if (s->source && source >= 1) {
+	if (s->source && source >= 3) {
 		draw_source(l, s, ret, end - source, end);
-		end -= source + (source > 3);
+		end -= source + 1;
 	}
 	draw_points(v, l, ret, first, end);
 	terminal_rows_deinit(&r);
