@@ -15,6 +15,7 @@
 #define CURVE_WIDE 20 /* and where there is room: one for each of Coz's speedups */
 #define BAR 15        /* of an interval, at least */
 #define BAR_WIDE 41
+#define HEIGHT_WORDS 6 /* rows that must be left for sentences */
 #define WIDE 100       /* columns of a screen that has room for more */
 #define FIGURES 51     /* columns of a point's figures, latencies apart */
 #define MIN_SCALE 0.05 /* of the highest block: noise is not drawn as mountains */
@@ -263,15 +264,11 @@ static void draw_facts(const struct estimate_line *l, struct terminal_screen *re
 	put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " samples", l->samples);
 }
 
-/* Returns the row after it. */
-static int draw_summary(
-    const struct terminal_view *v, const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
+static int draw_words(const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y)
 {
 	const char *file = strrchr(l->line, '/');
 	char words[1024], text[1100];
 
-	if (y < end)
-		put_label(ret, 1, y++, ret->width - 2, LOOK_BOLD, l->line);
 	if (is_ranked(l))
 		effect_words(l, file ? file + 1 : l->line, words, sizeof(words));
 	else
@@ -281,10 +278,20 @@ static int draw_summary(
 	    : is_ranked(l)                  ? ""
 					    : "not enough data yet: ",
 	    words);
-	y = put_words(ret, 1, y, end < y + 3 ? end : y + 3, is_ranked(l) ? LOOK_PLAIN : LOOK_WARN, text);
+	return put_words(ret, 1, y, y + 3, is_ranked(l) ? LOOK_PLAIN : LOOK_WARN, text);
+}
+
+/* Returns the row after it. With few rows it is short: the curve matters more. */
+static int draw_summary(
+    const struct terminal_view *v, const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
+{
+	if (y < end)
+		put_label(ret, 1, y++, ret->width - 2, LOOK_BOLD, l->line);
+	if (end - y >= HEIGHT_WORDS)
+		y = draw_words(e, l, ret, y);
 	if (y < end)
 		draw_facts(l, ret, y++);
-	if (y < end)
+	if (end - y >= HEIGHT_WORDS)
 		draw_trend(v, l, ret, y++);
 	return y;
 }
