@@ -149,12 +149,38 @@ static void name_target(struct runner *r)
 		    procfs_comm(r->attached[i].pid, comm, sizeof(comm)), r->attached[i].pid);
 }
 
+/* A process that writes to the same terminal, as one that was started in a shell's background does; 0: none is known to. */
+static int find_writer(const struct runner *r)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	/* A container's terminals may have our numbers: the file system tells. */
+	if (!r->view->shares_stderr || fstat(STDERR_FILENO, &ours))
+		return 0;
+	for (unsigned i = 0; i < r->n_attached; i++) {
+		for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+			snprintf(path, sizeof(path), "/proc/%d/fd/%d", r->attached[i].pid, fd);
+			if (!stat(path, &theirs) && theirs.st_rdev == ours.st_rdev && theirs.st_dev == ours.st_dev)
+				return r->attached[i].pid;
+		}
+	}
+	return 0;
+}
+
 void run_view_open(struct runner *r)
 {
 	struct view *v = r->view;
+	int writer;
 
 	if (!v || v->screen || v->is_lost)
 		return;
+	writer = r->o.tui ? 0 : find_writer(r);
+	if (writer) {
+		run_say(r, "no live view: process %d writes to this terminal (--tui shows it all the same)", writer);
+		v->is_lost = true;
+		return;
+	}
 	setlocale(LC_CTYPE, "");
 	run_progress_clear(r);
 	r->progress_shown = false;
