@@ -25,6 +25,7 @@ on_adopt 600 2800
 on_exec 180 250
 on_exit 250 400
 on_visit 700 2700
+on_visits 700 2700
 on_tracepoint 700 2700
 on_counter 80 100
 on_call 950 3500

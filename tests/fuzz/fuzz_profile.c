@@ -2,7 +2,7 @@
 /*
  * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is written again reads as the same.
  * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
- *        user/core/stats.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words}.c -lcjson -lm
+ *        user/core/{stats,names,run*,line_counts}.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded}.c -lcjson -lm
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/estimate.h"
+#include "core/runs.h"
 #include "report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -91,8 +92,39 @@ static void check_estimate(const struct profile *p)
 	estimate_reason(p, &e, &err);
 	report_text(out, &e, &text);
 	report_json(out, &e);
+	report_csv(out, &e);
 	fclose(out);
 	estimate_deinit(&e);
+}
+
+/* What is done with several files; last, for it changes the profile. */
+static void check_runs(struct profile *p)
+{
+	uint32_t *twins = calloc(p->n_runs + 1, sizeof(*twins));
+	bool *drop = calloc(p->n_runs + 1, sizeof(*drop));
+	FILE *out = fopen("/dev/null", "w");
+	struct line_counts counts;
+	const char *a, *b;
+	size_t run, n = 0;
+
+	require(!line_counts_init(&counts, p), "memory suffices");
+	report_folded(out, &counts);
+	line_counts_deinit(&counts);
+	fclose(out);
+	require(runs_find_moved(p, &run, &a, &b) >= 0, "memory suffices");
+	require(runs_move_sources(p, "/src", "/a") >= 0, "memory suffices");
+	require(!runs_find_twins(p, twins), "memory suffices");
+	for (size_t i = 0; i < p->n_runs; i++) {
+		require(twins[twins[i]] == twins[i], "what is kept is not a twin itself");
+		drop[i] = twins[i] != i;
+		n += !drop[i];
+	}
+	runs_drop(p, drop);
+	require(p->n_runs == n, "the others are kept");
+	for (size_t i = 0; i < p->n_experiments; i++)
+		require(p->experiments[i].run < n, "runs are renumbered");
+	free(twins);
+	free(drop);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -103,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (p.n_runs)
 			check_round_trip(&p);
 		check_estimate(&p);
+		check_runs(&p);
 	}
 	if (size)
 		profile_deinit(&p);

@@ -62,6 +62,7 @@ struct process {
 	bool probed; /* its calls, for --sync=uprobe */
 	bool injected;
 	struct injection injection; /* when it is */
+	uint64_t blocked;           /* pauses that could not be asked for since the signal was blocked, at the last look */
 	uint64_t shim_ns;           /* when to look whether it has a pause handler; 0: not any more */
 	struct process *next;
 };
@@ -93,10 +94,11 @@ struct runner {
 	struct launch launch;
 	struct attached *attached; /* none when a command is launched */
 	unsigned n_attached;
-	int claim_fd;      /* of the command (owner.h) */
-	char cgroup[4096]; /* directory of the control group attached to; empty: none */
-	uint64_t join_ns;  /* when to look for its new members */
-	int signal;        /* number of the pause signal */
+	int claim_fd;        /* of the command (owner.h) */
+	char cgroup[4096];   /* directory of the control group attached to; empty: none */
+	uint64_t join_ns;    /* when to look for its new members */
+	int signal;          /* number of the pause signal */
+	uint64_t unblock_ns; /* when to look who blocks it */
 	struct point points[COZBPF_POINTS];
 	struct place *places; /* run_points.c */
 	unsigned n_points;
@@ -270,7 +272,8 @@ void run_inject_after_exec(struct runner *r, struct process *p);
 void run_inject_after_fork(struct process *child, const struct process *parent);
 void run_inject_due(struct runner *r, struct process *p, uint64_t now);
 int run_inject_now(struct runner *r, struct process *p, struct error *e);
-void run_inject_undo(struct runner *r); /* after session_detach() */
+void run_inject_unblock(struct runner *r, uint64_t now); /* while no thread is in a pause */
+void run_inject_undo(struct runner *r);                  /* after session_detach() */
 
 /* run_finish.c: records at the end of a run; ranked answer, or the reason why there is none. Returns the tool's exit status. */
 int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);

@@ -301,6 +301,7 @@ static uint64_t step_cool(struct runner *r, uint64_t now)
 		return r->deadline_ns;
 	if (now < horizon)
 		return horizon;
+	run_inject_unblock(r, now);
 	start_pick(r);
 	return now;
 }

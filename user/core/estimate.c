@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/runs.h"
+
 #define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01      /* less is no effect, however sure: nobody optimizes for it */
@@ -142,6 +144,8 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
 	uint64_t samples = 0, runtime_ns = 0, executed = 0, outsiders = 0;
 
 	e->experiments = p->n_experiments;
+	e->runs = p->n_runs;
+	e->builds = runs_count_builds(p);
 	for (size_t i = 0; i < p->n_runs; i++) {
 		samples += p->runs[i].samples;
 		e->lost += p->runs[i].lost;

@@ -183,12 +183,16 @@ static void print_summary(const struct layout *l)
 	fprintf(l->out, "%" PRIu64 " experiments, %" PRIu64 " samples", e->experiments, e->samples);
 	if (e->runtime_s > 0)
 		fprintf(l->out, ", %.1f s", e->runtime_s);
+	if (e->runs > 1)
+		fprintf(l->out, ", %zu runs", e->runs);
 	fprintf(l->out, ", %" PRIu64 " lost", e->lost);
 	if (e->dropped_experiments)
 		fprintf(l->out, ", %" PRIu64 " spoilt experiments dropped", e->dropped_experiments);
 	if (e->n_dropped)
 		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped, e->n_dropped == 1 ? "" : "s");
 	putc('\n', l->out);
+	if (e->builds > 1)
+		fprintf(l->out, "warning: these are runs of %zu builds: a line of one need not be the same in another\n", e->builds);
 	if (e->outsiders >= OUTSIDERS_MANY)
 		fprintf(l->out,
 		    "warning: other programs had %.0f %% of the CPU time that the program wanted: profile on a quieter machine to trust "
