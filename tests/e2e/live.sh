@@ -258,4 +258,16 @@ keys "$launch ./running plain 2 3 >out.txt 2>err.txt; echo status \$?" Enter
 shows "with its standard input on the terminal the keys are its own" "the keys are the command's"
 shows "and it ends" '^status 0'
 restored "launched without keys"
+
+echo "-- the terminal goes"
+begin
+terminal
+rm -f "$dir/p.coz"
+keys "$attach $target_pid" Enter
+shows "the view comes" '^ [1-9][0-9]* experiments'
+pid=$(pgrep -f "^$tool -P progress .* -p $target_pid\$")
+"${tm[@]}" kill-server
+check "profiling ends" wait_for "$patience" gone "$pid"
+check "there is a profile" eval "'$tool' report --json '$dir/p.coz' >/dev/null"
+check "the target goes on" is_state "$target_pid" [RS]
 finish
