@@ -31,7 +31,7 @@ CFLAGS ?= -O2 -g
 DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
-PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lm
+PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu

@@ -26,24 +26,6 @@ struct layout {
 	double scale;     /* program speedup of the highest block, per progress point */
 };
 
-/* Length of the longest common prefix of all lines' paths that ends with '/'. */
-static size_t common_prefix(const struct estimate *e)
-{
-	const char *first = e->n_lines ? e->lines[0].line : "";
-	const char *slash;
-	size_t n = strlen(first);
-
-	for (size_t i = 0; i < e->n_lines; i++) {
-		size_t j = 0;
-
-		while (j < n && e->lines[i].line[j] == first[j])
-			j++;
-		n = j;
-	}
-	slash = memrchr(first, '/', n);
-	return slash ? (size_t)(slash - first) + 1 : 0;
-}
-
 static const char *label_of(const struct layout *l, const struct estimate_line *line)
 {
 	return line->line + l->prefix;
@@ -64,17 +46,11 @@ static void print_label(const struct layout *l, const struct estimate_line *line
 /* One block per point, or per column when there are more points than columns; losses have a mark of their own. */
 static void print_curve(const struct layout *l, const struct estimate_line *line)
 {
-	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "#", "@"};
-	const char *const *marks = l->o->unicode ? blocks : ascii;
 	size_t n = line->n_points, columns = n < (size_t)l->curve ? n : (size_t)l->curve;
 
 	for (size_t i = 0; i < columns; i++) {
 		const struct estimate_point *p = &line->points[(i + 1) * n / columns - 1];
-		double height = p->program_speedup / l->scale;
-		int mark = (int)fmin(fmax(0, height * 8), 7);
-
-		fputs(height < -1.0 / 16 ? (l->o->unicode ? "▽" : "v") : marks[mark], l->out);
+		fputs(curve_mark(p->program_speedup / l->scale, l->o->unicode), l->out);
 	}
 	fprintf(l->out, "%*s", l->curve - (int)columns, "");
 }
@@ -234,7 +210,7 @@ static void print_legend(const struct layout *l)
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
 {
-	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_prefix(e)};
+	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_directories(e)};
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
 	bool ranked = false;
 

@@ -3,9 +3,16 @@
 #ifndef COZBPF_WORDS_H
 #define COZBPF_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/estimate.h"
+
+/* Bytes of the directories that all lines share: they are not printed. */
+size_t common_directories(const struct estimate *e);
+
+/* A point of a curve as one character: a block of one of eight heights, @share of the highest; losses have a mark of their own. */
+const char *curve_mark(double share, bool unicode);
 
 /* "optimize", "contention", "no effect", "not enough data" */
 const char *verdict_words(enum verdict v);
