@@ -12,11 +12,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmd/inputs.h"
 #include "cmd/options.h"
 #include "core/estimate.h"
 #include "report/report.h"
-
-static const char default_file[] = "profile.coz";
 
 struct report_options {
 	bool text, json;
@@ -44,39 +43,6 @@ static const struct option_table table = {
 		"  cozbpf report --sort payback before.coz\n"
 		"  cozbpf report --json | jq '.lines[0].line'\n",
 };
-
-static int parse_sort(const char *name, enum sort_key *ret, struct error *e)
-{
-	static const char *const names[] = {
-	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(name, names[i])) {
-			*ret = (enum sort_key)i;
-			return 0;
-		}
-	}
-	error_set(e, EXIT_USAGE, "unknown sort key '%s'", name);
-	return error_hint(e, "the keys are slope, max, payback and impact");
-}
-
-static int read_file(struct profile *p, const char *name, struct error *e)
-{
-	FILE *in = fopen(name, "re");
-	int ret;
-
-	if (!in) {
-		int err = errno;
-
-		error_set(e, EXIT_OTHER, "cannot open '%s': %s", name, strerror(err));
-		if (err == ENOENT)
-			error_hint(e, "'cozbpf -- cmd' profiles a command and writes %s", default_file);
-		return -1;
-	}
-	ret = profile_read(p, in, name, e);
-	fclose(in);
-	return ret;
-}
 
 static struct text_options terminal_options(void)
 {
@@ -116,7 +82,7 @@ int cmd_report(int argc, char **argv)
 	enum sort_key sort = SORT_SLOPE;
 	struct error e = {0};
 	struct profile p;
-	int first = options_parse(&table, argc, argv, &o, &e), ret = 0;
+	int first = options_parse(&table, argc, argv, &o, &e), ret;
 
 	if (first <= 0)
 		return first ? cmd_fail(&e) : EXIT_OK;
@@ -127,16 +93,9 @@ int cmd_report(int argc, char **argv)
 	if (parse_sort(o.sort, &sort, &e))
 		return cmd_fail(&e);
 	profile_init(&p);
-	if (first == argc)
-		ret = read_file(&p, default_file, &e);
-	for (int i = first; i < argc && !ret; i++)
-		ret = read_file(&p, argv[i], &e);
-	if (!ret) {
-		if (p.n_skipped)
-			fprintf(
-			    stderr, "cozbpf: warning: %zu record%s not understood and skipped\n", p.n_skipped, p.n_skipped == 1 ? "" : "s");
+	ret = inputs_read(&p, argv + first, argc - first, &e);
+	if (!ret)
 		ret = print_report(&p, &o, sort, &e);
-	}
 	profile_deinit(&p);
 	return ret ? cmd_fail(&e) : EXIT_OK;
 }
