@@ -13,6 +13,7 @@ static const struct {
     {"run", cmd_run, "launch a command, or attach to a running process, and profile it (the default)"},
     {"attach", cmd_run, NULL}, /* another name of run, for those who expect one */
     {"report", cmd_report, "show what was measured"},
+    {"plot", cmd_plot, "draw what was measured: a page for the browser"},
     {"lines", cmd_lines, "what could be selected in a binary"},
     {"doctor", cmd_doctor, "what this machine allows"},
 };

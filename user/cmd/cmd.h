@@ -8,6 +8,7 @@
 
 int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_lines(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

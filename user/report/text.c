@@ -26,24 +26,6 @@ struct layout {
 	double scale;     /* program speedup of the highest block, per progress point */
 };
 
-/* Length of the longest common prefix of all lines' paths that ends with '/'. */
-static size_t common_prefix(const struct estimate *e)
-{
-	const char *first = e->n_lines ? e->lines[0].line : "";
-	const char *slash;
-	size_t n = strlen(first);
-
-	for (size_t i = 0; i < e->n_lines; i++) {
-		size_t j = 0;
-
-		while (j < n && e->lines[i].line[j] == first[j])
-			j++;
-		n = j;
-	}
-	slash = memrchr(first, '/', n);
-	return slash ? (size_t)(slash - first) + 1 : 0;
-}
-
 static const char *label_of(const struct layout *l, const struct estimate_line *line)
 {
 	return line->line + l->prefix;
@@ -230,7 +212,7 @@ static void print_legend(const struct layout *l)
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
 {
-	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_prefix(e)};
+	struct layout l = {.out = out, .e = e, .o = o, .prefix = label_prefix(e)};
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
 	bool ranked = false;
 

@@ -19,6 +19,23 @@ const char *verdict_words(enum verdict v)
 	return words[v];
 }
 
+size_t label_prefix(const struct estimate *e)
+{
+	const char *first = e->n_lines ? e->lines[0].line : "";
+	const char *slash;
+	size_t n = strlen(first);
+
+	for (size_t i = 0; i < e->n_lines; i++) {
+		size_t j = 0;
+
+		while (j < n && e->lines[i].line[j] == first[j])
+			j++;
+		n = j;
+	}
+	slash = memrchr(first, '/', n);
+	return slash ? (size_t)(slash - first) + 1 : 0;
+}
+
 /* A program speedup is the share by which the period shrinks; throughput is the period's inverse. */
 static double throughput_gain(double program_speedup)
 {
@@ -184,6 +201,14 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		    label, l->is_latency ? "requests" : "the program", at * 100, effect_verb(l), -v * 100, -hi * 100, -lo * 100);
 	if (p && l->latencies)
 		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)], l->verdict == VERDICT_CONTENTION, buf, size);
+}
+
+void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
+{
+	buf[0] = 0;
+	if (l->verdict == VERDICT_NO_EFFECT)
+		snprintf(buf, size, "making %s faster would change nothing worth the effort: slope %+.2f, between %+.2f and %+.2f", label,
+		    l->slope, l->slope_lo, l->slope_hi);
 }
 
 /* Intervals narrow with the root of the number of experiments: how many times as many would tell. */
