@@ -114,6 +114,15 @@ class Card {
 
 	// Source and folds stay once they are there; the chart goes when it is out of sight, since a canvas takes a megabyte.
 	show(scale) {
+		this.fill();
+		if (this.chart)
+			return;
+		const canvas = element('canvas', {'aria-hidden': 'true'});
+		this.plot.prepend(canvas);
+		this.chart = new Chart(canvas, chartConfig(this.series, scale));
+	}
+
+	fill() {
 		if (!this.filled) {
 			const source = sourceTable(this.series);
 			if (source)
@@ -123,11 +132,6 @@ class Card {
 				this.root.append(fold('Experiments', () => experimentsTable(this.series)));
 			this.filled = true;
 		}
-		if (this.chart)
-			return;
-		const canvas = element('canvas', {'aria-hidden': 'true'});
-		this.plot.prepend(canvas);
-		this.chart = new Chart(canvas, chartConfig(this.series, scale));
 	}
 
 	hide() {
@@ -159,6 +163,7 @@ class Card {
 	}
 
 	print(scale) {
+		this.fill();
 		this.picture = element('img', {src: chartPicture(this.series, scale), alt: '', decoding: 'sync'});
 		this.plot.append(this.picture);
 		return this.picture;
@@ -167,5 +172,6 @@ class Card {
 	unprint() {
 		this.picture?.remove();
 		this.picture = null;
+		this.root.hidden = false;
 	}
 }

@@ -28,12 +28,12 @@ function datasets(s, colour) {
 		{
 			data: s.points.map(p => ({x: p[0], y: p[1]})),
 			backgroundColor: filled ? main : colour('card'), borderColor: main, borderWidth: 1.5,
-			pointRadius: 4, pointHoverRadius: 7, pointHoverBorderWidth: 2.5, pointStyle: s.verdict === 'contention' ? 'triangle' : 'circle', order: 1,
+			pointRadius: 4, pointHoverRadius: 7, pointHoverBorderWidth: 2.5, pointStyle: s.verdict === 'contention' ? 'triangle' : 'circle', order: 1, clip: 8,
 		},
 		{
 			data: s.latencies ? s.points.map((p, i) => ({x: p[0], y: quantileGain(s, i, 3)})).filter(p => p.y !== null) : [],
 			backgroundColor: 'transparent', borderColor: colour('axis'), borderWidth: 1.5,
-			pointRadius: 4, pointHitRadius: 0, pointHoverRadius: 4, pointStyle: 'rectRot', order: 2,
+			pointRadius: 4, pointHitRadius: 0, pointHoverRadius: 4, pointStyle: 'rectRot', order: 2, clip: 8,
 		},
 	];
 }
@@ -81,7 +81,7 @@ function chartConfig(s, scale) {
 function chartPicture(s, scale) {
 	const canvas = document.createElement('canvas');
 	canvas.width = 560;
-	canvas.height = 280;
+	canvas.height = 230;
 	const config = chartConfig(s, scale);
 	Object.assign(config.options, {responsive: false, devicePixelRatio: 2});
 	const chart = new Chart(canvas, config), ret = canvas.toDataURL('image/png');

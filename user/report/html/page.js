@@ -14,14 +14,35 @@ function scaleOf(s) {
 	return s.verdict === 'not-enough-data' ? extent([s, ...shown.filter(o => o.verdict !== 'not-enough-data')]) : common;
 }
 
+// Charts that have come near the window wait here: some are drawn in each frame, so that scrolling goes on meanwhile.
+const waiting = new Set();
+const BUDGET_MS = 8; // of a frame's 16
+
+function drawWaiting() {
+	const end = performance.now() + BUDGET_MS;
+	for (const card of waiting) {
+		waiting.delete(card);
+		card.show(scaleOf(card.series));
+		if (performance.now() >= end)
+			break;
+	}
+	if (waiting.size)
+		requestAnimationFrame(drawWaiting);
+}
+
 const watch = new IntersectionObserver(entries => {
+	const idle = !waiting.size;
 	for (const entry of entries) {
 		const card = cardOf.get(entry.target);
-		if (entry.isIntersecting)
-			card.show(scaleOf(card.series));
-		else
+		if (entry.isIntersecting) {
+			waiting.add(card);
+		} else {
+			waiting.delete(card);
 			card.hide();
+		}
 	}
+	if (idle && waiting.size)
+		requestAnimationFrame(drawWaiting);
 }, {rootMargin: '400px 0px'});
 
 function redraw() {
@@ -37,6 +58,7 @@ function redraw() {
 function arrange() {
 	const filter = {point: by('point').value, file: by('file').value, verdict: by('verdict').value, least: Number(by('least').value) || 0};
 	watch.disconnect();
+	waiting.clear();
 	cards.forEach(c => c.hide());
 	shown = data.series.filter(selects(filter)).sort(compare(KEYS.indexOf(by('sort').value)));
 	common = extent(shown.filter(s => s.verdict !== 'not-enough-data'));
@@ -87,18 +109,22 @@ function follow(event) {
 		reset();
 }
 
+const MOST_PRINTED = 200; // pictures: five seconds, 50 sheets
+
 // Paper is white; each chart becomes a picture.
 function beforePrint() {
 	document.documentElement.classList.remove('dark');
-	shown.forEach(s => {
+	by('unprinted').textContent = shown.length > MOST_PRINTED ? `The first ${MOST_PRINTED} are printed; the filters choose others.` : '';
+	shown.forEach((s, i) => {
 		const card = cards.get(s);
-		card.show(scaleOf(s));
-		card.hide();
-		card.print(scaleOf(s));
+		card.root.hidden = i >= MOST_PRINTED;
+		if (i < MOST_PRINTED)
+			card.print(scaleOf(s));
 	});
 }
 
 function afterPrint() {
+	by('unprinted').textContent = '';
 	cards.forEach(c => c.unprint());
 	applyTheme();
 	arrange();

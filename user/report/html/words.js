@@ -2,8 +2,6 @@
 // The head of the page: what was profiled, and what it says, in sentences, by progress point. The sentences are the tool's own (user/report/words.c).
 'use strict';
 
-const MOST = 5; // sentences of a kind before the rest goes behind a fold
-
 function fillSummary() {
 	const started = data.started_ns ? ', ' + new Date(data.started_ns / 1e6).toISOString().slice(0, 16).replace('T', ' ') + ' UTC' : '';
 	const facts = [count(data.experiments_total, 'experiment'), count(data.samples, 'sample')];
@@ -37,12 +35,13 @@ function fillWarnings() {
 	list.replaceChildren(...warnings.map(w => element('li', {}, w)));
 }
 
-function sentenceList(series) {
+// The first @most sentences; the rest goes behind a fold.
+function sentenceList(series, most) {
 	const item = s => element('li', {className: s.verdict}, element('a', {href: '#' + s.id}, s.words));
 	const list = some => element('ul', {}, ...some.map(item));
-	if (series.length <= MOST)
+	if (series.length <= most)
 		return series.length ? [list(series)] : [];
-	return [list(series.slice(0, MOST)), fold(`and ${series.length - MOST} more`, () => list(series.slice(MOST)))];
+	return [list(series.slice(0, most)), fold(`and ${series.length - most} more`, () => list(series.slice(most)))];
 }
 
 function pointSection(series) {
@@ -55,8 +54,7 @@ function pointSection(series) {
 		ret.append(...now.warnings.map(w => element('p', {className: 'warnings'}, w)));
 	}
 	// Losses stand at the end of the ranking: the worst first.
-	for (const group of [of('optimize'), of('contention').reverse(), of('no-effect')])
-		ret.append(...sentenceList(group));
+	ret.append(...sentenceList(of('optimize'), 5), ...sentenceList(of('contention').reverse(), 5), ...sentenceList(of('no-effect'), 3));
 	if (lacking === series.length)
 		ret.append(element('p', {}, 'No line has enough data to be ranked.'));
 	if (lacking)
