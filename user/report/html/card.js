@@ -107,7 +107,7 @@ class Card {
 			element('p', {className: 'says'}, s.words, element('br'), element('span', {className: 'muted'}, sentence(s))),
 			this.plot, this.readout);
 		this.root.dataset.line = s.name;
-		this.root.dataset.progress = s.progress;
+		this.root.dataset.point = `${s.latency ? 'latency' : 'progress point'} ${s.progress}`;
 		this.plot.addEventListener('keydown', event => this.key(event));
 		this.plot.addEventListener('blur', () => this.point(-1));
 	}
