@@ -13,6 +13,7 @@ LLVM_STRIP ?= llvm-strip
 OBJCOPY ?= objcopy
 BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
 BUILD ?= build
+CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
 PREFIX ?= /usr/local
 INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
@@ -71,6 +72,7 @@ $(BUILD)/%.o: %.c
 # The generated headers have to be there before the first -MMD.
 $(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(USER_OBJS) $(ASAN_OBJS)): $(BUILD)/gen/cozbpf.skel.h
 $(BUILD)/user/target/inject.o $(BUILD)/asan/user/target/inject.o: $(BUILD)/gen/shim_blob.h
+$(BUILD)/user/report/html.o $(BUILD)/asan/user/report/html.o $(BUILD)/fuzz/user/report/html.o: $(BUILD)/gen/page.h
 
 # Version, commit and prefix are compiled into two files only; they are compiled again when one of these has changed.
 DEFINED := $(foreach d,user asan/user,$(BUILD)/$(d)/main.o $(BUILD)/$(d)/target/launch.o)
@@ -105,6 +107,14 @@ $(BUILD)/shim/blob.bin: $(BUILD)/shim/pause.o user/shim/blob.lds
 $(BUILD)/gen/shim_blob.h: $(BUILD)/shim/blob.bin
 	@mkdir -p $(@D)
 	$(call say,BLOB,$@){ echo 'static const unsigned char shim_blob[] = {'; od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};'; } >$@
+
+# The page of `cozbpf plot`, with Chart.js in it.
+$(BUILD)/gen/page.h: scripts/embed-page.sh $(wildcard user/report/html/*) $(CHART_JS)
+	@mkdir -p $(@D)
+	$(call say,PAGE,$@)scripts/embed-page.sh $(CHART_JS) >$@
+
+# Said by embed-page.sh, with what to do, rather than by make.
+$(CHART_JS):
 
 $(BUILD)/asan/%.o: %.c
 	@mkdir -p $(@D)
@@ -192,7 +202,7 @@ format: ## reformat the sources
 format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
-analyze: $(BUILD)/gen/cozbpf.skel.h ## clang-tidy over user/
+analyze: $(BUILD)/gen/cozbpf.skel.h $(BUILD)/gen/page.h $(BUILD)/gen/shim_blob.h ## clang-tidy over user/
 	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- $(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
 
 DOCS = README.md CHANGELOG.md LICENSE $(wildcard docs/*.md)
@@ -226,7 +236,7 @@ clean: ## remove build/
 
 help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
-	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
+	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
 .PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint format \
 	format-check analyze install uninstall deb check-package dist clean help

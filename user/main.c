@@ -15,6 +15,7 @@ static const struct {
     {"report", cmd_report, "show what was measured"},
     {"merge", cmd_merge, "put profiles of several machines or replicas together"},
     {"compare", cmd_compare, "hold two profiles against each other: what a change did, and whether it was predicted"},
+    {"plot", cmd_plot, "draw what was measured: a page for the browser"},
     {"lines", cmd_lines, "what could be selected in a binary"},
     {"doctor", cmd_doctor, "what this machine allows"},
 };

@@ -475,6 +475,11 @@ TEST(sort_keys)
 
 		CHECK_EQ(estimate_profile(&p, &o, &e), 0);
 		CHECK_STR(e.lines[0].line, first[key]);
+		/* The keys of all orders are there, whichever was asked for: a page that sorts anew has no bootstrap. */
+		CHECK_NEAR(e.lines[0].rank_key, e.lines[0].rank_keys[key], 0);
+		for (int other = SORT_SLOPE; other <= SORT_IMPACT; other++)
+			CHECK(find(&e, first[other], "work")->rank_keys[other] >= e.lines[0].rank_keys[other]);
+		CHECK(e.lines[0].rank_keys[SORT_PAYBACK] != e.lines[0].rank_keys[SORT_IMPACT]);
 		CHECK_NEAR(find(&e, "early.c:1", "work")->max_speedup, 0.25, 1e-6);
 		CHECK_NEAR(find(&e, "late.c:1", "work")->max_speedup, 0.35, 1e-6);
 		estimate_deinit(&e);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/options.h"
 #include "cmd/inputs.h"
+#include "cmd/options.h"
 #include "core/estimate.h"
 #include "core/line_counts.h"
 #include "report/report.h"

@@ -255,6 +255,8 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 	l->progress = g->progress;
 	l->is_latency = g->is_latency;
 	l->slope = l->slope_lo = l->slope_hi = l->chance = l->rank_key = NAN;
+	for (int key = 0; key < N_SORT_KEYS; key++)
+		l->rank_keys[key] = NAN;
 	l->verdict = VERDICT_NOT_ENOUGH_DATA;
 	l->phase_factor = g->phase;
 	l->experiments = g->experiments;
@@ -268,6 +270,7 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 		l->shortage = SHORT_SPEEDUPS;
 	if (g->has_baseline && (fill_points(l, g) || (speedups && bootstrap_line(g, o, l))))
 		return -ENOMEM;
+	l->rank_key = l->rank_keys[o->sort];
 	if (l->shortage == SHORT_NONE && isnan(l->slope_lo))
 		l->shortage = SHORT_EXPERIMENTS;
 	return 0;

@@ -25,6 +25,7 @@ enum shortage {
 	SHORT_INTERVAL,    /* an interval that is too wide to say anything */
 };
 enum sort_key { SORT_SLOPE, SORT_MAX, SORT_PAYBACK, SORT_IMPACT };
+#define N_SORT_KEYS 4
 
 /* How a period is estimated; see user/core/estimate_cells.c. */
 enum estimate_period { PERIOD_AUTO, PERIOD_DURATION, PERIOD_SPAN };
@@ -95,7 +96,8 @@ struct estimate_line {
 	uint64_t experiments, samples; /* its experiments of all speedups; samples of the whole run */
 	uint64_t baselines;            /* experiments of speedup 0, on it or on others, that tell about it */
 	uint64_t visits;               /* in all experiments */
-	double rank_key;               /* lower end of the interval of what was sorted by; NaN where not estimated */
+	double rank_keys[N_SORT_KEYS]; /* by sort_key: lower end of the interval of what is sorted by; NaN where not estimated */
+	double rank_key;               /* that of the order asked for */
 };
 
 struct estimate {

@@ -49,15 +49,19 @@ struct pool {
 	double variance; /* mean of squares: relative variance of a period is variance / time */
 };
 
+/* Orders by regressions of their own, which lean to small speedups or to large ones. */
+static const enum sort_key leaning[] = {SORT_PAYBACK, SORT_IMPACT};
+#define N_LEANING (sizeof(leaning) / sizeof(leaning[0]))
+
 struct bootstrap {
 	const struct group *g;
 	struct pool *own; /* by cell */
 	struct pool shared;
-	const struct pool **used; /* by cell: own or shared */
-	double phase_error;       /* relative standard deviation of the phase factor, where it is drawn as a normal number */
-	double *weights, *key_weights;
-	double *y;          /* of one replicate, by cell */
-	double *replicates; /* n_cells - 1 rows of points, then slope, then key; @n values each */
+	const struct pool **used;      /* by cell: own or shared */
+	double phase_error;            /* relative standard deviation of the phase factor, where it is drawn as a normal number */
+	double *weights, *key_weights; /* by cell; the latter once for each of `leaning` */
+	double *y;                     /* of one replicate, by cell */
+	double *replicates;            /* n_cells - 1 rows of points, then slope, then `leaning`; @n values each */
 	size_t n;
 	double method_error; /* half a 95 % interval, relative to the estimate */
 };
@@ -214,9 +218,9 @@ static int bootstrap_init(struct bootstrap *b, const struct group *g, const stru
 	b->own = calloc(g->n_cells, sizeof(*b->own));
 	b->used = calloc(g->n_cells, sizeof(*b->used));
 	b->weights = calloc(g->n_cells, sizeof(*b->weights));
-	b->key_weights = calloc(g->n_cells, sizeof(*b->key_weights));
+	b->key_weights = calloc(g->n_cells * N_LEANING, sizeof(*b->key_weights));
 	b->y = calloc(g->n_cells, sizeof(*b->y));
-	b->replicates = calloc(b->n * (g->n_cells + 1), sizeof(*b->replicates));
+	b->replicates = calloc(b->n * (g->n_cells + N_LEANING), sizeof(*b->replicates));
 	if (!b->own || !b->used || !b->weights || !b->key_weights || !b->y || !b->replicates)
 		goto fail;
 	for (size_t i = 0; i < g->n_cells; i++) {
@@ -229,7 +233,8 @@ static int bootstrap_init(struct bootstrap *b, const struct group *g, const stru
 		b->used[i] = g->cells[i].effective_n >= MIN_OWN ? &b->own[i] : &b->shared;
 	b->phase_error = find_phase_error(g);
 	regression_weights(g, SORT_SLOPE, b->weights);
-	regression_weights(g, o->sort, b->key_weights);
+	for (size_t k = 0; k < N_LEANING; k++)
+		regression_weights(g, leaning[k], b->key_weights + k * g->n_cells);
 	return 0;
 fail:
 	bootstrap_deinit(b);
@@ -307,7 +312,8 @@ static void replicate(struct bootstrap *b, size_t index, struct rng *rng)
 		b->replicates[(i - 1) * b->n + index] = b->y[i];
 	}
 	b->replicates[(n - 1) * b->n + index] = regression_slope(g, b->weights, b->y);
-	b->replicates[n * b->n + index] = regression_slope(g, b->key_weights, b->y);
+	for (size_t k = 0; k < N_LEANING; k++)
+		b->replicates[(n + k) * b->n + index] = regression_slope(g, b->key_weights + k * n, b->y);
 }
 
 /* Satterthwaite's degrees of freedom of a sum over cells in which cell i > 0 has the factor @a[i] and the baseline minus all of them. */
@@ -378,11 +384,11 @@ static void fill_means(const struct bootstrap *b, struct estimate_line *line)
 	}
 }
 
-static void fill_intervals(struct bootstrap *b, enum sort_key key, struct estimate_line *line)
+static void fill_intervals(struct bootstrap *b, struct estimate_line *line)
 {
 	const struct group *g = b->g;
 	size_t n = g->n_cells;
-	double xx = 0, df, lo, hi, *a = b->y, estimate;
+	double xx = 0, df, hi, *a = b->y, estimate;
 
 	for (size_t i = 1; i < n; i++) {
 		struct estimate_point *p = &line->points[i - 1];
@@ -400,14 +406,14 @@ static void fill_intervals(struct bootstrap *b, enum sort_key key, struct estima
 	line->chance = interval(b, n - 1, line->slope, df, &line->slope_lo, &line->slope_hi);
 	for (size_t i = 1; i < n; i++)
 		a[i] = line->points[i - 1].program_speedup;
-	estimate = regression_slope(g, b->key_weights, a);
-	interval(b, n, estimate, df, &lo, &hi);
-	if (key == SORT_MAX) {
-		lo = -INFINITY;
-		for (size_t i = 0; i < line->n_points; i++)
-			lo = fmax(lo, line->points[i].ci_lo);
+	for (size_t k = 0; k < N_LEANING; k++) {
+		estimate = regression_slope(g, b->key_weights + k * n, a);
+		interval(b, n + k, estimate, df, &line->rank_keys[leaning[k]], &hi);
 	}
-	line->rank_key = lo;
+	line->rank_keys[SORT_SLOPE] = line->slope_lo;
+	line->rank_keys[SORT_MAX] = -INFINITY;
+	for (size_t i = 0; i < line->n_points; i++)
+		line->rank_keys[SORT_MAX] = fmax(line->rank_keys[SORT_MAX], line->points[i].ci_lo);
 	line->max_speedup = curve_maximum(g, b->weights, line->points);
 }
 
@@ -431,7 +437,7 @@ int bootstrap_line(const struct group *g, const struct estimate_options *o, stru
 	if (has_spread(&b)) {
 		for (size_t i = 0; i < b.n; i++)
 			replicate(&b, i, &rng);
-		fill_intervals(&b, o->sort, line);
+		fill_intervals(&b, line);
 		fill_means(&b, line);
 	}
 	bootstrap_deinit(&b);

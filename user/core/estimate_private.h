@@ -149,7 +149,7 @@ void regression_weights(const struct group *g, enum sort_key key, double *weight
 double regression_slope(const struct group *g, const double *weights, const double *y);
 double curve_maximum(const struct group *g, const double *weights, const struct estimate_point *points);
 
-/* Intervals of everything in @line (whose points are filled with values) and line->rank_key, by bootstrap. 0 or -ENOMEM. */
+/* Intervals of everything in @line (whose points are filled with values) and line->rank_keys, by bootstrap. 0 or -ENOMEM. */
 int bootstrap_line(const struct group *g, const struct estimate_options *o, struct estimate_line *line);
 
 #endif

@@ -81,6 +81,20 @@ bool path_is_library(const char *path, const char *name)
 	return !base[len] || (strstr(name, ".so") && base[len] == '.' && base[len + 1] >= '0' && base[len + 1] <= '9');
 }
 
+size_t path_of_line(const char *line, size_t *ret_number)
+{
+	const char *colon = strrchr(line, ':');
+	size_t number = 0;
+
+	for (const char *c = colon ? colon + 1 : ""; *c; c++) {
+		if (*c < '0' || *c > '9' || number > 100000000)
+			return 0;
+		number = number * 10 + (size_t)(*c - '0');
+	}
+	*ret_number = number;
+	return number ? (size_t)(colon - line) : 0;
+}
+
 const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -18,6 +18,9 @@ bool path_has_suffix(const char *path, const char *wanted);
 /* Whether @path is the library @name: as path_has_suffix(), or its file with more of the version ("libx.so.6" is in "/lib/libx.so.6.0.30"). */
 bool path_is_library(const char *path, const char *name);
 
+/* "a/b.c:12": the length of "a/b.c", and 12; 0 where @line is no place in a file (profiles of others name functions, too). */
+size_t path_of_line(const char *line, size_t *ret_number);
+
 /* What follows the last '/'. */
 const char *path_base(const char *path);
 

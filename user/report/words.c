@@ -12,7 +12,7 @@
 #define MEANS_DIFFER 0.1     /* of the mean: Little's law and the requests matched disagree */
 #define MAX_GAIN 100         /* times; a period near 0 promises more than that and means that it is not known */
 
-size_t common_directories(const struct estimate *e)
+size_t label_prefix(const struct estimate *e)
 {
 	const char *first = e->n_lines ? e->lines[0].line : "";
 	const char *slash;
@@ -211,6 +211,14 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		    label, l->is_latency ? "requests" : "the program", at * 100, effect_verb(l), -v * 100, -hi * 100, -lo * 100);
 	if (p && l->latencies)
 		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)], l->verdict == VERDICT_CONTENTION, buf, size);
+}
+
+void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
+{
+	buf[0] = 0;
+	if (l->verdict == VERDICT_NO_EFFECT)
+		snprintf(buf, size, "making %s faster would change nothing worth the effort: slope %+.2f, between %+.2f and %+.2f", label,
+		    l->slope, l->slope_lo, l->slope_hi);
 }
 
 /* Intervals narrow with the root of the number of experiments: how many times as many would tell. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An estimate in sentences, for the text report: what a line promises, and what is missing where it promises nothing yet. */
+/* An estimate in sentences, for the reports: what a line promises, and what is missing where it promises nothing yet. */
 #ifndef COZBPF_WORDS_H
 #define COZBPF_WORDS_H
 
@@ -8,18 +8,21 @@
 
 #include "core/estimate.h"
 
-/* Bytes of the directories that all lines share: they are not printed. */
-size_t common_directories(const struct estimate *e);
-
 /* A point of a curve as one character: a block of one of eight heights, @share of the highest; losses have a mark of their own. */
 const char *curve_mark(double share, bool unicode);
 
 /* "optimize", "contention", "no effect", "not enough data" */
 const char *verdict_words(enum verdict v);
 
+/* Length of the directories that all lines share, which need not be shown. */
+size_t label_prefix(const struct estimate *e);
+
 /* What making the line faster would do, for lines that gain or lose; @label is the line as it is to be called. The sentence is empty
  * for others. */
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
+
+/* That a line has no effect; empty for others. */
+void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
 
 /* "1.23 ms"; three figures. "unknown" for NaN. */
 void time_words(double ns, char *buf, size_t size);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `cozbpf plot`: profiles in, a page out. What is on the page is user/report/html.c and user/report/html/. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/inputs.h"
+#include "cmd/options.h"
+#include "cmd/sources.h"
+#include "core/estimate.h"
+#include "report/html.h"
+
+struct plot_options {
+	const char *output, *sort;
+};
+
+static const struct option_entry entries[] = {
+    {'o', "output", OPTION_STRING, offsetof(struct plot_options, output), "FILE",
+	"the page; - is standard output (default: beside the first profile, with .html in place of .coz)"},
+    {0, "sort", OPTION_STRING, offsetof(struct plot_options, sort), "KEY",
+	"first order, to be changed on the page: slope (default), max, payback or impact, as for report"},
+    {0, NULL, 0, 0, NULL, NULL},
+};
+
+static const struct option_table table = {
+    .command = "plot",
+    .usage = "cozbpf plot [-o FILE.html] [--sort KEY] [FILE...]",
+    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that needs no network. Several files count as runs of one "
+	       "profile; without one, profile.coz is read. The source around each line is in the page where this user can read it here.",
+    .entries = entries,
+    .epilogue = "examples:\n"
+		"  cozbpf plot\n"
+		"  cozbpf plot --sort impact -o /tmp/before.html before.coz\n",
+};
+
+/* "dir/profile.coz" -> "dir/profile.html"; the caller frees it. */
+static char *default_output(const char *profile)
+{
+	size_t length = strlen(profile);
+	char *ret;
+
+	if (length > 4 && !strcmp(profile + length - 4, ".coz"))
+		length -= 4;
+	return asprintf(&ret, "%.*s.html", (int)length, profile) < 0 ? NULL : ret;
+}
+
+/* A profile is hours of work: it is not written over by a slip of the fingers. */
+static int check_output(const char *output, char **names, int n, struct error *e)
+{
+	struct stat out, in;
+
+	if (stat(output, &out) || !S_ISREG(out.st_mode))
+		return 0;
+	for (int i = 0; i < n; i++) {
+		if (stat(names[i], &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+			continue;
+		error_set(e, EXIT_USAGE, "'%s' is the profile itself", output);
+		return error_hint(e, "-o names the page to be written");
+	}
+	return 0;
+}
+
+static int write_page(FILE *out, const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output,
+    struct error *e)
+{
+	int ret = report_html(out, p, estimate, o);
+
+	if (ret == -ENOMEM)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	if (ret || fflush(out))
+		return error_set(e, EXIT_OTHER, "cannot write '%s': %s", output, strerror(errno));
+	return 0;
+}
+
+static int write_file(const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
+{
+	struct stat st;
+	FILE *out;
+	int ret;
+
+	if (!strcmp(output, "-"))
+		return write_page(stdout, p, estimate, o, "standard output", e);
+	out = fopen(output, "we");
+	if (!out) {
+		error_set(e, EXIT_OTHER, "cannot write '%s': %s", output, strerror(errno));
+		return error_hint(e, "-o names another file, - is standard output");
+	}
+	ret = write_page(out, p, estimate, o, output, e);
+	if (fclose(out) && !ret)
+		ret = error_set(e, EXIT_OTHER, "cannot write '%s': %s", output, strerror(errno));
+	/* Half a page would open, and be empty. */
+	if (ret && !stat(output, &st) && S_ISREG(st.st_mode))
+		unlink(output);
+	if (!ret)
+		fprintf(stderr, "cozbpf: the page is '%s'\n", output);
+	return ret;
+}
+
+/* Writes the page of @p; -1 with @e when there is nothing to show, after the page has said so. */
+static int plot(const struct profile *p, char **names, int n, enum sort_key sort, const char *output, struct error *e)
+{
+	struct estimate_options options = {.seed = 1, .sort = sort};
+	struct estimate estimate;
+	struct sources sources = {0};
+	struct error reason = {0};
+	int ret;
+
+	if (estimate_profile(p, &options, &estimate))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	if (sources_read(&sources, &estimate, p, names[0])) {
+		ret = error_set(e, EXIT_OTHER, "out of memory");
+	} else {
+		int empty = estimate_reason(p, &estimate, &reason);
+		struct html_options html = {.profiles = (const char *const *)names,
+		    .n_profiles = (size_t)n,
+		    .sort = sort,
+		    .sources = sources.items,
+		    .n_sources = sources.n,
+		    .reason = empty ? reason.cause : NULL};
+
+		ret = write_file(p, &estimate, &html, output, e);
+		if (!ret && empty) {
+			*e = reason;
+			ret = -1;
+		}
+	}
+	sources_deinit(&sources);
+	estimate_deinit(&estimate);
+	return ret;
+}
+
+int cmd_plot(int argc, char **argv)
+{
+	static char default_profile[] = DEFAULT_PROFILE, *default_names[] = {default_profile, NULL};
+	struct plot_options o = {.sort = "slope"};
+	enum sort_key sort = SORT_SLOPE;
+	struct error e = {0};
+	struct profile p;
+	int first = options_parse(&table, argc, argv, &o, &e), ret;
+	char **names, *output;
+
+	if (first <= 0)
+		return first ? cmd_fail(&e) : EXIT_OK;
+	if (parse_sort(o.sort, &sort, &e))
+		return cmd_fail(&e);
+	names = first < argc ? argv + first : default_names;
+	argc = first < argc ? argc - first : 1;
+	output = o.output ? strdup(o.output) : default_output(names[0]);
+	if (!output) {
+		error_set(&e, EXIT_OTHER, "out of memory");
+		return cmd_fail(&e);
+	}
+	profile_init(&p);
+	ret = check_output(output, names, argc, &e);
+	if (!ret)
+		ret = inputs_read(&p, names, argc, &e);
+	if (!ret)
+		ret = plot(&p, names, argc, sort, output, &e);
+	profile_deinit(&p);
+	free(output);
+	return ret ? cmd_fail(&e) : EXIT_OK;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Fills the page of html/ with an estimate's figures; see html.h. How they look is in html/, what the sentences say in words.c. */
+#include "report/html_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.h"
+#include "report/words.h"
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct name_item *x = a, *y = b;
+	int by_name = strcmp(x->name, y->name);
+
+	return by_name ? by_name : x->id < y->id ? -1 : 1;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct name_item *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int name_set_init(struct name_set *s, const struct estimate *e, size_t n, bool progress)
+{
+	size_t kept = 0;
+
+	s->n = 0;
+	s->items = calloc(n + 1, sizeof(*s->items));
+	if (!s->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		s->items[i] = (struct name_item){progress ? e->lines[i].progress : e->lines[i].line, (uint32_t)i};
+	qsort(s->items, n, sizeof(*s->items), compare_names);
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || strcmp(s->items[i].name, s->items[kept - 1].name))
+			s->items[kept++] = s->items[i];
+	}
+	s->n = kept;
+	/* Of equal names the first one is left: numbered anew, ids are in the order of first appearance. */
+	qsort(s->items, kept, sizeof(*s->items), compare_ids);
+	for (size_t i = 0; i < kept; i++)
+		s->items[i].id = (uint32_t)i;
+	qsort(s->items, kept, sizeof(*s->items), compare_names);
+	return 0;
+}
+
+void name_set_deinit(struct name_set *s)
+{
+	free(s->items);
+}
+
+static int compare_name(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct name_item *)item)->name);
+}
+
+uint32_t name_set_find(const struct name_set *s, const char *name)
+{
+	const struct name_item *found = bsearch(name, s->items, s->n, sizeof(*s->items), compare_name);
+
+	return found ? found->id : NAME_NONE;
+}
+
+const char **name_set_order(const struct name_set *s)
+{
+	const char **ret = calloc(s->n + 1, sizeof(*ret));
+
+	for (size_t i = 0; ret && i < s->n; i++)
+		ret[s->items[i].id] = s->items[i].name;
+	return ret;
+}
+
+static void number(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_number(j, v);
+}
+
+static void count(struct json *j, const char *key, uint64_t v)
+{
+	json_key(j, key);
+	json_count(j, v);
+}
+
+static void string(struct json *j, const char *key, const char *v)
+{
+	json_key(j, key);
+	json_string(j, v);
+}
+
+static void numbers(struct json *j, const double *v, size_t n)
+{
+	json_open(j, '[');
+	for (size_t i = 0; i < n; i++)
+		json_number(j, v[i]);
+	json_close(j, ']');
+}
+
+/* [mean, its interval's ends, likewise p50, p90 and p99], in ns */
+static void write_figures(struct json *j, const struct latency_figures *f)
+{
+	const struct latency_figure *all[] = {&f->mean, &f->p50, &f->p90, &f->p99};
+
+	json_open(j, '[');
+	for (size_t i = 0; i < 4; i++) {
+		json_number(j, all[i]->value);
+		json_number(j, all[i]->lo);
+		json_number(j, all[i]->hi);
+	}
+	json_close(j, ']');
+}
+
+/* [line speedup, program speedup, its interval's ends, without phase correction, experiments, visits] */
+static void write_points(struct json *j, const struct estimate_line *l)
+{
+	json_key(j, "points");
+	json_open(j, '[');
+	for (size_t i = 0; i < l->n_points; i++) {
+		const struct estimate_point *p = &l->points[i];
+
+		json_open(j, '[');
+		json_number(j, p->line_speedup);
+		json_number(j, p->program_speedup);
+		json_number(j, p->ci_lo);
+		json_number(j, p->ci_hi);
+		json_number(j, p->raw_program_speedup);
+		json_count(j, p->experiments);
+		json_count(j, p->visits);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+	if (!l->latencies)
+		return;
+	json_key(j, "latencies");
+	json_open(j, '[');
+	for (size_t i = 0; i < 1 + l->n_points; i++)
+		write_figures(j, &l->latencies[i]);
+	json_close(j, ']');
+}
+
+/* What the line promises, or what is missing. */
+static void write_words(struct json *j, const struct estimate *e, const struct estimate_line *l, const char *label)
+{
+	char words[2048];
+
+	effect_words(l, label, words, sizeof(words));
+	if (!words[0])
+		flat_words(l, label, words, sizeof(words));
+	if (!words[0])
+		shortage_words(e, l, words, sizeof(words));
+	string(j, "words", words);
+}
+
+static void write_series(
+    struct json *j, const struct estimate *e, const struct estimate_line *l, const char *label, uint32_t line, uint32_t point)
+{
+	json_open(j, '{');
+	count(j, "line", line);
+	count(j, "point", point);
+	json_key(j, "latency");
+	json_bool(j, l->is_latency);
+	string(j, "verdict", verdict_name(l->verdict));
+	/* As in the report: those with an answer, those whose interval is too wide, the others. */
+	count(j, "order", l->verdict != VERDICT_NOT_ENOUGH_DATA ? 0 : l->shortage == SHORT_INTERVAL ? 1 : 2);
+	json_key(j, "keys");
+	numbers(j, l->rank_keys, N_SORT_KEYS);
+	json_key(j, "slope");
+	numbers(j, (const double[]){l->slope, l->slope_lo, l->slope_hi}, 3);
+	number(j, "max", l->max_speedup);
+	number(j, "phase", l->phase_factor);
+	count(j, "experiments", l->experiments);
+	count(j, "baselines", l->baselines);
+	count(j, "samples", l->samples);
+	count(j, "visits", l->visits);
+	write_words(j, e, l, label);
+	write_points(j, l);
+	json_close(j, '}');
+}
+
+static void write_latency(struct json *j, const struct estimate_latency *l)
+{
+	char words[1024];
+
+	json_open(j, '{');
+	string(j, "point", l->name);
+	latency_words(&l->now, words, sizeof(words));
+	string(j, "now", words);
+	number(j, "in_flight", l->in_flight);
+	json_key(j, "warnings");
+	json_open(j, '[');
+	for (unsigned n = 0;; n++) {
+		latency_warning(l, n, words, sizeof(words));
+		if (!words[0])
+			break;
+		json_string(j, words);
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static void write_summary(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
+{
+	static const char *const orders[] = {[SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
+
+	json_key(j, "profiles");
+	json_open(j, '[');
+	for (size_t i = 0; i < o->n_profiles; i++)
+		json_string(j, o->profiles[i]);
+	json_close(j, ']');
+	string(j, "sort", orders[o->sort]);
+	string(j, "reason", o->reason);
+	count(j, "started_ns", p->n_runs ? p->runs[0].startup_time_ns : 0);
+	count(j, "runs", p->n_runs);
+	count(j, "experiments_total", e->experiments);
+	count(j, "samples", e->samples);
+	count(j, "lost", e->lost);
+	count(j, "spoilt", e->dropped_experiments);
+	count(j, "left_out", e->n_dropped);
+	count(j, "series_total", e->n_lines);
+	count(j, "skipped", p->n_skipped);
+	number(j, "runtime_s", e->runtime_s);
+	number(j, "outsiders", e->outsiders >= OUTSIDERS_MANY ? e->outsiders : 0);
+}
+
+static int write_names(struct json *j, const char *key, const struct name_set *s, size_t prefix)
+{
+	const char **names = name_set_order(s);
+
+	if (!names)
+		return -ENOMEM;
+	json_key(j, key);
+	json_open(j, '[');
+	for (size_t i = 0; i < s->n; i++)
+		json_string(j, names[i] + prefix);
+	json_close(j, ']');
+	free(names);
+	return 0;
+}
+
+static int write_data(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o,
+    const struct name_set *lines, const struct name_set *points)
+{
+	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES, prefix = label_prefix(e);
+	int ret;
+
+	json_open(j, '{');
+	write_summary(j, p, e, o);
+	count(j, "prefix", prefix);
+	ret = write_names(j, "lines", lines, 0);
+	if (!ret)
+		ret = write_names(j, "labels", lines, prefix);
+	if (!ret)
+		ret = write_names(j, "points", points, 0);
+	json_key(j, "latencies");
+	json_open(j, '[');
+	for (size_t i = 0; i < e->n_latencies; i++)
+		write_latency(j, &e->latencies[i]);
+	json_close(j, ']');
+	json_key(j, "series");
+	json_open(j, '[');
+	for (size_t i = 0; i < n; i++) {
+		const struct estimate_line *l = &e->lines[i];
+
+		write_series(j, e, l, l->line + prefix, name_set_find(lines, l->line), name_set_find(points, l->progress));
+	}
+	json_close(j, ']');
+	if (!ret)
+		ret = html_sources(j, p, lines, o);
+	if (!ret)
+		ret = html_experiments(j, p, lines, points);
+	json_close(j, '}');
+	return ret;
+}
+
+int report_html(FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o)
+{
+	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES;
+	struct name_set lines = {0}, points = {0};
+	struct json j = {.out = out};
+	int ret = name_set_init(&lines, e, n, false);
+
+	if (!ret)
+		ret = name_set_init(&points, e, n, true);
+	if (!ret) {
+		fwrite(page_head, 1, sizeof(page_head), out);
+		ret = write_data(&j, p, e, o, &lines, &points);
+		fwrite(page_tail, 1, sizeof(page_tail), out);
+	}
+	name_set_deinit(&points);
+	name_set_deinit(&lines);
+	return ret ? ret : ferror(out) ? -1 : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The page of `cozbpf plot`: one file that needs no network. It is made when the tool is built, from html/ and Chart.js (scripts/embed-page.sh);
+ * what is added here is the data, as JSON. Beside the estimate it shows the profile's experiments and the sources, which the caller has read.
+ */
+#ifndef COZBPF_HTML_H
+#define COZBPF_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "core/estimate.h"
+#include "core/profile.h"
+
+/* Bounds of the page, whatever the profile; the page says what it leaves out. */
+#define HTML_MAX_SERIES 6000           /* charts, best first: 12 MB of data at 20 points each */
+#define HTML_MAX_RECORDS 100000        /* experiments and their visits behind the folds: 4 MB */
+#define HTML_MAX_SOURCE (8UL << 20)    /* bytes of source text */
+#define HTML_MAX_COLUMNS 300           /* bytes of a line of source */
+#define HTML_CONTEXT 4                 /* lines of source above and below a line */
+
+struct html_source {
+	const char *file; /* as the profile's lines name it */
+	const char *text;
+	size_t size;
+	bool changed; /* since the profile was made */
+};
+
+struct html_options {
+	const char *const *profiles; /* names of the files */
+	size_t n_profiles;
+	enum sort_key sort;
+	const struct html_source *sources; /* those that could be read */
+	size_t n_sources;
+	const char *reason; /* why nothing could be estimated; NULL: something was */
+};
+
+/* 0, or -1 when the stream has failed, or -ENOMEM. */
+int report_html(FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o);
+
+#endif

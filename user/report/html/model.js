@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page's data: reading, filtering and sorting it, and numbers as text. Nothing here touches the document but to find the data.
+'use strict';
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const KEYS = ['slope', 'max', 'payback', 'impact'];
+const VERDICTS = {
+	'optimize': 'optimize',
+	'contention': 'contention',
+	'no-effect': 'no effect',
+	'not-enough-data': 'not enough data',
+};
+
+// "a/b.c:12" -> ["a/b.c", 12]; a name that is no place in a file has no number.
+function splitLine(line) {
+	const found = /^(.*):([0-9]+)$/s.exec(line);
+	return found ? [found[1], Number(found[2])] : [line, 0];
+}
+
+const sources = new Map(data.sources.map(s => [s.file, s]));
+data.series.forEach((s, index) => {
+	s.id = 'chart-' + index;
+	s.label = data.labels[s.line];
+	s.name = data.lines[s.line];
+	[s.file, s.number] = splitLine(s.name);
+	s.progress = data.points[s.point];
+	s.source = sources.get(s.file);
+});
+
+function percent(v, digits = 1) {
+	return v === null ? 'unknown' : (100 * v).toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−') + ' %';
+}
+
+function signed(v, digits = 1) {
+	return (v > 0 && Number((100 * v).toFixed(digits)) > 0 ? '+' : '') + percent(v, digits);
+}
+
+function time(ns) {
+	if (ns === null)
+		return 'unknown';
+	const [unit, name] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']].find(([u]) => Math.abs(ns) >= 0.9995 * u) ?? [1, 'ns'];
+	return Number((ns / unit).toPrecision(3)) + ' ' + name;
+}
+
+function count(n, word) {
+	return n.toLocaleString('en') + ' ' + word + (n === 1 ? '' : 's');
+}
+
+// As cozbpf report ranks: answers first, then intervals too wide, then the rest, each by the lower end of the interval.
+function compare(key) {
+	const of = s => s.keys[key] ?? -Infinity;
+	return (a, b) => a.order - b.order || (of(a) === of(b) ? 0 : of(b) - of(a)) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+function selects(filter) {
+	return s => (filter.point === '' || s.point + (s.latency ? 'l' : '') === filter.point) && (filter.file === '' || s.file === filter.file) &&
+		s.experiments >= filter.least &&
+		(filter.verdict === '' || (filter.verdict === 'answers' ? s.verdict !== 'not-enough-data' : s.verdict === filter.verdict));
+}
+
+// What is shown has to fit: values and regressions, not the ends of intervals, which the frame cuts. Never so close that noise looks like hills.
+function extent(series) {
+	const ret = {min: -0.05, max: 0.1};
+	for (const s of series) {
+		for (const p of s.points) {
+			ret.min = Math.min(ret.min, p[1]);
+			ret.max = Math.max(ret.max, p[1]);
+		}
+	}
+	const step = ret.max - ret.min > 0.6 ? 0.2 : ret.max - ret.min > 0.3 ? 0.1 : 0.05;
+	return {
+		min: Math.max(-1, Math.floor(ret.min / step - 1e-9) * step),
+		max: Math.min(1, Math.ceil(ret.max / step + 1e-9) * step),
+		step,
+	};
+}
+
+// Program speedup of a quantile: the share of the baseline's that is saved. Of latencies only.
+function quantileGain(s, i, quantile) {
+	const at = 3 * quantile, now = s.latencies?.[0][at], then = s.latencies?.[i + 1][at];
+	return now > 0 && then !== null && then !== undefined ? 1 - then / now : null;
+}
+
+function pointWords(s, i) {
+	const [speedup, gain, lo, hi, , experiments, visits] = s.points[i];
+	const words = [`line ${percent(speedup, 0)} faster`, `program ${signed(gain)}` + (lo === null ? '' : ` (${percent(lo)} to ${percent(hi)})`)];
+	if (s.latencies) {
+		const f = s.latencies[i + 1];
+		words.push(['mean', 'p50', 'p90', 'p99'].map((name, q) => f[3 * q] === null ? '' : `${name} ${time(f[3 * q])}`).filter(t => t).join(', '));
+	}
+	words.push(`${count(experiments, 'experiment')}, ${count(visits, 'visit')}`);
+	return words;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts the page together: which cards there are, in which order; charts are drawn as they come into sight.
+'use strict';
+
+const by = id => document.getElementById(id);
+const cards = new Map(data.series.map(s => [s, new Card(s)]));
+const cardOf = new Map([...cards.values()].map(c => [c.root, c]));
+let shown = [], common = extent([]);
+
+function scaleOf(s) {
+	if (!by('scale').checked)
+		return extent([s]);
+	// What is not known yet may lie anywhere: it gets the common scale, and more where it has to.
+	return s.verdict === 'not-enough-data' ? extent([s, ...shown.filter(o => o.verdict !== 'not-enough-data')]) : common;
+}
+
+// Charts that have come near the window wait here: some are drawn in each frame, so that scrolling goes on meanwhile.
+const waiting = new Set();
+const BUDGET_MS = 8; // of a frame's 16
+
+function drawWaiting() {
+	const end = performance.now() + BUDGET_MS;
+	for (const card of waiting) {
+		waiting.delete(card);
+		card.show(scaleOf(card.series));
+		if (performance.now() >= end)
+			break;
+	}
+	if (waiting.size)
+		requestAnimationFrame(drawWaiting);
+}
+
+const watch = new IntersectionObserver(entries => {
+	const idle = !waiting.size;
+	for (const entry of entries) {
+		const card = cardOf.get(entry.target);
+		if (entry.isIntersecting) {
+			waiting.add(card);
+		} else {
+			waiting.delete(card);
+			card.hide();
+		}
+	}
+	if (idle && waiting.size)
+		requestAnimationFrame(drawWaiting);
+}, {rootMargin: '400px 0px'});
+
+function redraw() {
+	for (const s of shown) {
+		const card = cards.get(s);
+		if (card.chart) {
+			card.hide();
+			card.show(scaleOf(s));
+		}
+	}
+}
+
+function arrange() {
+	const filter = {point: by('point').value, file: by('file').value, verdict: by('verdict').value, least: Number(by('least').value) || 0};
+	watch.disconnect();
+	waiting.clear();
+	cards.forEach(c => c.hide());
+	shown = data.series.filter(selects(filter)).sort(compare(KEYS.indexOf(by('sort').value)));
+	common = extent(shown.filter(s => s.verdict !== 'not-enough-data'));
+	by('cards').replaceChildren(...shown.map((s, i) => {
+		const card = cards.get(s);
+		card.rank.textContent = `${i + 1}. `;
+		return card.root;
+	}));
+	shown.forEach(s => watch.observe(cards.get(s).root));
+	by('count').textContent = `${shown.length.toLocaleString('en')} of ${count(data.series.length, 'chart')}`;
+}
+
+function fillControls() {
+	const points = new Map(data.series.map(s => [s.point + (s.latency ? 'l' : ''), s.progress + (s.latency ? ' (latency)' : '')]));
+	const files = new Map(data.series.map(s => [s.file, s.number ? s.label.replace(/:[0-9]+$/, '') : s.label]));
+	for (const [value, text] of points)
+		by('point').append(element('option', {value}, text));
+	for (const [value, text] of [...files].sort((a, b) => a[1] < b[1] ? -1 : 1))
+		by('file').append(element('option', {value}, text));
+	const reset = () => {
+		by('sort').value = data.sort;
+		by('point').value = by('file').value = '';
+		by('least').value = 0;
+		by('scale').checked = true;
+		by('verdict').value = data.series.some(s => s.verdict !== 'not-enough-data') ? 'answers' : '';
+		arrange();
+	};
+	by('controls').addEventListener('input', arrange);
+	by('controls').addEventListener('submit', event => event.preventDefault());
+	by('controls').addEventListener('reset', event => {
+		event.preventDefault();
+		reset();
+	});
+	document.querySelectorAll('.of-latency').forEach(e => e.hidden = !data.series.some(s => s.latency));
+	return reset;
+}
+
+function applyTheme() {
+	const dark = matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches;
+	document.documentElement.classList.toggle('dark', by('theme').value ? by('theme').value === 'dark' : dark);
+	redraw();
+}
+
+// A sentence leads to its chart, whatever the filters hide.
+function follow(event) {
+	const id = event.target.closest?.('a[href^="#chart-"]')?.getAttribute('href').slice(1);
+	if (id && !document.getElementById(id))
+		reset();
+}
+
+const MOST_PRINTED = 200; // pictures: five seconds, 50 sheets
+
+// Paper is white; each chart becomes a picture.
+function beforePrint() {
+	document.documentElement.classList.remove('dark');
+	by('unprinted').textContent = shown.length > MOST_PRINTED ? `The first ${MOST_PRINTED} are printed; the filters choose others.` : '';
+	shown.forEach((s, i) => {
+		const card = cards.get(s);
+		card.root.hidden = i >= MOST_PRINTED;
+		if (i < MOST_PRINTED)
+			card.print(scaleOf(s));
+	});
+}
+
+function afterPrint() {
+	by('unprinted').textContent = '';
+	cards.forEach(c => c.unprint());
+	applyTheme();
+	arrange();
+}
+
+fillSummary();
+fillWarnings();
+fillWords();
+const reset = fillControls();
+by('theme').addEventListener('input', applyTheme);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme);
+document.addEventListener('click', follow);
+addEventListener('beforeprint', beforePrint);
+addEventListener('afterprint', afterPrint);
+applyTheme();
+reset();
+if (/^#chart-[0-9]+$/.test(location.hash))
+	document.getElementById(location.hash.slice(1))?.scrollIntoView();
+document.body.dataset.ready = 'true';

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * JSON written straight to a stream, in bounded memory, for a script element of a page: strings come out as valid UTF-8 whatever they were, and
+ * hold nothing that ends the element. The report's own JSON, which is small, is built with cJSON (json.c).
+ */
+#ifndef COZBPF_JSONOUT_H
+#define COZBPF_JSONOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool comma; /* before the next value or key */
+};
+
+/* @bracket: '{' or '[', and '}' or ']'. */
+void json_open(struct json *j, char bracket);
+void json_close(struct json *j, char bracket);
+
+/* Keys are our own: written as they are. */
+void json_key(struct json *j, const char *key);
+
+/* NULL is null. */
+void json_string(struct json *j, const char *s);
+void json_string_n(struct json *j, const char *s, size_t n);
+
+/* Six digits; what is not finite is null. */
+void json_number(struct json *j, double v);
+void json_count(struct json *j, uint64_t v);
+void json_bool(struct json *j, bool v);
+
+#endif
