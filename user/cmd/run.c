@@ -49,8 +49,7 @@ static const struct option_entry entries[] = {
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread and signal calls (default: wake)"},
     {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
     {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
-    {0, "tui", OPTION_FLAG, FIELD(tui), NULL,
-	"live view in full screen (default: when attached, and standard error is a terminal)"},
+    {0, "tui", OPTION_FLAG, FIELD(tui), NULL, "live view in full screen (default: when attached, and standard error is a terminal)"},
     {0, "no-tui", OPTION_FLAG, FIELD(no_tui), NULL, "no live view; on a terminal, a progress line"},
     {0},
 };
