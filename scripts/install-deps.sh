@@ -6,8 +6,8 @@ set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
 	case $1 in
-	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev ;;
-	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node mandoc groff-base ;;
+	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libjs-chart.js ;;
+	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node chromium-headless-shell mandoc groff-base ;;
 	real) echo podman runc conmon netavark iptables dpkg-dev binutils libevent-dev libmemcached-tools ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
