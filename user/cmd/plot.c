@@ -31,7 +31,8 @@ static const struct option_entry entries[] = {
 static const struct option_table table = {
     .command = "plot",
     .usage = "cozbpf plot [-o FILE.html] [--sort KEY] [FILE...]",
-    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that needs no network. Several files count as runs of one "
+    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that needs no network. Several files count as "
+	       "runs of one "
 	       "profile; without one, profile.coz is read. The source around each line is in the page where this user can read it here.",
     .entries = entries,
     .epilogue = "examples:\n"
@@ -66,8 +67,8 @@ static int check_output(const char *output, char **names, int n, struct error *e
 	return 0;
 }
 
-static int write_page(FILE *out, const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output,
-    struct error *e)
+static int write_page(
+    FILE *out, const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
 {
 	int ret = report_html(out, p, estimate, o);
 
@@ -78,7 +79,8 @@ static int write_page(FILE *out, const struct profile *p, const struct estimate 
 	return 0;
 }
 
-static int write_file(const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
+static int write_file(
+    const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
 {
 	struct stat st;
 	FILE *out;

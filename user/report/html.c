@@ -205,7 +205,8 @@ static void write_latency(struct json *j, const struct estimate_latency *l)
 
 static void write_summary(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
 {
-	static const char *const orders[] = {[SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
+	static const char *const orders[] = {
+	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
 
 	json_key(j, "profiles");
 	json_open(j, '[');
