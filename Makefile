@@ -15,6 +15,7 @@ BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool
 BUILD ?= build
 CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
 PREFIX ?= /usr/local
+INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
 V ?= 0
 FUZZ_SECONDS ?= 20
@@ -31,7 +32,7 @@ CFLAGS ?= -O2 -g
 DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
-PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lm
+PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
@@ -204,15 +205,27 @@ format-check: ## fail when clang-format would change something
 analyze: $(BUILD)/gen/cozbpf.skel.h $(BUILD)/gen/page.h $(BUILD)/gen/shim_blob.h ## clang-tidy over user/
 	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- $(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
 
-install: all ## install below PREFIX (default /usr/local)
+DOCS = README.md CHANGELOG.md LICENSE $(wildcard docs/*.md)
+install: all ## install below PREFIX (default /usr/local): tool, shim, coz.h, manual, completion, documents
 	install -D -m755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/cozbpf
 	install -D -m755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/cozbpf/libcozbpf-shim.so
-	install -D -m644 include/coz.h $(DESTDIR)$(PREFIX)/include/coz.h
+	install -D -m644 include/coz.h $(DESTDIR)$(INCLUDEDIR)/coz.h
 	install -D -m644 docs/cozbpf.1 $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
+	install -D -m644 docs/completion/cozbpf.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cozbpf
+	install -d $(DESTDIR)$(PREFIX)/share/doc/cozbpf/containers
+	install -m644 $(DOCS) $(DESTDIR)$(PREFIX)/share/doc/cozbpf
+	install -m644 docs/containers/* $(DESTDIR)$(PREFIX)/share/doc/cozbpf/containers
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(PREFIX)/include/coz.h $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
-	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf
+	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(INCLUDEDIR)/coz.h $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cozbpf
+	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf $(DESTDIR)$(PREFIX)/share/doc/cozbpf
+
+deb: ## Debian package: build/cozbpf_VERSION-1_ARCH.deb
+	@scripts/package.sh $(BUILD) $(VERSION)
+
+check-package: ## the package: lintian, installed in a root of its own; installs what it needs; needs root and the network
+	@COZBPF_TEST_TIMEOUT=900 scripts/run-tests.sh package $(wildcard tests/package/*.sh)
 
 dist: ## source archive of the last commit: build/cozbpf-VERSION.tar.gz
 	@mkdir -p $(BUILD)
@@ -223,7 +236,7 @@ clean: ## remove build/
 
 help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
-	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
+	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
 .PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint format \
-	format-check analyze install uninstall dist clean help
+	format-check analyze install uninstall deb check-package dist clean help

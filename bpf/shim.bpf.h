@@ -80,4 +80,22 @@ static __always_inline void plan_pause(struct cozbpf_thread *t, __u64 now, __u64
 		control.pause_horizon = end;
 }
 
+/* Pauses the current thread, which is in user mode, for @debt before it goes on: from the program of a probe. */
+static __always_inline void pause_here(struct pt_regs *ctx, struct cozbpf_thread *t, struct task_struct *task, __u64 now, __u64 debt)
+{
+	struct cozbpf_proc_stats *stats;
+	__u32 tgid = t->tgid;
+
+	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
+	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)))
+		return;
+	plan_pause(t, now, debt);
+	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is sent. */
+	t->relay = 1;
+	if (bpf_send_signal_thread(config.signal)) {
+		t->pause = COZBPF_PAUSE_NONE;
+		__sync_fetch_and_add(&stats->not_sent, 1);
+	}
+}
+
 #endif

@@ -19,27 +19,14 @@ int on_call(struct pt_regs *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cozbpf_thread *t = thread_of(task);
 	__u64 now, debt, cookie = bpf_get_attach_cookie(ctx);
-	struct cozbpf_proc_stats *stats;
-	__u32 tgid;
 
 	if (!t)
 		return 0;
 	__sync_fetch_and_add(&control.sync_calls, 1);
 	now = bpf_ktime_get_ns();
 	debt = delay_call(t, &control, cookie & COZBPF_CALL_BLOCKS, object_id(PT_REGS_PARM1(ctx)), now, config.min_debt_ns);
-	if (!debt)
-		return 0;
-	tgid = t->tgid;
-	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)))
-		return 0;
-	plan_pause(t, now, debt);
-	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is sent. */
-	t->relay = 1;
-	if (bpf_send_signal_thread(config.signal)) {
-		t->pause = COZBPF_PAUSE_NONE;
-		__sync_fetch_and_add(&stats->not_sent, 1);
-	}
+	if (debt)
+		pause_here(ctx, t, task, now, debt);
 	return 0;
 }
 

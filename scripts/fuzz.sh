@@ -23,6 +23,9 @@ seeds() { # NAME DIR
 		# A whole program with debug information and markers, small enough to be mutated often.
 		printf '#include <coz.h>\n__attribute__((noinline)) static int work(int x) { COZ_BEGIN("w"); return x * 2; }\nint _start(void) { COZ_PROGRESS; return work(3) + work(4); }\n' |
 			gcc -x c - -g -O2 -Iinclude -nostdlib -static -o "$2/seed"
+		# The same with Coz's own markers, where they are installed.
+		printf '#include "/usr/include/coz.h"\nint _start(void) { for (int i = 0; i < 9; i++) COZ_PROGRESS_NAMED("p"); COZ_BEGIN("b"); return 0; }\n' |
+			gcc -x c - -O2 -nostdlib -static -o "$2/seed-coz" 2>/dev/null || true
 		;;
 	*) echo "fuzz: no seeds for '$1'" >&2 ;;
 	esac

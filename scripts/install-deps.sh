@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs from Debian's packages what building, testing and the demo need, and only what is missing. Run again, it does nothing.
-# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages]   default: build. docs/dependencies.md says why each one is needed.
+# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages] [package]   default: build. docs/dependencies.md says why each one is needed.
 set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
 	case $1 in
-	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libjs-chart.js ;;
-	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node chromium-headless-shell mandoc groff-base ;;
-	real) echo podman runc conmon netavark iptables dpkg-dev binutils libevent-dev libmemcached-tools ;;
+	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js ;;
+	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node chromium-headless-shell tmux mandoc groff-base ;;
+	real) echo postgresql podman runc conmon netavark iptables dpkg-dev binutils libevent-dev libmemcached-tools ;;
+	package) echo dpkg-dev lintian mmdebstrap ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
-	*) die "unknown group '$1'" "the groups are build, test, demo, real and languages" 2 ;;
+	*) die "unknown group '$1'" "the groups are build, test, demo, real, languages and package" 2 ;;
 	esac
 }
 

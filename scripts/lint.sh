@@ -74,6 +74,7 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	fi ;;
 	capstone/*) [ "$folder" = symbols ] || fail "$at" "instructions are decoded only in user/symbols/" ;;
 	elfutils/* | libelf.h | gelf.h | dwarf.h | libdw.h | libdwfl.h) [ "$folder" = symbols ] || fail "$at" "libdw and libelf are used only in user/symbols/" ;;
+	*curses.h | term.h) [ "$folder" = report ] || fail "$at" "ncurses is used only in user/report/" ;;
 	linux/perf_event.h | linux/bpf.h) [ "$folder" = kernel ] || fail "$at" "the kernel's interfaces are used only in user/kernel/" ;;
 	esac
 	[ "$kind" = '"' ] || return 0

@@ -1,43 +1,68 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the pictures of the page of `cozbpf plot` in docs/screens/ with a headless Chromium, from a real profile: PROFILE, or that of
-# tests/workloads/ferret.c run for a minute (needs root).
-# usage: scripts/screens.sh [PROFILE]
+# Makes the screens of docs/live.md again: attaches to tests/workloads/reqqueue in tmux, waits for a ranking, presses keys, and copies what is shown.
+# usage: sudo scripts/screens.sh [SECONDS]   how long the ranking is left to form (default: 60)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tool=${COZBPF:-${BUILD:-build}/cozbpf}
-out=docs/screens
+seconds=${1:-60}
+page=docs/live.md
+[ "$(id -u)" -eq 0 ] || {
+	echo "screens: error: profiling needs root" >&2
+	exit 3
+}
+make -s all workloads
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir -p $out
-if [ $# -eq 0 ]; then
-	"$tool" -q -P item=progress --experiment-length 100ms -o "$dir/profile.coz" -- "${BUILD:-build}/tests/workloads/ferret" --seconds 60
-	set -- "$dir/profile.coz"
-fi
-cp "$1" "$dir/ferret.coz"
-"$tool" plot -o "$dir/page.html" "$dir/ferret.coz"
-node - "$PWD" "$dir/page.html" "$out" <<'JS'
-const [, , root, page, out] = process.argv;
-const {Browser} = require(root + '/tests/e2e/browser.js');
-(async () => {
-	const b = new Browser();
-	await b.start();
-	const picture = async (name, width, height, scheme) => {
-		await b.colours(scheme);
-		await b.size(width, height);
-		await b.open(page);
-		await b.frame();
-		await b.frame();
-		await b.screenshot(`${out}/${name}.png`);
-	};
-	await picture('plot-light', 1100, 1150, 'light');
-	await picture('plot-dark', 1100, 1150, 'dark');
-	await picture('plot-narrow', 400, 1150, 'light');
-	await b.stop();
-	process.exit(0);
-})().catch(e => {
-	console.error(e.stack);
-	process.exit(1);
-});
-JS
-ls -l $out
+tm=(tmux -u -S "$dir/tmux" -f /dev/null)
+work=
+finish() {
+	"${tm[@]}" kill-server 2>/dev/null || true
+	[ -z "$work" ] || kill "$work" 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap finish EXIT
+
+screen() {
+	"${tm[@]}" capture-pane -p
+}
+wait_for() { # PATTERN
+	local end=$((SECONDS + 120))
+	until screen | grep -qE -e "$1"; do
+		[ "$SECONDS" -lt "$end" ] || {
+			screen >&2
+			echo "screens: error: there is no '$1'" >&2
+			exit 1
+		}
+		sleep 0.1
+	done
+}
+# shot NAME: what is shown goes into the page, between the fences after the line <!-- NAME -->.
+shot() {
+	screen | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$dir/shot"
+	awk -v name="<!-- $1 -->" -v file="$dir/shot" '
+		on && /^```$/ { on = 0 }
+		!on { print }
+		$0 == name { wanted = 1 }
+		wanted && /^```text$/ { while ((getline row < file) > 0) print row; wanted = 0; on = 1 }' "$page" >"$dir/page"
+	cat "$dir/page" >"$page"
+}
+
+build/tests/workloads/reqqueue >"$dir/out" 2>&1 &
+work=$!
+"${tm[@]}" new-session -d -x 100 -y 26 \
+	"LC_ALL=C.UTF-8 build/cozbpf -L request=enqueue..done,key=arg0 --experiment-length 100ms -o '$dir/p.coz' -p $work"
+sleep "$seconds"
+wait_for '^  1  .*(optimize|no effect|contention)'
+wait_for '^ now .*(faster|baseline)'
+shot list
+"${tm[@]}" send-keys Tab
+wait_for '^ latency request'
+wait_for '^ now .*(faster|baseline)'
+shot latency
+"${tm[@]}" send-keys Enter
+wait_for '^> *[0-9]'
+shot line
+"${tm[@]}" send-keys q
+"${tm[@]}" resize-window -x 60 -y 12
+wait_for '^ q:end'
+wait_for '^ now .*(faster|baseline)'
+shot small

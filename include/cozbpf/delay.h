@@ -328,6 +328,20 @@ DELAY_INLINE __u64 delay_call(struct cozbpf_thread *t, struct cozbpf_control *x,
 }
 
 /*
+ * The thread is about to hand something over that another one may take without having waited for it, and so without an edge. It pays first, lest the other
+ * one have it before it is there, virtually: returns the length of the pause owed, 0 for none.
+ */
+DELAY_INLINE __u64 delay_hand_over(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now, __u32 min_debt)
+{
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	if (t->pause != COZBPF_PAUSE_NONE)
+		return 0;
+	delay_credit(t, x, now);
+	return DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
+}
+
+/*
  * The call returns. When the thread blocked in it and another one let it go on (`released`: no timeout, no EINTR), it need not pay what was
  * inserted meanwhile: the other one has (paper 3.4.1). R may hold late what others had earned before: no thread earns more than s of a time.
  */

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency: predicts by cozbpf what making a line faster does to the mean and the p99 of a request's latency, really makes it faster, and compares. The
-program under test measures its own latencies when it runs alone; real runs stand half before and half after the profile."""
+"""Latency: predicts by cozbpf what making a line faster does to the mean and to quantiles of a request's latency, really makes it faster, and compares. The
+program under test measures its own latencies when it runs alone. Real runs and parts of the profile take turns, so that both meet the same machine."""
 
 import argparse
+import contextlib
+import fcntl
 import json
 import os
 import re
@@ -23,38 +25,81 @@ CASES = (
     Case("queue", "reqqueue"),
     Case("queue-long", "reqqueue", None, ("--service-us", "8000", "--gap-us", "10400")),
     Case("queue-light", "reqqueue", None, ("--service-us", "1500", "--gap-us", "5000")),
+    Case("queue-all", "reqqueue", None, ("--line-pct", "100")),
 )
 
 
-def command(options, case, iters_per_ms, seconds, s):
-    words = [case.binary, "--seconds", f"{seconds:g}", "--iters-per-ms", f"{iters_per_ms:.0f}", "--line-speedup", s, *case.args]
-    return (["nice", "-n", str(options.nice)] if options.nice else []) + words
+@contextlib.contextmanager
+def lock(path):
+    """Held run by run where others have to take turns."""
+    with open(path or os.devnull, "w") as file:
+        if path:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def first(options, words):
+    """Where the scheduler groups tasks by session, a nice value ranks them within theirs, and the session's own ranks it among others."""
+    if not options.nice:
+        return words
+    script = f'(echo {options.nice} >/proc/self/autogroup) 2>/dev/null; exec nice -n {options.nice} "$@"'
+    return ["sh", "-c", script, "sh", *words]
+
+
+def run_quiet(options, words, timeout_s, collect=lambda: None):
+    """The least disturbed of some runs, and what it left."""
+    best, left = None, None
+    for _ in range(options.tries):
+        machine.wait_quiet()
+        with lock(options.lock):
+            result = machine.run(first(options, words), timeout_s)
+        collected = collect()
+        if not best or result.others < best.others:
+            best, left = result, collected
+        if best.others < machine.QUIET:
+            break
+    return best, left
+
+
+def command(case, iters_per_ms, seconds, s):
+    return [case.binary, "--seconds", f"{seconds:g}", "--iters-per-ms", f"{iters_per_ms:.0f}", "--line-speedup", s, *case.args]
 
 
 def real(options, case, iters_per_ms, s):
     """Latencies in us of one run of the really shortened program, without a profiler."""
-    result = machine.run(command(options, case, iters_per_ms, options.seconds / options.rounds, s), 120)
+    result, _ = run_quiet(options, command(case, iters_per_ms, options.seconds / options.rounds, s), 120)
     found = LATENCY.search(result.stdout)
     if not found:
         raise RuntimeError(f"{case.name} printed no latencies: {result.stderr.strip()}")
     return dict(zip(FIGURES, map(float, found.groups()[1:])), others=result.others)
 
 
-def profile(options, case, iters_per_ms):
-    """Predicted latencies in us by line speedup in per cent."""
-    seconds = 2 * options.seconds * (len(SPEEDUPS) - 1)
-    with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
-        out = Path(options.keep) / f"{case.name}.coz" if options.keep else Path(folder) / "profile.coz"
-        out.unlink(missing_ok=True)
-        words = [options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-L", "request=enqueue..done,key=arg0"]
-        words += ["--fixed-line", case.line(), "--fixed-speedup", ",".join(map(str, SPEEDUPS)), *options.extra, "--"]
-        result = machine.run((["nice", "-n", str(options.nice)] if options.nice else []) + words + command(options, case, iters_per_ms, seconds + 2, 0)[3 if options.nice else 0 :], 3 * seconds + 60)
-        report = machine.run([options.cozbpf, "report", "--json", out], 120)
-    if result.status or report.status:
-        raise RuntimeError(f"cozbpf: {result.stderr.strip()} {report.stderr.strip()}")
+def profile(options, case, iters_per_ms, out):
+    """One more run in the profile; returns what others had of the CPUs."""
+    seconds = 2 * options.seconds * (len(SPEEDUPS) - 1) / options.rounds
+    part = Path(f"{out}.part")
+
+    def collect():
+        text = part.read_text() if part.exists() else ""
+        part.unlink(missing_ok=True)
+        return text
+
+    words = [options.cozbpf, "run", "-q", "--no-tui", "-o", part, "-d", f"{seconds:g}s", "-L", "request=enqueue..done,key=arg0"]
+    words += ["--fixed-line", case.line(), "--fixed-speedup", ",".join(map(str, SPEEDUPS)), *options.extra, "--"]
+    result, text = run_quiet(options, words + command(case, iters_per_ms, seconds + 1, 0), 3 * seconds + 60, collect)
+    if result.status:
+        raise RuntimeError(f"cozbpf: {result.stderr.strip()}")
+    with open(out, "a") as file:
+        file.write(text)
+    return result.others
+
+
+def predictions(options, out):
+    """Predicted latencies by line speedup in per cent."""
+    report = machine.run([options.cozbpf, "report", "--json", out], 120)
     found = json.loads(report.stdout)
     line = [entry for entry in found["lines"] if entry["kind"] == "latency"][0]
-    return {round(100 * p.get("line_speedup", 0)): p for p in [line["baseline"], *line["points"]]}, result.others
+    return {round(100 * p.get("line_speedup", 0)): p for p in [line["baseline"], *line["points"]]}
 
 
 def percent(predicted, actual):
@@ -73,33 +118,41 @@ def rows(case, actual, predicted):
         print(f"| {case.name} | {s} | {' | '.join(cells)} |", flush=True)
 
 
+def measure(options, case, iters_per_ms, folder):
+    out = Path(options.keep or folder) / f"{case.name}.coz"
+    out.unlink(missing_ok=True)
+    actual = {s: [] for s in SPEEDUPS}
+    others = []
+    for _ in range(options.rounds):
+        for s in SPEEDUPS:
+            actual[s].append(real(options, case, iters_per_ms, s))
+        others.append(profile(options, case, iters_per_ms, out))
+    rows(case, actual, predictions(options, out))
+    busy = statistics.mean(run["others"] for runs in actual.values() for run in runs)
+    print(f"others had {100 * busy:.0f} % of the CPUs in real runs, {100 * statistics.mean(others):.0f} % in the profile", file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20, help="per line speedup, real and predicted each (default 20)")
-    parser.add_argument("--rounds", type=int, default=4, help="of real runs that the time is cut into (default 4)")
+    parser.add_argument("--rounds", type=int, default=4, help="that the time is cut into (default 4)")
+    parser.add_argument("--tries", type=int, default=3, help="of each run, when others disturb it (default 3)")
+    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
     parser.add_argument("--cases", default="", help="comma-separated; known: " + " ".join(case.name for case in CASES))
     parser.add_argument("--nice", type=int, default=0, help="nice value of everything that is measured (default 0)")
+    parser.add_argument("--lock", help="file that is locked during each run")
     parser.add_argument("--keep", help="folder that keeps the profiles")
     parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
     parser.add_argument("extra", nargs="*", help="after --: more options for cozbpf")
     options = parser.parse_args()
+    machine.Patience.seconds = options.patience
     iters_per_ms = calibrate()
     print("Latencies in us, errors in per cent.\n")
     print("| case | s | mean | Little | error | pairs | error | p50 | predicted | error | p90 | predicted | error | p99 | predicted | error |\n" + "|---" * 16 + "|")
-    for case in CASES:
-        if options.cases and case.name not in options.cases.split(","):
-            continue
-        actual = {s: [] for s in SPEEDUPS}
-        for _ in range((options.rounds + 1) // 2):
-            for s in SPEEDUPS:
-                actual[s].append(real(options, case, iters_per_ms, s))
-        predicted, others = profile(options, case, iters_per_ms)
-        for _ in range(options.rounds // 2):
-            for s in SPEEDUPS:
-                actual[s].append(real(options, case, iters_per_ms, s))
-        rows(case, actual, predicted)
-        busy = statistics.mean(run["others"] for runs in actual.values() for run in runs)
-        print(f"\nothers had {100 * busy:.0f} % of the CPUs in real runs, {100 * others:.0f} % in the profile", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
+        for case in CASES:
+            if not options.cases or case.name in options.cases.split(","):
+                measure(options, case, iters_per_ms, folder)
 
 
 if __name__ == "__main__":

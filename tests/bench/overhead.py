@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Overhead: throughput under cozbpf with baselines only (no delays) against throughput without any profiler, in interleaved pairs; and what each BPF program
-costs a run, from the kernel's own statistics, which are switched on for separate runs and restored afterwards."""
+"""Overhead: throughput under cozbpf with baselines only (no delays) against throughput without any profiler, in interleaved pairs; what each BPF program
+costs a run, from the kernel's own statistics, which are switched on for separate runs and restored afterwards; what a visit to a progress point costs."""
 
 import argparse
 import contextlib
@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import machine  # noqa: E402
+import visits  # noqa: E402
 from cases import BUILD, Case, calibrate, period_us  # noqa: E402
 
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
@@ -146,6 +147,7 @@ def parse(argv):
     parser.add_argument("--pairs", type=int, default=7, help="pairs of runs per workload (default 7)")
     parser.add_argument("--cases", default="", help="comma-separated parts of workload names; default: all")
     parser.add_argument("--no-hooks", dest="hooks", action="store_false", help="leave out the cost per BPF program")
+    parser.add_argument("--no-visits", dest="visits", action="store_false", help="leave out the cost per visit")
     parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
     parser.add_argument("--json", help="write all figures there")
     parser.add_argument("--markdown", "-o", help="write the tables there too")
@@ -171,10 +173,16 @@ def bench(options, iters_per_ms):
         rows = ["", *hook_rows(hooks), "", f"Way out of a pause's handler: {pause_exit_ns(options.folder)} ns."]
         print("\n".join(rows))
         parts += rows
+    visit_costs = {}
+    if options.visits:
+        visit_costs = visits.measure(options)
+        rows = ["", *visits.rows(visit_costs)]
+        print("\n".join(rows))
+        parts += rows
     if options.markdown:
         Path(options.markdown).write_text("\n".join(parts) + "\n")
     if options.json:
-        Path(options.json).write_text(json.dumps({"pairs": pairs, "hooks": hooks}, indent=1))
+        Path(options.json).write_text(json.dumps({"pairs": pairs, "hooks": hooks, "visits": visit_costs}, indent=1))
     return 0
 
 

@@ -24,7 +24,8 @@ on_fork 1000 6000
 on_adopt 600 2800
 on_exec 180 250
 on_exit 250 400
-on_visit 700 2700
+on_visit 2100 9500
+on_visits 2100 9500
 on_tracepoint 700 2700
 on_counter 80 100
 on_call 950 3500

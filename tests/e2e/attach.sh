@@ -128,6 +128,29 @@ stops=$(sed -n 's/^stops //p' "$dir/target")
 check "it was held still ($stops)" is "$(cut -d' ' -f1 <<<"$stops")" '>=' 1
 check "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
 
+echo "-- threads that come to block the signal"
+begin "$dir/running" later
+attach 0 "${brief[@]}" -d 6s
+says 'signal [0-9]+ unblocked in 2 threads that had come to block it'
+signal=$(sed -nE 's/.*handler injected, signal ([0-9]+).*/\1/p' "$dir/err")
+blocking=0
+for status in /proc/"$target_pid"/task/*/status; do
+	mask=$(sed -n 's/^SigBlk:\t//p' "$status")
+	blocking=$((blocking + (0x$mask >> (signal - 1) & 1)))
+done
+check "both block it again" [ "$blocking" -eq 2 ]
+end
+
+echo "-- a process of another user, without any capability"
+chmod 755 "$dir/running"
+begin setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all "$dir/running" plain
+look "$dir/before"
+attach 0 "${brief[@]}"
+look "$dir/after"
+paused
+if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+end
+
 echo "-- children of what is attached to"
 begin "$dir/running" forks
 child_line=running.c:$(grep -n 'LINE_A of a child \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)

@@ -6,7 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of coz WORK)
-lab=(-v --no-tui --experiment-length 100ms --fixed-speedup 0,50 --fixed-line "$line" -o "$dir/p.coz")
+lab=(-v --no-tui --experiment-length 100ms --fixed-speedup "0,50" --fixed-line "$line" -o "$dir/p.coz")
 
 # build COMPILER DIRECTORY OF coz.h [FLAGS...]: as $dir/coz
 build() {
@@ -49,6 +49,24 @@ build gcc "$root/include" -O2
 run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
 says "progress point 'unit' by coz.h at 1 place of '.*/coz'"
 counted "ours" 0
+
+echo "-- Coz's own header in a program that runs already, and in a static one: places found in the code"
+# -O0 and -O1 keep the branch of each visit. What the program did before and after it was attached to is not counted.
+for flags in -O0 "-O1 -no-pie"; do
+	# shellcheck disable=SC2086 # options
+	build gcc "$dir/coz-own" $flags
+	: >"$dir/units"
+	"$dir/coz" 4000 >"$dir/units" &
+	started+=($!)
+	run 0 "$tool" "${lab[@]}" -d 2s -p $!
+	says "progress point 'unit' by coz.h at 1 place"
+	check "attached, $flags: the other place has as many in each experiment" same_visits unit "$root/tests/e2e/fixtures/coz.c:$(grep -n 'COZ_PROGRESS;' tests/e2e/fixtures/coz.c | cut -d: -f1)"
+	wait_for 20 test -s "$dir/units"
+	rm -f "$dir/p.coz"
+done
+build gcc "$dir/coz-own" -O1 -static
+run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
+counted "static" 0.1
 
 echo "-- places that are never reached"
 run 4 "$tool" "${lab[@]}" -- "$dir/coz" 0

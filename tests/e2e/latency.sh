@@ -3,9 +3,9 @@
 # Latency pairs (-L) on a program whose requests wait in a queue, begun by one thread and ended by others: pairs by a key argument and by thread, the records,
 # the report, warnings, and an answer of the right order.
 # Requests of reqqueue wait because they come in clumps and are served for 2 ms on average, 70 % of that in LINE_A. By arithmetic (Lindley's recursion, printed
-# by the program as `expected`) the mean falls from 3.0 ms by 49 and p99 by 43 % when the line is made 50 % faster. 4 s before other programs by their nice value,
-# a third of them baselines, come within 15 points where nobody disturbs; a disturbed machine makes queues longer, and both figures larger, hence 20 to 75:
-# nothing that only has the sign wrong, or counts wrong by a factor of two, passes. Little's law and the pairs, made from different counters, have to agree
+# by the program as `expected`) the mean falls from 2.4 ms by 40 and p99 from 5.7 by 42 % when the line is made 50 % faster. 4 s before other programs by their
+# nice value come within 15 points where nobody disturbs; a disturbed machine makes queues longer, and both figures larger, hence 20 to 80: nothing that
+# has the sign wrong, or that does not see the waiting (which alone would be 35, less what is disturbed) go down, passes. Little's law and the pairs, made from different counters, have to agree
 # within 10 %: what they can differ by is requests that cross a window's ends, some 3 of 150 in each.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -13,7 +13,10 @@ work=$workloads/reqqueue
 line=reqqueue.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/reqqueue.c | cut -d: -f1)
 look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
-short=(nice -n -15 "$tool" --no-tui --fixed-line "$line" --fixed-speedup 0,50 --experiment-length 200ms)
+list="0,50"
+# Where the scheduler groups tasks by session, a nice value ranks them within theirs, and the session's own ranks it among others.
+first=(setsid -w sh -c '(echo -15 >/proc/self/autogroup) 2>/dev/null; exec nice -n -15 "$@"' sh)
+short=("${first[@]}" "$tool" --no-tui --fixed-line "$line" --experiment-length 200ms)
 
 figure() { # KEY: of what was last looked at
 	sed -n "s/^$1 //p" "$dir/figures"
@@ -26,7 +29,7 @@ looked() { # WHAT ARGUMENTS...: of profile.py
 }
 
 echo "-- pairs by a key argument, across threads"
-run 0 "${short[@]}" --seed 1 -o "$dir/key.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 4 --iters-per-ms "$rate"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 1 -o "$dir/key.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 4 --iters-per-ms "$rate" --gap-us 4000
 says '^latency request$' '^now mean [0-9.]+ [mu]s .*, p50 .*, p90 .*, p99 .*; [0-9.]+ in flight' '^progress point request$'
 says_not 'ends had no begin' 
 looked "the profile is one of one run" coz "$dir/key.coz" 1
@@ -43,7 +46,7 @@ done
 for what in mean p99; do
 	gain=$(awk "BEGIN { print 100 * (1 - $(figure "$what 0.5") / $(figure "$what 0")) }")
 	check "half the line's time shortens $what by $gain %, at least 20" is "$gain" '>=' 20
-	check "and at most 75" is "$gain" '<=' 75
+	check "and at most 80" is "$gain" '<=' 80
 done
 check "p50 is below p90, and that below p99" is "$(figure 'p50 0')" '<' "$(figure 'p90 0')"
 check "as it has to be" is "$(figure 'p90 0')" '<' "$(figure 'p99 0')"
@@ -52,7 +55,7 @@ echo "-- Coz's viewer reads the record"
 check "arrivals, departures and difference stand first" grep -qE '^latency-point	name=request	arrivals=[0-9]+	departures=[0-9]+	difference=-?[0-9]+	' "$dir/key.coz"
 
 echo "-- pairs by thread"
-run 0 "${short[@]}" --seed 2 -o "$dir/tid.coz" -L 'serve=progress..uretprobe:'"$work"':progress' -- "$work" --seconds 2 --iters-per-ms "$rate"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 2 -o "$dir/tid.coz" -L 'serve=progress..uretprobe:'"$work"':progress' -- "$work" --seconds 2 --iters-per-ms "$rate"
 says '^latency serve$'
 run 0 "$tool" report --json "$dir/tid.coz"
 cp "$dir/out" "$dir/report.json"
@@ -61,18 +64,19 @@ check "a call and its return are matched ($(figure pairs) pairs)" is "$(figure p
 check "all of them" is "$(figure unmatched)" '<=' 2
 
 echo "-- a key is missing"
-run 0 "${short[@]}" --seed 3 -o "$dir/nokey.coz" -L 'request=enqueue..done' -- "$work" --seconds 2 --iters-per-ms "$rate"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 3 -o "$dir/nokey.coz" -L 'request=enqueue..done' -- "$work" --seconds 2 --iters-per-ms "$rate"
 says 'ends had no begin, [0-9]+ begins no end: .*key=argN' '^now mean [0-9.]+ [mu]s'
 
-echo "-- more requests than are served"
-run 0 "${short[@]}" --seed 4 -o "$dir/growth.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 4 --iters-per-ms "$rate" --gap-us 1500
+echo "-- more requests than are served, even with the line faster"
+list="0,5"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 4 -o "$dir/growth.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 8 --iters-per-ms "$rate" --service-us 500 --gap-us 455
 says 'warning: arrivals outrun departures by [0-9.]+ %'
 
 echo "-- attached in the middle"
 start "$work" --iters-per-ms "$rate" --gap-us 2100
 work_pid=$tool_pid
 wait_for 10 has "/proc/$work_pid/comm" reqqueue
-run 0 "${short[@]}" --seed 5 -d 2s -o "$dir/attach.coz" -L 'request=enqueue..done,key=arg0' -p "$work_pid"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 5 -d 2s -o "$dir/attach.coz" -L 'request=enqueue..done,key=arg0' -p "$work_pid"
 says '^latency request$'
 kill -TERM "$work_pid"
 wait "$work_pid"
@@ -89,7 +93,7 @@ refused() { # MESSAGE HINT LATENCY OPTIONS...
 refused "latency 'enqueue..done': it needs a name" 'NAME=BEGIN..END' 'enqueue..done'
 refused "there is no '..'" 'NAME=BEGIN..END' 'r=enqueue'
 refused "'argx' is not a key" 'key=arg0' 'r=enqueue..done,key=argx'
-refused "argument 9 of a function is not in a register" 'key=arg5' 'r=enqueue..done,key=arg9'
+refused "argument 9 of a function is not in a register" 'arguments 0 to 5' 'r=enqueue..done,key=arg9'
 refused "no key at '$line': a line has no arguments" 'leave the key out' "r=$line..done,key=arg0"
 refused "arguments are gone when a function returns" 'leave the key out' "r=enqueue..uretprobe:$work:done,key=arg0"
 refused "samples are no visits" 'sampled' "r=sampled:$line..done"

@@ -104,7 +104,7 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 	END
 	gcc -O1 -g -shared -fPIC -o "$dir/libwork.so" "$dir/work.c"
 	cat >"$dir/work.py" <<-'END'
-		import ctypes, gc, sys, time
+		import ctypes, gc, os, sys, time
 		library = ctypes.CDLL(sys.argv[1])
 		gc.disable()
 		print("ready", flush=True)
@@ -112,6 +112,7 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 		    library.work()
 		    gc.collect(0)
 		    library.progress()
+		os._exit(0) # without the collections that end an interpreter
 	END
 	rm -f "$dir/p.coz"
 	python_points=(-b '%/libwork.so' -P "collected=usdt:$python:python:gc__done" -P "fn=$dir/libwork.so:progress")

@@ -50,6 +50,8 @@ static void ask_markers(struct object *o)
 	struct error e = {0};
 	size_t n;
 
+	if (!object_find_coz_sites(o, &markers, &n, &e))
+		markers_free(markers, n);
 	if (!object_find_usdt(o, "shop", "sold", &probes, &n, &e))
 		sdt_probes_free(probes, n);
 	if (!object_find_markers(o, &markers, &n, &e)) {

@@ -2,14 +2,18 @@
 /*
  * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is written again reads as the same.
  * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
- *        user/core/stats.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words}.c -lcjson -lm
+ *        user/core/{stats,names,paths,run*,line_counts,compare*}.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded,compare*}.c -lcjson -lm
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/estimate.h"
+#include "core/compare.h"
+#include "core/runs.h"
+#include "report/compare.h"
 #include "report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,6 +76,23 @@ static void check_round_trip(const struct profile *p)
 	free(text);
 }
 
+static void check_comparison(FILE *out, const struct profile *p, const struct estimate *e)
+{
+	struct compare_side side = {p, e};
+	struct text_options text = {.width = 80};
+	struct comparison c;
+	struct compare_report r = {"a", "b", &side, &side, &c};
+
+	require(!compare_profiles(&side, &side, &c), "memory suffices");
+	if (e->n_lines)
+		require(!compare_predict(&c, &side, &side, e->lines[0].line, e->runs % 2 ? 0.3 : NAN), "a line is found by its name");
+	for (size_t i = 0; i < c.n_points; i++)
+		require(!(c.points[i].speedup.lo > 0) && !(c.points[i].speedup.hi < 0), "a profile is as fast as itself");
+	compare_text(out, &r, &text);
+	compare_json(out, &r);
+	comparison_deinit(&c);
+}
+
 static void check_estimate(const struct profile *p)
 {
 	struct estimate_options options = {.seed = 1, .replicates = 40};
@@ -91,8 +112,40 @@ static void check_estimate(const struct profile *p)
 	estimate_reason(p, &e, &err);
 	report_text(out, &e, &text);
 	report_json(out, &e);
+	report_csv(out, &e);
+	check_comparison(out, p, &e);
 	fclose(out);
 	estimate_deinit(&e);
+}
+
+/* What is done with several files; last, for it changes the profile. */
+static void check_runs(struct profile *p)
+{
+	uint32_t *twins = calloc(p->n_runs + 1, sizeof(*twins));
+	bool *drop = calloc(p->n_runs + 1, sizeof(*drop));
+	FILE *out = fopen("/dev/null", "w");
+	struct line_counts counts;
+	const char *a, *b;
+	size_t run, n = 0;
+
+	require(!line_counts_init(&counts, p), "memory suffices");
+	report_folded(out, &counts);
+	line_counts_deinit(&counts);
+	fclose(out);
+	require(runs_find_moved(p, &run, &a, &b) >= 0, "memory suffices");
+	require(runs_move_sources(p, "/src", "/a") >= 0, "memory suffices");
+	require(!runs_find_twins(p, twins), "memory suffices");
+	for (size_t i = 0; i < p->n_runs; i++) {
+		require(twins[twins[i]] == twins[i], "what is kept is not a twin itself");
+		drop[i] = twins[i] != i;
+		n += !drop[i];
+	}
+	runs_drop(p, drop);
+	require(p->n_runs == n, "the others are kept");
+	for (size_t i = 0; i < p->n_experiments; i++)
+		require(p->experiments[i].run < n, "runs are renumbered");
+	free(twins);
+	free(drop);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -103,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (p.n_runs)
 			check_round_trip(&p);
 		check_estimate(&p);
+		check_runs(&p);
 	}
 	if (size)
 		profile_deinit(&p);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs of Go and Rust, attached to while they run, as ordinary programs of threads and lines. Go's runtime handles every signal and has stacks of its
-# own. By arithmetic ending the line gains 60 %; only that it comes out first, and large, is looked at. `make check-real`.
+# own. By arithmetic ending the line gains 60 %; only that it comes out large is looked at. `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh languages >/dev/null || skip "the compilers cannot be installed"
@@ -78,7 +78,7 @@ profile() { # BINARY SOURCE PROGRESS
 	started+=("$!")
 	wait_for 20 has "$dir/target" '^ready' || bad "it starts"
 	rm -f "$dir/profile.coz"
-	run 0 "$tool" -v --no-tui -P "done=$3" -s "%/$2" -d 12s -o "$dir/profile.coz" -p "${started[-1]}"
+	run 0 "$tool" -v --no-tui -P "done=$3" -s "%/$2" --fixed-line "$line" --fixed-speedup "0,50,100" -d 12s -o "$dir/profile.coz" -p "${started[-1]}"
 	n=$(sed -nE "s/^cozbpf: process ${started[-1]} \(.*\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
 	check "$1 was paused (${n:-0} times)" is "${n:-0}" '>=' 20
 	says 'pause handler taken out;' "^ +1  $line +\+0\.[3-9]"

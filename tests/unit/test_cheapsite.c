@@ -1,67 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Cheap sites of functions, judged by running them: programs are stepped through, and a site has to be executed as often as the place it stands for. */
-#include "debug_fixture.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "symbols/cheapsite.h"
-#include "symbols/object.h"
+#include "check.h"
 
 #if defined(__x86_64__)
-#include <sys/user.h>
-
-#define MAX_STEPS 3000000
-
-/* How often each address of [lo, lo + size) was executed. */
-struct trace {
-	uint64_t lo;
-	size_t size;
-	uint32_t *count;
-	long steps;
-	bool ended; /* with status 0 */
-};
-
-static void step_through(const char *path, struct trace *t)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (!pid) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execl(path, path, NULL);
-		_exit(127);
-	}
-	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) && t->steps++ < MAX_STEPS) {
-		struct user_regs_struct regs;
-
-		if (ptrace(PTRACE_GETREGS, pid, NULL, &regs))
-			break;
-		if (regs.rip - t->lo < t->size)
-			t->count[regs.rip - t->lo]++;
-		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL))
-			break;
-	}
-	t->ended = WIFEXITED(status) && !WEXITSTATUS(status);
-	if (!WIFEXITED(status) && !WIFSIGNALED(status)) {
-		kill(pid, SIGKILL);
-		waitpid(pid, &status, 0);
-	}
-}
-
-/* Runs a program that is linked to fixed addresses. */
-static struct trace run_traced(struct object *o, const char *path)
-{
-	struct trace t = {.lo = o->segments[0].lo, .size = o->segments[o->n_segments - 1].hi - o->segments[0].lo};
-
-	t.count = calloc(t.size, sizeof(*t.count));
-	step_through(path, &t);
-	CHECK(t.ended);
-	return t;
-}
+#include "symbols/cheapsite.h"
+#include "trace.h"
 
 struct tally {
 	size_t functions, cheap_before, cheap, moved;

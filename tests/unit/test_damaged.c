@@ -60,6 +60,8 @@ static void ask_everything(const char *path)
 			sdt_probes_free(probes, n);
 		if (!object_find_markers(l.o, &markers, &n, &l.e))
 			markers_free(markers, n);
+		if (!object_find_coz_sites(l.o, &markers, &n, &l.e))
+			markers_free(markers, n);
 		CHECK_EQ(object_unwind_rows(l.o, 100000, &stop, &rows, &n), 0);
 		free(rows);
 	}

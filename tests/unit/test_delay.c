@@ -412,6 +412,43 @@ TEST(virtual_time)
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 8 * MS);
 }
 
+/* Between experiments nothing is credited, so nothing is pending. */
+TEST(virtual_time_between_experiments)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	t = thread(MS, HALF);
+	x.active = 0;
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 7 * MS);
+}
+
+/* Who hands something over pays first, up to that moment, whatever it owes above the least that is worth a signal; its virtual time does not change by it. */
+TEST(hand_over)
+{
+	struct cozbpf_thread t;
+	__u64 before;
+
+	open(50);
+	x.required = 5 * MS;
+	t = thread(MS, HALF);
+	before = delay_virtual_time(&t, &x, T0 + 4 * MS);
+	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 3 * MS);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), before);
+	CHECK_EQ(t.paid, 2 * MS);
+	/* Asked for already. */
+	delay_asked(&t, T0 + 4 * MS, T0 + 7 * MS, 1);
+	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 0);
+	/* Nothing owed, too little owed, no experiment. */
+	t = thread(5 * MS, 0);
+	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 0);
+	t = thread(5 * MS - 20 * US, 0);
+	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 0);
+	t = thread(MS, 0);
+	x.active = 0;
+	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 0);
+}
+
 TEST(unseen_switch_in)
 {
 	struct cozbpf_thread t;

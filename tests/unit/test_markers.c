@@ -73,9 +73,9 @@ static void check_c(const char *compiler, const char *flags)
 	CHECK(marker_sites(path, m, n, MARKER_PROGRESS, "macro") >= 1);
 	CHECK(marker_sites(path, m, n, MARKER_PROGRESS, "of parts") >= 1);
 	CHECK(marker_sites(path, m, n, MARKER_PROGRESS, "100% {a|b} $x; # %0 ä") >= 1);
-	snprintf(here, sizeof(here), "%s/markers.c:24", fixtures);
+	snprintf(here, sizeof(here), "%s/markers.c:25", fixtures);
 	CHECK(marker_sites(path, m, n, MARKER_PROGRESS, here) >= 1);
-	snprintf(here, sizeof(here), "%s/markers.c:46", fixtures);
+	snprintf(here, sizeof(here), "%s/markers.c:48", fixtures);
 	CHECK(marker_sites(path, m, n, MARKER_PROGRESS, here) >= 1);
 	CHECK(run("./markers_c 4"));
 	markers_free(m, n);

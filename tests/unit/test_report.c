@@ -379,7 +379,8 @@ TEST(json_contract)
 {
 	static const char *const line_keys[] = {"line", "progress", "kind", "slope", "slope_ci", "max_speedup", "verdict", "points"};
 	static const char *const point_keys[] = {"line_speedup", "program_speedup", "raw_program_speedup", "ci", "experiments", "visits"};
-	static const char *const summary_keys[] = {"experiments", "samples", "lost", "runtime_s", "lines_dropped", "outsiders"};
+	static const char *const summary_keys[] = {
+	    "experiments", "samples", "lost", "runtime_s", "lines_dropped", "outsiders", "runs", "builds"};
 	char *text = print_json(&sample);
 	cJSON *root = cJSON_Parse(text), *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
 	cJSON *all = cJSON_GetObjectItemCaseSensitive(root, "lines"), *line = cJSON_GetArrayItem(all, 0), *point;
@@ -387,8 +388,8 @@ TEST(json_contract)
 	CHECK(root && summary && line);
 	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
 	CHECK_EQ(cJSON_GetArraySize(root), 3);
-	CHECK_EQ(cJSON_GetArraySize(summary), 6);
-	for (size_t i = 0; i < 6; i++)
+	CHECK_EQ(cJSON_GetArraySize(summary), 8);
+	for (size_t i = 0; i < 8; i++)
 		CHECK(cJSON_GetObjectItemCaseSensitive(summary, summary_keys[i]));
 	CHECK_EQ(cJSON_GetArraySize(all), sample.n_lines);
 	CHECK_EQ(cJSON_GetArraySize(line), 8);

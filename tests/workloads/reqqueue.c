@@ -3,16 +3,16 @@
  * Requests that wait in a queue: one thread makes them, working between two of them (so its pace slows down with the machine, and with delays), others serve
  * them. Gaps and sizes come in a fixed cycle, so that waiting times are known by arithmetic: with one worker the n-th request waits for max(0, wait of
  * the one before + its service - gap), Lindley's recursion. A request's latency is that from enqueue(request), in the one thread, to done(request), in
- * another. Of its service 70 % are LINE_A, 30 % LINE_C. The end prints the latencies measured, by the program's own clock, and those by arithmetic.
+ * another. Of its service --line-pct are LINE_A, the rest LINE_C. The end prints the latencies measured, by the program's own clock, and those by arithmetic.
  */
 #include "workload.h"
 #include <math.h>
 
 #define CYCLE 48       /* the longest of 48 latencies are the upper 2 %: p99 is among them and nowhere near a step */
-#define REQUESTS 256   /* more than ever wait */
+#define REQUESTS 65536 /* more than ever wait */
 #define KEPT (1 << 20) /* latencies */
 
-static long service_us = 2000, gap_us = 2600, workers = 1, skip_ms = 300;
+static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300;
 
 struct request {
 	uint64_t begun_ns;
@@ -116,7 +116,7 @@ static void expect(void)
 		int n = i % CYCLE;
 
 		wait = fmax(0, wait + service - gaps[n]);
-		service = sizes[n] * (0.7 * (100 - work.line_speedup_pct) / 100 + 0.3);
+		service = sizes[n] * (1 - line_pct / 100.0 * work.line_speedup_pct / 100);
 		if (i >= 20 * CYCLE)
 			us[i - 20 * CYCLE] = wait + service;
 	}
@@ -151,16 +151,16 @@ static void fill_cycle(void)
 		t = sizes[i], sizes[i] = sizes[b], sizes[b] = t;
 	}
 	for (int i = 0; i < CYCLE; i++) {
-		a_iters[i] = work_line_iters(0.7 * sizes[i]);
-		c_iters[i] = work_iters(0.3 * sizes[i]);
+		a_iters[i] = work_line_iters(line_pct / 100.0 * sizes[i]);
+		c_iters[i] = work_iters((1 - line_pct / 100.0) * sizes[i]);
 		gap_iters[i] = work_iters(gaps[i]);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"service-us", &service_us}, {"gap-us", &gap_us}, {"workers", &workers}, {"skip-ms", &skip_ms}, {NULL}};
+	const struct work_option options[] = {{"service-us", &service_us}, {"gap-us", &gap_us}, {"line-pct", &line_pct},
+	    {"workers", &workers}, {"skip-ms", &skip_ms}, {NULL}};
 
 	work_init(argc, argv, 0, options);
 	kept_us = calloc(KEPT, sizeof(*kept_us));

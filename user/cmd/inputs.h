@@ -1,17 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the subcommands that read profiles share: the files named on the command line, and the orders of --sort. */
+/* What the subcommands that read profiles share: several files into one profile, and the rule that different builds are not added silently. */
 #ifndef COZBPF_INPUTS_H
 #define COZBPF_INPUTS_H
 
-#include "core/errors.h"
+#include <stdbool.h>
+
+#include "cmd/options.h"
 #include "core/estimate.h"
 #include "core/profile.h"
+#include "report/report.h"
+
+struct input_options {
+	bool mixed_builds;
+	const char *build;          /* the beginning of a build id; NULL: any */
+	struct string_list sources; /* OLD=NEW */
+};
+
+/* Their entries in an option table; @s is the options struct, @f its struct input_options. */
+#define INPUT_MIX_ENTRIES(s, f)                                                                                            \
+	{0, "mixed-builds", OPTION_FLAG, offsetof(struct s, f.mixed_builds), NULL,                                         \
+	    "add experiments of different builds all the same; default: refuse, for a line need not be the same in both"}, \
+	{                                                                                                                  \
+		0, "source-prefix", OPTION_LIST, offsetof(struct s, f.sources), "OLD=NEW",                                 \
+		    "read source paths below directory OLD as if they were below NEW; repeatable"                          \
+	}
+#define INPUT_ENTRIES(s, f)                                                                                                          \
+	{0, "build", OPTION_STRING, offsetof(struct s, f.build), "ID", "take only the runs of the build whose id begins like this"}, \
+	    INPUT_MIX_ENTRIES(s, f)
 
 #define DEFAULT_PROFILE "profile.coz"
 
-/* Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the caller, who deinitialises it in any case), and
- * warns of records that were skipped. 0, or -1 with @e. */
+/*
+ * Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the caller, who deinitialises it in any case). Runs that are there
+ * twice are counted once. Says on standard error what was skipped, and what a reader has to know about runs of different files. 0, or -1 with @e; different
+ * builds without the option are EXIT_USAGE. @o NULL: no option was given.
+ */
+int inputs_read_runs(struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
 int inputs_read(struct profile *p, char **names, int n, struct error *e);
+
+/* How text for people is printed on this terminal; sets the locale's character set, and nothing else of it. */
+struct text_options terminal_options(void);
 
 /* --sort KEY. 0, or -1 with @e (EXIT_USAGE). */
 int parse_sort(const char *name, enum sort_key *ret, struct error *e);

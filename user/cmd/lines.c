@@ -29,7 +29,7 @@ static const struct option_entry entries[] = {
     {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
 	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, which is BINARY here)"},
     {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL,
-	"print each line with its number of address ranges, and with --profile its samples"},
+	"print each line with its number of address ranges, and its samples where a profile is given"},
     {0, "profile", OPTION_STRING, offsetof(struct lines_options, profile), "FILE",
 	"show how often this profile has sampled them, those first"},
     {0, "points", OPTION_FLAG, offsetof(struct lines_options, points), NULL,

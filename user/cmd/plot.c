@@ -43,9 +43,12 @@ static const struct option_table table = {
 /* "dir/profile.coz" -> "dir/profile.html"; the caller frees it. */
 static char *default_output(const char *profile)
 {
-	size_t length = strlen(profile);
 	char *ret;
+	size_t length;
 
+	if (!strcmp(profile, "-"))
+		profile = DEFAULT_PROFILE;
+	length = strlen(profile);
 	if (length > 4 && !strcmp(profile + length - 4, ".coz"))
 		length -= 4;
 	return asprintf(&ret, "%.*s.html", (int)length, profile) < 0 ? NULL : ret;

@@ -3,57 +3,71 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "cmd/inputs.h"
 #include "cmd/options.h"
+#include "cmd/inputs.h"
 #include "core/estimate.h"
+#include "core/line_counts.h"
 #include "report/report.h"
 
 struct report_options {
-	bool text, json;
+	bool text, json, csv, folded;
 	const char *sort;
+	struct input_options inputs;
 };
 
 static const struct option_entry entries[] = {
     {0, "text", OPTION_FLAG, offsetof(struct report_options, text), NULL, "print tables and sentences (default)"},
     {0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL, "print one JSON object, schema cozbpf-report/1"},
+    {0, "csv", OPTION_FLAG, offsetof(struct report_options, csv), NULL,
+	"print a row for each line, progress point and line speedup: the curves with their intervals"},
+    {0, "folded", OPTION_FLAG, offsetof(struct report_options, folded), NULL,
+	"print the plain samples per file and line for flamegraph.pl and speedscope: where time goes, not what a line would gain, and no "
+	"call "
+	"stacks, for a profile holds none"},
     {0, "sort", OPTION_STRING, offsetof(struct report_options, sort), "KEY",
 	"rank by slope (default), max (largest gain), payback (gain from small speedups) or impact (from large ones); always by the lower "
 	"end of "
 	"the 95 % interval"},
+    INPUT_ENTRIES(report_options, inputs),
     {0, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct option_table table = {
     .command = "report",
-    .usage = "cozbpf report [--text|--json] [--sort KEY] [FILE...]",
+    .usage = "cozbpf report [--text|--json|--csv|--folded] [--sort KEY] [FILE...]",
     .summary = "Says which lines are worth optimizing, from profiles that cozbpf or Coz wrote. Several files count as runs of one "
-	       "profile; without one, profile.coz is read.",
+	       "profile and have to be of one build; without one, profile.coz is read, and - is standard input.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf report\n"
 		"  cozbpf report --sort payback before.coz\n"
+		"  cozbpf report --csv replica-*.coz >curves.csv\n"
+		"  cozbpf report --folded | flamegraph.pl >lines.svg\n"
 		"  cozbpf report --json | jq '.lines[0].line'\n",
 };
 
-static struct text_options terminal_options(void)
+static int written(int failed, struct error *e)
 {
-	struct text_options ret = {0};
-	struct winsize size;
+	return failed || fflush(stdout) ? error_set(e, EXIT_OTHER, "cannot write the report: %s", strerror(errno)) : 0;
+}
 
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		ret.width = size.ws_col;
-	/* Only this: numbers are printed as in the C locale. */
-	setlocale(LC_CTYPE, "");
-	ret.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+static int print_folded(const struct profile *p, struct error *e)
+{
+	struct line_counts counts;
+	int ret;
+
+	if (line_counts_init(&counts, p))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	ret = written(report_folded(stdout, &counts), e);
+	if (!ret && !counts.n) {
+		error_set(e, EXIT_NO_RESULT, "the profile holds no samples of lines");
+		ret = error_hint(e, "they are written when a run ends; was it killed?");
+	}
+	line_counts_deinit(&counts);
 	return ret;
 }
 
@@ -67,13 +81,20 @@ static int print_report(const struct profile *p, const struct report_options *o,
 
 	if (estimate_profile(p, &options, &estimate))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	ret = o->json ? report_json(stdout, &estimate) : report_text(stdout, &estimate, &text);
-	if (ret || fflush(stdout))
-		ret = error_set(e, EXIT_OTHER, "cannot write the report: %s", strerror(errno));
-	else
+	ret = o->json ? report_json(stdout, &estimate) : o->csv ? report_csv(stdout, &estimate) : report_text(stdout, &estimate, &text);
+	ret = written(ret, e);
+	if (!ret)
 		ret = estimate_reason(p, &estimate, e);
 	estimate_deinit(&estimate);
 	return ret;
+}
+
+/* Whether the options make sense together. */
+static int check_options(const struct report_options *o, enum sort_key *ret_sort, struct error *e)
+{
+	if (o->text + o->json + o->csv + o->folded > 1)
+		return error_set(e, EXIT_USAGE, "--text, --json, --csv and --folded exclude each other");
+	return parse_sort(o->sort, ret_sort, e);
 }
 
 int cmd_report(int argc, char **argv)
@@ -82,20 +103,17 @@ int cmd_report(int argc, char **argv)
 	enum sort_key sort = SORT_SLOPE;
 	struct error e = {0};
 	struct profile p;
-	int first = options_parse(&table, argc, argv, &o, &e), ret;
+	int first = options_parse(&table, argc, argv, &o, &e), ret = first < 0 ? -1 : 0;
 
-	if (first <= 0)
-		return first ? cmd_fail(&e) : EXIT_OK;
-	if (o.text && o.json) {
-		error_set(&e, EXIT_USAGE, "--text and --json exclude each other");
-		return cmd_fail(&e);
+	if (first > 0)
+		ret = check_options(&o, &sort, &e);
+	if (first > 0 && !ret) {
+		profile_init(&p);
+		ret = inputs_read_runs(&p, argv + first, argc - first, &o.inputs, &e);
+		if (!ret)
+			ret = o.folded ? print_folded(&p, &e) : print_report(&p, &o, sort, &e);
+		profile_deinit(&p);
 	}
-	if (parse_sort(o.sort, &sort, &e))
-		return cmd_fail(&e);
-	profile_init(&p);
-	ret = inputs_read(&p, argv + first, argc - first, &e);
-	if (!ret)
-		ret = print_report(&p, &o, sort, &e);
-	profile_deinit(&p);
+	string_list_deinit(&o.inputs.sources);
 	return ret ? cmd_fail(&e) : EXIT_OK;
 }

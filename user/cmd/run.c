@@ -49,7 +49,8 @@ static const struct option_entry entries[] = {
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread and signal calls (default: wake)"},
     {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
     {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
-    {0, "no-tui", OPTION_FLAG, FIELD(no_tui), NULL, "no progress line"},
+    {0, "tui", OPTION_FLAG, FIELD(tui), NULL, "live view in full screen (default: when attached, and standard error is a terminal)"},
+    {0, "no-tui", OPTION_FLAG, FIELD(no_tui), NULL, "no live view; on a terminal, a progress line"},
     {0},
 };
 
@@ -76,16 +77,20 @@ uint64_t monotonic_ns(void)
 
 void run_say(const struct runner *r, const char *format, ...)
 {
+	char *text = NULL;
 	va_list args;
 
 	if (r->o.quiet)
 		return;
-	run_progress_clear(r);
 	va_start(args, format);
-	fputs("cozbpf: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	if (text && !run_view_keeps(r, text)) {
+		run_progress_clear(r);
+		fprintf(stderr, "cozbpf: %s\n", text);
+	}
+	free(text);
 }
 
 /* "0,25,50,100" */
@@ -174,6 +179,10 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
 		return error_hint(e, "give --sync=wake or --sync=uprobe");
 	}
+	if (o->tui && (o->quiet || o->no_tui)) {
+		error_set(e, EXIT_USAGE, "'--tui' and '%s' exclude each other", o->quiet ? "--quiet" : "--no-tui");
+		return error_hint(e, "leave one out");
+	}
 	return parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
 }
 
@@ -183,7 +192,7 @@ static int run_all(struct runner *r, struct error *e)
 		return -1;
 	if (r->attached)
 		return run_attach(r, e);
-	for (r->run = 0; r->run < r->o.runs && !r->interrupted && !run_settled(r, monotonic_ns()); r->run++)
+	for (r->run = 0; r->run < r->o.runs && !r->interrupted && !r->quit && !run_settled(r, monotonic_ns()); r->run++)
 		if (run_once(r, e))
 			return -1;
 	return 0;
@@ -200,12 +209,12 @@ int cmd_run(int argc, char **argv)
 	if (!first)
 		return EXIT_OK;
 	r.o.command = argv + (first > 0 ? first : argc);
-	if (first < 0 || check_options(&r.o, &e) || run_all(&r, &e)) {
-		run_progress_clear(&r);
-		status = cmd_fail(&e);
-	} else {
-		status = run_finish(&r);
-	}
+	first = first < 0 || check_options(&r.o, &e) || run_view_plan(&r, &e) || run_all(&r, &e);
+	run_view_close(&r);
+	run_close_signals(&r);
+	run_progress_clear(&r);
+	status = first ? cmd_fail(&e) : run_finish(&r);
+	run_view_deinit(&r);
 	run_teardown(&r);
 	return status;
 }

@@ -10,6 +10,7 @@
 
 #include "cmd/options.h"
 #include "core/errors.h"
+#include "core/estimate.h"
 #include "core/length.h"
 #include "core/linemap.h"
 #include "core/profile.h"
@@ -29,7 +30,7 @@ struct run_options {
 	struct string_list progress, latency, sources, binaries, pids;
 	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
-	bool end_to_end, no_follow, quiet, verbose, no_tui, sleep_pauses, sync_uprobe;
+	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, sync_uprobe;
 	/* derived */
 	char **command;
 	unsigned *speedups;
@@ -61,6 +62,7 @@ struct process {
 	bool probed; /* its calls, for --sync=uprobe */
 	bool injected;
 	struct injection injection; /* when it is */
+	uint64_t blocked;           /* pauses that could not be asked for since the signal was blocked, at the last look */
 	uint64_t shim_ns;           /* when to look whether it has a pause handler; 0: not any more */
 	struct process *next;
 };
@@ -92,10 +94,11 @@ struct runner {
 	struct launch launch;
 	struct attached *attached; /* none when a command is launched */
 	unsigned n_attached;
-	int claim_fd;      /* of the command (owner.h) */
-	char cgroup[4096]; /* directory of the control group attached to; empty: none */
-	uint64_t join_ns;  /* when to look for its new members */
-	int signal;        /* number of the pause signal */
+	int claim_fd;        /* of the command (owner.h) */
+	char cgroup[4096];   /* directory of the control group attached to; empty: none */
+	uint64_t join_ns;    /* when to look for its new members */
+	int signal;          /* number of the pause signal */
+	uint64_t unblock_ns; /* when to look who blocks it */
 	struct point points[COZBPF_POINTS];
 	struct place *places; /* run_points.c */
 	unsigned n_points;
@@ -137,7 +140,10 @@ struct runner {
 	uint32_t run;
 	bool profiling;
 	bool interrupted;
-	bool settled; /* --until has come true */
+	bool quit;         /* profiling is to end, by a key; the command goes on */
+	bool is_paused;    /* no experiments, by a key */
+	struct view *view; /* run_view.c; NULL: there is none */
+	bool settled;      /* --until has come true */
 	uint64_t settled_at_ns;
 	size_t settled_experiments; /* when that was last looked at */
 	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
@@ -150,7 +156,16 @@ struct runner {
 	char leader[160];
 	int exit_status; /* of the command */
 	sigset_t old_mask;
+	bool is_masked; /* old_mask is not in force */
 	int signal_fd;
+};
+
+/* The answer so far: an estimate, and the profile that it borrows from. */
+struct answer {
+	struct profile profile;
+	struct estimate estimate;
+	size_t n_before; /* samples that are the runner's; those of this run follow */
+	bool is_own;     /* samples and runs are a copy */
 };
 
 /* When run_inject_due() has something to look at; UINT64_MAX: nothing. */
@@ -197,6 +212,9 @@ void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 void run_begin(struct runner *r, uint64_t now);
 uint64_t run_step(struct runner *r, uint64_t now);
 void run_end(struct runner *r, uint64_t now, bool target_ended);
+/* No experiments for a while: what is under way is void, the target runs without delays. Not end-to-end, where a run is an experiment. */
+void run_pause(struct runner *r);
+void run_resume(struct runner *r, uint64_t now);
 
 /* run_latency.c: what latency pairs add to an experiment. */
 void run_latency_begin(struct runner *r); /* of a run */
@@ -225,7 +243,8 @@ void run_unwind_deinit(struct runner *r);
 bool run_line_samples(
     const struct runner *r, size_t line, struct samples_record *ret); /* of this run; false: none. ret->location is the caller's */
 void run_look(struct runner *r, uint64_t now);                        /* every few seconds: the leader, and where experiments are wanted */
-bool run_wants(struct runner *r, uint32_t line);                      /* whether to experiment on a line that was picked */
+void run_free_answer(struct answer *a);
+bool run_wants(struct runner *r, uint32_t line); /* whether to experiment on a line that was picked */
 bool run_wants_baseline(const struct runner *r);
 void run_estimate_deinit(struct runner *r);
 bool run_settled(
@@ -253,7 +272,8 @@ void run_inject_after_exec(struct runner *r, struct process *p);
 void run_inject_after_fork(struct process *child, const struct process *parent);
 void run_inject_due(struct runner *r, struct process *p, uint64_t now);
 int run_inject_now(struct runner *r, struct process *p, struct error *e);
-void run_inject_undo(struct runner *r); /* after session_detach() */
+void run_inject_unblock(struct runner *r, uint64_t now); /* while no thread is in a pause */
+void run_inject_undo(struct runner *r);                  /* after session_detach() */
 
 /* run_finish.c: records at the end of a run; ranked answer, or the reason why there is none. Returns the tool's exit status. */
 int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);
@@ -261,5 +281,22 @@ void run_write_totals(struct runner *r, uint64_t now);
 int run_finish(struct runner *r);
 void run_progress_line(struct runner *r, uint64_t now);
 void run_progress_clear(const struct runner *r);
+
+/* run_view.c: the live view in full screen, where there may be one. */
+int run_view_plan(struct runner *r, struct error *e); /* decides; -1 with @e where --tui asks for what cannot be */
+void run_view_open(struct runner *r);
+void run_view_close(struct runner *r); /* the terminal is as it was, and what was said meanwhile is printed */
+void run_view_deinit(struct runner *r);
+bool run_view_shown(const struct runner *r);
+void run_view_take(struct runner *r, struct answer *a);           /* a new answer, which it takes over */
+enum sort_key run_view_sort(const struct runner *r);              /* that the next answer is to have */
+void run_view_step(struct runner *r, uint64_t now, uint64_t due); /* keys, and a new picture unless something is due */
+uint64_t run_view_next(const struct runner *r);                   /* when to call it again; UINT64_MAX: after the next tick */
+int run_view_fd(const struct runner *r);                          /* readable when keys wait; -1: none will come */
+void run_view_lost(struct runner *r);                             /* the terminal has gone */
+void run_view_changed(struct runner *r);                          /* its size */
+void run_view_stop(struct runner *r, int sig);                    /* we are to stop: gives the terminal back, stops by @sig, goes on */
+bool run_view_keeps(const struct runner *r, const char *message); /* a message; false: it is to be printed now */
+FILE *run_view_report(const struct runner *r, int *ret_width);    /* where else the report is to be shown; NULL: nowhere */
 
 #endif

@@ -231,6 +231,7 @@ int run_attach(struct runner *r, struct error *e)
 	err = begin(r, e);
 	if (!err)
 		run_watch(r);
+	run_view_close(r);
 	session_detach(r->session);
 	run_inject_undo(r);
 	run_close_signals(r);

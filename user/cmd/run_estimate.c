@@ -49,27 +49,32 @@ static bool add_this_run(const struct runner *r, uint64_t now, struct profile *p
 	return true;
 }
 
-/* 0, or -1: there is none. @ret borrows from @p, which the caller frees with free_so_far(). */
-static int estimate_so_far(const struct runner *r, uint64_t now, int replicates, struct profile *p, struct estimate *ret)
+void run_free_answer(struct answer *a)
 {
-	struct estimate_options o = {.seed = r->o.seed, .replicates = replicates};
-
-	*p = r->profile;
-	if (!r->profiling)
-		return estimate_profile(p, &o, ret) ? -1 : 0;
-	p->samples = calloc(r->profile.n_samples + r->lines.n_lines + 1, sizeof(*p->samples));
-	p->runs = calloc(r->profile.n_runs + 1, sizeof(*p->runs));
-	return !add_this_run(r, now, p, r->profile.n_samples) || estimate_profile(p, &o, ret) ? -1 : 0;
+	estimate_deinit(&a->estimate);
+	if (a->is_own) {
+		for (size_t i = a->n_before; i < a->profile.n_samples; i++)
+			free(a->profile.samples[i].location);
+		free(a->profile.samples);
+		free(a->profile.runs);
+	}
+	*a = (struct answer){0};
 }
 
-static void free_so_far(const struct runner *r, struct profile *p)
+/* 0, or -1: there is none. The caller frees it, while the runner's records are there. */
+static int estimate_so_far(const struct runner *r, uint64_t now, const struct estimate_options *o, struct answer *ret)
 {
-	if (p->samples == r->profile.samples)
-		return;
-	for (size_t i = r->profile.n_samples; i < p->n_samples; i++)
-		free(p->samples[i].location);
-	free(p->samples);
-	free(p->runs);
+	struct profile *p = &ret->profile;
+
+	*ret = (struct answer){.profile = r->profile, .n_before = r->profile.n_samples, .is_own = r->profiling};
+	if (r->profiling) {
+		p->samples = calloc(r->profile.n_samples + r->lines.n_lines + 1, sizeof(*p->samples));
+		p->runs = calloc(r->profile.n_runs + 1, sizeof(*p->runs));
+	}
+	if ((!r->profiling || add_this_run(r, now, p, r->profile.n_samples)) && !estimate_profile(p, o, &ret->estimate))
+		return 0;
+	run_free_answer(ret);
+	return -1;
 }
 
 /* The line of an experiment that has the name; 0: there is none. */
@@ -115,27 +120,32 @@ static void keep_wanted(struct runner *r, const struct estimate *e)
 	}
 }
 
+static void name_leader(struct runner *r, const struct estimate *e)
+{
+	const char *slash;
+
+	r->leader[0] = 0;
+	if (!e->n_lines || e->lines[0].verdict == VERDICT_NOT_ENOUGH_DATA)
+		return;
+	slash = strrchr(e->lines[0].line, '/');
+	snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", slash ? slash + 1 : e->lines[0].line);
+}
+
 void run_look(struct runner *r, uint64_t now)
 {
-	struct estimate e;
-	struct profile p;
+	struct estimate_options o = {.seed = r->o.seed, .replicates = LEADER_REPLICATES, .sort = run_view_sort(r)};
+	struct answer a;
 	uint64_t took;
 
 	/* Between experiments: nothing closes late for it. */
 	if (now < r->leader_at_ns || !r->profile.n_experiments || (r->phase == PHASE_OPEN && !r->o.end_to_end))
 		return;
-	r->leader[0] = 0;
-	if (!estimate_so_far(r, now, LEADER_REPLICATES, &p, &e)) {
-		if (e.n_lines && e.lines[0].verdict != VERDICT_NOT_ENOUGH_DATA) {
-			const char *slash = strrchr(e.lines[0].line, '/');
-
-			snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", slash ? slash + 1 : e.lines[0].line);
-		}
+	if (!estimate_so_far(r, now, &o, &a)) {
+		name_leader(r, &a.estimate);
 		if (!r->fixed_line && !r->o.end_to_end)
-			keep_wanted(r, &e);
-		estimate_deinit(&e);
+			keep_wanted(r, &a.estimate);
+		run_view_take(r, &a);
 	}
-	free_so_far(r, &p);
 	took = monotonic_ns() - now;
 	r->leader_at_ns = now + took + (took * LEADER_TIMES > LEADER_NS ? took * LEADER_TIMES : LEADER_NS);
 }
@@ -176,8 +186,8 @@ void run_estimate_deinit(struct runner *r)
 
 bool run_settled(struct runner *r, uint64_t now)
 {
-	struct estimate e;
-	struct profile p;
+	struct estimate_options o = {.seed = r->o.seed, .replicates = SETTLED_REPLICATES};
+	struct answer a;
 
 	if (!r->o.until_width || r->settled || now < r->settled_at_ns || r->profile.n_experiments == r->settled_experiments)
 		return r->settled;
@@ -185,11 +195,10 @@ bool run_settled(struct runner *r, uint64_t now)
 		return false; /* between runs */
 	r->settled_at_ns = now + LEADER_NS;
 	r->settled_experiments = r->profile.n_experiments;
-	if (!estimate_so_far(r, now, SETTLED_REPLICATES, &p, &e)) {
-		r->settled = estimate_settled(&e, r->o.until_width);
-		estimate_deinit(&e);
+	if (!estimate_so_far(r, now, &o, &a)) {
+		r->settled = estimate_settled(&a.estimate, r->o.until_width);
+		run_free_answer(&a);
 	}
-	free_so_far(r, &p);
 	if (r->settled)
 		run_say(r, "the gains of the leading lines are known to within %s", r->o.until);
 	return r->settled;

@@ -240,7 +240,8 @@ void run_begin(struct runner *r, uint64_t now)
 	r->deadline_ns = UINT64_MAX;
 	run_latency_begin(r);
 	if (!r->o.end_to_end) {
-		start_pick(r);
+		if (!r->is_paused)
+			start_pick(r);
 		return;
 	}
 	line = draw_line(r);
@@ -300,6 +301,7 @@ static uint64_t step_cool(struct runner *r, uint64_t now)
 		return r->deadline_ns;
 	if (now < horizon)
 		return horizon;
+	run_inject_unblock(r, now);
 	start_pick(r);
 	return now;
 }
@@ -356,20 +358,43 @@ static void record_run(struct runner *r)
 	keep_experiment(r, &x);
 }
 
-void run_end(struct runner *r, uint64_t now, bool target_ended)
+/* Neither recorded nor counted as spoilt: nothing was wrong with it. */
+static void cut_off(struct runner *r)
 {
 	struct snapshot snap;
 
+	session_close_experiment(r->session, &snap);
+	if (r->speedup_pct)
+		r->delayed_ns += snap.closed_ns - snap.opened_ns;
+}
+
+void run_end(struct runner *r, uint64_t now, bool target_ended)
+{
 	(void)now;
 	if (r->phase == PHASE_OPEN) {
-		if (r->o.end_to_end && target_ended) {
+		if (r->o.end_to_end && target_ended)
 			record_run(r);
-		} else {
-			/* Cut off by the end: the last visits may belong to the program's winding up. */
-			session_close_experiment(r->session, &snap);
-			if (r->speedup_pct)
-				r->delayed_ns += snap.closed_ns - snap.opened_ns;
-		}
+		else
+			cut_off(r); /* by the end: the last visits may belong to the program's winding up */
 	}
 	r->phase = PHASE_IDLE;
+}
+
+void run_pause(struct runner *r)
+{
+	if (r->is_paused || r->o.end_to_end)
+		return;
+	r->is_paused = true;
+	if (r->phase == PHASE_OPEN)
+		cut_off(r);
+	r->phase = PHASE_IDLE;
+}
+
+void run_resume(struct runner *r, uint64_t now)
+{
+	if (!r->is_paused)
+		return;
+	r->is_paused = false;
+	r->phase = PHASE_COOL;
+	r->deadline_ns = now + COOL_OFF_PERIODS * r->o.period_ns;
 }

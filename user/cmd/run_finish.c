@@ -19,7 +19,9 @@
 
 static bool shows_progress(const struct runner *r)
 {
-	return !r->o.quiet && !r->o.no_tui && isatty(STDERR_FILENO);
+	const char *terminal = getenv("TERM");
+
+	return !r->o.quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") && !run_view_shown(r);
 }
 
 void run_progress_clear(const struct runner *r)
@@ -326,12 +328,14 @@ static void say_counts(const struct runner *r)
 	    use.other_wakes);
 }
 
+/* To standard error, and where the live view was, when that is another place. */
 static void print_report(struct runner *r)
 {
 	struct estimate_options o = {.seed = r->o.seed};
-	struct text_options text = {0};
+	struct text_options text = {.max_lines = 20};
 	struct winsize size = {0};
 	struct estimate e;
+	FILE *other;
 
 	if (estimate_profile(&r->profile, &o, &e))
 		return;
@@ -339,8 +343,12 @@ static void print_report(struct runner *r)
 	text.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	if (isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size))
 		text.width = size.ws_col;
-	text.max_lines = 20;
 	report_text(stderr, &e, &text);
+	other = run_view_report(r, &text.width);
+	if (other) {
+		report_text(other, &e, &text);
+		fclose(other);
+	}
 	estimate_deinit(&e);
 }
 

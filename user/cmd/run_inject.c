@@ -7,8 +7,10 @@
 
 #include "target/procfs.h"
 
-#define PRELOAD_NS 5000000ULL /* from the exec to the shim's constructor, generously */
-#define DRAIN_NS 2000000ULL   /* from the last sample program's end to the delivery of what it has sent */
+#define PRELOAD_NS 5000000ULL    /* from the exec to the shim's constructor, generously */
+#define UNBLOCK_NS 1000000000ULL /* between two looks at who blocks the signal */
+#define UNBLOCK_ASKS 10     /* pauses that could not be asked for since the last one; libc blocks all signals for a moment now and then */
+#define DRAIN_NS 2000000ULL /* from the last sample program's end to the delivery of what it has sent */
 
 void run_inject_forget(struct process *p)
 {
@@ -42,6 +44,7 @@ void run_inject_after_fork(struct process *child, const struct process *parent)
 	child->injection.pid = child->pid;
 	child->injection.unblocked = NULL; /* threads of the parent */
 	child->injection.n_unblocked = 0;
+	child->blocked = 0;
 }
 
 int run_inject_now(struct runner *r, struct process *p, struct error *e)
@@ -69,6 +72,27 @@ void run_inject_due(struct runner *r, struct process *p, uint64_t now)
 		return;
 	if (run_inject_now(r, p, &e) && r->o.verbose)
 		run_say(r, "%s", e.cause);
+}
+
+void run_inject_unblock(struct runner *r, uint64_t now)
+{
+	if (now < r->unblock_ns)
+		return;
+	r->unblock_ns = now + UNBLOCK_NS;
+	for (struct process *p = r->processes; p; p = p->next) {
+		unsigned known = p->injection.n_unblocked;
+		uint64_t blocked;
+
+		if (!p->injected)
+			continue;
+		blocked = session_blocked(r->session, p->pid);
+		if (blocked - p->blocked > UNBLOCK_ASKS)
+			inject_unblock(&p->injection);
+		p->blocked = blocked;
+		if (r->o.verbose && p->injection.n_unblocked > known)
+			run_say(r, "process %d: signal %d unblocked in %u threads that had come to block it", p->pid, r->signal,
+			    p->injection.n_unblocked - known);
+	}
 }
 
 uint64_t run_inject_next(const struct runner *r)

@@ -11,7 +11,7 @@
  * most have gone. A queue that is hardly ever empty remembers for longer; measured with tests/bench/latency.py.
  */
 #define SETTLE_LATENCIES 5
-#define SETTLE_MAX_NS 4000000000ULL
+#define SETTLE_MAX_NS 2000000000ULL
 #define LENGTH_LATENCIES 10 /* of the window: what goes on when it opens and closes is little beside it */
 #define FADE 0.9            /* of the latency seen, from one experiment to the next: speedups come in turn, and the slow ones count */
 

@@ -27,18 +27,24 @@ int run_open_signals(struct runner *r, struct error *e)
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
 	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, &r->old_mask);
+	if (r->view)
+		sigaddset(&set, SIGTSTP); /* the terminal is given back first */
+	sigprocmask(SIG_BLOCK, &set, r->is_masked ? NULL : &r->old_mask);
+	r->is_masked = true;
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signal_fd < 0 ? error_set(e, EXIT_OTHER, "cannot read signals: %s", strerror(errno)) : 0;
 }
 
+/* Between two runs with the live view on the terminal no signal is to end us: the next run takes it. */
 void run_close_signals(struct runner *r)
 {
-	if (r->signal_fd < 0)
-		return;
-	close(r->signal_fd);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
 	r->signal_fd = -1;
+	if (!r->is_masked || run_view_shown(r))
+		return;
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+	r->is_masked = false;
 }
 
 /* The command has stopped (Ctrl-Z, kill -STOP): so do we, and what was being measured is void. When we go on, it goes on. */
@@ -49,7 +55,7 @@ static void follow_stop(struct runner *r)
 	if (r->attached || waitid(P_PID, (id_t)r->launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
 		return;
 	r->spoilt = true;
-	raise(SIGSTOP);
+	run_view_stop(r, SIGSTOP);
 	r->spoilt = true;
 	kill(r->launch.pid, SIGCONT);
 }
@@ -65,6 +71,12 @@ static void take_signals(struct runner *r)
 			follow_stop(r);
 			continue;
 		}
+		if (sig == SIGTSTP) {
+			run_view_stop(r, SIGTSTP);
+			continue;
+		}
+		if (sig == SIGWINCH || sig == SIGCONT)
+			run_view_changed(r);
 		if (r->attached) {
 			if (sig != SIGCONT && sig != SIGWINCH)
 				r->interrupted = true; /* it is for us alone */
@@ -96,15 +108,16 @@ static bool has_ended(struct runner *r)
 static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 {
 	struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN},
-	    {.fd = session_event_fd(r->session), .events = POLLIN}};
-	uint64_t shim = run_inject_next(r), next = due < shim ? due : shim, ns = next > now ? next - now : 0,
-		 tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
+	    {.fd = session_event_fd(r->session), .events = POLLIN}, {.fd = run_view_fd(r), .events = POLLIN}};
+	uint64_t shim = run_inject_next(r), view = run_view_next(r), first = due < shim ? due : shim, next = first < view ? first : view,
+		 ns = next > now ? next - now : 0, tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
 	struct timespec t;
 
 	if (ns > tick)
 		ns = tick;
 	t = (struct timespec){(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
-	ppoll(fds, 3, &t, NULL);
+	if (ppoll(fds, 4, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
+		run_view_lost(r);
 }
 
 /* Whose CPU quota holds the target back; a command begins in our group. */
@@ -131,6 +144,7 @@ bool run_watch(struct runner *r)
 	r->throttled_before = quota_throttled_ns(quota_process(r));
 	end = r->o.duration_ns ? r->started_ns + r->o.duration_ns : UINT64_MAX;
 	r->profiling = true;
+	run_view_open(r);
 	run_begin(r, r->started_ns);
 	while (1) {
 		session_events(r->session, run_on_event, r);
@@ -140,7 +154,7 @@ bool run_watch(struct runner *r)
 			stop_profiling(r, now, true);
 			return true;
 		}
-		if (now >= end || (r->attached && r->interrupted))
+		if (now >= end || r->quit || (r->attached && r->interrupted))
 			break;
 		run_rescan(r, now);
 		run_attach_join(r, now);
@@ -149,6 +163,7 @@ bool run_watch(struct runner *r)
 		run_look(r, now);
 		run_points_watch(r, now);
 		due = run_step(r, now);
+		run_view_step(r, monotonic_ns(), due);
 		run_progress_line(r, now);
 		wait_until(r, due < end ? due : end, monotonic_ns());
 	}
@@ -159,7 +174,9 @@ bool run_watch(struct runner *r)
 /* After -d: the command goes on to its end, unprofiled. */
 static void wait_for_end(struct runner *r)
 {
+	run_view_close(r);
 	run_progress_clear(r);
+	r->progress_shown = false;
 	if (!r->o.quiet)
 		run_say(r, "profiling has ended; waiting for the command to end");
 	while (!has_ended(r)) {
@@ -207,7 +224,7 @@ int run_once(struct runner *r, struct error *e)
 		return -1;
 	}
 	if (!run_watch(r)) {
-		if (r->run + 1 >= r->o.runs || r->settled) {
+		if (r->run + 1 >= r->o.runs || r->settled || r->quit) {
 			session_detach(r->session);
 			run_inject_undo(r);
 		}

@@ -38,16 +38,42 @@ static int place_marker(struct runner *r, const struct marker *m, struct object 
 	return err;
 }
 
+static int place_markers(struct runner *r, struct object *o, const struct marker *markers, size_t n, size_t *placed, struct error *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (markers[i].n_lost) {
+			run_say(r,
+			    "warning: '%s' is left out: the compiler has left nothing that is executed once a visit at %zu of its places "
+			    "in '%s'; "
+			    "compile with cozbpf's coz.h instead of Coz's, or name a place with -P",
+			    markers[i].name, markers[i].n_lost, object_path(o));
+			continue;
+		}
+		if (place_marker(r, &markers[i], o, e))
+			return -1;
+		++*placed;
+	}
+	return 0;
+}
+
+/* Whether places of Coz's own coz.h have asked for their counters in vain: before we came, or in a program that the shim cannot be preloaded to. */
+static bool has_given_up(const struct runner *r, const struct object *o)
+{
+	return r->attached || object_is_static(o);
+}
+
 int run_place_markers(struct runner *r, struct object *o, struct error *e)
 {
 	struct marker *markers = NULL;
-	size_t n = 0;
+	size_t n = 0, placed = 0;
 	int err = object_find_markers(o, &markers, &n, e);
 
-	for (size_t i = 0; !err && i < n; i++)
-		err = place_marker(r, &markers[i], o, e);
+	if (!err && !n && has_given_up(r, o))
+		err = object_find_coz_sites(o, &markers, &n, e);
+	if (!err)
+		err = place_markers(r, o, markers, n, &placed, e);
 	markers_free(markers, n);
-	return err || n ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
+	return err || placed ? err : error_set(e, EXIT_NO_RESULT, "'%s' has no markers of coz.h", object_path(o));
 }
 
 /* Places of the program's look for the function that the shim has. */

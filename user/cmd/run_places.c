@@ -158,6 +158,8 @@ static int place_in_object(struct runner *r, struct place *p, struct object *o, 
 	int err = p->is_markers ? run_place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
 
 	if (err)
+		session_forget_probes(r->session);
+	if (err || session_place_probes(r->session, e))
 		return -1;
 	p->is_placed = true;
 	return remember_file(p, object_file(o), e);

@@ -8,12 +8,22 @@
 #include "core/pair.h"
 #include "core/spec.h"
 
+#define SPEC_NAME 512          /* of a latency or a marker; longer ones are cut */
 #define MANY_VISITS 100000.0   /* a second */
 #define COST_SHARE 0.05        /* of the program's CPU time */
 #define SOME_VISITS 2000.0     /* a second: at 17 us, the most that a probe costs, 3 % of a CPU; what one costs is not looked at below */
 #define WATCH_NS 1000000000ULL /* between two looks at the rates */
 
-static int new_point(struct runner *r, const char *name, unsigned role, struct error *e)
+static bool is_taken(const struct runner *r, const char *name)
+{
+	for (unsigned i = 0; i < r->n_points; i++)
+		if (!strcmp(r->points[i].name, name))
+			return true;
+	return false;
+}
+
+/* In messages it goes by @label, in the profile by @name. */
+static int new_point(struct runner *r, const char *name, const char *label, unsigned role, struct error *e)
 {
 	struct point *p = &r->points[r->n_points];
 
@@ -21,28 +31,38 @@ static int new_point(struct runner *r, const char *name, unsigned role, struct e
 		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
 	p->role = role;
 	p->name = strdup(name);
-	if (role == COZBPF_ROLE_VISIT)
-		p->label = strdup(name);
-	else if (asprintf(&p->label, "%s (%s)", name, role == COZBPF_ROLE_BEGIN ? "begin" : "end") < 0)
-		p->label = NULL;
+	p->label = strdup(label);
 	r->n_points++;
 	return p->name && p->label ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 }
 
+/* coz.h keeps throughput and latency apart, and a latency has a throughput of its own: what comes second of one name gets a longer one. */
 int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e)
 {
+	char other[SPEC_NAME];
+
 	for (*ret = 0; *ret < r->n_points; ++*ret)
-		if (r->points[*ret].role == COZBPF_ROLE_VISIT && !strcmp(r->points[*ret].name, name))
+		if (r->points[*ret].role == COZBPF_ROLE_VISIT && !strcmp(r->points[*ret].label, name))
 			return 0;
-	return new_point(r, name, COZBPF_ROLE_VISIT, e);
+	snprintf(other, sizeof(other), "%s (visits)", name);
+	return new_point(r, is_taken(r, name) ? other : name, name, COZBPF_ROLE_VISIT, e);
 }
 
 int run_pair_named(struct runner *r, const char *name, unsigned *ret, struct error *e)
 {
+	char other[SPEC_NAME], begin[SPEC_NAME], end[SPEC_NAME];
+
+	snprintf(other, sizeof(other), "%s (latency)", name);
+	snprintf(begin, sizeof(begin), "%s (begin)", name);
+	snprintf(end, sizeof(end), "%s (end)", name);
 	for (*ret = 0; *ret < r->n_points; ++*ret)
-		if (r->points[*ret].role == COZBPF_ROLE_BEGIN && !strcmp(r->points[*ret].name, name))
+		if (r->points[*ret].role == COZBPF_ROLE_BEGIN && !strcmp(r->points[*ret].label, begin))
 			return 0;
-	return new_point(r, name, COZBPF_ROLE_BEGIN, e) || new_point(r, name, COZBPF_ROLE_END, e) ? -1 : 0;
+	if (r->n_points + 2 > COZBPF_POINT_EXIT)
+		return error_set(e, EXIT_USAGE, "more than %d progress points, of which a latency takes two", COZBPF_POINT_EXIT);
+	if (!is_taken(r, name))
+		snprintf(other, sizeof(other), "%s", name);
+	return new_point(r, other, begin, COZBPF_ROLE_BEGIN, e) || new_point(r, other, end, COZBPF_ROLE_END, e) ? -1 : 0;
 }
 
 static int add_throughput(struct runner *r, const char *text, struct error *e)
@@ -52,7 +72,7 @@ static int add_throughput(struct runner *r, const char *text, struct error *e)
 
 	if (spec_parse(text, &spec, e))
 		return -1;
-	err = new_point(r, spec.name, COZBPF_ROLE_VISIT, e);
+	err = new_point(r, spec.name, spec.name, COZBPF_ROLE_VISIT, e);
 	if (!err)
 		err = run_add_place(r, &spec, r->n_points - 1, -1, e);
 	spec_deinit(&spec);
@@ -62,13 +82,10 @@ static int add_throughput(struct runner *r, const char *text, struct error *e)
 /* A pair counts its own throughput, under its name. */
 static int check_name(const struct runner *r, const char *name, struct error *e)
 {
-	for (unsigned i = 0; i < r->n_points; i++) {
-		if (strcmp(r->points[i].name, name))
-			continue;
-		error_set(e, EXIT_USAGE, "there is a progress point '%s' already, besides the latency", name);
-		return error_hint(e, "a latency counts its own throughput: give one of them another name, or leave the progress point out");
-	}
-	return 0;
+	if (!is_taken(r, name))
+		return 0;
+	error_set(e, EXIT_USAGE, "there is a progress point '%s' already, besides the latency", name);
+	return error_hint(e, "a latency counts its own throughput: give one of them another name, or leave the progress point out");
 }
 
 static int add_latency(struct runner *r, const char *text, struct error *e)

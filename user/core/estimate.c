@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/runs.h"
+
 #define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01      /* less is no effect, however sure: nobody optimizes for it */
@@ -142,6 +144,8 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
 	uint64_t samples = 0, runtime_ns = 0, executed = 0, outsiders = 0;
 
 	e->experiments = p->n_experiments;
+	e->runs = p->n_runs;
+	e->builds = runs_count_builds(p);
 	for (size_t i = 0; i < p->n_runs; i++) {
 		samples += p->runs[i].samples;
 		e->lost += p->runs[i].lost;
@@ -162,17 +166,24 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
  * among the lines of a progress point that have an interval (Bonferroni), in proportion to their samples, which is how much they can matter:
  * a line with a thousandth of the samples can gain that times the number of CPUs at most, and needs evidence to match.
  */
-static double allowed_chance(const struct estimate *e, const struct estimate_line *line)
+static double allowed_chance(const struct estimate_line *line, double all)
 {
-	double all = 0;
+	return MAX_CHANCE * ((double)line->samples + 1) / all;
+}
+
+/* Adds up the samples of the lines that have an interval: @all, by the id of their progress point. */
+static int add_samples(const struct estimate *e, struct names *points, double *all)
+{
+	uint32_t id;
 
 	for (size_t i = 0; i < e->n_lines; i++) {
-		const struct estimate_line *l = &e->lines[i];
-
-		if (l->shortage == SHORT_NONE && !strcmp(l->progress, line->progress))
-			all += (double)l->samples + 1; /* 1: Coz's files need not have any */
+		if (e->lines[i].shortage != SHORT_NONE)
+			continue;
+		if (names_id(points, e->lines[i].progress, &id))
+			return -ENOMEM;
+		all[id] += (double)e->lines[i].samples + 1; /* 1: Coz's files need not have any */
 	}
-	return MAX_CHANCE * ((double)line->samples + 1) / all;
+	return 0;
 }
 
 static enum verdict verdict_of(const struct estimate_line *l, double allowed)
@@ -188,14 +199,24 @@ static enum verdict verdict_of(const struct estimate_line *l, double allowed)
 	return VERDICT_NOT_ENOUGH_DATA;
 }
 
-static void judge(struct estimate *e)
+static int judge(struct estimate *e)
 {
-	for (size_t i = 0; i < e->n_lines; i++)
-		if (e->lines[i].shortage == SHORT_NONE)
-			e->lines[i].verdict = verdict_of(&e->lines[i], allowed_chance(e, &e->lines[i]));
-	for (size_t i = 0; i < e->n_lines; i++)
-		if (e->lines[i].shortage == SHORT_NONE && e->lines[i].verdict == VERDICT_NOT_ENOUGH_DATA)
-			e->lines[i].shortage = SHORT_INTERVAL;
+	struct names points = {0};
+	double *all = calloc(e->n_lines + 1, sizeof(*all));
+	int ret = all ? add_samples(e, &points, all) : -ENOMEM;
+
+	for (size_t i = 0; !ret && i < e->n_lines; i++) {
+		struct estimate_line *l = &e->lines[i];
+
+		if (l->shortage != SHORT_NONE)
+			continue;
+		l->verdict = verdict_of(l, allowed_chance(l, all[names_find(&points, l->progress)]));
+		if (l->verdict == VERDICT_NOT_ENOUGH_DATA)
+			l->shortage = SHORT_INTERVAL;
+	}
+	names_deinit(&points);
+	free(all);
+	return ret;
 }
 
 static int fill_points(struct estimate_line *l, const struct group *g)
@@ -315,7 +336,8 @@ static int add_groups(struct estimate *e, const struct observations *o, const st
 		if (add_group(e, o, b, i, end, t, options))
 			return -ENOMEM;
 	}
-	judge(e);
+	if (judge(e))
+		return -ENOMEM;
 	if (e->n_lines)
 		qsort(e->lines, e->n_lines, sizeof(*e->lines), compare_lines);
 	return 0;
@@ -333,7 +355,7 @@ int estimate_profile(const struct profile *p, const struct estimate_options *opt
 	err = observations_init(&o, p);
 	if (err)
 		return err;
-	err = totals_init(&t, p, &o);
+	err = observations_level_runs(&o, p->n_runs) || totals_init(&t, p, &o) ? -ENOMEM : 0;
 	if (!err) {
 		err = baselines_init(&b, &o, p);
 		if (!err) {

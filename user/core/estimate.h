@@ -106,6 +106,7 @@ struct estimate {
 	size_t need_speedups; /* speedups above 0 that a line had to have */
 	size_t n_dropped;     /* lines (x points) left out of the ranking: no baseline or too few speedups */
 	uint64_t experiments, samples, lost, dropped_experiments;
+	size_t runs, builds; /* builds: different ones; of runs that do not say theirs, none */
 	double runtime_s;
 	struct estimate_latency *latencies; /* in the order of the profile */
 	size_t n_latencies;

@@ -31,74 +31,6 @@
 #define MAX_FILLED_POINTS 64   /* per run; beyond, a missing point record is not taken for no visits */
 #define MIN_PHASE_SAMPLES 10   /* in baselines: fewer leave the factor to chance by a third and more */
 
-/* Names */
-
-static uint64_t hash(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
-	return h ^ h >> 32;
-}
-
-/* The slot of @name, or the free one where it would go. */
-static uint32_t *find_slot(const struct names *t, const char *name)
-{
-	size_t i = hash(name) & (t->n_slots - 1);
-
-	while (t->slots[i] && strcmp(t->items[t->slots[i] - 1], name))
-		i = (i + 1) & (t->n_slots - 1);
-	return &t->slots[i];
-}
-
-static int names_grow(struct names *t)
-{
-	struct names larger = {.n_slots = t->n_slots ? t->n_slots * 2 : 64, .n = t->n};
-
-	larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
-	if (!larger.slots)
-		return -ENOMEM;
-	larger.items = realloc(t->items, larger.n_slots / 2 * sizeof(*larger.items));
-	if (!larger.items) {
-		free(larger.slots);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < larger.n; i++)
-		*find_slot(&larger, larger.items[i]) = (uint32_t)i + 1;
-	free(t->slots);
-	*t = larger;
-	return 0;
-}
-
-int names_id(struct names *t, const char *name, uint32_t *ret)
-{
-	uint32_t *slot;
-
-	/* At most half full. */
-	if (t->n >= t->n_slots / 2 && names_grow(t))
-		return -ENOMEM;
-	slot = find_slot(t, name);
-	if (!*slot) {
-		t->items[t->n] = name;
-		*slot = (uint32_t)++t->n;
-	}
-	*ret = *slot - 1;
-	return 0;
-}
-
-uint32_t names_find(const struct names *t, const char *name)
-{
-	return t->n_slots ? *find_slot(t, name) - 1 : UINT32_MAX;
-}
-
-void names_deinit(struct names *t)
-{
-	free(t->items);
-	free(t->slots);
-	memset(t, 0, sizeof(*t));
-}
-
 /* Observations */
 
 static bool is_end_to_end(const char *point)
@@ -369,7 +301,7 @@ static bool use_spans(const struct observation *obs, size_t n, enum estimate_per
 	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
 }
 
-static void choose_period(struct observation *obs, size_t n, enum estimate_period period)
+void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period)
 {
 	bool span = use_spans(obs, n, period);
 
@@ -489,7 +421,7 @@ int group_init(
 	g->phase = 1;
 	if (collect(g, own, n, b))
 		return -ENOMEM;
-	choose_period(g->obs, g->n, period);
+	observations_choose_period(g->obs, g->n, period);
 	for (size_t i = 0; i < g->n; i = end) {
 		struct cell c = {.obs = &g->obs[i]};
 

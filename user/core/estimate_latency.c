@@ -17,11 +17,12 @@
 
 #define MIN_CLUSTERS 3 /* experiments: with fewer, their scatter is not known */
 /*
- * Arrivals outrun departures: by a hundredth, and in steady growth. Without growth the differences of experiments are of either sign, and their sum is to the
- * root of the sum of their squares as a normal number is to 1; in steady growth it is as the root of their number.
+ * Arrivals outrun departures: by a fiftieth, and in steady growth. Without growth the differences of experiments are of either sign, and their sum is to the
+ * root of the sum of their squares as a normal number is to 1; in steady growth it is as the root of their number, so four experiments tell, in a row
+ * that chance makes in 1 of 40 profiles, with so large a sum hardly ever.
  */
-#define GROWTH_MIN 0.01
-#define GROWTH_SURE 2.5
+#define GROWTH_MIN 0.02
+#define GROWTH_SURE 1.9
 
 static void add_up(const struct cell *c, double *counts)
 {

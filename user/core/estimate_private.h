@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/estimate.h"
+#include "core/names.h"
 #include "core/rng.h"
 
 #define MIN_VISITS 5            /* visits that a cell must have over all its experiments, as Coz's viewer and the paper ask */
@@ -30,14 +31,6 @@ struct observation {
 	double in_flight; /* requests in flight x duration */
 	double weight;    /* in its cell; 1 but for baselines that several lines share */
 	const struct point_record *record;
-};
-
-/* Interned names: equal names have equal ids, from 0. */
-struct names {
-	const char **items; /* borrowed */
-	size_t n;
-	uint32_t *slots; /* private: hash table of ids + 1 */
-	size_t n_slots;
 };
 
 struct observations {
@@ -122,13 +115,12 @@ static inline bool is_latency_point(uint32_t point)
 	return point & 1;
 }
 
-int names_id(struct names *t, const char *name, uint32_t *ret);
-/* Id of a name that is there already; UINT32_MAX otherwise. */
-uint32_t names_find(const struct names *t, const char *name);
-void names_deinit(struct names *t);
-
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
+/* estimate_runs.c. Brings the times of runs that differ in speed to one level, for ratios between them. 0 or -ENOMEM. */
+int observations_level_runs(struct observations *o, size_t n_runs);
+/* Fills time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */
+void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 
 /* @o and @p must stay. 0 or -ENOMEM. */
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);

@@ -14,19 +14,24 @@ void profile_init(struct profile *p)
 
 void profile_deinit(struct profile *p)
 {
+	bool own_names = !p->names.items;
+
 	for (size_t i = 0; i < p->n_experiments; i++) {
 		struct experiment_record *x = &p->experiments[i];
 
 		for (size_t j = 0; j < x->n_points; j++) {
-			free(x->points[j].name);
+			if (own_names)
+				free(x->points[j].name);
 			free(x->points[j].cells);
 		}
 		free(x->points);
 		free(x->lines);
-		free(x->selected);
+		if (own_names)
+			free(x->selected);
 	}
-	for (size_t i = 0; i < p->n_samples; i++)
+	for (size_t i = 0; own_names && i < p->n_samples; i++)
 		free(p->samples[i].location);
+	names_deinit(&p->names);
 	free(p->experiments);
 	free(p->samples);
 	free(p->runs);

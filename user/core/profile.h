@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "core/errors.h"
+#include "core/names.h"
 
 /* A cell of a latency histogram (cozbpf/latency.h) that is not empty. */
 struct latency_cell {
@@ -108,13 +109,25 @@ struct profile {
 	struct run_record *runs;
 	size_t n_runs;
 	size_t n_skipped; /* records and lines that were not understood: skipped and counted, never fatal */
+	/* Private. Of a profile that was read: it owns all names in it, and equal ones are one. Else (no items) each record owns its own. */
+	struct names names;
+	size_t max_bytes; /* 0: PROFILE_MAX_BYTES; for tests */
 };
+
+/*
+ * What records in memory may take; a profile that needs more is refused. It is one to four million experiments, of a week of one run at least, or of a thousand
+ * replicas for a quarter of an hour each. Estimation takes up to twice as much again (measured: 400 MB of file, 0.8 GB of records, 2.2 GB in all).
+ */
+#define PROFILE_MAX_BYTES (1ULL << 30)
 
 void profile_init(struct profile *p);
 void profile_deinit(struct profile *p);
 
-/* Reads records from @in (named @name in messages) and adds them to @p, which holds nothing but what was read so before. A last line
- * that is cut off is counted in n_skipped. A file with no known record at all is an error (-1, @e): it is not a profile. */
+/*
+ * Reads records from @in (named @name in messages) and adds them to @p, which holds nothing but what was read so before. Of a line's samples records only
+ * the last one of a run is kept. A last line that is cut off is counted in n_skipped. A file with no known record at all is an error (-1, @e): it is
+ * not a profile. So is one that does not fit in @p's max_bytes.
+ */
 int profile_read(struct profile *p, FILE *in, const char *name, struct error *e);
 
 /* Write one record each; the caller flushes. Negative when the stream has failed. */

@@ -14,18 +14,48 @@
 
 struct reader {
 	struct profile *p;
+	size_t *samples; /* by name: 1 + where its last samples record is; 0: nowhere */
+	size_t n_samples;
+	size_t bytes;       /* of what the records have allocated besides arrays and names */
 	bool in_run;        /* a run is open, the last one of p->runs */
 	bool in_experiment; /* point records belong to the last one of p->experiments */
 	size_t known;       /* records understood */
 	bool failed;        /* out of memory */
+	bool too_large;     /* more than max_bytes */
 };
 
 /* Room for one more in an array of @n items of @size bytes that only ever grows by one: it is reallocated at powers of two. */
-static void *grow(void *items, size_t n, size_t size)
+static void *grow(struct reader *r, void *items, size_t n, size_t size)
 {
 	if (n & (n - 1))
 		return items;
+	r->bytes += (n ? n : 1) * size;
 	return realloc(items, (n ? n * 2 : 1) * size);
+}
+
+static size_t array_bytes(size_t n, size_t size)
+{
+	size_t room = 1;
+
+	while (room < n)
+		room *= 2;
+	return n ? room * size : 0;
+}
+
+/* What a profile that was read before holds. */
+static size_t bytes_held(const struct profile *p)
+{
+	size_t ret = array_bytes(p->n_experiments, sizeof(*p->experiments)) + array_bytes(p->n_samples, sizeof(*p->samples)) +
+		     array_bytes(p->n_runs, sizeof(*p->runs));
+
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		const struct experiment_record *x = &p->experiments[i];
+
+		ret += array_bytes(x->n_points, sizeof(*x->points)) + x->n_lines * sizeof(*x->lines);
+		for (size_t j = 0; j < x->n_points; j++)
+			ret += x->points[j].n_cells * sizeof(*x->points[j].cells);
+	}
+	return ret;
 }
 
 /* Records: each returns false when the line is no good. Memory that is short sets failed and counts as good. */
@@ -36,19 +66,19 @@ static bool out_of_memory(struct reader *r)
 	return true;
 }
 
-static char *copy(struct reader *r, const char *s)
+/* The profile's own copy. The type is that of records that own their names. */
+static char *copy(struct reader *r, const char *s, uint32_t *ret_id)
 {
-	char *ret = strdup(s);
-
-	if (!ret)
-		r->failed = true;
-	return ret;
+	if (!names_copy(&r->p->names, s, ret_id))
+		return (char *)r->p->names.items[*ret_id];
+	r->failed = true;
+	return NULL;
 }
 
 static struct run_record *new_run(struct reader *r)
 {
 	struct profile *p = r->p;
-	struct run_record *runs = grow(p->runs, p->n_runs, sizeof(*runs));
+	struct run_record *runs = grow(r, p->runs, p->n_runs, sizeof(*runs));
 
 	if (!runs) {
 		r->failed = true;
@@ -125,18 +155,20 @@ static bool keep_experiment(struct reader *r, const char *selected, struct exper
 {
 	struct profile *p = r->p;
 	struct experiment_record *all;
+	uint32_t id;
 
 	if (!current_run(r))
 		return false;
 	x->run = (uint32_t)(p->n_runs - 1);
-	all = grow(p->experiments, p->n_experiments, sizeof(*all));
+	all = grow(r, p->experiments, p->n_experiments, sizeof(*all));
 	if (!all)
 		return !out_of_memory(r);
 	p->experiments = all;
-	x->selected = copy(r, selected);
+	x->selected = copy(r, selected, &id);
 	if (!x->selected)
 		return false;
 	all[p->n_experiments++] = *x;
+	r->bytes += x->n_lines * sizeof(*x->lines);
 	r->in_experiment = true;
 	return true;
 }
@@ -171,6 +203,7 @@ static bool add_point(struct reader *r, const struct line *l, bool is_latency)
 	const char *name = field_text(l, "name");
 	struct point_record p = {.is_latency = is_latency}, *all;
 	bool no_memory = false;
+	uint32_t id;
 
 	if (!x || !name)
 		return false;
@@ -178,40 +211,73 @@ static bool add_point(struct reader *r, const struct line *l, bool is_latency)
 		free(p.cells);
 		return no_memory && out_of_memory(r);
 	}
-	all = grow(x->points, x->n_points, sizeof(*all));
+	all = grow(r, x->points, x->n_points, sizeof(*all));
 	if (all)
 		x->points = all;
-	p.name = all ? copy(r, name) : NULL;
+	p.name = all ? copy(r, name, &id) : NULL;
 	if (!p.name) {
 		free(p.cells);
 		return out_of_memory(r);
 	}
 	all[x->n_points++] = p;
+	r->bytes += p.n_cells * sizeof(*p.cells);
 	return true;
 }
 
+/* Where the record of the line that has the id @id is noted; NULL without memory. */
+static size_t *noted_at(struct reader *r, uint32_t id)
+{
+	if (id >= r->n_samples) {
+		size_t room = r->n_samples ? r->n_samples * 2 : 64;
+		size_t *larger;
+
+		while (room <= id)
+			room *= 2;
+		larger = realloc(r->samples, room * sizeof(*larger));
+		if (!larger) {
+			r->failed = true;
+			return NULL;
+		}
+		memset(larger + r->n_samples, 0, (room - r->n_samples) * sizeof(*larger));
+		r->bytes += (room - r->n_samples) * sizeof(*larger);
+		r->samples = larger;
+		r->n_samples = room;
+	}
+	return &r->samples[id];
+}
+
+/* Counts are cumulative: a record takes the place of the one before it on that line in that run. */
 static bool add_samples(struct reader *r, const struct line *l)
 {
 	struct profile *p = r->p;
 	const char *location = field_text(l, "location");
 	struct samples_record s = {0}, *all;
-	uint64_t id = 0;
+	uint64_t number = 0;
+	size_t *at;
+	uint32_t id;
 
 	if (!location || !field_u64(l, "count", MAX_COUNT, &s.count) || !field_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count ||
-	    !field_own(l, "id", UINT32_MAX, &id))
+	    !field_own(l, "id", UINT32_MAX, &number))
 		return false;
-	s.id = (uint32_t)id;
+	s.id = (uint32_t)number;
 	s.has_free = field_find(l, "free");
 	if (!current_run(r))
 		return true;
 	s.run = (uint32_t)(p->n_runs - 1);
-	all = grow(p->samples, p->n_samples, sizeof(*all));
+	s.location = copy(r, location, &id);
+	at = s.location ? noted_at(r, id) : NULL;
+	if (!at)
+		return true;
+	if (*at && p->samples[*at - 1].run == s.run) {
+		p->samples[*at - 1] = s;
+		return true;
+	}
+	all = grow(r, p->samples, p->n_samples, sizeof(*all));
 	if (!all)
 		return out_of_memory(r);
 	p->samples = all;
-	s.location = copy(r, location);
-	if (s.location)
-		all[p->n_samples++] = s;
+	all[p->n_samples++] = s;
+	*at = p->n_samples;
 	return true;
 }
 
@@ -370,7 +436,7 @@ static int get_line(FILE *in, char *buf, size_t *ret_n)
 	size_t n = 0;
 	int c;
 
-	while ((c = getc(in)) != EOF && c != '\n') {
+	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
 		if (n < MAX_LINE)
 			buf[n] = (char)c;
 		n++;
@@ -380,25 +446,45 @@ static int get_line(FILE *in, char *buf, size_t *ret_n)
 	return c;
 }
 
+static int too_large(const struct profile *p, const char *name, size_t max, struct error *e)
+{
+	error_set(e, EXIT_OTHER,
+	    "'%s' is too large: its records and those read before it take more than %zu MB of memory (%zu experiments of %zu runs so far)",
+	    name, max >> 20, p->n_experiments, p->n_runs);
+	return error_hint(
+	    e, "report fewer files at once, or the runs of a file apart: each begins with a line 'startup' and can be cut off before it");
+}
+
+static void read_all(struct reader *r, FILE *in, char *buf, bool *ret_empty)
+{
+	size_t max = r->p->max_bytes ? r->p->max_bytes : PROFILE_MAX_BYTES, n;
+	int c = 0;
+
+	*ret_empty = true;
+	while (c != EOF && !r->failed && !r->too_large) {
+		c = get_line(in, buf, &n);
+		*ret_empty &= !n;
+		if (n > MAX_LINE)
+			r->p->n_skipped++;
+		else
+			read_line(r, buf, n, c == '\n');
+		r->too_large = r->bytes + r->p->names.bytes > max;
+	}
+}
+
 int profile_read(struct profile *p, FILE *in, const char *name, struct error *e)
 {
-	struct reader r = {.p = p};
+	struct reader r = {.p = p, .bytes = bytes_held(p)};
 	char *buf = malloc(MAX_LINE + 1);
-	bool empty = true;
-	size_t n;
-	int c = 0;
+	bool empty;
 
 	if (!buf)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	while (c != EOF && !r.failed) {
-		c = get_line(in, buf, &n);
-		empty &= !n;
-		if (n > MAX_LINE)
-			p->n_skipped++;
-		else
-			read_line(&r, buf, n, c == '\n');
-	}
+	read_all(&r, in, buf, &empty);
 	free(buf);
+	free(r.samples);
+	if (r.too_large)
+		return too_large(p, name, p->max_bytes ? p->max_bytes : PROFILE_MAX_BYTES, e);
 	if (r.failed)
 		return error_set(e, EXIT_OTHER, "out of memory while reading '%s'", name);
 	if (ferror(in))

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Probes on calls that synchronise (--sync=uprobe); see session.h. All calls of a library in a process are one link of the kernel's uprobe_multi kind:
- * one by one they would take seconds to set and as long to remove. Debian 12's libbpf and headers do not know that kind yet.
+ * one by one they would take seconds to set and as long to remove.
  */
 #include <errno.h>
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,16 +15,6 @@
 #include "cozbpf.skel.h"
 
 #define COST_CALLS 2000
-
-/* From include/uapi/linux/bpf.h, kernel 6.6 on */
-#define TRACE_UPROBE_MULTI 48
-#define UPROBE_MULTI_RETURN 1
-
-struct link_create_uprobe_multi {
-	uint32_t prog_fd, target_fd, attach_type, flags;
-	uint64_t path, offsets, ref_ctr_offsets, cookies;
-	uint32_t cnt, multi_flags, pid, pad;
-};
 
 /* The links of one process; they go with it. */
 struct process_calls {
@@ -38,24 +26,16 @@ void calls_prepare(struct cozbpf_bpf *bpf, bool wanted)
 {
 	bpf_program__set_autoload(bpf->progs.on_call, wanted);
 	bpf_program__set_autoload(bpf->progs.on_return, wanted);
-	bpf_program__set_expected_attach_type(bpf->progs.on_call, TRACE_UPROBE_MULTI);
-	bpf_program__set_expected_attach_type(bpf->progs.on_return, TRACE_UPROBE_MULTI);
+	multi_prepare(bpf->progs.on_call);
+	multi_prepare(bpf->progs.on_return);
 }
 
-/* A link's descriptor, or -errno. */
-static int attach(const struct bpf_program *prog, const struct call_sites *at, uint32_t flags)
+static int attach(const struct bpf_program *prog, const struct call_sites *at, bool returns)
 {
-	struct link_create_uprobe_multi a = {.prog_fd = (uint32_t)bpf_program__fd(prog),
-	    .attach_type = TRACE_UPROBE_MULTI,
-	    .path = (uint64_t)(uintptr_t)at->path,
-	    .offsets = (uint64_t)(uintptr_t)at->offsets,
-	    .cookies = (uint64_t)(uintptr_t)at->cookies,
-	    .cnt = (uint32_t)at->n,
-	    .multi_flags = flags,
-	    .pid = (uint32_t)at->pid};
-	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
+	const struct multi_sites sites = {
+	    .pid = at->pid, .path = at->path, .offsets = at->offsets, .cookies = at->cookies, .n = at->n, .returns = returns};
 
-	return fd < 0 ? -errno : (int)fd;
+	return multi_attach(prog, &sites);
 }
 
 /* Those that may block, at their returns. */
@@ -75,7 +55,7 @@ static int attach_returns(const struct session *s, const struct call_sites *at)
 	blocking.offsets = offsets;
 	blocking.cookies = cookies;
 	if (offsets)
-		fd = attach(s->bpf->progs.on_return, &blocking, UPROBE_MULTI_RETURN);
+		fd = attach(s->bpf->progs.on_return, &blocking, true);
 	free(offsets);
 	return fd;
 }
@@ -86,7 +66,7 @@ int session_add_calls(struct session *s, const struct call_sites *at, struct err
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	*p = (struct process_calls){at->pid, attach(s->bpf->progs.on_call, at, 0), attach_returns(s, at), s->calls};
+	*p = (struct process_calls){at->pid, attach(s->bpf->progs.on_call, at, false), attach_returns(s, at), s->calls};
 	s->calls = p;
 	if (p->call_fd >= 0 && p->return_fd >= 0)
 		return 0;
@@ -132,7 +112,7 @@ uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64
 {
 	uint64_t plain = time_calls(), probed, cookie = 0;
 	struct call_sites at = {.pid = getpid(), .path = path, .offsets = &offset, .cookies = &cookie, .n = 1};
-	int fd = attach(s->bpf->progs.on_call, &at, 0);
+	int fd = attach(s->bpf->progs.on_call, &at, false);
 
 	if (fd < 0)
 		return 0;

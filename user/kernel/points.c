@@ -80,15 +80,15 @@ static int fail_tracepoint(const struct point_probe *p, int err, struct error *e
 	return error_hint(e, "%s/available_events lists them", tracefs[0]);
 }
 
-int session_add_probe(struct session *s, const struct point_probe *p, struct error *e)
+static int place_one(struct session *s, const struct point_probe *p, struct error *e)
 {
 	uint64_t cookie = COZBPF_COOKIE(p->index, p->role, p->key);
 	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = cookie, .ref_ctr_offset = p->semaphore, .retprobe = p->at_return);
 	LIBBPF_OPTS(bpf_tracepoint_opts, tracepoint, .bpf_cookie = cookie);
 	struct bpf_link *link;
 
-	if (p->index >= COZBPF_POINT_EXIT || s->n_links >= MAX_LINKS)
-		return error_set(e, EXIT_USAGE, "too many progress points or places for them (%u points at most)", COZBPF_POINT_EXIT);
+	if (s->n_links >= MAX_LINKS)
+		return error_set(e, EXIT_USAGE, "too many places for progress points");
 	s->log[0] = 0;
 	if (p->path)
 		link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, p->path, p->offset, &uprobe);
@@ -97,10 +97,77 @@ int session_add_probe(struct session *s, const struct point_probe *p, struct err
 	if (!link)
 		return p->path ? fail_probe(p, errno, e) : fail_tracepoint(p, errno, e);
 	s->links[s->n_links++] = link;
+	return 0;
+}
+
+int session_add_probe(struct session *s, const struct point_probe *p, struct error *e)
+{
+	struct point_probe *bigger;
+
+	if (p->index >= COZBPF_POINT_EXIT)
+		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
+	if (!p->path && place_one(s, p, e))
+		return -1;
 	s->points_used |= 1ULL << p->index;
 	if (p->role == COZBPF_ROLE_BEGIN)
 		s->pairs_used |= 1ULL << p->index;
+	if (!p->path)
+		return 0;
+	bigger = reallocarray(s->waiting, s->n_waiting + 1, sizeof(*bigger));
+	if (!bigger)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	s->waiting = bigger;
+	s->waiting[s->n_waiting++] = *p;
 	return 0;
+}
+
+static bool is_together(const struct point_probe *p, const struct point_probe *q)
+{
+	return !strcmp(p->path, q->path) && p->at_return == q->at_return;
+}
+
+/* @n probes that are together. False where the kernel does not take them: one by one it will say which. */
+static bool place_together(struct session *s, const struct point_probe *p, size_t n)
+{
+	uint64_t *offsets = calloc(3 * n, sizeof(*offsets)), *semaphores = offsets + n, *cookies = semaphores + n;
+	const struct multi_sites at = {
+	    .path = p->path, .offsets = offsets, .semaphores = semaphores, .cookies = cookies, .n = n, .returns = p->at_return};
+	int fd = -1;
+
+	for (size_t i = 0; offsets && i < n; i++) {
+		offsets[i] = p[i].offset;
+		semaphores[i] = p[i].semaphore;
+		cookies[i] = COZBPF_COOKIE(p[i].index, p[i].role, p[i].key);
+	}
+	if (offsets && s->n_multi_links < MAX_LINKS)
+		fd = multi_attach(s->bpf->progs.on_visits, &at);
+	free(offsets);
+	if (fd >= 0)
+		s->multi_links[s->n_multi_links++] = fd;
+	return fd >= 0;
+}
+
+int session_place_probes(struct session *s, struct error *e)
+{
+	int err = 0;
+
+	for (size_t i = 0, end; !err && i < s->n_waiting; i = end) {
+		for (end = i + 1; end < s->n_waiting && is_together(&s->waiting[i], &s->waiting[end]);)
+			end++;
+		if (end - i > 1 && place_together(s, &s->waiting[i], end - i))
+			continue;
+		for (; !err && i < end; i++)
+			err = place_one(s, &s->waiting[i], e);
+	}
+	session_forget_probes(s);
+	return err;
+}
+
+void session_forget_probes(struct session *s)
+{
+	free(s->waiting);
+	s->waiting = NULL;
+	s->n_waiting = 0;
 }
 
 /* Two functions that differ in how the kernel executes their probed instruction. */

@@ -111,6 +111,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c->sync_uprobe = s->config.sync_uprobe;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
+	multi_prepare(s->bpf->progs.on_visits);
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
 	bpf_map__set_max_entries(s->bpf->maps.unwind_rows, (uint32_t)s->config.unwind_rows + 1);
@@ -187,6 +188,10 @@ void session_detach(struct session *s)
 	for (size_t i = 0; i < s->n_links; i++)
 		bpf_link__destroy(s->links[i]);
 	s->n_links = 0;
+	for (size_t i = 0; i < s->n_multi_links; i++)
+		close(s->multi_links[i]);
+	s->n_multi_links = 0;
+	session_forget_probes(s);
 	session_drop_calls(s, 0);
 }
 
@@ -426,6 +431,14 @@ const struct cozbpf_control *session_control(const struct session *s)
 const struct cozbpf_line_count *session_line_counts(const struct session *s)
 {
 	return s->line_counts;
+}
+
+uint64_t session_blocked(const struct session *s, int pid)
+{
+	struct cozbpf_proc_stats stats;
+	uint32_t key = (uint32_t)pid;
+
+	return bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats) ? 0 : stats.blocked;
 }
 
 void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)

@@ -66,8 +66,14 @@ struct point_probe {
 	bool at_return;            /* of the function that begins there */
 	const char *category, *name;
 };
-/* -1 with @e: EXIT_USAGE where the place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the machine does not allow it. */
+/*
+ * Uprobes are there after session_place_probes() only, those of a file as one link of the kernel: it takes some 120 ms to remove each link.
+ * @p's strings are to live as long. -1 with @e: EXIT_USAGE where a place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the
+ * machine does not allow it.
+ */
 int session_add_probe(struct session *s, const struct point_probe *p, struct error *e);
+int session_place_probes(struct session *s, struct error *e);
+void session_forget_probes(struct session *s); /* that are not there yet */
 
 /* What a visit costs the program at a probe of that sort, measured on a function of ours: ns, 0 when that fails. */
 enum visit_sort {
@@ -155,6 +161,9 @@ const struct cozbpf_line_count *session_line_counts(const struct session *s);
 
 /* Since the session began. */
 void session_cpu_use(const struct session *s, struct cpu_use *ret);
+
+/* How often a thread of the process could not be asked to pause since it blocks the signal. */
+uint64_t session_blocked(const struct session *s, int pid);
 
 /* Statistics of every process seen; @handle gets each. */
 void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);

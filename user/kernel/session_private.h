@@ -30,6 +30,10 @@ struct session {
 	uint64_t pairs_used; /* bit set, by the index of the begins */
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
+	struct point_probe *waiting; /* for session_place_probes() */
+	size_t n_waiting;
+	int multi_links[MAX_LINKS]; /* descriptors */
+	size_t n_multi_links;
 	struct cozbpf_arg keys[COZBPF_ARGS];
 	unsigned n_keys;
 	struct process_calls *calls; /* calls.c */
@@ -41,6 +45,20 @@ struct session {
 	void *handle_arg;
 	char log[2048]; /* the last words of libbpf, for errors */
 };
+
+/* multi.c: before its programs are loaded. */
+void multi_prepare(struct bpf_program *prog);
+
+/* @n places in one file, of one process or of all (0); @semaphores may be NULL, and 0 in each. */
+struct multi_sites {
+	int pid;
+	const char *path;
+	const uint64_t *offsets, *semaphores, *cookies;
+	size_t n;
+	bool returns;
+};
+/* The descriptor of a link, which goes with it, or -errno. */
+int multi_attach(const struct bpf_program *prog, const struct multi_sites *at);
 
 /* calls.c: before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);

@@ -162,7 +162,8 @@ static cJSON *summary(const struct estimate *e)
 
 	if (ret && add(ret, "experiments", number((double)e->experiments)) && add(ret, "samples", number((double)e->samples)) &&
 	    add(ret, "lost", number((double)e->lost)) && add(ret, "runtime_s", number(e->runtime_s)) &&
-	    add(ret, "lines_dropped", number((double)e->n_dropped)) && add(ret, "outsiders", number(e->outsiders)))
+	    add(ret, "lines_dropped", number((double)e->n_dropped)) && add(ret, "outsiders", number(e->outsiders)) &&
+	    add(ret, "runs", number((double)e->runs)) && add(ret, "builds", number((double)e->builds)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports, made from an estimate and nothing else. Text for people, JSON as in design.md section 11. */
+/* Reports, made from an estimate and nothing else (the folded one from counts of samples). Text for people, JSON as in design.md section 11. */
 #ifndef COZBPF_REPORT_H
 #define COZBPF_REPORT_H
 
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/estimate.h"
+#include "core/line_counts.h"
 
 struct text_options {
 	int width;        /* columns to keep to; 0: 100 */
@@ -16,5 +17,9 @@ struct text_options {
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o);
 int report_json(FILE *out, const struct estimate *e);
+/* The curves, a row for each line, progress point and line speedup, under a header. */
+int report_csv(FILE *out, const struct estimate *e);
+/* The plain samples as flamegraph.pl and speedscope take them. */
+int report_folded(FILE *out, const struct line_counts *c);
 
 #endif

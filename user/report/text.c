@@ -46,17 +46,11 @@ static void print_label(const struct layout *l, const struct estimate_line *line
 /* One block per point, or per column when there are more points than columns; losses have a mark of their own. */
 static void print_curve(const struct layout *l, const struct estimate_line *line)
 {
-	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "#", "@"};
-	const char *const *marks = l->o->unicode ? blocks : ascii;
 	size_t n = line->n_points, columns = n < (size_t)l->curve ? n : (size_t)l->curve;
 
 	for (size_t i = 0; i < columns; i++) {
 		const struct estimate_point *p = &line->points[(i + 1) * n / columns - 1];
-		double height = p->program_speedup / l->scale;
-		int mark = (int)fmin(fmax(0, height * 8), 7);
-
-		fputs(height < -1.0 / 16 ? (l->o->unicode ? "▽" : "v") : marks[mark], l->out);
+		fputs(curve_mark(p->program_speedup / l->scale, l->o->unicode), l->out);
 	}
 	fprintf(l->out, "%*s", l->curve - (int)columns, "");
 }
@@ -189,12 +183,16 @@ static void print_summary(const struct layout *l)
 	fprintf(l->out, "%" PRIu64 " experiments, %" PRIu64 " samples", e->experiments, e->samples);
 	if (e->runtime_s > 0)
 		fprintf(l->out, ", %.1f s", e->runtime_s);
+	if (e->runs > 1)
+		fprintf(l->out, ", %zu runs", e->runs);
 	fprintf(l->out, ", %" PRIu64 " lost", e->lost);
 	if (e->dropped_experiments)
 		fprintf(l->out, ", %" PRIu64 " spoilt experiments dropped", e->dropped_experiments);
 	if (e->n_dropped)
 		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped, e->n_dropped == 1 ? "" : "s");
 	putc('\n', l->out);
+	if (e->builds > 1)
+		fprintf(l->out, "warning: these are runs of %zu builds: a line of one need not be the same in another\n", e->builds);
 	if (e->outsiders >= OUTSIDERS_MANY)
 		fprintf(l->out,
 		    "warning: other programs had %.0f %% of the CPU time that the program wanted: profile on a quieter machine to trust "
@@ -212,7 +210,7 @@ static void print_legend(const struct layout *l)
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
 {
-	struct layout l = {.out = out, .e = e, .o = o, .prefix = label_prefix(e)};
+	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_directories(e)};
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
 	bool ranked = false;
 
@@ -231,8 +229,8 @@ int report_text(FILE *out, const struct estimate *e, const struct text_options *
 	for (size_t i = 0; i < e->n_lines; i++) {
 		bool seen = false;
 
-		for (size_t j = 0; j < i; j++)
-			seen |= is_of(&e->lines[j], &e->lines[i]);
+		for (size_t j = 0; j < i && !seen; j++)
+			seen = is_of(&e->lines[j], &e->lines[i]);
 		if (!seen)
 			print_point(&l, &e->lines[i]);
 	}

@@ -12,14 +12,7 @@
 #define MEANS_DIFFER 0.1     /* of the mean: Little's law and the requests matched disagree */
 #define MAX_GAIN 100         /* times; a period near 0 promises more than that and means that it is not known */
 
-const char *verdict_words(enum verdict v)
-{
-	static const char *const words[] = {"optimize", "contention", "no effect", "not enough data"};
-
-	return words[v];
-}
-
-size_t label_prefix(const struct estimate *e)
+size_t common_directories(const struct estimate *e)
 {
 	const char *first = e->n_lines ? e->lines[0].line : "";
 	const char *slash;
@@ -34,6 +27,23 @@ size_t label_prefix(const struct estimate *e)
 	}
 	slash = memrchr(first, '/', n);
 	return slash ? (size_t)(slash - first) + 1 : 0;
+}
+
+const char *curve_mark(double share, bool unicode)
+{
+	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "#", "@"};
+
+	if (share < -1.0 / 16)
+		return unicode ? "▽" : "v";
+	return (unicode ? blocks : ascii)[(int)fmin(fmax(0, share * 8), 7)];
+}
+
+const char *verdict_words(enum verdict v)
+{
+	static const char *const words[] = {"optimize", "contention", "no effect", "not enough data"};
+
+	return words[v];
 }
 
 /* A program speedup is the share by which the period shrinks; throughput is the period's inverse. */

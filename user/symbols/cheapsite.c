@@ -28,49 +28,22 @@ struct search {
 	bool unknown_targets; /* something in the function may jump anywhere */
 };
 
-/* The registers that belong to the caller, with their parts; the order is that of `push`. */
-static const x86_reg saved[6][5] = {
-    {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
-    {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, X86_REG_BPL},
-    {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B, X86_REG_R12B},
-    {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B, X86_REG_R13B},
-    {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B, X86_REG_R14B},
-    {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B, X86_REG_R15B},
-};
+/* rbx, rbp, r12 to r15: they belong to the caller. */
+#define CALLERS_REGISTERS 0xf028U
 
-/* Marks those that the instruction changes; returns whether it saves one that nothing has changed so far. */
-static bool note_registers(const struct decoder *d, bool changed[6])
+/* Adds the registers that the instruction changes; returns whether it saves one that nothing has changed so far. */
+static bool note_registers(const struct decoder *d, uint32_t *changed)
 {
 	const cs_x86 *x = &d->insn->detail->x86;
-	bool saves = false;
+	bool flags, saves = false;
 
-	for (size_t i = 0; i < 6; i++) {
-		if (d->insn->id == X86_INS_PUSH && x->op_count == 1 && x->operands[0].type == X86_OP_REG &&
-		    x->operands[0].reg == saved[i][0])
-			saves = !changed[i];
-		changed[i] |= decoder_writes(d, saved[i], 5);
+	if (d->insn->id == X86_INS_PUSH && x->op_count == 1 && x->operands[0].type == X86_OP_REG) {
+		int number = register_number(x->operands[0].reg);
+
+		saves = number >= 0 && (CALLERS_REGISTERS & ~*changed & 1U << number);
 	}
+	*changed |= decoder_writes(d, &flags);
 	return saves;
-}
-
-/* Bounds of the function that @s->from lies in. */
-static bool find_function(struct search *s)
-{
-	const struct symbol *symbol = object_symbol_at(s->o, s->from);
-	uint64_t section_end = object_code_end(s->o, s->from);
-
-	if (!symbol || (symbol->size && s->from - symbol->addr >= symbol->size))
-		return false;
-	s->start = symbol->addr;
-	s->end = symbol->size && symbol->size < section_end - s->start ? s->start + symbol->size : section_end;
-	/* Assembler code may give no size: up to the next symbol then. */
-	for (size_t i = (size_t)(symbol - s->o->symbols); !symbol->size && i < s->o->n_symbols; i++) {
-		if (s->o->symbols[i].addr > s->from) {
-			s->end = s->o->symbols[i].addr < s->end ? s->o->symbols[i].addr : s->end;
-			break;
-		}
-	}
-	return s->end > s->from && s->end - s->start <= MAX_FUNCTION && object_code_end(s->o, s->start) == section_end;
 }
 
 /* Goes straight ahead to the first instruction that is emulated; a nop of several bytes is second choice, since older kernels step it. */
@@ -78,11 +51,11 @@ static void walk(struct search *s)
 {
 	struct bytes code = decoder_code(&s->d, s->o, s->from);
 	uint64_t addr = s->from, nop = 0;
-	bool changed[6] = {false};
+	uint32_t changed = 0;
 
 	for (int i = 0; i < MAX_STRETCH && decoder_next(&s->d, &code, &addr) && addr <= s->end; i++) {
 		const cs_insn *insn = s->d.insn;
-		bool saves = note_registers(&s->d, changed);
+		bool saves = note_registers(&s->d, &changed);
 
 		if (insn->address != s->from && object_function_begins(s->o, s->from, insn->address))
 			break;
@@ -178,7 +151,8 @@ int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret)
 	if (!object_address(o, offset, &s.from) || !object_is_code(o, s.from))
 		return -1;
 	s.site = s.from;
-	if (!decoder_init(&s.d, o) && !object_site_is_cheap(o, offset) && !object_load_symbols(o) && find_function(&s)) {
+	if (!decoder_init(&s.d, o) && !object_site_is_cheap(o, offset) && object_function_bounds(o, s.from, &s.start, &s.end) &&
+	    s.end - s.start <= MAX_FUNCTION) {
 		walk(&s);
 		if (s.site != s.from && is_certain(&s) && object_offset(o, s.site, &moved))
 			*ret = moved;

@@ -100,18 +100,53 @@ bool decoder_jumps_anywhere(const struct decoder *d)
 	return !(x->op_count == 1 && op->type == X86_OP_MEM && op->mem.base == X86_REG_RIP && op->mem.index == X86_REG_INVALID);
 }
 
-bool decoder_writes(const struct decoder *d, const x86_reg *regs, size_t n)
+/* General registers and their parts: one more than their number, so that 0 is what is left out. */
+#define PARTS(n, r, e, w, b) [X86_REG_##r] = (n) + 1, [X86_REG_##e] = (n) + 1, [X86_REG_##w] = (n) + 1, [X86_REG_##b] = (n) + 1
+static const uint8_t register_numbers[X86_REG_ENDING] = {
+    PARTS(0, RAX, EAX, AX, AL),
+    PARTS(1, RCX, ECX, CX, CL),
+    PARTS(2, RDX, EDX, DX, DL),
+    PARTS(3, RBX, EBX, BX, BL),
+    PARTS(4, RSP, ESP, SP, SPL),
+    PARTS(5, RBP, EBP, BP, BPL),
+    PARTS(6, RSI, ESI, SI, SIL),
+    PARTS(7, RDI, EDI, DI, DIL),
+    PARTS(8, R8, R8D, R8W, R8B),
+    PARTS(9, R9, R9D, R9W, R9B),
+    PARTS(10, R10, R10D, R10W, R10B),
+    PARTS(11, R11, R11D, R11W, R11B),
+    PARTS(12, R12, R12D, R12W, R12B),
+    PARTS(13, R13, R13D, R13W, R13B),
+    PARTS(14, R14, R14D, R14W, R14B),
+    PARTS(15, R15, R15D, R15W, R15B),
+    [X86_REG_AH] = 1,
+    [X86_REG_CH] = 2,
+    [X86_REG_DH] = 3,
+    [X86_REG_BH] = 4,
+};
+
+int register_number(x86_reg reg)
+{
+	return (unsigned)reg < X86_REG_ENDING ? register_numbers[reg] - 1 : -1;
+}
+
+uint32_t decoder_writes(const struct decoder *d, bool *flags)
 {
 	cs_regs read, written;
 	uint8_t n_read, n_written;
+	uint32_t set = 0;
 
+	*flags = true;
 	if (cs_regs_access(d->handle, d->insn, read, &n_read, written, &n_written))
-		return true;
-	for (uint8_t i = 0; i < n_written; i++)
-		for (size_t k = 0; k < n; k++)
-			if (written[i] == regs[k])
-				return true;
-	return false;
+		return ~0U;
+	*flags = d->insn->detail->x86.eflags != 0;
+	for (uint8_t i = 0; i < n_written; i++) {
+		int number = register_number((x86_reg)written[i]);
+
+		*flags |= written[i] == X86_REG_EFLAGS;
+		set |= number < 0 ? 0 : 1U << number;
+	}
+	return set;
 }
 
 bool decoder_refers(const struct decoder *d, unsigned operand, uint64_t *ret)

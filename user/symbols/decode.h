@@ -23,12 +23,17 @@ struct bytes decoder_code(const struct decoder *d, const struct object *o, uint6
 bool decoder_next(struct decoder *d, struct bytes *code, uint64_t *addr);
 
 /* Of d->insn. */
-bool decoder_leaves(const struct decoder *d);                                /* what is executed next need not be what stands next */
-bool decoder_target(const struct decoder *d, uint64_t *ret);                 /* it branches or calls to a fixed address */
-bool decoder_jumps_anywhere(const struct decoder *d);                        /* it jumps to an address that is computed */
-bool decoder_writes(const struct decoder *d, const x86_reg *regs, size_t n); /* it changes one of @regs */
-bool decoder_refers(
-    const struct decoder *d, unsigned operand, uint64_t *ret); /* address of an operand in memory, relative to the instruction */
+bool decoder_leaves(const struct decoder *d);                /* what is executed next need not be what stands next */
+bool decoder_target(const struct decoder *d, uint64_t *ret); /* it branches or calls to a fixed address */
+bool decoder_jumps_anywhere(const struct decoder *d);        /* it jumps to an address that is computed */
+/* The general registers that it changes, a bit for each; *@flags: it changes the flags. */
+uint32_t decoder_writes(const struct decoder *d, bool *flags);
+/* Address of an operand in memory, when that is fixed. */
+bool decoder_refers(const struct decoder *d, unsigned operand, uint64_t *ret);
+
+/* Number of the general register that @reg is a part of, as in machine code (rax is 0, r15 is 15); -1: it is no part of one. */
+int register_number(x86_reg reg);
+#define REGISTERS 16
 
 /*
  * arch/x86/kernel/uprobes.c: what branch_setup_xol_ops() and push_setup_xol_ops() take, in every kernel since 4.16. Prefixes are left out: the kernel

@@ -1,99 +1,78 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The functions of an object by the names that a user may call them: without signature where that is unambiguous. */
+/* Where functions begin and end, from symbols, and in stripped programs from the table that exceptions are thrown by (.eh_frame_hdr). */
 #include "symbols/object.h"
 
-#include <stdlib.h>
+/* What linkers write, LSB Core 10.6.2: a count of four bytes, then pairs of four bytes each, relative to the section, sorted. */
+#define TABLE_VERSION 1
+#define ENC_UDATA4 0x03
+#define ENC_DATAREL_SDATA4 0x3b
+#define TABLE_HEADER 12
 
-#include "symbols/names.h"
-
-/* A function's names. */
-struct named {
-	char *full, *cut;
-};
-
-static int cut_cmp(const void *a, const void *b)
+static uint64_t table_addr(struct bytes table, uint64_t base, size_t i)
 {
-	const struct named *x = a, *y = b;
-	int ret = strcmp(x->cut, y->cut);
+	int32_t distance;
 
-	return ret ? ret : strcmp(x->full, y->full);
+	memcpy(&distance, table.data + i * 8, sizeof(distance));
+	return base + (uint64_t)(int64_t)distance;
 }
 
-static int name_cmp(const void *a, const void *b)
+/* Bounds of the table's entry for @addr; it ends where the next one begins. */
+static bool find_unwound(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	struct bytes section = elf_section(o->main.elf, ".eh_frame_hdr"), table;
+	struct reader r = reader_at(section, 0, section.size);
+	uint8_t version = read_u8(&r), pointer = read_u8(&r), count = read_u8(&r), entries = read_u8(&r);
+	uint32_t n, eh_frame = read_u32(&r);
+	uint64_t base;
+	size_t lo = 0, hi;
+
+	(void)eh_frame;
+	n = read_u32(&r);
+	/* The pointer to .eh_frame has four bytes in all of these. */
+	if (r.bad || version != TABLE_VERSION || (pointer & 0xf) != 0xb || count != ENC_UDATA4 || entries != ENC_DATAREL_SDATA4 ||
+	    n > reader_left(&r) / 8 || !elf_section_addr(o->main.elf, ".eh_frame_hdr", &base))
+		return false;
+	table = (struct bytes){section.data + TABLE_HEADER, (size_t)n * 8};
+	for (hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (table_addr(table, base, mid) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	*start = table_addr(table, base, lo - 1);
+	*end = lo < n ? table_addr(table, base, lo) : UINT64_MAX;
+	return true;
 }
 
-void functions_free(char **names, size_t n)
+/* Assembler code may give its symbols no size: up to the next one then. */
+static bool find_symbol(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
-	for (size_t i = 0; names && i < n; i++)
-		free(names[i]);
-	free(names);
-}
+	const struct symbol *s = object_load_symbols(o) ? NULL : object_symbol_at(o, addr);
 
-/* Both names of every function that is entered by a call. False: out of memory. */
-static bool name_all(const struct object *o, struct named *all, size_t *n)
-{
-	for (size_t i = 0; i < o->n_symbols; i++) {
-		const char *name = o->symbols[i].name;
-
-		if (name_is_cold(name))
-			continue;
-		all[*n].full = name_demangle(name, name_stem(name));
-		all[*n].cut = all[*n].full ? strdup(all[*n].full) : NULL;
-		if (!all[(*n)++].cut)
-			return false;
-		name_cut_signature(all[*n - 1].cut);
+	if (!s || (s->size && addr - s->addr >= s->size))
+		return false;
+	*start = s->addr;
+	*end = s->size ? s->addr + s->size : UINT64_MAX;
+	for (size_t i = (size_t)(s - o->symbols); !s->size && i < o->n_symbols; i++) {
+		if (o->symbols[i].addr > addr) {
+			*end = o->symbols[i].addr;
+			break;
+		}
 	}
 	return true;
 }
 
-/* Moves the name of each function to @ret: the cut one, where all that have it are one function. */
-static size_t choose_names(struct named *all, size_t n, char **ret)
+bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
-	size_t end, used = 0;
+	uint64_t section = object_code_end(o, addr);
 
-	qsort(all, n, sizeof(*all), cut_cmp);
-	for (size_t i = 0; i < n; i = end) {
-		bool one = true;
-
-		for (end = i + 1; end < n && !strcmp(all[end].cut, all[i].cut); end++)
-			one &= !strcmp(all[end].full, all[i].full);
-		for (size_t j = i; j < (one ? i + 1 : end); j++) {
-			char **name = one ? &all[j].cut : &all[j].full;
-
-			if (used && !strcmp(ret[used - 1], *name))
-				continue;
-			ret[used++] = *name;
-			*name = NULL;
-		}
-	}
-	qsort(ret, used, sizeof(*ret), name_cmp);
-	return used;
-}
-
-int object_functions(struct object *o, char ***ret, size_t *n, struct error *e)
-{
-	struct named *all = NULL;
-	char **names = NULL;
-	size_t n_all = 0;
-	bool ok = !object_load_symbols(o);
-
-	if (ok) {
-		all = calloc(o->n_symbols + 1, sizeof(*all));
-		names = calloc(o->n_symbols + 1, sizeof(*names));
-		ok = all && names && name_all(o, all, &n_all);
-	}
-	if (ok) {
-		*n = choose_names(all, n_all, names);
-		*ret = names;
-	} else {
-		free(names);
-	}
-	for (size_t i = 0; all && i < n_all; i++) {
-		free(all[i].full);
-		free(all[i].cut);
-	}
-	free(all);
-	return ok ? 0 : error_set(e, EXIT_OTHER, "out of memory");
+	if (!find_symbol(o, addr, start, end) && !find_unwound(o, addr, start, end))
+		return false;
+	if (*end > section)
+		*end = section;
+	return *start <= addr && addr < *end && object_code_end(o, *start) == section;
 }

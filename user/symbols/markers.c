@@ -82,7 +82,9 @@ static int make_marker(const struct object *o, struct marker_place *places, size
 		const struct symbol *symbol;
 		uint64_t addr;
 
-		if (i && places[i].offset == places[i - 1].offset)
+		if (places[i].offset == NO_SITE)
+			ret->n_lost++;
+		if (places[i].offset == NO_SITE || (i && places[i].offset == places[i - 1].offset))
 			continue;
 		symbol = object_address(o, places[i].offset, &addr) ? object_symbol_at(o, addr) : NULL;
 		ret->sites[ret->n_sites].offset = places[i].offset;

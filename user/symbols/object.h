@@ -92,11 +92,15 @@ struct marker_list {
 	struct marker_place *v;
 	size_t n, cap;
 };
-/* Adds a place. @name may be anything that a file holds. 0 or -ENOMEM. */
+/* Adds a place. @name may be anything that a file holds. @offset NO_SITE: its visits cannot be counted. 0 or -ENOMEM. */
+#define NO_SITE UINT64_MAX
 int marker_list_add(struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
 /* Groups them into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
 int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
 void marker_list_deinit(struct marker_list *l);
+
+/* functions.c: link-time addresses of the function that @addr lies in; false: it is not known. */
+bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 
 /* findsymbol.c: fills in the name of the function of a probe site. */
 void site_name(char function[128], const char *linkage_name);

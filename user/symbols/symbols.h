@@ -105,12 +105,13 @@ enum marker_kind {
 	MARKER_END,
 };
 
-/* A progress point of coz.h: all its places in one object. */
+/* A progress point of coz.h, ours or Coz's: all its places in one object. */
 struct marker {
 	enum marker_kind kind;
 	char *name; /* 1 to 255 bytes, no control characters */
 	struct probe_site *sites;
-	size_t n_sites;
+	size_t n_sites; /* at least one, unless n_lost */
+	size_t n_lost;  /* places in the source whose visits cannot be counted; 0 but for object_find_coz_sites() */
 };
 
 /*
@@ -118,6 +119,15 @@ struct marker {
  * The markers are the caller's to free.
  */
 int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e);
+
+/*
+ * The same for programs built with Coz's own coz.h, found in their code: for processes that run already. Such a place asks once for its counter and keeps
+ * NULL when there is no profiler; the sites are the branches that skip the counting then, executed once a visit. A place that has not been executed
+ * before may lose its first visit. A place whose branch the compiler has taken out of a loop, or uses for several visits, cannot be counted: n_lost.
+ * 0 with *@n = 0 for programs without such places, for other architectures than x86-64, and for those that have neither symbols nor .eh_frame_hdr. -1 with
+ * @e when there is no memory, or when the code would take too long to look through (EXIT_NO_RESULT).
+ */
+int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e);
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 
 #endif

@@ -237,23 +237,31 @@ static bool add_if_blocked(int pid, int tid, void *arg)
 	return true;
 }
 
-/* Those that block it now and a little later: libc blocks all signals for a moment now and then. */
-static void unblock(struct injection *i)
+static bool is_among(const int *tids, unsigned n, int tid)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (tids[i] == tid)
+			return true;
+	return false;
+}
+
+/* Those that block it now and a little later: libc blocks all signals for a moment now and then. Those of earlier times are unblocked again, too. */
+void inject_unblock(struct injection *i)
 {
 	const struct timespec pause = {0, TRANSIENT_NS};
-	unsigned n = 0;
+	unsigned known = i->n_unblocked, n = known;
 
 	procfs_threads(i->pid, add_if_blocked, i);
-	if (i->n_unblocked)
+	if (i->n_unblocked > known)
 		nanosleep(&pause, NULL);
-	for (unsigned k = 0; k < i->n_unblocked; k++) {
+	for (unsigned k = known; k < i->n_unblocked; k++) {
 		int tid = i->unblocked[k];
 		struct signal_masks masks;
 		char state = procfs_state(i->pid, tid);
 
 		/* One that waits uninterruptibly would hold us up. */
 		if (state != 'D' && procfs_signals(i->pid, tid, &masks) && masks.blocked & bit(i->signal) &&
-		    !tracee_block(i->pid, tid, i->signal, false, NULL))
+		    !tracee_block(i->pid, tid, i->signal, false, NULL) && !is_among(i->unblocked, known, tid))
 			i->unblocked[n++] = tid;
 	}
 	i->n_unblocked = n;
@@ -287,7 +295,7 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	err = install(&t, ret, vdso.clock_gettime, __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
 	ret->held_ns = tracee_release(&t);
 	if (!err) {
-		unblock(ret);
+		inject_unblock(ret);
 		return 0;
 	}
 	if (err == -EBUSY) {

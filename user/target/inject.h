@@ -40,6 +40,9 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e);
  */
 int inject(int pid, int signal, struct injection *ret, struct error *e);
 
+/* Does the same with threads that have come to block it since. No thread may be in a pause: the kernel blocks the signal while its handler runs. */
+void inject_unblock(struct injection *i);
+
 /*
  * Takes it out. No pause may be asked for any more, and the latest one is over. -1 with @e when the process could not be held: the handler stays, which does
  * nothing by itself. The page stays where a thread may still be in it; *@ret_left tells.

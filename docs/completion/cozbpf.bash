@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Completion for bash. What there is to complete is asked of `cozbpf --help`, so that it fits the tool that is installed; tests/docs/completion.sh holds it
+# against each option. Only the words that some options take are named here.
+
+# "LETTER NAME METAVAR" for each option of a subcommand; - stands for none.
+_cozbpf_options() { # TOOL SUBCOMMAND
+	"$1" "$2" --help 2>/dev/null | sed -nE 's/^ +(-([A-Za-z]), )?--([a-z][a-z-]*)( ([^ ]+))?(  .*)?$/-\2 --\3 -\5/p'
+}
+
+_cozbpf_values() { # OPTION METAVAR
+	case $1 in
+	--sort) compgen -W 'slope max payback impact' -- "$cur" ;;
+	--sync) compgen -W 'wake uprobe' -- "$cur" ;;
+	*) case $2 in
+		-FILE | -PATH) compgen -f -- "$cur" ;;
+		-PID) compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$cur" ;;
+		-USER) compgen -u -- "$cur" ;;
+		esac ;;
+	esac
+}
+
+_cozbpf() {
+	local tool=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=run commands i letter name metavar options=''
+	COMPREPLY=()
+	commands=$("$tool" --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')
+	# What follows -- is the command that is profiled.
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		if [[ ${COMP_WORDS[i]} == -- || ${COMP_WORDS[i]} == --- ]]; then
+			if declare -F _command_offset >/dev/null; then _command_offset $((i + 1)); else mapfile -t COMPREPLY < <(compgen -c -f -- "$cur"); fi
+			return
+		fi
+	done
+	# '=' is a word of its own here.
+	if [[ $cur == = ]]; then
+		cur=''
+	elif [[ $prev == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	if ((COMP_CWORD > 1)) && [[ " ${commands//$'\n'/ } attach " == *" ${COMP_WORDS[1]} "* ]]; then
+		command=${COMP_WORDS[1]}
+	fi
+	while read -r letter name metavar; do
+		options+=" $name"
+		if [[ $metavar != - && ($prev == "$name" || ($letter != - && $prev == "$letter")) ]]; then
+			mapfile -t COMPREPLY < <(_cozbpf_values "$name" "$metavar")
+			return
+		fi
+	done < <(_cozbpf_options "$tool" "$command")
+	if [[ $cur == -* ]]; then
+		((COMP_CWORD > 1)) || options+=' --version'
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+	elif ((COMP_CWORD == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	fi
+}
+
+complete -o filenames -F _cozbpf cozbpf

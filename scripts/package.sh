@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes a Debian package of what `make install` installs: BUILD/cozbpf_VERSION-1_ARCH.deb. What Debian's own tools would have in debian/ is written here.
+# usage: scripts/package.sh BUILD VERSION   (make deb). Needs dpkg-dev; needs no root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1 version=$2
+work=$build/package
+root=$work/root
+for tool in dpkg-shlibdeps dpkg-buildflags dpkg-deb; do
+	command -v "$tool" >/dev/null || {
+		echo "package: error: '$tool' is not installed" >&2
+		echo "package: hint: run 'sudo scripts/install-deps.sh package'" >&2
+		exit 1
+	}
+done
+arch=$(dpkg --print-architecture)
+deb=$build/cozbpf_$version-1_$arch.deb
+maintainer=${DEBFULLNAME:-the cozbpf authors}' <'${DEBEMAIL:-$(git log -1 --format=%ae 2>/dev/null || echo root@localhost)}'>'
+# The same commit gives the same package, to the byte.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+export SOURCE_DATE_EPOCH
+
+# Debian's flags for hardening, and no path of this machine in the binaries.
+cflags="$(dpkg-buildflags --get CFLAGS) $(dpkg-buildflags --get CPPFLAGS) -ffile-prefix-map=$PWD=."
+ldflags=$(DEB_LDFLAGS_MAINT_APPEND=-Wl,-z,now dpkg-buildflags --get LDFLAGS)
+rm -rf "$root" "$work/debian"
+# The header of Debian's coz-profiler has the name of ours: it stands aside.
+make --no-print-directory -j"$(nproc)" BUILD="$work/build" PREFIX=/usr INCLUDEDIR=/usr/include/cozbpf DESTDIR="$PWD/$root" CFLAGS="$cflags" LDFLAGS="$ldflags" \
+	all install >"$work.log" 2>&1 || {
+	cat "$work.log" >&2
+	exit 1
+}
+strip --strip-unneeded --remove-section=.comment "$root/usr/bin/cozbpf" "$root/usr/lib/cozbpf/libcozbpf-shim.so"
+chmod 644 "$root/usr/lib/cozbpf/libcozbpf-shim.so"
+
+doc=$root/usr/share/doc/cozbpf
+gzip -9n "$root/usr/share/man/man1/cozbpf.1"
+mv "$doc/CHANGELOG.md" "$doc/changelog"
+{
+	printf 'cozbpf (%s-1) unstable; urgency=medium\n\n  * The commit %s; what changed is in changelog.gz.\n\n' "$version" "$(git describe --always --dirty 2>/dev/null || echo unknown)"
+	printf ' -- %s  %s\n' "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
+} >"$doc/changelog.Debian"
+gzip -9n "$doc/changelog" "$doc/changelog.Debian"
+{
+	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: cozbpf\n\n'
+	printf 'Files: *\nCopyright: 2026, the cozbpf authors\nLicense: BSD-3-Clause\n'
+	sed -n '5,$p' LICENSE | sed -e 's/^$/./' -e 's/^/ /'
+} >"$doc/copyright"
+rm "$doc/LICENSE"
+mkdir -p "$root/usr/share/lintian/overrides" "$root/DEBIAN" "$work/debian"
+cat >"$root/usr/share/lintian/overrides/cozbpf" <<'EOF'
+# The shim runs in a signal handler of any program: it uses no library at all, by design.
+cozbpf: shared-library-lacks-prerequisites [usr/lib/cozbpf/libcozbpf-shim.so]
+# It is not in Debian: there is no intent to package to be closed.
+cozbpf: initial-upload-closes-no-bugs
+EOF
+
+printf 'Source: cozbpf\nMaintainer: %s\n\nPackage: cozbpf\nArchitecture: any\nDepends: ${shlibs:Depends}\nDescription: x\n' "$maintainer" >"$work/debian/control"
+depends=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/cozbpf 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+[ -n "$depends" ] || { echo "package: error: dpkg-shlibdeps found no library" >&2; exit 1; }
+cat >"$root/DEBIAN/control" <<EOF
+Package: cozbpf
+Version: $version-1
+Architecture: $arch
+Maintainer: $maintainer
+Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
+Depends: $depends
+Suggests: coz-profiler
+Section: devel
+Priority: optional
+Description: causal profiler for programs as they are, by eBPF
+ An ordinary profiler says where the time goes. This one says what a program
+ would gain if a line of it were faster, by experiment, while it runs: it makes
+ a line seem faster by holding all other threads back, and sees what becomes of
+ the program's progress.
+ .
+ The method is that of Coz. The mechanism is eBPF: nothing is linked, patched or
+ intercepted, processes that run already can be attached to, and any way in
+ which threads wait for each other is understood. It needs Linux 6.13 or later.
+EOF
+(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+find "$root" -type d -exec chmod 755 {} +
+find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+dpkg-deb --root-owner-group -Zxz --build "$root" "$deb" >/dev/null
+echo "$deb"

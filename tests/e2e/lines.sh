@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `cozbpf lines`: what could be selected, how often a profile has sampled it, and the places that can be progress points, each of which -P takes.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+as=marked fixture coz -I "$root/include"
+fixture usdt "$root/tests/e2e/fixtures/usdt_guarded.c"
+work=$(line_of coz WORK)
+
+echo "-- samples of a profile beside the lines"
+run 0 "$tool" -q -o "$dir/p.coz" -- "$dir/marked" 1500
+run 0 "$tool" lines "$dir/marked"
+prints '^ +[0-9]+  /.*/fixtures/coz.c$'
+run 0 "$tool" lines -v --profile "$dir/p.coz" "$dir/marked"
+samples=$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")
+check "as many samples of WORK as in the profile: $samples" [ "$samples" = "$(sed -nE "s|^samples\tlocation=.*/$work\tcount=([0-9]+)\t.*|\1|p" "$dir/p.coz")" ]
+check "that line comes first" has <(head -n 1 "$dir/out") "/$work	"
+cat "$dir/p.coz" "$dir/p.coz" >"$dir/twice.coz"
+run 0 "$tool" lines -v --profile "$dir/twice.coz" "$dir/marked"
+check "two runs add up" [ "$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")" -eq $((2 * samples)) ]
+run 2 "$tool" lines --profile "$dir/nosuch.coz" "$dir/marked"
+says "cannot open the profile '.*nosuch.coz'" 'cozbpf writes profile.coz'
+
+echo "-- places that can be points"
+run 0 "$tool" lines --points "$dir/marked"
+prints "^coz.h	progress 'unit', 1 place; found without -P$" '^function	main$'
+run 0 "$tool" lines --points "$dir/usdt"
+sed -n 's/^usdt\t//p' "$dir/out" >"$dir/specs"
+check "the program's probes are listed" [ "$(wc -l <"$dir/specs")" -ge 1 ]
+points=()
+while read -r spec; do
+	points+=(-P "$spec")
+done <"$dir/specs"
+run 0 "$tool" -q -o "$dir/u.coz" "${points[@]}" -P progress -- "$dir/usdt" 1500
+cp "$dir/usdt" "$dir/stripped"
+strip -R .note.stapsdt "$dir/stripped"
+run 4 "$tool" lines --points "$dir/stripped"
+says 'has no markers, no USDT probes and no symbols' 'it is stripped'
+finish

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `cozbpf merge`, and reports over several files: what is added, what is refused, what is said. Needs no root.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
+[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+passed=0 failed=0
+
+# expect STATUS STDOUT-PATTERN STDERR-PATTERN ARGS...: patterns are extended regular expressions; '' stands for an empty stream.
+expect() {
+	local status=$1 out=$2 err=$3 rc
+	shift 3
+	"$tool" "$@" >out 2>err
+	rc=$?
+	if [ $rc -eq "$status" ] && matches "$out" out && matches "$err" err; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "$*: status $rc, not $status, or not '$out' and '$err':"
+		cat out err
+	fi
+}
+
+matches() {
+	if [ -z "$1" ]; then [ ! -s "$2" ]; else grep -Eq -- "$1" "$2"; fi
+}
+
+check() { # WHAT COMMAND...
+	local what=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "not so: $what"
+	fi
+}
+
+# profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six speedups.
+profile() {
+	printf 'startup\ttime=%s%s\n' "$1" "${2:+$'\t'build-id=$2}"
+	for cell in 0 1 2 3 4 5; do
+		for i in 0 1 2 3 4 5; do
+			printf 'experiment\tselected=%s/a.c:7\tspeedup=%s\tduration=%d\tselected-samples=50\n' "$3" \
+				"0.$((cell * 16 / 10))$((cell * 16 % 10))" $(((1000000 - 64000 * cell) * (99 + (i + $1) % 3)))
+			printf 'throughput-point\tname=done\tdelta=100\tbursts=100\n'
+		done
+	done
+	printf 'samples\tlocation=%s/a.c:7\tcount=4000\tfree=2000\tid=1\nruntime\ttime=3000000000\tfree=2000000000\tsamples=4100\tin-scope=4000\n' "$3"
+}
+a=1111111111111111111111111111111111111111 b=2222222222222222222222222222222222222222
+for i in 1 2 3; do profile $i $a /src >$i.coz; done
+profile 4 $b /src >other.coz
+profile 5 $b /home/me/src >moved.coz
+profile 6 '' /src >unknown.coz
+cat 1.coz other.coz >both.coz
+
+# What merge writes is what the files say together, and reads as the files do.
+expect 0 '^3 runs, 108 experiments from 3 files: all.coz$' '' merge -o all.coz 1.coz 2.coz 3.coz
+check 'as text the files one after the other' cmp all.coz <(cat 1.coz 2.coz 3.coz)
+"$tool" report --json 1.coz 2.coz 3.coz >files.json
+"$tool" report --json all.coz >merged.json
+check 'the merged report is that of the files' cmp files.json merged.json
+expect 0 '108 experiments, 12300 samples, 9.0 s, 3 runs' '' report all.coz
+expect 0 'startup' '' merge -o - 1.coz 2.coz
+check 'on standard output the same' cmp out <(cat 1.coz 2.coz)
+cp out two.coz
+expect 0 '"runs":.*2' '' report --json two.coz
+cp 1.coz in.coz
+expect 0 '2 runs' '' merge -o in.coz in.coz 2.coz
+check 'the output may be an input' cmp in.coz <(cat 1.coz 2.coz)
+expect 0 '3 runs' '2 runs are there twice and counted once, such as one of .2.coz. that is in .in.coz. as well' merge --output again.coz in.coz 1.coz 2.coz 3.coz
+head -c 2000 3.coz >copied.coz
+expect 0 '3 runs' 'counted once, such as one of .copied.coz. that is in .3.coz. as well' merge -o again.coz copied.coz 1.coz 2.coz 3.coz
+check 'the longer copy is taken' cmp again.coz all.coz
+
+# Builds are not mixed unless asked for, and then it shows.
+expect 2 '' "'1.coz' and 'other.coz' are of different builds: 111111111111 and 222222222222" merge -o no.coz 1.coz 2.coz other.coz
+expect 2 '' 'hint: .* --build 222222222222,' report 1.coz other.coz
+expect 2 '' "'both.coz' holds runs of different builds" report both.coz
+check 'no output' [ ! -e no.coz ]
+expect 0 '^1 runs, 36 experiments' '' merge -o one.coz --build 2222 1.coz other.coz
+expect 0 '36 experiments' '' report --build 1111 both.coz
+expect 2 '' "no run is of the build 'abc'" report --build abc both.coz
+expect 0 '^2 runs' 'warning: runs of 2 builds are added' merge -o mixed.coz --mixed-builds 1.coz other.coz
+expect 2 '' 'different builds' report mixed.coz
+expect 0 'warning: these are runs of 2 builds' 'runs of 2 builds are added' report --mixed-builds mixed.coz
+expect 0 '"builds":.*2' 'runs of 2 builds' report --json --mixed-builds mixed.coz
+expect 0 '72 experiments' '1 of 2 runs do not say their build' report 1.coz unknown.coz
+expect 0 '36 experiments' '' report unknown.coz
+
+# Sources that lie elsewhere.
+expect 0 '^/home/me/src/a.c:7,0.16,' "'moved.coz' has no line in common with '1.coz'.* /home/me/src/a.c:7 and /src/a.c:7" report --csv --mixed-builds 1.coz moved.coz
+expect 0 '^a.c;a.c:7 8000$' 'runs of 2 builds' report --folded --mixed-builds --source-prefix /src= --source-prefix /home/me/src/= 1.coz moved.coz
+expect 0 '^/src/a.c;/src/a.c:7 8000$' '^cozbpf: warning: runs of 2 builds' report --folded --mixed-builds --source-prefix /home/me=/ 1.coz moved.coz
+expect 0 'optimize' "no source lies below '/nowhere'" report --source-prefix /nowhere=/src 1.coz
+expect 2 '' "takes OLD=NEW, not '/src'" report --source-prefix /src 1.coz
+
+expect 2 '' 'merge needs -o FILE' merge 1.coz
+expect 2 '' 'merge needs the profiles' merge -o x.coz
+expect 1 '' "cannot open 'missing.coz'" merge -o x.coz 1.coz missing.coz
+expect 1 '' "cannot write .*/nowhere/x.coz" merge -o "$dir/nowhere/x.coz" 1.coz
+expect 0 '^usage: cozbpf merge' '' merge --help
+"$tool" merge -o - 1.coz >/dev/full 2>err
+check 'a full device is noticed' grep -q 'cannot write' err
+check 'nothing is left over' [ -z "$(find . -name '*.part')" ]
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

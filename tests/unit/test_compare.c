@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Comparisons of simulated profiles whose truth is known: how often the interval of a measured change holds it, and that predictions are found to hold, or not.
+ * Coverage: of 200 comparisons 190 should hold the truth, with a standard deviation of 3; three of them are allowed.
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "core/compare.h"
+#include "report/compare.h"
+#include "simulate.h"
+
+struct side {
+	struct profile profile;
+	struct estimate estimate;
+	struct compare_side side;
+};
+
+/* A line of slope @slope in a program that makes @visits a window. */
+static void side_init(struct side *s, enum arrivals arrivals, double visits, double slope, int experiments, uint64_t seed)
+{
+	struct simulation sim = {
+	    .arrivals = arrivals, .visits = visits, .spans = true, .slope = slope, .saturation = 1, .rng = {seed * 31 + 7}};
+	struct estimate_options o = {.seed = 1, .replicates = 200};
+
+	profile_init(&s->profile);
+	for (int i = 0; i < experiments; i++)
+		sim_experiment(&sim, &s->profile, "/src/a.c:1", i % 5 * 0.25);
+	CHECK_EQ(estimate_profile(&s->profile, &o, &s->estimate), 0);
+	s->side = (struct compare_side){&s->profile, &s->estimate};
+}
+
+static void side_deinit(struct side *s)
+{
+	estimate_deinit(&s->estimate);
+	profile_deinit(&s->profile);
+}
+
+/* How many of @rounds intervals hold a change of a fifth. */
+static int coverage(enum arrivals arrivals, int rounds)
+{
+	int held = 0;
+
+	for (int i = 0; i < rounds; i++) {
+		struct comparison c;
+		struct side b, a;
+
+		side_init(&b, arrivals, 60, 0.5, 60, (uint64_t)i * 2);
+		side_init(&a, arrivals, 75, 0.4, 60, (uint64_t)i * 2 + 1);
+		CHECK_EQ(compare_profiles(&b.side, &a.side, &c), 0);
+		CHECK_EQ(c.n_points, 1);
+		CHECK_STR(c.points[0].progress, "work");
+		held += c.points[0].speedup.lo <= 0.2 && 0.2 <= c.points[0].speedup.hi;
+		comparison_deinit(&c);
+		side_deinit(&b);
+		side_deinit(&a);
+	}
+	return held;
+}
+
+TEST(measured_changes_hold_the_truth)
+{
+	int regular = coverage(REGULAR, 200), erlang = coverage(ERLANG, 200), poisson = coverage(POISSON, 200);
+
+	printf("     of 200: regular %d, Erlang %d, Poisson %d\n", regular, erlang, poisson);
+	CHECK(regular >= 181 && erlang >= 181 && poisson >= 181);
+}
+
+/* @by is what the line was made faster by, @shorter what came of it. */
+static struct compare_prediction predict(double by, double shorter, int *ret_err)
+{
+	struct compare_prediction ret = {.at = {NAN, NAN, NAN}};
+	struct comparison c;
+	struct side b, a;
+
+	side_init(&b, ERLANG, 60, 0.6, 100, 1);
+	side_init(&a, ERLANG, 60 / (1 - shorter), 0.5, 100, 2);
+	CHECK_EQ(compare_profiles(&b.side, &a.side, &c), 0);
+	*ret_err = compare_predict(&c, &b.side, &a.side, "a.c:1", by);
+	if (!*ret_err) {
+		CHECK_EQ(c.n_predictions, 1);
+		ret = c.predictions[0];
+	}
+	comparison_deinit(&c);
+	side_deinit(&b);
+	side_deinit(&a);
+	return ret;
+}
+
+TEST(predictions_hold_or_not)
+{
+	struct compare_prediction p;
+	int err;
+
+	p = predict(0.5, 0.3, &err);
+	CHECK_EQ(err, 0);
+	CHECK_EQ(p.source, CURVE_POINT);
+	CHECK_EQ(p.agreement, AGREE_YES);
+	CHECK(p.predicted.lo < 0.3 && 0.3 < p.predicted.hi);
+	CHECK(p.by_slope.lo < 0.3 && 0.3 < p.by_slope.hi);
+	p = predict(0.6, 0.36, &err); /* between 50 and 75 % */
+	CHECK_EQ(p.source, CURVE_BETWEEN);
+	CHECK_EQ(p.agreement, AGREE_YES);
+	CHECK(p.predicted.lo < 0.36 && 0.36 < p.predicted.hi);
+	p = predict(0.1, 0.06, &err); /* between nothing and 25 % */
+	CHECK_EQ(p.source, CURVE_BETWEEN);
+	CHECK_EQ(p.agreement, AGREE_YES);
+	p = predict(0.5, 0.0, &err); /* without effect */
+	CHECK_EQ(p.agreement, AGREE_LESS);
+	CHECK(p.difference.hi < 0);
+	p = predict(0.25, 0.5, &err);
+	CHECK_EQ(p.agreement, AGREE_MORE);
+	p = predict(0.05, 0.0, &err); /* 3 % are not to be told from nothing, but from 5 % */
+	CHECK(p.agreement == AGREE_LESS || p.agreement == AGREE_YES);
+	p = predict(NAN, 0.3, &err); /* the profiles hold no samples */
+	CHECK_EQ(err, 0);
+	CHECK(isnan(p.at.value));
+	CHECK_EQ(p.source, CURVE_UNKNOWN);
+	CHECK_EQ(p.agreement, AGREE_UNKNOWN);
+}
+
+static struct profile read_text(const char *text)
+{
+	struct profile p;
+	struct error e;
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+
+	profile_init(&p);
+	CHECK_EQ(profile_read(&p, in, "test", &e), 0);
+	fclose(in);
+	return p;
+}
+
+/* An interval in which no gain at all lies as well confirms nothing. */
+TEST(wide_intervals_confirm_nothing)
+{
+	struct comparison c;
+	struct side b, a;
+
+	side_init(&b, POISSON, 8, 0.2, 30, 1);
+	side_init(&a, POISSON, 8 / 0.9, 0.2, 30, 2);
+	CHECK_EQ(compare_profiles(&b.side, &a.side, &c), 0);
+	CHECK_EQ(compare_predict(&c, &b.side, &a.side, "a.c:1", 0.5), 0);
+	CHECK(c.predictions[0].difference.lo < 0 && c.predictions[0].difference.hi > 0);
+	CHECK(c.predictions[0].difference.hi - c.predictions[0].difference.lo > 0.2);
+	CHECK_EQ(c.predictions[0].agreement, AGREE_UNKNOWN);
+	comparison_deinit(&c);
+	side_deinit(&b);
+	side_deinit(&a);
+}
+
+/* Names: all of it, its end, several, none. And what a line's samples per visit say of it. */
+TEST(lines_are_found_and_their_speed_is_known_by_samples)
+{
+	static const char head[] = "startup\ttime=%d\n";
+	static const char experiments[] = "experiment\tselected=/x/a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
+					  "experiment\tselected=/x/a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=101\n"
+					  "experiment\tselected=/x/a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
+					  "experiment\tselected=/y/a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n";
+	static const char tail[] = "samples\tlocation=/x/a.c:1\tcount=%d\tfree=%d\n"
+				   "runtime\ttime=2000000000\tfree=1000000000\tsamples=1000\texecuted=1000000000\n";
+	struct comparison c;
+	struct profile p[2];
+	struct estimate e[2];
+	struct compare_side s[2];
+	struct estimate_options o = {.seed = 1};
+
+	/* After: visits take 80 % of the time, and samples per time have fallen from 500 to 400: 64 % of the line's time per visit is left. */
+	for (int i = 0; i < 2; i++) {
+		int ns = i ? 80000000 : 100000000;
+		char text[2000];
+		size_t n = (size_t)snprintf(text, sizeof(text), head, i + 1);
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, experiments, ns, ns, ns, ns);
+		snprintf(text + n, sizeof(text) - n, tail, 1000, i ? 400 : 500);
+		p[i] = read_text(text);
+		CHECK_EQ(estimate_profile(&p[i], &o, &e[i]), 0);
+		s[i] = (struct compare_side){&p[i], &e[i]};
+	}
+	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
+	CHECK_NEAR(c.points[0].speedup.value, 0.2, 1e-9);
+	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "a.c:1", NAN), -EEXIST);
+	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "b.c:1", NAN), -ENOENT);
+	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "x/a.c:1", NAN), 0);
+	CHECK_EQ(c.n_predictions, 1);
+	CHECK_NEAR(c.predictions[0].at.value, 0.36, 1e-9);
+	CHECK(c.predictions[0].at.lo < 0.36 && c.predictions[0].at.hi > 0.36);
+	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "/x/a.c:1", 0.25), 0);
+	CHECK_NEAR(c.predictions[0].at.value, 0.25, 1e-9);
+	comparison_deinit(&c);
+	for (int i = 0; i < 2; i++) {
+		estimate_deinit(&e[i]);
+		profile_deinit(&p[i]);
+	}
+}
+
+static struct estimate_line ranked(const char *line, double slope, double half, enum verdict v)
+{
+	return (struct estimate_line){
+	    .line = line, .progress = "p", .slope = slope, .slope_lo = slope - half, .slope_hi = slope + half, .verdict = v};
+}
+
+TEST(rankings_side_by_side)
+{
+	struct estimate_line before[] = {ranked("a.c:1", 0.5, 0.05, VERDICT_OPTIMIZE), ranked("b.c:1", 0.2, 0.05, VERDICT_OPTIMIZE),
+	    ranked("c.c:1", 0.1, 0.02, VERDICT_OPTIMIZE), ranked("d.c:1", 0.3, NAN, VERDICT_NOT_ENOUGH_DATA),
+	    ranked("f.c:1", NAN, NAN, VERDICT_NOT_ENOUGH_DATA)};
+	struct estimate_line after[] = {ranked("b.c:1", 0.4, 0.05, VERDICT_OPTIMIZE), ranked("d.c:1", 0.3, 0.05, VERDICT_OPTIMIZE),
+	    ranked("e.c:1", 0.2, 0.05, VERDICT_OPTIMIZE), ranked("a.c:1", 0.01, 0.05, VERDICT_NO_EFFECT),
+	    ranked("f.c:1", NAN, NAN, VERDICT_NOT_ENOUGH_DATA)};
+	struct estimate e[] = {{.lines = before, .n_lines = 5, .runs = 1}, {.lines = after, .n_lines = 5, .runs = 1}};
+	struct profile none[2];
+	struct compare_side s[] = {{&none[0], &e[0]}, {&none[1], &e[1]}};
+	const struct {
+		const char *line;
+		size_t then, now;
+		enum compare_move move;
+	} expected[] = {{"b.c:1", 2, 1, MOVE_ROSE}, {"d.c:1", 0, 2, MOVE_UNKNOWN}, {"e.c:1", 0, 3, MOVE_APPEARED},
+	    {"a.c:1", 1, 4, MOVE_FELL}, {"c.c:1", 3, 0, MOVE_VANISHED}};
+	struct comparison c;
+
+	profile_init(&none[0]);
+	profile_init(&none[1]);
+	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
+	CHECK_EQ(c.n_points, 0);
+	CHECK_EQ(c.n_lines, 5);
+	for (size_t i = 0; i < 5 && i < c.n_lines; i++) {
+		const struct compare_line *l = &c.lines[i];
+
+		CHECK_STR((l->before ? l->before : l->after)->line, expected[i].line);
+		CHECK_EQ(l->rank_before, expected[i].then);
+		CHECK_EQ(l->rank_after, expected[i].now);
+		CHECK_EQ(l->move, expected[i].move);
+	}
+	CHECK_NEAR(c.lines[0].slope.value, 0.2, 1e-9);
+	CHECK_NEAR(c.lines[0].slope.lo, 0.2 - 0.05 * M_SQRT2, 1e-9);
+	comparison_deinit(&c);
+}
+
+/* Runs that differ more than their experiments scatter: the interval is theirs, and holds. */
+TEST(runs_that_differ_widen_the_interval)
+{
+	static const char text[] = "startup\ttime=%d\n";
+	struct profile p[2];
+	struct estimate e[2];
+	struct compare_side s[2];
+	struct estimate_options o = {.seed = 1};
+	struct comparison c;
+
+	for (int side = 0; side < 2; side++) {
+		char *all = NULL;
+		size_t size;
+		FILE *out = open_memstream(&all, &size);
+
+		for (int run = 0; run < 4; run++) {
+			fprintf(out, text, side * 10 + run + 1);
+			for (int i = 0; i < 10; i++)
+				fprintf(out, "experiment\tselected=a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=100\n",
+				    100000000 + run * 5000000 + i * 1000);
+		}
+		fclose(out);
+		p[side] = read_text(all);
+		free(all);
+		CHECK_EQ(estimate_profile(&p[side], &o, &e[side]), 0);
+		s[side] = (struct compare_side){&p[side], &e[side]};
+	}
+	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
+	CHECK_EQ(c.points[0].before.runs, 4);
+	CHECK_EQ(c.points[0].before.df, 3);
+	CHECK_NEAR(c.points[0].speedup.value, 0, 1e-9);
+	/* Four runs with a standard deviation of 6 %, so 3 % for their mean, twice; t of 6 degrees is 2.45. */
+	CHECK(c.points[0].speedup.hi > 0.08 && c.points[0].speedup.hi < 0.12);
+	comparison_deinit(&c);
+	for (int i = 0; i < 2; i++) {
+		estimate_deinit(&e[i]);
+		profile_deinit(&p[i]);
+	}
+}

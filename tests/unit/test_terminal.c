@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Screens of the live view as text, held against the files in golden/ (COZBPF_REGENERATE=1 writes them anew: look at the difference!), and what its keys do.
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "report/terminal.h"
+
+static struct estimate_point saturating[] = {
+    {0.25, 0.2, 0.25, 0.18, 0.22, 6, 600},
+    {0.5, 0.3, 0.375, 0.28, 0.32, 6, 640},
+    {0.75, 0.3, 0.375, 0.27, 0.33, 6, 655},
+    {1, 0.299, 0.374, 0.27, 0.325, 6, 701},
+};
+static struct estimate_point falling[] = {{0.25, -0.05, -0.05, -0.09, -0.01, 6, 600}, {0.5, -0.12, -0.12, -0.16, -0.08, 6, 600},
+    {0.75, -0.2, -0.2, -0.24, -0.16, 6, 600}, {1, -0.31, -0.31, -0.36, -0.27, 6, 600}};
+static struct estimate_point flat[] = {{0.25, 0, 0, -0.01, 0.01, 6, 600}, {0.5, 0.001, 0.001, -0.01, 0.012, 6, 600},
+    {0.75, -0.002, -0.002, -0.02, 0.01, 6, 600}, {1, 0.003, 0.003, -0.01, 0.02, 6, 600}};
+static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600}};
+static struct latency_figures queueing[] = {
+    {{1.234e6, 1.2e6, 1.27e6}, {1.1e6, 1.05e6, 1.15e6}, {2.2e6, 2.1e6, 2.3e6}, {9.99e6, 9e6, 11.2e6}, 1.24e6, 4000},
+    {{1.08592e6, 1.05e6, 1.12e6}, {1e6, 0.95e6, 1.05e6}, {2e6, 1.9e6, 2.1e6}, {8e6, NAN, NAN}, 1.09e6, 4100},
+    {{0.9e6, 0.88e6, 0.92e6}, {0.8e6, 0.78e6, 0.82e6}, {1.6e6, 1.5e6, 1.7e6}, {5e6, 4e6, 6e6}, 0.9e6, 4200},
+};
+
+#define LINE(name, point, s, lo, hi, most, what, curve)                                                                      \
+	{                                                                                                                    \
+		.line = name, .progress = point, .slope = s, .slope_lo = lo, .slope_hi = hi, .max_speedup = most,            \
+		.verdict = VERDICT_##what, .points = curve, .n_points = sizeof(curve) / sizeof(curve[0]), .experiments = 30, \
+		.baselines = 6, .samples = 5000, .visits = 3200                                                              \
+	}
+
+static struct estimate_line lines[] = {
+    LINE("/src/pipeline/work.c:217", "done", 0.371, 0.352, 0.391, 0.3, OPTIMIZE, saturating),
+    {.line = "/src/pipeline/work.c:217",
+	.progress = "request",
+	.is_latency = true,
+	.slope = 0.51,
+	.slope_lo = 0.48,
+	.slope_hi = 0.54,
+	.max_speedup = 0.51,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = shorter,
+	.latencies = queueing,
+	.n_points = 2,
+	.experiments = 30},
+    LINE("/src/pipeline/parse.c:9", "done", 0.003, -0.012, 0.015, 0.003, NO_EFFECT, flat),
+    LINE(
+	"/src/lock/a_file_with_a_rather_long_name_that_no_screen_has_room_for.c:1234", "done", -0.27, -0.31, -0.24, 0, CONTENTION, falling),
+    {.line = "/src/pipeline/\xc3\xbc\xe4\xb8\xad"
+	     "\x1b[31m.c:5",
+	.progress = "done",
+	.slope = 0.2,
+	.slope_lo = -0.2,
+	.slope_hi = 0.6,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_INTERVAL,
+	.points = shorter,
+	.n_points = 2,
+	.experiments = 4},
+    {.line = "/src/pipeline/rare.c:77",
+	.progress = "done",
+	.slope = NAN,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_SPEEDUPS,
+	.points = shorter,
+	.n_points = 1,
+	.experiments = 2},
+};
+static struct estimate_latency request = {.name = "request"};
+static const struct estimate sample = {.latencies = &request,
+    .n_latencies = 1,
+    .lines = lines,
+    .n_lines = sizeof(lines) / sizeof(lines[0]),
+    .need_speedups = 5,
+    .experiments = 153};
+
+static const struct terminal_point points[] = {
+    {"done", false, 1204.3, NAN}, {"request", true, 33.25, 1.234e6}, {"rare", false, 0.52, NAN}, {"new", false, NAN, NAN}};
+
+static struct terminal_status status(void)
+{
+	return (struct terminal_status){.target = "server --port 8080 (process 4711)",
+	    .elapsed_ns = 62500000000ULL,
+	    .run = 1,
+	    .runs = 1,
+	    .experiments = 153,
+	    .spoilt = 2,
+	    .samples = 61234,
+	    .in_scope = 58000,
+	    .lost = 3,
+	    .noise = 0.034,
+	    .points = points,
+	    .n_points = 4,
+	    .experiment = "/src/pipeline/work.c:217",
+	    .speedup_pct = 45,
+	    .open_ns = 300000000,
+	    .planned_ns = 500000000,
+	    .has_keys = true};
+}
+
+/* A screen as text: blanks at the ends of rows left out. */
+static char *text_of(const struct terminal_screen *s)
+{
+	char *ret = malloc((size_t)s->height * ((size_t)s->width * 4 + 1) + 1), *at = ret;
+
+	for (int y = 0; y < s->height; y++) {
+		for (int x = 0; x < s->width; x++) {
+			uint32_t c = s->cells[y * s->width + x].character;
+
+			if (c && c < 0x80)
+				*at++ = (char)c;
+			else if (c && c < 0x800)
+				at += sprintf(at, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+			else if (c)
+				at += sprintf(at, "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+		}
+		while (at > ret && at[-1] == ' ')
+			at--;
+		*at++ = '\n';
+	}
+	*at = 0;
+	return ret;
+}
+
+static void check_golden(const char *text, const char *name)
+{
+	static char want[65536];
+	char path[512];
+	const char *slash = strrchr(__FILE__, '/');
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.*s/golden/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
+	if (getenv("COZBPF_REGENERATE")) {
+		f = fopen(path, "w");
+		CHECK(f && fputs(text, f) >= 0);
+		if (f)
+			fclose(f);
+		return;
+	}
+	f = fopen(path, "r");
+	CHECK(f);
+	if (!f)
+		return;
+	want[fread(want, 1, sizeof(want) - 1, f)] = 0;
+	fclose(f);
+	CHECK_STR(text, want);
+}
+
+static char *draw(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, int width, int height, bool unicode)
+{
+	struct terminal_screen screen = {0};
+	char *ret;
+
+	CHECK_EQ(terminal_screen_init(&screen, width, height, unicode), 0);
+	terminal_draw(v, e, s, &screen);
+	ret = text_of(&screen);
+	terminal_screen_deinit(&screen);
+	return ret;
+}
+
+static void press(struct terminal_view *v, const char *keys)
+{
+	while (*keys)
+		terminal_press(v, &sample, (unsigned char)*keys++);
+}
+
+static const char source[] = "int work(int n)\n{\n\tfor (int i = 0; i < n; i++)\n\t\tn += f(i); /* \xe4\xb8\xad */\n\treturn n;\n}\n";
+
+/* Four estimates, each more certain. */
+static void note_widths(struct terminal_view *v)
+{
+	struct estimate_line line = lines[0];
+	struct estimate e = {.lines = &line, .n_lines = 1};
+
+	for (int i = 4; i > 0; i--) {
+		line.slope_lo = 0.37 - 0.02 * i * i;
+		line.slope_hi = 0.37 + 0.02 * i * i;
+		terminal_note(v, &e);
+	}
+}
+
+TEST(golden_screens)
+{
+	static const struct {
+		int width, height;
+		bool unicode;
+		const char *keys, *name;
+	} cases[] = {
+	    {80, 24, true, "", "live-80x24.txt"},
+	    {80, 24, false, "", "live-80x24-ascii.txt"},
+	    {120, 40, true, "", "live-120x40.txt"},
+	    {40, 10, false, "", "live-40x10.txt"},
+	    {80, 24, true, "\r", "live-line-80x24.txt"},
+	    {120, 40, false, "\t\r", "live-latency-120x40.txt"},
+	    {120, 24, true, "\t", "live-latencies-120x24.txt"},
+	    {40, 10, false, "\r", "live-line-40x10.txt"},
+	    {80, 24, false, "?", "live-help-80x24.txt"},
+	    {40, 10, false, "?", "live-help-40x10.txt"},
+	    {80, 24, true, "/lock", "live-filter-80x24.txt"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct terminal_view v = {0};
+		struct terminal_status s = status();
+		char *text;
+
+		request.now = queueing[0];
+		note_widths(&v);
+		press(&v, cases[i].keys);
+		if (terminal_looked_at(&v, &sample)) {
+			s.source = source;
+			s.source_first = 214;
+		}
+		text = draw(&v, &sample, &s, cases[i].width, cases[i].height, cases[i].unicode);
+		check_golden(text, cases[i].name);
+		free(text);
+		terminal_view_deinit(&v);
+	}
+}
+
+TEST(golden_states)
+{
+	struct terminal_view v = {0};
+	struct terminal_status s = status();
+	char *text;
+
+	s.experiment = NULL;
+	s.has_keys = false;
+	s.runs = 40;
+	s.run = 3;
+	s.noise = NAN;
+	text = draw(&v, NULL, &s, 80, 12, true);
+	check_golden(text, "live-none-80x12.txt");
+	free(text);
+	s.has_keys = s.is_paused = true;
+	s.message = "warning: progress point 'done' is visited too often";
+	s.messages = 2;
+	press(&v, "/nothing\rs");
+	text = draw(&v, &sample, &s, 80, 12, true);
+	check_golden(text, "live-paused-80x12.txt");
+	free(text);
+	terminal_view_deinit(&v);
+}
+
+/* Whatever the size, nothing is written beside it (ASan looks), and every page stands it. */
+TEST(any_size)
+{
+	static const char *const pages[] = {"", "\r", "?", "/work"};
+
+	for (size_t page = 0; page < sizeof(pages) / sizeof(pages[0]); page++) {
+		for (int width = 1; width < 200; width += width < 12 ? 1 : 17) {
+			for (int height = 1; height < 60; height += height < 12 ? 1 : 9) {
+				struct terminal_view v = {0};
+				struct terminal_status s = status();
+				char *text;
+
+				press(&v, pages[page]);
+				s.source = source;
+				s.source_first = 214;
+				s.message = "a message";
+				text = draw(&v, page & 1 ? &sample : NULL, &s, width, height, width & 1);
+				free(text);
+				text = draw(&v, &sample, &s, width, height, width & 1);
+				CHECK(strlen(text) >= (size_t)height);
+				free(text);
+				terminal_view_deinit(&v);
+			}
+		}
+	}
+}
+
+TEST(ascii_is_ascii)
+{
+	struct terminal_view v = {0};
+	struct terminal_status s = status();
+
+	s.target = "b\xc3\xa4r \x1b[2J\xff";
+	for (int page = 0; page < 3; page++) {
+		char *text = draw(&v, &sample, &s, 120, 40, false);
+
+		for (char *c = text; *c; c++)
+			CHECK((*c >= ' ' && *c < 0x7f) || *c == '\n');
+		free(text);
+		press(&v, page ? "q?" : "\r");
+	}
+	terminal_view_deinit(&v);
+}
+
+TEST(text_in_columns)
+{
+	struct terminal_screen s = {0};
+
+	CHECK_EQ(terminal_screen_init(&s, 10, 1, true), 0);
+	CHECK_EQ(terminal_put(&s, 0, 0, 10, 0,
+		     "a\xc3\xa4\xe4\xb8\xad"
+		     "e\xcc\x81"),
+	    5);
+	CHECK_EQ(s.cells[1].character, 0xe4);
+	CHECK_EQ(s.cells[2].character, 0x4e2d);
+	CHECK_EQ(s.cells[3].character, 0);
+	CHECK_EQ(s.cells[4].character, 'e');
+	CHECK_EQ(terminal_put(&s, 9, 0, 10, 0, "\xe4\xb8\xad"), 9); /* has no room */
+	CHECK_EQ(terminal_put(&s, 5, 0, 10, 0, "\xe4\xb8\t\xf8\xc0\x80"), 10);
+	for (int x = 5; x < 10; x++)
+		CHECK_EQ(s.cells[x].character, '?');
+	CHECK_EQ(terminal_put(&s, 0, 1, 10, 0, "below"), 0);
+	CHECK_EQ(terminal_columns("\xe4\xb8\xad"
+				  "a"),
+	    3);
+	terminal_screen_deinit(&s);
+}
+
+TEST(keys)
+{
+	struct terminal_view v = {0};
+
+	CHECK_EQ(terminal_press(&v, NULL, '\r'), ACTION_NONE); /* before there is an estimate */
+	CHECK_EQ(terminal_press(&v, NULL, 'j'), ACTION_NONE);
+	CHECK_EQ(v.page, PAGE_LINES);
+	CHECK_EQ(terminal_press(&v, &sample, 'p'), ACTION_PAUSE);
+	CHECK_EQ(terminal_press(&v, &sample, 0x0c), ACTION_REPAINT);
+	for (int key = SORT_MAX; key <= SORT_IMPACT + 1; key++) {
+		CHECK_EQ(terminal_press(&v, &sample, 's'), ACTION_SORT);
+		CHECK_EQ(v.sort, key % (SORT_IMPACT + 1));
+	}
+	CHECK(!terminal_looked_at(&v, &sample));
+	terminal_press(&v, &sample, KEY_IS_DOWN);
+	CHECK_STR(v.line, lines[2].line);
+	press(&v, "G");
+	CHECK_STR(v.line, lines[5].line);
+	press(&v, "j");
+	CHECK_STR(v.line, lines[5].line);
+	press(&v, "k\r");
+	CHECK_STR(terminal_looked_at(&v, &sample), lines[4].line);
+	CHECK_EQ(terminal_press(&v, &sample, 'q'), ACTION_NONE); /* back first */
+	press(&v, "g");
+	CHECK(!v.line);
+	press(&v, "\t\r"); /* the other progress point has one line */
+	CHECK_STR(terminal_looked_at(&v, &sample), lines[1].line);
+	press(&v, "\x1b\t");
+	CHECK_EQ(v.point, 0);
+	CHECK_EQ(terminal_press(&v, &sample, 'q'), ACTION_QUIT);
+	terminal_view_deinit(&v);
+}
+
+/* A selected line stays so wherever it is ranked; the first row is whichever line leads. */
+TEST(selection_follows)
+{
+	struct estimate_line two[] = {lines[0], lines[2]};
+	struct estimate e = {.lines = two, .n_lines = 2};
+	struct terminal_view v = {0};
+
+	terminal_press(&v, &e, 'j');
+	terminal_press(&v, &e, '\r');
+	CHECK_STR(terminal_looked_at(&v, &e), lines[2].line);
+	two[0] = lines[2];
+	two[1] = lines[0];
+	CHECK_STR(terminal_looked_at(&v, &e), lines[2].line);
+	two[0] = lines[3]; /* it is not there any more */
+	CHECK_STR(terminal_looked_at(&v, &e), lines[3].line);
+	terminal_view_deinit(&v);
+}
+
+TEST(filter)
+{
+	struct terminal_view v = {0};
+
+	press(&v, "/WORKq");
+	CHECK(v.is_typing);
+	CHECK_EQ(terminal_press(&v, &sample, KEY_IS_BACKSPACE), ACTION_NONE);
+	CHECK_STR(v.filter, "WORK");
+	press(&v, "\r\r");
+	CHECK_STR(terminal_looked_at(&v, &sample), lines[0].line); /* letters of either case */
+	press(&v, "q/x\x1b");
+	CHECK_STR(v.filter, "WORK");
+	terminal_press(&v, &sample, '/');
+	for (int i = 0; i < 200; i++)
+		terminal_press(&v, &sample, 0x4e2d);
+	CHECK(strlen(v.filter) < sizeof(v.filter));
+	terminal_press(&v, &sample, 0x7f);
+	CHECK_EQ(strlen(v.filter) % 3, 1); /* "WORK" and whole characters */
+	press(&v, "\r\x1b");
+	CHECK_STR(v.filter, "");
+	terminal_view_deinit(&v);
+}
+
+TEST(many_lines_scroll)
+{
+	enum { N = 500 };
+	static struct estimate_line many[N];
+	static char names[N][32];
+	struct estimate e = {.lines = many, .n_lines = N};
+	struct terminal_view v = {0};
+	struct terminal_status s = status();
+	char *text;
+
+	for (int i = 0; i < N; i++) {
+		snprintf(names[i], sizeof(names[i]), "/a/b.c:%d", i + 1);
+		many[i] = lines[0];
+		many[i].line = names[i];
+	}
+	for (int i = 0; i < 20; i++)
+		terminal_note(&v, &e);
+	text = draw(&v, &e, &s, 80, 24, true);
+	CHECK(strstr(text, "b.c:1 "));
+	free(text);
+	terminal_press(&v, &e, 'G');
+	text = draw(&v, &e, &s, 80, 24, true);
+	CHECK(strstr(text, "500  b.c:500"));
+	CHECK(!strstr(text, "b.c:1 "));
+	free(text);
+	terminal_press(&v, &e, KEY_IS_PAGE_UP);
+	terminal_press(&v, &e, KEY_IS_PAGE_UP);
+	text = draw(&v, &e, &s, 80, 24, true);
+	CHECK(!strstr(text, "b.c:500"));
+	free(text);
+	terminal_view_deinit(&v);
+}

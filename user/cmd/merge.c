@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `cozbpf merge`: profiles of several machines or replicas into one. Runs stay apart in it, so that a report can tell what was added. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/options.h"
+#include "cmd/inputs.h"
+#include "core/runs.h"
+
+struct merge_options {
+	const char *output;
+	struct input_options inputs;
+};
+
+static const struct option_entry entries[] = {
+    {'o', "output", OPTION_STRING, offsetof(struct merge_options, output), "FILE",
+	"where the merged profile goes, in place of what is there; - is standard output"},
+    INPUT_ENTRIES(merge_options, inputs),
+    {0, NULL, 0, 0, NULL, NULL},
+};
+
+static const struct option_table table = {
+    .command = "merge",
+    .usage = "cozbpf merge -o FILE FILE...",
+    .summary = "Puts profiles of one program together: of many machines or replicas, each of which does its own experiments. A run that is "
+	       "there twice is taken once.",
+    .entries = entries,
+    .epilogue = "examples:\n"
+		"  cozbpf merge -o all.coz replica-*.coz && cozbpf report all.coz\n"
+		"  cozbpf merge -o - a.coz b.coz | cozbpf report -\n",
+};
+
+/* In the order of the records: experiments of a run stand together, and so do its samples. */
+static int write_runs(FILE *out, const struct profile *p)
+{
+	size_t experiment = 0, sample = 0;
+	int ret = 0;
+
+	for (size_t run = 0; !ret && run < p->n_runs; run++) {
+		ret |= profile_write_startup(out, &p->runs[run]);
+		for (; experiment < p->n_experiments && p->experiments[experiment].run == run; experiment++)
+			ret |= profile_write_experiment(out, &p->experiments[experiment]);
+		for (; sample < p->n_samples && p->samples[sample].run == run; sample++)
+			ret |= profile_write_samples(out, &p->samples[sample]);
+		ret |= profile_write_runtime(out, &p->runs[run]);
+	}
+	return ret;
+}
+
+static int cannot_write(const char *name, struct error *e)
+{
+	return error_set(e, EXIT_OTHER, "cannot write '%s': %s", name, strerror(errno));
+}
+
+/* Written beside its place and moved there: the output may be one of the inputs, and is never half of a profile. */
+static int write_file(const char *name, const struct profile *p, struct error *e)
+{
+	char *part = NULL;
+	FILE *out;
+	int ret = 0;
+
+	if (asprintf(&part, "%s.%d.part", name, (int)getpid()) < 0)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	out = fopen(part, "wxe");
+	if (!out) {
+		ret = cannot_write(part, e);
+	} else if ((write_runs(out, p) | fclose(out)) || rename(part, name)) {
+		ret = cannot_write(name, e);
+		unlink(part);
+	}
+	free(part);
+	return ret;
+}
+
+static int write_stdout(const struct profile *p, struct error *e)
+{
+	return write_runs(stdout, p) || fflush(stdout) ? cannot_write("-", e) : 0;
+}
+
+static int merge(const struct merge_options *o, char **names, int n, struct error *e)
+{
+	struct profile p;
+	int ret;
+
+	profile_init(&p);
+	ret = inputs_read_runs(&p, names, n, &o->inputs, e);
+	if (!ret)
+		ret = !strcmp(o->output, "-") ? write_stdout(&p, e) : write_file(o->output, &p, e);
+	if (!ret && strcmp(o->output, "-") != 0)
+		printf("%zu runs, %zu experiments from %d file%s: %s\n", p.n_runs, p.n_experiments, n, n == 1 ? "" : "s", o->output);
+	profile_deinit(&p);
+	return ret;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	struct merge_options o = {0};
+	struct error e = {0};
+	int first = options_parse(&table, argc, argv, &o, &e), ret = -1;
+
+	if (!first)
+		ret = 0;
+	else if (first > 0 && !o.output) {
+		error_set(&e, EXIT_USAGE, "merge needs -o FILE");
+		error_hint(&e, "'-o -' writes to standard output");
+	} else if (first == argc) {
+		error_set(&e, EXIT_USAGE, "merge needs the profiles to put together");
+		error_hint(&e, "write cozbpf merge -o %s FILE...", o.output);
+	} else if (first > 0) {
+		ret = merge(&o, argv + first, argc - first, &e);
+	}
+	string_list_deinit(&o.inputs.sources);
+	return ret ? cmd_fail(&e) : EXIT_OK;
+}

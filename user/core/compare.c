@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The rates of two profiles and their rankings, side by side; see compare.h. What was predicted is in compare_predict.c.
+ *
+ * A rate is that of all baselines, whatever lines they were begun at: ratio of sums, as the cells of a line. Its variance comes from the residuals of
+ * experiments, as in estimate_bootstrap.c. Experiments of one run share its machine, its layout in memory, its input; where there are three runs or more the
+ * sums of residuals of whole runs tell what those scatter by, and the wider interval of the two is taken. With fewer runs that part is not known.
+ */
+#include "core/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/estimate_private.h"
+#include "core/stats.h"
+
+#define MIN_RUNS 3
+
+const char *compare_move_name(enum compare_move m)
+{
+	static const char *const names[] = {"none", "rose", "fell", "appeared", "vanished", "unknown"};
+
+	return names[m];
+}
+
+/* Rates */
+
+static int compare_observations(const void *a, const void *b)
+{
+	const struct observation *x = a, *y = b;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Leaves the baselines, by point, in the order of time. */
+static void keep_baselines(struct observations *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		if (!o->items[i].permille)
+			o->items[n++] = o->items[i];
+	}
+	o->n = n;
+	if (n)
+		qsort(o->items, n, sizeof(*o->items), compare_observations);
+}
+
+static double residual(const struct observation *o, double period)
+{
+	return o->time - period * o->count;
+}
+
+/* Relative to the sum of times: the variance of the period's logarithm, to first order. */
+static double variance(double squares, double time, double n)
+{
+	return squares / (time * time) * n / (n - 1);
+}
+
+static double half_width(double v, double df)
+{
+	return student_975(df) * sqrt(v);
+}
+
+static void scatter_of_runs(struct compare_rate *r, const struct observation *obs, size_t n, double time)
+{
+	double squares = 0, v;
+	size_t end;
+
+	for (size_t i = 0; i < n; i = end) {
+		double sum = 0;
+
+		for (end = i; end < n && obs[end].run == obs[i].run; end++)
+			sum += residual(&obs[end], r->period);
+		squares += sum * sum;
+		r->runs++;
+	}
+	if (r->runs < MIN_RUNS)
+		return;
+	v = variance(squares, time, (double)r->runs);
+	if (half_width(v, (double)r->runs - 1) > half_width(r->variance, r->df)) {
+		r->variance = v;
+		r->df = (double)r->runs - 1;
+	}
+}
+
+static struct compare_rate rate_of(struct observation *obs, size_t n, bool end_to_end)
+{
+	struct compare_rate r = {.period = NAN, .variance = NAN, .df = NAN, .experiments = n};
+	double time = 0, count = 0, visits = 0, squares = 0;
+
+	observations_choose_period(obs, n, PERIOD_AUTO);
+	for (size_t i = 0; i < n; i++) {
+		time += obs[i].time;
+		count += obs[i].count;
+		visits += obs[i].visits;
+	}
+	r.visits = (uint64_t)visits;
+	if (!(time > 0 && count > 0) || visits < (end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS))
+		return r;
+	r.period = time / count;
+	for (size_t i = 0; i < n; i++)
+		squares += residual(&obs[i], r.period) * residual(&obs[i], r.period);
+	if (n < 2)
+		return r;
+	r.variance = variance(squares, time, (double)n);
+	r.df = (double)n - 1;
+	scatter_of_runs(&r, obs, n, time);
+	return r;
+}
+
+static struct compare_figure speedup_of(const struct compare_rate *before, const struct compare_rate *after)
+{
+	double v = before->variance + after->variance, ratio = after->period / before->period, half, df = INFINITY;
+
+	/* Welch. */
+	if (v > 0)
+		df = v * v / (before->variance * before->variance / before->df + after->variance * after->variance / after->df);
+	half = v > 0 ? half_width(v, df) : v; /* 0, or not known */
+	return (struct compare_figure){1 - ratio, 1 - ratio * exp(half), 1 - ratio * exp(-half)};
+}
+
+static size_t end_of_point(const struct observations *o, size_t first)
+{
+	size_t end = first;
+
+	while (end < o->n && o->items[end].point == o->items[first].point)
+		end++;
+	return end;
+}
+
+/* Where the observations of the same point begin, or where they end when there are none. */
+static size_t find_point(const struct observations *o, const char *name, bool is_latency)
+{
+	uint32_t id = names_find(&o->points, name);
+	size_t i = 0;
+
+	while (i < o->n && (id == UINT32_MAX || o->items[i].point != 2 * id + is_latency))
+		i++;
+	return i;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct compare_point *x = a, *y = b;
+	int ret = strcmp(x->progress, y->progress);
+
+	return ret ? ret : x->is_latency - y->is_latency;
+}
+
+static int fill_points(struct comparison *c, struct observations *before, struct observations *after)
+{
+	size_t end;
+
+	c->points = calloc(2 * before->points.n + 1, sizeof(*c->points));
+	if (!c->points)
+		return -ENOMEM;
+	for (size_t i = 0; i < before->n; i = end) {
+		struct compare_point *p = &c->points[c->n_points];
+		size_t other;
+		bool end_to_end;
+
+		p->progress = before->points.items[before->items[i].point / 2];
+		p->is_latency = is_latency_point(before->items[i].point);
+		end_to_end = !strcmp(p->progress, "end-to-end") && !p->is_latency;
+		end = end_of_point(before, i);
+		other = find_point(after, p->progress, p->is_latency);
+		if (other == after->n)
+			continue;
+		p->before = rate_of(&before->items[i], end - i, end_to_end);
+		p->after = rate_of(&after->items[other], end_of_point(after, other) - other, end_to_end);
+		p->speedup = speedup_of(&p->before, &p->after);
+		c->n_points++;
+	}
+	if (c->n_points)
+		qsort(c->points, c->n_points, sizeof(*c->points), compare_points);
+	return 0;
+}
+
+/* Rankings */
+
+static bool is_ranked(const struct estimate_line *l)
+{
+	return l && l->verdict != VERDICT_NOT_ENOUGH_DATA;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct compare_line *x = a, *y = b;
+	const struct estimate_line *l = x->before ? x->before : x->after, *m = y->before ? y->before : y->after;
+	int ret = strcmp(l->progress, m->progress);
+
+	if (!ret)
+		ret = l->is_latency - m->is_latency;
+	return ret ? ret : strcmp(l->line, m->line);
+}
+
+static size_t rank(size_t r)
+{
+	return r ? r : SIZE_MAX;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct compare_line *x = a, *y = b;
+	const struct estimate_line *l = x->before ? x->before : x->after, *m = y->before ? y->before : y->after;
+	int ret = strcmp(l->progress, m->progress);
+
+	if (!ret)
+		ret = l->is_latency - m->is_latency;
+	if (ret)
+		return ret;
+	if (rank(x->rank_after) != rank(y->rank_after))
+		return rank(x->rank_after) < rank(y->rank_after) ? -1 : 1;
+	if (rank(x->rank_before) != rank(y->rank_before))
+		return rank(x->rank_before) < rank(y->rank_before) ? -1 : 1;
+	return strcmp(l->line, m->line);
+}
+
+static size_t rank_in(const struct estimate *e, size_t i)
+{
+	size_t ret = 1;
+
+	if (!is_ranked(&e->lines[i]))
+		return 0;
+	/* Ranked lines stand first. */
+	for (size_t j = 0; j < i; j++)
+		ret += is_ranked(&e->lines[j]) && estimate_same_point(&e->lines[j], &e->lines[i]);
+	return ret;
+}
+
+static void judge(struct compare_line *l)
+{
+	const struct estimate_line *b = l->before, *a = l->after;
+	double half;
+
+	l->slope = (struct compare_figure){NAN, NAN, NAN};
+	l->move = MOVE_UNKNOWN;
+	if (!b || !a) {
+		l->move = a ? MOVE_APPEARED : MOVE_VANISHED;
+		return;
+	}
+	l->slope.value = a->slope - b->slope;
+	/* The sides of two intervals that do not depend on each other; that of a loss is the other one's gain. */
+	half = hypot(a->slope - a->slope_lo, b->slope_hi - b->slope);
+	l->slope.lo = l->slope.value - half;
+	half = hypot(a->slope_hi - a->slope, b->slope - b->slope_lo);
+	l->slope.hi = l->slope.value + half;
+	if (l->slope.lo > 0)
+		l->move = MOVE_ROSE;
+	else if (l->slope.hi < 0)
+		l->move = MOVE_FELL;
+	else if (is_ranked(a) && is_ranked(b))
+		l->move = MOVE_NONE;
+}
+
+/* Pairs that share a line and a point become one; what is ranked nowhere is left out. */
+static void join(struct comparison *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_lines; i++) {
+		struct compare_line l = c->lines[i];
+
+		if (i + 1 < c->n_lines && !compare_names(&l, &c->lines[i + 1])) {
+			const struct compare_line *m = &c->lines[++i];
+
+			l.before = l.before ? l.before : m->before;
+			l.after = l.after ? l.after : m->after;
+			l.rank_before += m->rank_before;
+			l.rank_after += m->rank_after;
+		}
+		if (!l.rank_before && !l.rank_after)
+			continue;
+		judge(&l);
+		c->lines[n++] = l;
+	}
+	c->n_lines = n;
+}
+
+static int fill_lines(struct comparison *c, const struct estimate *before, const struct estimate *after)
+{
+	c->lines = calloc(before->n_lines + after->n_lines + 1, sizeof(*c->lines));
+	if (!c->lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < before->n_lines; i++)
+		c->lines[c->n_lines++] = (struct compare_line){.before = &before->lines[i], .rank_before = rank_in(before, i)};
+	for (size_t i = 0; i < after->n_lines; i++)
+		c->lines[c->n_lines++] = (struct compare_line){.after = &after->lines[i], .rank_after = rank_in(after, i)};
+	if (c->n_lines)
+		qsort(c->lines, c->n_lines, sizeof(*c->lines), compare_names);
+	join(c);
+	if (c->n_lines)
+		qsort(c->lines, c->n_lines, sizeof(*c->lines), compare_ranks);
+	return 0;
+}
+
+int compare_profiles(const struct compare_side *before, const struct compare_side *after, struct comparison *ret)
+{
+	struct observations o[2];
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (observations_init(&o[0], before->profile))
+		return -ENOMEM;
+	if (observations_init(&o[1], after->profile)) {
+		observations_deinit(&o[0]);
+		return -ENOMEM;
+	}
+	keep_baselines(&o[0]);
+	keep_baselines(&o[1]);
+	err = fill_points(ret, &o[0], &o[1]);
+	if (!err)
+		err = fill_lines(ret, before->estimate, after->estimate);
+	observations_deinit(&o[0]);
+	observations_deinit(&o[1]);
+	if (err)
+		comparison_deinit(ret);
+	return err;
+}
+
+void comparison_deinit(struct comparison *c)
+{
+	free(c->points);
+	free(c->lines);
+	free(c->predictions);
+	memset(c, 0, sizeof(*c));
+}

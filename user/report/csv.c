@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The curves as comma-separated values, a row for each line, progress point and line speedup: what R, pandas and spreadsheets read. */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* RFC 4180: what separates stands in quotes, quotes are doubled. */
+static void print_text(FILE *out, const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		fputs(s, out);
+		return;
+	}
+	putc('"', out);
+	for (; *s; s++) {
+		if (*s == '"')
+			putc('"', out);
+		putc(*s, out);
+	}
+	putc('"', out);
+}
+
+/* Six decimals, as in the JSON; what is not known is an empty field. */
+static void print_number(FILE *out, double v)
+{
+	putc(',', out);
+	if (isfinite(v))
+		fprintf(out, "%.6g", round(v * 1e6) / 1e6 + 0.0);
+}
+
+int report_csv(FILE *out, const struct estimate *e)
+{
+	fputs("line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,experiments,visits,verdict\n", out);
+	for (size_t i = 0; i < e->n_lines; i++) {
+		const struct estimate_line *l = &e->lines[i];
+
+		for (size_t j = 0; j < l->n_points; j++) {
+			const struct estimate_point *p = &l->points[j];
+
+			print_text(out, l->line);
+			print_number(out, p->line_speedup);
+			print_number(out, p->program_speedup);
+			print_number(out, p->ci_lo);
+			print_number(out, p->ci_hi);
+			putc(',', out);
+			print_text(out, l->progress);
+			fputs(l->is_latency ? ",latency" : ",throughput", out);
+			print_number(out, p->raw_program_speedup);
+			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s\n", p->experiments, p->visits, verdict_name(l->verdict));
+		}
+	}
+	return ferror(out) ? -1 : 0;
+}
