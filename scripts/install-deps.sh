@@ -6,8 +6,8 @@ set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
 	case $1 in
-	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libncurses-dev ;;
-	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node tmux mandoc groff-base ;;
+	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js ;;
+	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node chromium-headless-shell tmux mandoc groff-base ;;
 	real) echo postgresql podman runc conmon netavark iptables dpkg-dev binutils libevent-dev libmemcached-tools ;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	languages) echo golang-go ;;

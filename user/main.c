@@ -13,9 +13,9 @@ static const struct {
     {"run", cmd_run, "launch a command, or attach to a running process, and profile it (the default)"},
     {"attach", cmd_run, NULL}, /* another name of run, for those who expect one */
     {"report", cmd_report, "show what was measured"},
+    {"plot", cmd_plot, "draw what was measured: a page for the browser"},
     {"merge", cmd_merge, "put profiles of several machines or replicas together"},
     {"compare", cmd_compare, "hold two profiles against each other: what a change did, and whether it was predicted"},
-    {"plot", cmd_plot, "draw what was measured: a page for the browser"},
     {"lines", cmd_lines, "what could be selected in a binary"},
     {"doctor", cmd_doctor, "what this machine allows"},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A headless Chromium for tests and for scripts/screens.sh: its DevTools protocol over a pipe, no port, no package beside node's own.
+// A headless Chromium for tests and for scripts/plot-screens.sh: its DevTools protocol over a pipe, no port, no package beside node's own.
 'use strict';
 const child_process = require('child_process'), fs = require('fs'), os = require('os'), path = require('path');
 

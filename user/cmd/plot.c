@@ -31,7 +31,8 @@ static const struct option_entry entries[] = {
 static const struct option_table table = {
     .command = "plot",
     .usage = "cozbpf plot [-o FILE.html] [--sort KEY] [FILE...]",
-    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that needs no network. Several files count as runs of one "
+    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that needs no network. Several files count as "
+	       "runs of one "
 	       "profile; without one, profile.coz is read. The source around each line is in the page where this user can read it here.",
     .entries = entries,
     .epilogue = "examples:\n"
@@ -42,9 +43,12 @@ static const struct option_table table = {
 /* "dir/profile.coz" -> "dir/profile.html"; the caller frees it. */
 static char *default_output(const char *profile)
 {
-	size_t length = strlen(profile);
 	char *ret;
+	size_t length;
 
+	if (!strcmp(profile, "-"))
+		profile = DEFAULT_PROFILE;
+	length = strlen(profile);
 	if (length > 4 && !strcmp(profile + length - 4, ".coz"))
 		length -= 4;
 	return asprintf(&ret, "%.*s.html", (int)length, profile) < 0 ? NULL : ret;
@@ -66,8 +70,8 @@ static int check_output(const char *output, char **names, int n, struct error *e
 	return 0;
 }
 
-static int write_page(FILE *out, const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output,
-    struct error *e)
+static int write_page(
+    FILE *out, const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
 {
 	int ret = report_html(out, p, estimate, o);
 
@@ -78,7 +82,8 @@ static int write_page(FILE *out, const struct profile *p, const struct estimate 
 	return 0;
 }
 
-static int write_file(const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
+static int write_file(
+    const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
 {
 	struct stat st;
 	FILE *out;

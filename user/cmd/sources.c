@@ -14,16 +14,16 @@
 
 #include "core/paths.h"
 
-#define SOURCE_MAX (4UL << 20)  /* bytes of a file: the largest generated sources have some 3 MB */
-#define TOTAL_MAX (64UL << 20)  /* bytes of all files */
+#define SOURCE_MAX (4UL << 20) /* bytes of a file: the largest generated sources have some 3 MB */
+#define TOTAL_MAX (64UL << 20) /* bytes of all files */
 #define FILES_MAX 2000
 
 static bool is_source_name(const char *file)
 {
-	static const char *const suffixes[] = {"c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "c++", "h++", "C", "H", "inc", "inl", "ipp", "tcc",
-	    "def", "s", "S", "asm", "rs", "go", "zig", "d", "f", "f90", "f95", "f03", "for", "F", "F90", "adb", "ads", "pas", "swift", "nim",
-	    "cr", "v", "odin", "jl", "hs", "ml", "mli", "m", "mm", "cu", "cuh", "y", "yy", "l", "ll", "re", "pyx", "java", "kt", "scala",
-	    "cs", "js", "ts", "py", "rb", "php", "lua", "vala"};
+	static const char *const suffixes[] = {"c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "c++", "h++", "C", "H", "inc", "inl",
+	    "ipp", "tcc", "def", "s", "S", "asm", "rs", "go", "zig", "d", "f", "f90", "f95", "f03", "for", "F", "F90", "adb", "ads", "pas",
+	    "swift", "nim", "cr", "v", "odin", "jl", "hs", "ml", "mli", "m", "mm", "cu", "cuh", "y", "yy", "l", "ll", "re", "pyx", "java",
+	    "kt", "scala", "cs", "js", "ts", "py", "rb", "php", "lua", "vala"};
 	const char *dot = strrchr(path_base(file), '.');
 
 	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {

@@ -205,7 +205,8 @@ static void write_latency(struct json *j, const struct estimate_latency *l)
 
 static void write_summary(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
 {
-	static const char *const orders[] = {[SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
+	static const char *const orders[] = {
+	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
 
 	json_key(j, "profiles");
 	json_open(j, '[');
@@ -245,7 +246,7 @@ static int write_names(struct json *j, const char *key, const struct name_set *s
 static int write_data(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o,
     const struct name_set *lines, const struct name_set *points)
 {
-	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES, prefix = label_prefix(e);
+	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES, prefix = common_directories(e);
 	int ret;
 
 	json_open(j, '{');

@@ -55,7 +55,8 @@ static size_t write_points(struct json *j, const struct experiment_record *x, co
 		if (p->is_latency) {
 			json_count(j, p->arrivals);
 			json_count(j, p->departures);
-			json_number(j, p->has_integral && x->duration_ns ? (double)p->integral_ns / (double)x->duration_ns : (double)p->difference);
+			json_number(
+			    j, p->has_integral && x->duration_ns ? (double)p->integral_ns / (double)x->duration_ns : (double)p->difference);
 		}
 		json_close(j, ']');
 		written++;
@@ -81,7 +82,8 @@ static size_t write_experiment(struct json *j, const struct experiment_record *x
 }
 
 /* Evenly spaced ones where there is not room for all: the first ones would be those of the first minutes. */
-static void write_line(struct json *j, const struct profile *p, const size_t *order, size_t n, size_t room, size_t *left, const struct name_set *points)
+static void write_line(
+    struct json *j, const struct profile *p, const size_t *order, size_t n, size_t room, size_t *left, const struct name_set *points)
 {
 	size_t shown = n < room ? n : room;
 

@@ -13,7 +13,7 @@ struct name_set {
 	struct name_item {
 		const char *name; /* borrowed */
 		uint32_t id;      /* in the order of their first appearance */
-	} *items;                 /* by name */
+	} * items;                /* by name */
 	size_t n;
 };
 

@@ -123,7 +123,7 @@ int terminal_rows_init(struct terminal_rows *r, const struct terminal_view *v, c
 	r->rank = calloc(e->n_lines, sizeof(*r->rank));
 	if (!r->index || !r->rank)
 		return -1;
-	r->prefix = label_prefix(e);
+	r->prefix = common_directories(e);
 	r->point = find_point(e, v->point, &r->n_points);
 	if (!r->point)
 		r->point = &e->lines[0];

@@ -210,7 +210,7 @@ static void print_legend(const struct layout *l)
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
 {
-	struct layout l = {.out = out, .e = e, .o = o, .prefix = label_prefix(e)};
+	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_directories(e)};
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
 	bool ranked = false;
 

@@ -12,7 +12,7 @@
 #define MEANS_DIFFER 0.1     /* of the mean: Little's law and the requests matched disagree */
 #define MAX_GAIN 100         /* times; a period near 0 promises more than that and means that it is not known */
 
-size_t label_prefix(const struct estimate *e)
+size_t common_directories(const struct estimate *e)
 {
 	const char *first = e->n_lines ? e->lines[0].line : "";
 	const char *slash;

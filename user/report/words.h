@@ -8,14 +8,14 @@
 
 #include "core/estimate.h"
 
+/* Bytes of the directories that all lines share: they are not printed. */
+size_t common_directories(const struct estimate *e);
+
 /* A point of a curve as one character: a block of one of eight heights, @share of the highest; losses have a mark of their own. */
 const char *curve_mark(double share, bool unicode);
 
 /* "optimize", "contention", "no effect", "not enough data" */
 const char *verdict_words(enum verdict v);
-
-/* Length of the directories that all lines share, which need not be shown. */
-size_t label_prefix(const struct estimate *e);
 
 /* What making the line faster would do, for lines that gain or lose; @label is the line as it is to be called. The sentence is empty
  * for others. */

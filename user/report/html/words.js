@@ -12,8 +12,9 @@ function fillSummary() {
 		facts.push(`${count(data.spoilt, 'spoilt experiment')} dropped`);
 	if (data.left_out)
 		facts.push(`${count(data.left_out, 'line')} left out for lack of data`);
-	document.getElementById('profiles').textContent = data.profiles.join(', ');
-	document.title = `cozbpf: ${data.profiles.join(', ')}`;
+	const names = data.profiles.map(p => p.split('/').pop()).join(', ');
+	Object.assign(document.getElementById('profiles'), {textContent: names, title: data.profiles.join(', ')});
+	document.title = `cozbpf: ${names}`;
 	document.getElementById('summary').textContent = facts.join(', ') + started;
 }
 
