@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/inputs.h"
 #include "cmd/options.h"
 #include "core/estimate.h"
 #include "core/line_counts.h"
