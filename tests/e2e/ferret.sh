@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The paper's ferret (section 4.3), as tests/workloads/ferret.c has it: text, JSON and page name the two slow stages first and do not promise anything of
-# the fast one. Each stage is looked at by itself, so that all three have experiments; written before the run: the slow ones gain for certain
-# (interval above 0; true slopes 0.6 and 0.4), the fast one, 4 % of the time, is within 0.35 of 0 and no verdict for it is other than flat.
+# the fast one. Each stage is looked at by itself, so that all three have experiments. The slow ones are to gain for certain (true slopes 0.6 and 0.4); the fast
+# one, 4 % of the time, is to be within 0.35 of 0 without a verdict other than flat: loose, and set after a run on a machine with a load of 5, whose interval
+# for it was -0.26 to 0.29. A quiet machine allows less.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source=$root/tests/workloads/ferret.c

@@ -14,8 +14,8 @@
 #include "core/profile.h"
 
 /* Bounds of the page, whatever the profile; the page says what it leaves out. */
-#define HTML_MAX_SERIES 6000        /* charts, best first: 12 MB of data at 20 points each */
-#define HTML_MAX_RECORDS 100000     /* experiments and their visits behind the folds: 4 MB */
+#define HTML_MAX_SERIES 6000        /* charts, best first; 1500 make a page of some 3 MB */
+#define HTML_MAX_RECORDS 100000     /* experiments and their visits behind the folds */
 #define HTML_MAX_SOURCE (8UL << 20) /* bytes of source text */
 #define HTML_MAX_COLUMNS 300        /* bytes of a line of source */
 #define HTML_CONTEXT 4              /* lines of source above and below a line */
