@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the screens of docs/live.md again: attaches to tests/workloads/reqqueue in tmux, waits for a ranking, presses keys, and copies what is shown.
-# usage: sudo scripts/screens.sh [SECONDS]   how long the ranking is left to form (default: 60)
+# Makes the screens of docs/live.md again: attaches to tests/workloads/forkjoin in tmux, waits for a ranking, presses keys, and copies what is shown.
+# usage: sudo scripts/screens.sh [SECONDS]   how long the ranking is left to form (default: 15)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=${1:-60}
+seconds=${1:-15}
 page=docs/live.md
 [ "$(id -u)" -eq 0 ] || {
 	echo "screens: error: profiling needs root" >&2
@@ -46,18 +46,14 @@ shot() {
 	cat "$dir/page" >"$page"
 }
 
-build/tests/workloads/reqqueue >"$dir/out" 2>&1 &
+nice -n -15 build/tests/workloads/forkjoin >"$dir/out" 2>&1 &
 work=$!
 "${tm[@]}" new-session -d -x 100 -y 26 \
-	"LC_ALL=C.UTF-8 build/cozbpf -L request=enqueue..done,key=arg0 --experiment-length 100ms -o '$dir/p.coz' -p $work"
+	"LC_ALL=C.UTF-8 nice -n -15 build/cozbpf -P progress --experiment-length 100ms -o '$dir/p.coz' -p $work"
 sleep "$seconds"
 wait_for '^  1  .*(optimize|no effect|contention)'
 wait_for '^ now .*(faster|baseline)'
 shot list
-"${tm[@]}" send-keys Tab
-wait_for '^ latency request'
-wait_for '^ now .*(faster|baseline)'
-shot latency
 "${tm[@]}" send-keys Enter
 wait_for '^> *[0-9]'
 shot line

@@ -367,6 +367,25 @@ TEST(selection_follows)
 	terminal_view_deinit(&v);
 }
 
+/* Whichever line leads, Tab goes through the points in one order. */
+TEST(points_keep_their_order)
+{
+	struct estimate_line two[] = {lines[1], lines[0]};
+	struct estimate e = {.lines = two, .n_lines = 2};
+	struct terminal_view v = {0};
+
+	for (int turn = 0; turn < 2; turn++) {
+		struct terminal_status s = status();
+		char *text = draw(&v, &e, &s, 80, 24, true);
+
+		CHECK(strstr(text, "progress point done  (1 of 2"));
+		free(text);
+		two[0] = lines[0];
+		two[1] = lines[1];
+	}
+	terminal_view_deinit(&v);
+}
+
 TEST(filter)
 {
 	struct terminal_view v = {0};

@@ -93,23 +93,28 @@ unsigned terminal_trend_of(const struct terminal_view *v, const struct estimate_
 	return t->n;
 }
 
-/* The @at-th progress point of the estimate, by a line of it; counts them. */
+static int compare_points(const struct estimate_line *a, const struct estimate_line *b)
+{
+	int by_name = strcmp(a->progress, b->progress);
+
+	return by_name ? by_name : a->is_latency - b->is_latency;
+}
+
+/* The @at-th progress point of the estimate, by a line of it; counts them. By name: their order is not to change with the ranking. */
 static const struct estimate_line *find_point(const struct estimate *e, size_t at, size_t *ret_n)
 {
-	const struct estimate_line *ret = NULL;
+	const struct estimate_line *ret = NULL, *last = NULL, *next;
 
-	*ret_n = 0;
-	for (size_t i = 0; i < e->n_lines; i++) {
-		bool seen = false;
-
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = estimate_same_point(&e->lines[j], &e->lines[i]);
-		if (seen)
-			continue;
+	for (*ret_n = 0;; last = next) {
+		next = NULL;
+		for (size_t i = 0; i < e->n_lines; i++)
+			if ((!last || compare_points(&e->lines[i], last) > 0) && (!next || compare_points(&e->lines[i], next) < 0))
+				next = &e->lines[i];
+		if (!next)
+			return ret;
 		if ((*ret_n)++ == at)
-			ret = &e->lines[i];
+			ret = next;
 	}
-	return ret;
 }
 
 int terminal_rows_init(struct terminal_rows *r, const struct terminal_view *v, const struct estimate *e)
