@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* When a run may stop, and where its next experiments are wanted. */
+#include "check.h"
+
+#include <math.h>
+
+#include "core/estimate.h"
+
+/* Experiments go where data lacks, then where intervals are wide among those that could lead, least to what cannot. */
+TEST(wanted)
+{
+	struct estimate_line lines[] = {
+	    {.line = "a.c:1", .progress = "work", .slope_lo = 0.40, .slope_hi = 0.44, .verdict = VERDICT_OPTIMIZE, .samples = 500},
+	    {.line = "a.c:2", .progress = "work", .slope_lo = 0.34, .slope_hi = 0.42, .verdict = VERDICT_OPTIMIZE, .samples = 300},
+	    {.line = "a.c:3", .progress = "work", .slope_lo = 0.10, .slope_hi = 0.39, .verdict = VERDICT_OPTIMIZE, .samples = 100},
+	    {.line = "a.c:4", .progress = "work", .slope_lo = NAN, .slope_hi = NAN, .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 49},
+	};
+	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
+
+	CHECK_NEAR(estimate_wanted(&e, 0), 0.25, 1e-9);
+	CHECK_NEAR(estimate_wanted(&e, 1), 1, 1e-9);
+	CHECK_NEAR(estimate_wanted(&e, 2), WANTED_MIN, 1e-9);
+	CHECK_NEAR(estimate_wanted(&e, 3), 1, 1e-9);
+	lines[3].samples = 50; /* a large line lacks data: the others wait */
+	CHECK_NEAR(estimate_wanted(&e, 0), WANTED_MIN, 1e-9);
+	CHECK_NEAR(estimate_wanted(&e, 1), 0.25, 1e-9);
+	CHECK_NEAR(estimate_wanted(&e, 3), 1, 1e-9);
+	e.lines[2] = (struct estimate_line){.line = "a.c:5", .progress = "work", .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 10};
+	CHECK_NEAR(estimate_wanted(&e, 2), 0.25, 1e-9); /* a small one that lacks data waits for the large one */
+	lines[3].samples = 49;
+	lines[0].slope_lo = lines[0].slope_hi = 0.4;
+	lines[1].slope_lo = lines[1].slope_hi = 0.4;
+	CHECK_NEAR(estimate_wanted(&e, 0), 1, 1e-9); /* no width to go by */
+}
+
+/* --until: a leader known well enough, rivals that could overtake it, lines without data, by progress point. */
+TEST(settled)
+{
+	struct estimate_line lines[] = {
+	    {.line = "a.c:1", .progress = "work", .slope_lo = 0.40, .slope_hi = 0.44, .verdict = VERDICT_OPTIMIZE, .samples = 500},
+	    {.line = "a.c:2", .progress = "work", .slope_lo = 0.10, .slope_hi = 0.39, .verdict = VERDICT_OPTIMIZE, .samples = 400},
+	    {.line = "a.c:3", .progress = "work", .slope_lo = NAN, .slope_hi = NAN, .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 49},
+	    {.line = "a.c:1", .progress = "rare", .slope_lo = -0.01, .slope_hi = 0.01, .verdict = VERDICT_NO_EFFECT, .samples = 500},
+	};
+	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
+
+	CHECK(estimate_settled(&e, 0.03)); /* the second is wide but cannot lead, the third hardly runs */
+	CHECK(!estimate_settled(&e, 0.015));
+	lines[1].slope_hi = 0.41;
+	CHECK(!estimate_settled(&e, 0.03));
+	lines[1].slope_lo = 0.37;
+	CHECK(estimate_settled(&e, 0.03));
+	lines[2].samples = 50;
+	CHECK(!estimate_settled(&e, 0.03));
+	lines[2] = (struct estimate_line){.line = "a.c:3",
+	    .progress = "work",
+	    .slope_lo = 0.01,
+	    .slope_hi = 0.06,
+	    .verdict = VERDICT_NOT_ENOUGH_DATA,
+	    .shortage = SHORT_INTERVAL,
+	    .samples = 50};
+	CHECK(estimate_settled(&e, 0.03)); /* no verdict yet, but as narrow as is asked for */
+	CHECK(!estimate_settled(&e, 0.022));
+	lines[2].samples = 49;
+	lines[3].verdict = VERDICT_NOT_ENOUGH_DATA;
+	lines[3].samples = 10;
+	CHECK(!estimate_settled(&e, 0.03)); /* a progress point of which nothing is known */
+	e.n_lines = 0;
+	CHECK(!estimate_settled(&e, 0.03));
+}
