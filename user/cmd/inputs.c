@@ -167,7 +167,8 @@ static int refuse_builds(const struct profile *p, const struct sources *s, size_
 		error_set(e, EXIT_USAGE, "'%s' and '%s' are of different builds: %.12s and %.12s", file_a, file_b, p->runs[a].build_id,
 		    p->runs[b].build_id);
 	return error_hint(e,
-	    "report and merge take the runs of one with --build %.12s, 'cozbpf compare' holds one profile against another, --mixed-builds "
+	    "report, plot and merge take the runs of one with --build %.12s, 'cozbpf compare' holds one profile against another, "
+	    "--mixed-builds "
 	    "adds them all the same",
 	    p->runs[b].build_id);
 }
@@ -226,14 +227,12 @@ static int tell_moved(const struct profile *p, const struct sources *s, struct e
 	return 0;
 }
 
-int inputs_read_runs(struct profile *p, char **names, int n, const struct input_options *o, struct error *e)
+int inputs_read(struct profile *p, char **names, int n, const struct input_options *o, struct error *e)
 {
-	static const struct input_options none;
 	static char standard_name[] = DEFAULT_PROFILE, *standard[] = {standard_name};
 	struct sources s = {n ? names : standard, n ? (size_t)n : 1, NULL};
 	int ret = -1;
 
-	o = o ? o : &none;
 	s.end = calloc(s.n, sizeof(*s.end));
 	if (!s.end)
 		return out_of_memory(e);
@@ -242,9 +241,4 @@ int inputs_read_runs(struct profile *p, char **names, int n, const struct input_
 		ret = 0;
 	free(s.end);
 	return ret;
-}
-
-int inputs_read(struct profile *p, char **names, int n, struct error *e)
-{
-	return inputs_read_runs(p, names, n, NULL, e);
 }

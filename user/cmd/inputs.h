@@ -33,10 +33,9 @@ struct input_options {
 /*
  * Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the caller, who deinitialises it in any case). Runs that are there
  * twice are counted once. Says on standard error what was skipped, and what a reader has to know about runs of different files. 0, or -1 with @e; different
- * builds without the option are EXIT_USAGE. @o NULL: no option was given.
+ * builds without the option are EXIT_USAGE.
  */
-int inputs_read_runs(struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
-int inputs_read(struct profile *p, char **names, int n, struct error *e);
+int inputs_read(struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
 
 /* How text for people is printed on this terminal; sets the locale's character set, and nothing else of it. */
 struct text_options terminal_options(void);

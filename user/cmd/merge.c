@@ -89,7 +89,7 @@ static int merge(const struct merge_options *o, char **names, int n, struct erro
 	int ret;
 
 	profile_init(&p);
-	ret = inputs_read_runs(&p, names, n, &o->inputs, e);
+	ret = inputs_read(&p, names, n, &o->inputs, e);
 	if (!ret)
 		ret = !strcmp(o->output, "-") ? write_stdout(&p, e) : write_file(o->output, &p, e);
 	if (!ret && strcmp(o->output, "-") != 0)

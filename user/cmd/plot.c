@@ -18,6 +18,7 @@
 
 struct plot_options {
 	const char *output, *sort;
+	struct input_options inputs;
 };
 
 static const struct option_entry entries[] = {
@@ -25,6 +26,7 @@ static const struct option_entry entries[] = {
 	"the page; - is standard output (default: beside the first profile, with .html in place of .coz)"},
     {0, "sort", OPTION_STRING, offsetof(struct plot_options, sort), "KEY",
 	"first order, to be changed on the page: slope (default), max, payback or impact, as for report"},
+    INPUT_ENTRIES(plot_options, inputs),
     {0, NULL, 0, 0, NULL, NULL},
 };
 
@@ -150,10 +152,10 @@ int cmd_plot(int argc, char **argv)
 	int first = options_parse(&table, argc, argv, &o, &e), ret;
 	char **names, *output;
 
-	if (first <= 0)
+	if (first <= 0 || parse_sort(o.sort, &sort, &e)) {
+		string_list_deinit(&o.inputs.sources);
 		return first ? cmd_fail(&e) : EXIT_OK;
-	if (parse_sort(o.sort, &sort, &e))
-		return cmd_fail(&e);
+	}
 	names = first < argc ? argv + first : default_names;
 	argc = first < argc ? argc - first : 1;
 	output = o.output ? strdup(o.output) : default_output(names[0]);
@@ -164,10 +166,11 @@ int cmd_plot(int argc, char **argv)
 	profile_init(&p);
 	ret = check_output(output, names, argc, &e);
 	if (!ret)
-		ret = inputs_read(&p, names, argc, &e);
+		ret = inputs_read(&p, names, argc, &o.inputs, &e);
 	if (!ret)
 		ret = plot(&p, names, argc, sort, output, &e);
 	profile_deinit(&p);
+	string_list_deinit(&o.inputs.sources);
 	free(output);
 	return ret ? cmd_fail(&e) : EXIT_OK;
 }

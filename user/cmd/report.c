@@ -109,7 +109,7 @@ int cmd_report(int argc, char **argv)
 		ret = check_options(&o, &sort, &e);
 	if (first > 0 && !ret) {
 		profile_init(&p);
-		ret = inputs_read_runs(&p, argv + first, argc - first, &o.inputs, &e);
+		ret = inputs_read(&p, argv + first, argc - first, &o.inputs, &e);
 		if (!ret)
 			ret = o.folded ? print_folded(&p, &e) : print_report(&p, &o, sort, &e);
 		profile_deinit(&p);
