@@ -197,7 +197,7 @@ shows "there is no view" 'no live view: process [0-9]+ writes to this terminal'
 shows "but a report" '^status 0'
 check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
 keys "kill \$!" Enter
-shows "its output is where it was" 'end plain visits'
+shows "its output is where it was" 'end plain'
 
 echo "-- no colour, no screen, no terminal"
 begin
@@ -237,7 +237,7 @@ shows "--tui is refused where the command writes to the terminal" "the command's
 shows "with status 2" '^status 2'
 clear_screen
 keys "${launch/--tui /} ./running plain 2 1; echo status \$?" Enter
-shows "without it the command has the terminal" 'end plain visits'
+shows "without it the command has the terminal" 'end plain'
 shows "to the end" '^status 0'
 check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
 clear_screen
@@ -246,7 +246,7 @@ shows "with its output elsewhere there is a view" '^ cozbpf  ./running plain'
 shows "with a ranking" '^  1  running.c'
 check "the command's output is where it should be" has "$dir/out.txt" '^ready'
 keys q
-shows "q ends the view" '^shell>.*running plain'
+check "q ends the view" wait_for "$patience" is_of_pane alternate_on 0
 check "the command goes on" eval "pgrep -f '^./running plain 2 20\$' >/dev/null"
 shows "to its end" '^status 0'
 check "which is its own" has "$dir/out.txt" '^end '
