@@ -30,14 +30,22 @@ CASES = (
 )
 
 
+# Of its visits one half begin a request, the other half end one, matched by an argument; for the cost of hooks only.
+PAIRS = Case("reqqueue, begins and ends", "reqqueue", args=("--gap-us", "100", "--service-us", "60"))
+
+
 def workload(case, iters_per_ms, seconds):
     return [str(case.binary), *case.args, "--iters-per-ms", str(iters_per_ms), "--seconds", f"{seconds:g}"]
+
+
+def points(case):
+    return ["-L", "request=enqueue..done,key=arg0"] if case is PAIRS else ["-P", "progress"]
 
 
 def profiled(options, case, command):
     """@command under cozbpf, baselines only, progress point probed as always."""
     fixed = ["--fixed-line", case.line(), "--fixed-speedup", "0"]
-    return [options.cozbpf, "run", "-q", "--no-tui", "-o", options.profile, "-P", "progress", *fixed, *options.extra, "--", *command]
+    return [options.cozbpf, "run", "-q", "--no-tui", "-o", options.profile, *points(case), *fixed, *options.extra, "--", *command]
 
 
 def measured_period_us(command, seconds):
@@ -168,7 +176,7 @@ def bench(options, iters_per_ms):
     hooks = []
     if options.hooks:
         with KernelStatistics():
-            for case in options.cases:
+            for case in (*options.cases, PAIRS):
                 hooks += measure_hooks(options, case, iters_per_ms)
         rows = ["", *hook_rows(hooks), "", f"Way out of a pause's handler: {pause_exit_ns(options.folder)} ns."]
         print("\n".join(rows))

@@ -15,14 +15,10 @@
 #include "core/latency.h"
 #include "core/stats.h"
 
-#define MIN_CLUSTERS 3 /* experiments: with fewer, their scatter is not known */
-/*
- * Arrivals outrun departures: by a fiftieth, and in steady growth. Without growth the differences of experiments are of either sign, and their sum is to the
- * root of the sum of their squares as a normal number is to 1; in steady growth it is as the root of their number, so four experiments tell, in a row
- * that chance makes in 1 of 40 profiles, with so large a sum hardly ever.
- */
-#define GROWTH_MIN 0.02
-#define GROWTH_SURE 1.9
+#define MIN_CLUSTERS 3  /* experiments: with fewer, their scatter is not known */
+#define GROWTH_MIN 0.02 /* arrivals outrun departures by a fiftieth, */
+#define GROWTH_EXPERIMENTS \
+	4 /* in as many experiments, and by Student's test not by chance: without growth the difference is of either sign */
 
 static void add_up(const struct cell *c, double *counts)
 {
@@ -99,17 +95,21 @@ int latency_fill_line(const struct group *g, struct estimate_line *line)
 /* How far arrivals outrun departures; 0 where that may be chance. */
 static double growth(const struct observation *obs, size_t n, const struct estimate_latency *l)
 {
-	double sum = 0, squares = 0;
+	double sum = 0, squares = 0, k = 0, mean, error;
 
 	for (size_t i = 0; i < n; i++) {
-		double by = (double)obs[i].record->arrivals - (double)obs[i].record->departures;
+		const struct point_record *r = obs[i].record;
+		double by = r->arrivals ? ((double)r->arrivals - (double)r->departures) / (double)r->arrivals : 0;
 
 		sum += by;
 		squares += by * by;
+		k += r->arrivals > 0;
 	}
-	if (sum < GROWTH_MIN * (double)l->arrivals || sum < GROWTH_SURE * sqrt(squares) || !l->departures)
+	if (k < GROWTH_EXPERIMENTS || !l->departures || (double)l->arrivals < (1 + GROWTH_MIN) * (double)l->departures)
 		return 0;
-	return sum / (double)l->departures;
+	mean = sum / k;
+	error = sqrt(fmax(squares / k - mean * mean, 0) / (k - 1));
+	return mean > student_975(k - 1) * error ? (double)l->arrivals / (double)l->departures - 1 : 0;
 }
 
 /* The @n observations are all of one point; the baselines among them are as the program is now, with every line's weight by how often it was picked. */
