@@ -155,7 +155,7 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
-check-real: all ## real programs: a server in a container; installs what it needs; needs root and the network
+check-real: all workloads ## real programs: a server in a container; installs what it needs; needs root and the network
 	@scripts/run-tests.sh real $(wildcard tests/real/*.sh)
 
 check-docs: man all ## the man page, README and docs/ against the tool and the tree

@@ -4,8 +4,8 @@
 # the fast one. Each stage is looked at by itself, so that all three have experiments. The slow ones are to gain for certain (true slopes 0.6 and 0.4); the fast
 # one, 4 % of the time, is to be within 0.35 of 0 without a verdict other than flat: loose, and set after a run on a machine with a load of 5, whose interval
 # for it was -0.26 to 0.29. A quiet machine allows less.
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
+. "$(dirname "$0")/../e2e/lib.sh"
 source=$root/tests/workloads/ferret.c
 place() { # TAG
 	echo "ferret.c:$(grep -n "/\* LINE_$1 \*/" "$source" | cut -d: -f1)"
