@@ -4,6 +4,7 @@
  * The text is for people and may change; the JSON is a contract.
  */
 #include "check.h"
+#include "golden.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -221,31 +222,6 @@ static struct estimate latency_sample = {.lines = latency_lines,
     .experiments = 60,
     .samples = 61234,
     .runtime_s = 61.25};
-
-/* @text against the golden file @name. */
-static void check_golden(const char *text, const char *name)
-{
-	static char want[65536];
-	char path[512];
-	const char *slash = strrchr(__FILE__, '/');
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%.*s/golden/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
-	if (getenv("COZBPF_REGENERATE")) {
-		f = fopen(path, "w");
-		CHECK(f && fputs(text, f) >= 0);
-		if (f)
-			fclose(f);
-		return;
-	}
-	f = fopen(path, "r");
-	CHECK(f);
-	if (!f)
-		return;
-	want[fread(want, 1, sizeof(want) - 1, f)] = 0;
-	fclose(f);
-	CHECK_STR(text, want);
-}
 
 static char *print_text(const struct estimate *e, struct text_options o)
 {

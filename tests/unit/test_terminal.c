@@ -3,6 +3,7 @@
  * Screens of the live view as text, held against the files in golden/ (COZBPF_REGENERATE=1 writes them anew: look at the difference!), and what its keys do.
  */
 #include "check.h"
+#include "golden.h"
 
 #include <errno.h>
 #include <math.h>
@@ -126,30 +127,6 @@ static char *text_of(const struct terminal_screen *s)
 	}
 	*at = 0;
 	return ret;
-}
-
-static void check_golden(const char *text, const char *name)
-{
-	static char want[65536];
-	char path[512];
-	const char *slash = strrchr(__FILE__, '/');
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%.*s/golden/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
-	if (getenv("COZBPF_REGENERATE")) {
-		f = fopen(path, "w");
-		CHECK(f && fputs(text, f) >= 0);
-		if (f)
-			fclose(f);
-		return;
-	}
-	f = fopen(path, "r");
-	CHECK(f);
-	if (!f)
-		return;
-	want[fread(want, 1, sizeof(want) - 1, f)] = 0;
-	fclose(f);
-	CHECK_STR(text, want);
 }
 
 static char *draw(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, int width, int height, bool unicode)
