@@ -36,8 +36,14 @@ for compiler in "gcc -O2" "clang -O0" "g++ -x c++ -O2"; do
 	build ${compiler%% *} "$dir/coz-own" ${compiler#* }
 	run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
 	says "progress points as the program's places for Coz are reached" "progress point 'unit' in process [0-9]+ by Coz's coz.h"
+	prints '^counted$'
 	counted "$compiler" 1
 done
+
+echo "-- points of the user's own: the program's places are given no counters to raise"
+run 0 env COZBPF_COUNTERS=1 "$tool" "${lab[@]}" -P "work=sampled:$line" -- "$dir/coz" 1000
+prints '^not counted$'
+rm -f "$dir/p.coz"
 
 echo "-- two processes, and several runs"
 build gcc "$dir/coz-own" -O1

@@ -140,6 +140,7 @@ struct runner {
 	uint32_t run;
 	bool profiling;
 	bool interrupted;
+	bool has_counters; /* the command is given counters for Coz's places */
 	bool quit;         /* profiling is to end, by a key; the command goes on */
 	bool is_paused;    /* no experiments, by a key */
 	struct view *view; /* run_view.c; NULL: there is none */

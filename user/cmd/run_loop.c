@@ -207,6 +207,7 @@ int run_once(struct runner *r, struct error *e)
 	    .path = r->path,
 	    .shim = r->shim,
 	    .signal = session_signal(r->session),
+	    .counters = r->has_counters,
 	    .identity = &r->identity,
 	    .mask = &r->old_mask};
 

@@ -275,7 +275,9 @@ int run_add_markers(struct runner *r, struct error *e)
 	p->is_placed = true; /* nothing is missed where there are none */
 	if (err && r->main_object && e->status != EXIT_NO_RESULT)
 		return -1;
-	return !err || run_watch_counters(r) ? 0 : 1;
+	if (err)
+		r->has_counters = run_watch_counters(r);
+	return !err || r->has_counters ? 0 : 1;
 }
 
 /* Whether the file that a process maps is one for the place. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Counters for programs that were compiled with Coz's own coz.h: each of its places asks once, by name, for the counter that it is to raise at each
- * visit. Nobody is called at a visit; the kernel side looks at samples by how much the counters have grown (bpf/sample.bpf.c).
+ * visit. Nobody is called at a visit; the kernel side looks at samples by how much the counters have grown (bpf/sample.bpf.c). Without a counter a place
+ * asks no more and counts nothing: so it is when the loader does not look at counters.
  */
 #include <stdint.h>
 
@@ -25,6 +26,16 @@ struct named_counter {
 static struct named_counter *table;
 
 #define TABLE_SIZE (COZBPF_COUNTERS * sizeof(struct named_counter))
+
+/* Asked once and kept: the program may clear its environment. */
+static int is_wanted(void)
+{
+	static int known; /* 1: no, 2: yes */
+
+	if (!__atomic_load_n(&known, __ATOMIC_RELAXED))
+		__atomic_store_n(&known, 1 + !!shim_variable("COZBPF_COUNTERS="), __ATOMIC_RELAXED);
+	return known == 2;
+}
 
 static struct named_counter *find_table(void)
 {
@@ -63,7 +74,7 @@ __attribute__((noinline, visibility("default"))) void _cozbpf_counter(int type, 
 struct coz_counter *_coz_get_counter(int type, const char *name);
 __attribute__((visibility("default"))) struct coz_counter *_coz_get_counter(int type, const char *name)
 {
-	struct named_counter *all = find_table();
+	struct named_counter *all = is_wanted() ? find_table() : 0;
 
 	for (unsigned i = 0; all && name && i < COZBPF_COUNTERS; i++) {
 		struct named_counter *c = &all[i];

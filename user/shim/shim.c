@@ -16,26 +16,30 @@ extern int (*volatile shim_clock_gettime)(int clock, struct timespec *t) __attri
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 extern char **environ __attribute__((weak));
 
-/* Number of the pause signal: COZBPF_SIGNAL=N from the environment, set by cozbpf. 0: not set, so the shim stays out of the way. */
-static int signal_number(void)
+const char *shim_variable(const char *key)
 {
-	static const char key[] = "COZBPF_SIGNAL=";
-	int n = 0;
-
 	if (!&environ || !environ)
 		return 0;
 	for (char **e = environ; *e; e++) {
-		size_t i = 0;
+		unsigned i = 0;
 
 		while (key[i] && (*e)[i] == key[i])
 			i++;
-		if (key[i])
-			continue;
-		for (const char *c = *e + i; *c >= '0' && *c <= '9' && n < 100; c++)
-			n = n * 10 + *c - '0';
-		return n >= 34 && n <= 64 ? n : 0;
+		if (!key[i])
+			return *e + i;
 	}
 	return 0;
+}
+
+/* Number of the pause signal, as cozbpf has set it. 0: it has not, so the shim stays out of the way. */
+static int signal_number(void)
+{
+	const char *value = shim_variable("COZBPF_SIGNAL=");
+	int n = 0;
+
+	for (const char *c = value; c && *c >= '0' && *c <= '9' && n < 100; c++)
+		n = n * 10 + *c - '0';
+	return n >= 34 && n <= 64 ? n : 0;
 }
 
 /* Installs the handler, unless something else already uses the signal (an inherited SIG_IGN included): then it is left alone, and the kernel

@@ -17,6 +17,9 @@ struct shim_sigaction {
 extern char shim_handler[] __attribute__((visibility("hidden")));
 extern char shim_restorer[] __attribute__((visibility("hidden")));
 
+/* Value of an environment variable of the program's, of which @key is the name with its '='. NULL: not set. */
+const char *shim_variable(const char *key) __attribute__((visibility("hidden")));
+
 #if defined(__x86_64__)
 
 #define SHIM_SYS_rt_sigaction 13

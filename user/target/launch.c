@@ -86,17 +86,21 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 }
 
 /* The shim comes last: libraries that the user preloads keep their place. */
-static void set_preload(const char *shim, int signal)
+static void set_preload(const struct launch_options *o)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char number[16], *both = NULL;
 
-	snprintf(number, sizeof(number), "%d", signal);
+	snprintf(number, sizeof(number), "%d", o->signal);
 	setenv("COZBPF_SIGNAL", number, 1);
-	if (old && *old && asprintf(&both, "%s:%s", old, shim) > 0)
+	if (o->counters)
+		setenv("COZBPF_COUNTERS", "1", 1);
+	else
+		unsetenv("COZBPF_COUNTERS");
+	if (old && *old && asprintf(&both, "%s:%s", old, o->shim) > 0)
 		setenv("LD_PRELOAD", both, 1);
 	else
-		setenv("LD_PRELOAD", shim, 1);
+		setenv("LD_PRELOAD", o->shim, 1);
 	free(both);
 }
 
@@ -109,7 +113,7 @@ static _Noreturn void child(const struct launch_options *o, int go, int result)
 		_exit(127); /* the profiler gave up before it started */
 	err = -identity_assume(o->identity);
 	if (!err) {
-		set_preload(o->shim, o->signal);
+		set_preload(o);
 		sigprocmask(SIG_SETMASK, o->mask, NULL);
 		execv(o->path, o->argv);
 		err = errno;

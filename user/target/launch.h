@@ -22,6 +22,7 @@ struct launch_options {
 	const char *path; /* as launch_find() gave it */
 	const char *shim; /* absolute path of the shim library; added to LD_PRELOAD */
 	int signal;       /* told to the shim in COZBPF_SIGNAL */
+	bool counters;    /* the shim is to hand out counters for Coz's places: COZBPF_COUNTERS */
 	const struct identity *identity;
 	const sigset_t *mask; /* signal mask the command gets */
 };
