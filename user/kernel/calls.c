@@ -4,17 +4,13 @@
  * one by one they would take seconds to set and as long to remove.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
-
-#define COST_CALLS 2000
 
 /* The links of one process; they go with it. */
 struct process_calls {
@@ -92,31 +88,4 @@ void session_drop_calls(struct session *s, int pid)
 		*at = p->next;
 		free(p);
 	}
-}
-
-static uint64_t time_calls(void)
-{
-	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct timespec from, to;
-
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	for (int i = 0; i < COST_CALLS; i++) {
-		pthread_mutex_lock(&lock);
-		pthread_mutex_unlock(&lock);
-	}
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	return (uint64_t)(to.tv_sec - from.tv_sec) * 1000000000ULL + (uint64_t)to.tv_nsec - (uint64_t)from.tv_nsec;
-}
-
-uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset)
-{
-	uint64_t plain = time_calls(), probed, cookie = 0;
-	struct call_sites at = {.pid = getpid(), .path = path, .offsets = &offset, .cookies = &cookie, .n = 1};
-	int fd = attach(s->bpf->progs.on_call, &at, false);
-
-	if (fd < 0)
-		return 0;
-	probed = time_calls();
-	close(fd);
-	return probed > plain ? (probed - plain) / COST_CALLS : 0;
 }

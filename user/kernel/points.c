@@ -2,17 +2,14 @@
 /* Probes of progress points; see session.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/suggest.h"
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
 
-#define COST_VISITS 2000
 #define UNPROBEABLE 524 /* ENOTSUPP of the kernel, which libc has no name for */
 
 static const char *const tracefs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -168,74 +165,6 @@ void session_forget_probes(struct session *s)
 	free(s->waiting);
 	s->waiting = NULL;
 	s->n_waiting = 0;
-}
-
-/* Two functions that differ in how the kernel executes their probed instruction. */
-#if defined(__x86_64__)
-__asm__(".text\n"
-	".globl session_cheap_place\n.type session_cheap_place, @function\n"
-	"session_cheap_place: nop\n\tret\n.size session_cheap_place, . - session_cheap_place\n"
-	".globl session_stepped_place\n.type session_stepped_place, @function\n"
-	"session_stepped_place: lea 1(%rdi), %rax\n\tret\n.size session_stepped_place, . - session_stepped_place\n");
-#else
-__asm__(".text\n"
-	".globl session_cheap_place\n.type session_cheap_place, %function\n"
-	"session_cheap_place: nop\n\tret\n.size session_cheap_place, . - session_cheap_place\n"
-	".globl session_stepped_place\n.type session_stepped_place, %function\n"
-	"session_stepped_place: add x0, x0, #1\n\tret\n.size session_stepped_place, . - session_stepped_place\n");
-#endif
-void session_cheap_place(void);
-void session_stepped_place(void);
-
-static uint64_t time_visits(void (*place)(void))
-{
-	struct timespec from, to;
-
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	for (int i = 0; i < COST_VISITS; i++)
-		place();
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	return (uint64_t)(to.tv_sec - from.tv_sec) * 1000000000ULL + (uint64_t)to.tv_nsec - (uint64_t)from.tv_nsec;
-}
-
-struct place_look {
-	uintptr_t address;
-	uint64_t offset; /* in the file; 0: not found */
-};
-
-static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct place_look *look = arg;
-
-	(void)size;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t at = look->address - info->dlpi_addr - p->p_vaddr;
-
-		if (p->p_type == PT_LOAD && at < p->p_memsz)
-			look->offset = at + p->p_offset;
-	}
-	return 1; /* the first is our executable */
-}
-
-uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
-{
-	void (*place)(void) = sort == VISIT_STEPPED || sort == VISIT_RETURN_STEPPED ? session_stepped_place : session_cheap_place;
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = sort >= VISIT_RETURN);
-	struct place_look look = {.address = (uintptr_t)place};
-	struct bpf_link *link;
-	uint64_t plain, probed;
-
-	dl_iterate_phdr(look_at_program, &look);
-	if (!look.offset)
-		return 0;
-	plain = time_visits(place);
-	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, 0, "/proc/self/exe", look.offset, &opts);
-	if (!link)
-		return 0;
-	probed = time_visits(place);
-	bpf_link__destroy(link);
-	return probed > plain ? (probed - plain) / COST_VISITS : 0;
 }
 
 void session_add_sampled(struct session *s, unsigned index, uint32_t line)
