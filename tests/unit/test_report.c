@@ -4,6 +4,7 @@
  * The text is for people and may change; the JSON is a contract.
  */
 #include "check.h"
+#include "curves.h"
 #include "golden.h"
 
 #include <math.h>
@@ -14,18 +15,8 @@
 #include "report/report.h"
 #include "report/words.h"
 
-static struct estimate_point saturating[] = {
-    {0.25, 0.2, 0.25, 0.18, 0.22, 6, 600},
-    {0.5, 0.3, 0.375, 0.28, 0.32, 6, 640},
-    {0.75, 0.3, 0.375, 0.27, 0.33, 6, 655},
-    {1, 0.299, 0.374, 0.27, 0.325, 6, 701},
-};
 static struct estimate_point straight[] = {{0.25, 0.0575, 0.0575, 0.0467, 0.0671, 6, 60}, {0.5, 0.12, 0.12, 0.1, 0.14, 6, 60},
     {0.75, 0.18, 0.18, 0.16, 0.2, 6, 60}, {1, 0.24, 0.24, 0.22, 0.26, 6, 60}};
-static struct estimate_point falling[] = {{0.25, -0.05, -0.05, -0.09, -0.01, 6, 600}, {0.5, -0.12, -0.12, -0.16, -0.08, 6, 600},
-    {0.75, -0.2, -0.2, -0.24, -0.16, 6, 600}, {1, -0.31, -0.31, -0.36, -0.27, 6, 600}};
-static struct estimate_point flat[] = {{0.25, 0, 0, -0.01, 0.01, 6, 600}, {0.5, 0.001, 0.001, -0.01, 0.012, 6, 600},
-    {0.75, -0.002, -0.002, -0.02, 0.01, 6, 600}, {1, 0.003, 0.003, -0.01, 0.02, 6, 600}};
 static struct estimate_point lone[] = {{0.5, 0.123456789, 0.123456789, NAN, NAN, 1, 100}};
 
 static struct estimate_line lines[] = {

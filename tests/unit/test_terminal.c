@@ -3,6 +3,7 @@
  * Screens of the live view as text, held against the files in golden/ (COZBPF_REGENERATE=1 writes them anew: look at the difference!), and what its keys do.
  */
 #include "check.h"
+#include "curves.h"
 #include "golden.h"
 
 #include <errno.h>
@@ -10,16 +11,6 @@
 
 #include "report/terminal.h"
 
-static struct estimate_point saturating[] = {
-    {0.25, 0.2, 0.25, 0.18, 0.22, 6, 600},
-    {0.5, 0.3, 0.375, 0.28, 0.32, 6, 640},
-    {0.75, 0.3, 0.375, 0.27, 0.33, 6, 655},
-    {1, 0.299, 0.374, 0.27, 0.325, 6, 701},
-};
-static struct estimate_point falling[] = {{0.25, -0.05, -0.05, -0.09, -0.01, 6, 600}, {0.5, -0.12, -0.12, -0.16, -0.08, 6, 600},
-    {0.75, -0.2, -0.2, -0.24, -0.16, 6, 600}, {1, -0.31, -0.31, -0.36, -0.27, 6, 600}};
-static struct estimate_point flat[] = {{0.25, 0, 0, -0.01, 0.01, 6, 600}, {0.5, 0.001, 0.001, -0.01, 0.012, 6, 600},
-    {0.75, -0.002, -0.002, -0.02, 0.01, 6, 600}, {1, 0.003, 0.003, -0.01, 0.02, 6, 600}};
 static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600}};
 static struct latency_figures queueing[] = {
     {{1.234e6, 1.2e6, 1.27e6}, {1.1e6, 1.05e6, 1.15e6}, {2.2e6, 2.1e6, 2.3e6}, {9.99e6, 9e6, 11.2e6}, 1.24e6, 4000},
