@@ -150,13 +150,6 @@ static const struct estimate sample = {.lines = lines,
 static const struct estimate nothing = {.need_speedups = 5};
 
 /* Latencies: the same pair's throughput beside, a line that gains, one that loses, one without quantiles. */
-static struct latency_figures queueing[] = {
-    {{1.234e6, 1.2e6, 1.27e6}, {1.1e6, 1.05e6, 1.15e6}, {2.2e6, 2.1e6, 2.3e6}, {9.99e6, 9e6, 11.2e6}, 1.24e6, 4000},
-    {{1.08592e6, 1.05e6, 1.12e6}, {1e6, 0.95e6, 1.05e6}, {2e6, 1.9e6, 2.1e6}, {8e6, NAN, NAN}, 1.09e6, 4100},
-    {{0.9e6, 0.88e6, 0.92e6}, {0.8e6, 0.78e6, 0.82e6}, {1.6e6, 1.5e6, 1.7e6}, {5e6, 4e6, 6e6}, 0.9e6, 4200},
-    {{0.75e6, 0.7e6, 0.8e6}, {0.65e6, 0.6e6, 0.7e6}, {1.2e6, 1.1e6, 1.3e6}, {3e6, 2e6, 4e6}, 0.75e6, 4300},
-    {{0.6e6, 0.55e6, 0.65e6}, {0.5e6, 0.45e6, 0.55e6}, {0.9e6, 0.8e6, 1e6}, {1.5e6, 1e6, 2e6}, 0.6e6, 4400},
-};
 static struct latency_figures counted_only[] = {
     {{2e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
     {{2.1e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},

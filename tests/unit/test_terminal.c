@@ -12,11 +12,6 @@
 #include "report/terminal.h"
 
 static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600}};
-static struct latency_figures queueing[] = {
-    {{1.234e6, 1.2e6, 1.27e6}, {1.1e6, 1.05e6, 1.15e6}, {2.2e6, 2.1e6, 2.3e6}, {9.99e6, 9e6, 11.2e6}, 1.24e6, 4000},
-    {{1.08592e6, 1.05e6, 1.12e6}, {1e6, 0.95e6, 1.05e6}, {2e6, 1.9e6, 2.1e6}, {8e6, NAN, NAN}, 1.09e6, 4100},
-    {{0.9e6, 0.88e6, 0.92e6}, {0.8e6, 0.78e6, 0.82e6}, {1.6e6, 1.5e6, 1.7e6}, {5e6, 4e6, 6e6}, 0.9e6, 4200},
-};
 
 #define LINE(name, point, s, lo, hi, most, what, curve)                                                                      \
 	{                                                                                                                    \
