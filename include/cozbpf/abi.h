@@ -76,7 +76,7 @@ struct cozbpf_arg {
 #define COZBPF_ARG_MEM 3
 
 #define COZBPF_COUNTERS 64          /* of Coz's coz.h in one process, those of its forks included */
-#define COZBPF_COUNTER_NAME 120     /* bytes, the zero at the end included; longer names are cut */
+#define COZBPF_COUNTER_NAME 120     /* bytes, the zero at the end included; of longer names it is their end */
 #define COZBPF_COUNTER_SETS 64      /* processes that have counters and did not get them by fork */
 #define COZBPF_COUNTER_THROUGHPUT 1 /* what Coz calls the kinds */
 #define COZBPF_COUNTER_BEGIN 2
@@ -232,8 +232,9 @@ struct cozbpf_control {
 enum cozbpf_event_kind {
 	COZBPF_EVENT_FORK = 1, /* a process; arg: its parent */
 	COZBPF_EVENT_EXEC = 2,
-	COZBPF_EVENT_EXIT = 3,    /* the last thread of a process */
-	COZBPF_EVENT_COUNTER = 4, /* a counter has been made; arg: COZBPF_COUNTER_*; in a struct cozbpf_counter_event */
+	COZBPF_EVENT_EXIT = 3, /* the last thread of a process */
+	COZBPF_EVENT_COUNTER =
+	    4, /* a counter has been made, or (address 0) could not be; arg: COZBPF_COUNTER_*; in a struct cozbpf_counter_event */
 };
 
 struct cozbpf_event {

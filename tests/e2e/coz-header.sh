@@ -45,6 +45,12 @@ run 0 env COZBPF_COUNTERS=1 "$tool" "${lab[@]}" -P "work=sampled:$line" -- "$dir
 prints '^not counted$'
 rm -f "$dir/p.coz"
 
+echo "-- more places than there is room for, with names that differ at their ends only"
+run 0 "$tool" "${lab[@]}" -- "$dir/coz" 1000 many
+says "x/file.c:0': 10 visits in all" "x/file.c:30': 10 visits in all" "'x+/file.c:64' in process [0-9]+ are not counted: there is room for 64 places" \
+	"'x+/file.c:69' in process [0-9]+ are not counted"
+rm -f "$dir/p.coz"
+
 echo "-- two processes, and several runs"
 build gcc "$dir/coz-own" -O1
 run 0 "$tool" "${lab[@]}" -n 3 -- "$dir/coz" 1000 fork

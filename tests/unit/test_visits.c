@@ -311,3 +311,37 @@ TEST(poisson)
 		CHECK_NEAR(s.delta, s.exact, 4 * sqrt(1500 * (1 + n / 900)) * 0.5);
 	}
 }
+
+/* Samples of a line that has a third of the time, each of them half a unit in two buckets: what becomes of them is a record that is read again. */
+TEST(parts_of_visits)
+{
+	struct experiment_record x = {.selected = "a.c:1", .duration_ns = 500 * MS, .points = &point, .n_points = 1};
+	struct run_record run = {.startup_time_ns = 1};
+	struct rng r = {4};
+	struct profile read = {0};
+	struct error e = {0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	clear();
+	for (uint64_t at = 2 * MS; at < 490 * MS; at += 3 * MS)
+		for (unsigned i = 0, n = rng_below(&r, 3) ? 0 : 1000; i < n; i++)
+			visit(at + i % 2 * MS, 19);
+	visits_window(buckets, BUCKETS, 19, 500 * MS, &point);
+	CHECK(point.bursts > point.delta / 1000);
+	visits_scale(&point, 1000);
+	CHECK(point.bursts && point.bursts <= point.delta && point.span_delta <= point.delta);
+	profile_write_startup(f, &run);
+	profile_write_experiment(f, &x);
+	fclose(f);
+	f = fmemopen(text, size, "r");
+	CHECK_EQ(profile_read(&read, f, "text", &e), 0);
+	CHECK_EQ(read.n_experiments, 1);
+	CHECK_EQ(read.experiments[0].n_points, 1);
+	CHECK_EQ(read.experiments[0].points[0].delta, point.delta);
+	CHECK_EQ(read.experiments[0].points[0].bursts, point.bursts);
+	fclose(f);
+	profile_deinit(&read);
+	free(text);
+}

@@ -24,6 +24,12 @@
 #define SPOILT_DEBT_PCT 5  /* of the samples: threads that owe too much to be made to pay */
 
 /* Visits to the point that the close waits for: the most visited one. */
+/* Of a line's time executed, which counts as visits, in a sample. */
+static uint64_t sample_units(const struct runner *r)
+{
+	return r->o.period_ns / COZBPF_SAMPLED_UNIT_NS;
+}
+
 static uint64_t most_visits(const struct runner *r)
 {
 	uint64_t most = 0;
@@ -31,6 +37,8 @@ static uint64_t most_visits(const struct runner *r)
 	for (unsigned i = 0; i < r->n_points; i++) {
 		uint64_t n = session_point(r->session, i)->visits;
 
+		if (r->points[i].is_sampled)
+			n /= sample_units(r);
 		most = n > most ? n : most;
 	}
 	return most;
@@ -96,15 +104,6 @@ static void fill_point(struct runner *r, unsigned i, uint64_t duration_ns, uint6
 	ret->paced_ns = real_ns;
 }
 
-/* Visits that were counted as time executed: as many samples as that makes. */
-static void scale_samples(const struct runner *r, struct point_record *ret)
-{
-	uint64_t sample = r->o.period_ns / COZBPF_SAMPLED_UNIT_NS;
-
-	ret->delta = (ret->delta + sample / 2) / sample;
-	ret->span_delta = (ret->span_delta + sample / 2) / sample;
-}
-
 /* A pair is one record: what its ends have as visits, and its latency. */
 static void fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns, struct experiment_record *x)
 {
@@ -118,7 +117,7 @@ static void fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns
 		p->name = strdup(r->points[i].name);
 		fill_point(r, i + is_pair, duration_ns, real_ns, p);
 		if (r->points[i].is_sampled)
-			scale_samples(r, p);
+			visits_scale(p, sample_units(r));
 		if (!is_pair)
 			continue;
 		run_latency_record(r, i, duration_ns, p);

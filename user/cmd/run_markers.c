@@ -131,6 +131,11 @@ void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c)
 		n++;
 	}
 	name[n] = 0;
+	if (!c->address) {
+		run_say(r, "warning: visits to '%s' in process %u are not counted: there is room for %d places of Coz's coz.h", name,
+		    c->event.tgid, COZBPF_COUNTERS);
+		return;
+	}
 	if (counter_point(r, c->event.arg, name, &point, &e) ||
 	    session_add_counter(r->session, (int)c->event.tgid, c->address, point, &e)) {
 		run_say(r, "warning: visits to '%s' in process %u are not counted: %s", name, c->event.tgid, e.cause);

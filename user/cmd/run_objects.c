@@ -165,6 +165,7 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 		break;
 	case COZBPF_EVENT_EXEC:
 		session_drop_calls(r->session, (int)event->tgid); /* they would hold for the new program, too */
+		session_drop_counters(r->session, (int)event->tgid);
 		p = run_add_process(r, (int)event->tgid, RESCAN_FIRST_NS);
 		run_map_process(r, (int)event->tgid);
 		if (p)
@@ -179,6 +180,7 @@ void run_on_event(const struct cozbpf_event *event, void *arg)
 		break;
 	case COZBPF_EVENT_EXIT:
 		session_drop_calls(r->session, (int)event->tgid);
+		session_drop_counters(r->session, (int)event->tgid);
 		at = find_process(r, (int)event->tgid);
 		gone = *at;
 		if (gone) {

@@ -198,9 +198,8 @@ static int find_sampled(struct runner *r, struct place *p, struct error *e)
 {
 	uint32_t line = line_map_find(&r->lines, p->spec.file, p->spec.line, e);
 
-	if (!line)
+	if (!line || session_add_sampled(r->session, p->index, line, e))
 		return -1;
-	session_add_sampled(r->session, p->index, line);
 	p->is_placed = r->points[p->index].is_sampled = true;
 	return 0;
 }

@@ -106,3 +106,11 @@ void visits_window(const struct cozbpf_bucket *buckets, size_t n, unsigned shift
 		from = to + 1;
 	}
 }
+
+void visits_scale(struct point_record *p, uint64_t unit)
+{
+	p->delta = (p->delta + unit / 2) / unit;
+	p->span_delta = (p->span_delta + unit / 2) / unit;
+	if (p->bursts > p->delta)
+		p->bursts = p->delta;
+}

@@ -36,4 +36,10 @@
  */
 void visits_window(const struct cozbpf_bucket *buckets, size_t n, unsigned shift, uint64_t duration_ns, struct point_record *ret);
 
+/*
+ * Where what was counted are parts of a visit, @unit to each: delta and span_delta become whole visits, rounded. A part of a visit may have made a burst,
+ * yet there are no more observations than visits.
+ */
+void visits_scale(struct point_record *p, uint64_t unit);
+
 #endif

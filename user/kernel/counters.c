@@ -13,8 +13,12 @@ int session_watch_counters(struct session *s, const char *path, uint64_t offset,
 	LIBBPF_OPTS(bpf_uprobe_opts, opts);
 	struct bpf_link *link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_counter, -1, path, offset, &opts);
 
-	if (!link || s->n_links >= MAX_LINKS)
+	if (!link)
 		return error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe in '%s': %s", path, strerror(errno));
+	if (s->n_links >= MAX_LINKS) {
+		bpf_link__destroy(link);
+		return error_set(e, EXIT_OTHER, "more than %d probes", MAX_LINKS);
+	}
 	s->links[s->n_links++] = link;
 	return 0;
 }
@@ -65,4 +69,12 @@ int session_add_counter(struct session *s, int pid, uint64_t address, unsigned p
 	s->points_used |= 1ULL << point;
 	s->bpf->bss->control.counters = 1;
 	return 0;
+}
+
+void session_drop_counters(struct session *s, int pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(
+	    bpf_map__fd(s->bpf->maps.process_counters), &key); /* the kernel side has done so, unless the counter was added later */
 }

@@ -167,11 +167,16 @@ void session_forget_probes(struct session *s)
 	s->n_waiting = 0;
 }
 
-void session_add_sampled(struct session *s, unsigned index, uint32_t line)
+int session_add_sampled(struct session *s, unsigned index, uint32_t line, struct error *e)
 {
+	if (line >= s->lines_room)
+		return error_set(e, EXIT_OTHER, "there is no room for so many lines as are in scope");
+	if (s->line_counts[line].point)
+		return error_set(e, EXIT_USAGE, "a line can be one progress point, not two");
 	s->line_counts[line].point = 1 + index;
 	s->bpf->bss->control.sampled = 1;
 	s->points_used |= 1ULL << index;
+	return 0;
 }
 
 int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e)

@@ -84,8 +84,8 @@ enum visit_sort {
 };
 uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort);
 
-/* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. */
-void session_add_sampled(struct session *s, unsigned index, uint32_t line);
+/* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. -1 with @e: it is another point's. */
+int session_add_sampled(struct session *s, unsigned index, uint32_t line, struct error *e);
 
 /*
  * Of the pair whose begins are point @index and whose ends are the next one: what was matched, and how many had begun and not ended at V0 of the experiment
@@ -101,6 +101,7 @@ int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *r
 int session_watch_counters(struct session *s, const char *path, uint64_t offset, struct error *e);
 /* What a counter of process @pid grows by counts as visits to a point. -1 with @e when there is no room. */
 int session_add_counter(struct session *s, int pid, uint64_t address, unsigned point, struct error *e);
+void session_drop_counters(struct session *s, int pid); /* of a process that has ended, or executes another program */
 
 /* --sync=uprobe: calls of one process, at file offsets of @path. */
 struct call_sites {

@@ -19,7 +19,8 @@ enum { FREE, BEING_NAMED, NAMED };
 struct named_counter {
 	struct coz_counter counter;
 	int state, type;
-	char name[COZBPF_COUNTER_NAME];
+	uint64_t hash;                  /* of the whole name */
+	char name[COZBPF_COUNTER_NAME]; /* of a longer one the end: COZ_PROGRESS has FILE:LINE */
 };
 
 /* Shared with forks, so that one number tells what all of them have counted. Made when the first place asks. */
@@ -52,18 +53,29 @@ static struct named_counter *find_table(void)
 	return old;
 }
 
-static int is_named(const struct named_counter *c, int type, const char *name)
+/* FNV-1a */
+static uint64_t hash_name(const char *name)
 {
-	unsigned i = 0;
+	uint64_t hash = 0xcbf29ce484222325;
 
-	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != NAMED || c->type != type)
-		return 0;
-	while (i < sizeof(c->name) - 1 && name[i] && c->name[i] == name[i])
-		i++;
-	return c->name[i] == (i < sizeof(c->name) - 1 ? name[i] : 0);
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+	return hash;
 }
 
-/* Where the loader has its probe: a counter has been made. */
+static void copy_name(char *to, const char *name)
+{
+	unsigned length = 0;
+
+	while (name[length])
+		length++;
+	if (length > COZBPF_COUNTER_NAME - 1)
+		name += length - (COZBPF_COUNTER_NAME - 1);
+	while ((*to++ = *name++))
+		;
+}
+
+/* Where the loader has its probe: a counter has been made, or (NULL) there was no room for it. */
 void _cozbpf_counter(int type, const char *name, struct coz_counter *counter);
 __attribute__((noinline, visibility("default"))) void _cozbpf_counter(int type, const char *name, struct coz_counter *counter)
 {
@@ -74,22 +86,29 @@ __attribute__((noinline, visibility("default"))) void _cozbpf_counter(int type, 
 struct coz_counter *_coz_get_counter(int type, const char *name);
 __attribute__((visibility("default"))) struct coz_counter *_coz_get_counter(int type, const char *name)
 {
-	struct named_counter *all = is_wanted() ? find_table() : 0;
+	struct named_counter *all = is_wanted() && name ? find_table() : 0;
+	char end[COZBPF_COUNTER_NAME];
+	uint64_t hash;
 
-	for (unsigned i = 0; all && name && i < COZBPF_COUNTERS; i++) {
+	if (!all)
+		return 0;
+	hash = hash_name(name);
+	for (unsigned i = 0; i < COZBPF_COUNTERS; i++) {
 		struct named_counter *c = &all[i];
 		int free = FREE;
 
-		if (is_named(c, type, name))
+		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == NAMED && c->type == type && c->hash == hash)
 			return &c->counter;
 		if (!__atomic_compare_exchange_n(&c->state, &free, BEING_NAMED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
-		for (unsigned n = 0; n < sizeof(c->name) - 1 && name[n]; n++)
-			c->name[n] = name[n];
+		copy_name(c->name, name);
 		c->type = type;
+		c->hash = hash;
 		__atomic_store_n(&c->state, NAMED, __ATOMIC_RELEASE);
-		_cozbpf_counter(type, name, &c->counter);
+		_cozbpf_counter(type, c->name, &c->counter);
 		return &c->counter;
 	}
+	copy_name(end, name);
+	_cozbpf_counter(type, end, 0);
 	return 0;
 }
