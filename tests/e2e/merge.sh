@@ -73,6 +73,18 @@ expect 0 '"runs":.*2' '' report --json two.coz
 cp 1.coz in.coz
 expect 0 '2 runs' '' merge -o in.coz in.coz 2.coz
 check 'the output may be an input' cmp in.coz <(cat 1.coz 2.coz)
+cp 1.coz linked.coz
+chmod 640 linked.coz
+ln -s linked.coz link.coz
+expect 0 '2 runs' '' merge -o link.coz 1.coz 2.coz
+check 'a link is followed, and the mode kept' [ "$(readlink link.coz) $(stat -c %a linked.coz)" = 'linked.coz 640' ]
+check 'with the runs in the file' cmp linked.coz <(cat 1.coz 2.coz)
+mkfifo pipe
+cat pipe >piped.coz &
+expect 0 '2 runs' '' merge -o pipe 1.coz 2.coz
+wait $!
+check 'a pipe stays one' [ -p pipe ]
+check 'with the runs written to it' cmp piped.coz <(cat 1.coz 2.coz)
 expect 0 '3 runs' '2 runs are there twice and counted once, such as one of .2.coz. that is in .in.coz. as well' merge --output again.coz in.coz 1.coz 2.coz 3.coz
 head -c 2000 3.coz >copied.coz
 expect 0 '3 runs' 'counted once, such as one of .copied.coz. that is in .3.coz. as well' merge -o again.coz copied.coz 1.coz 2.coz 3.coz

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/options.h"
@@ -58,8 +59,15 @@ static int cannot_write(const char *name, struct error *e)
 	return error_set(e, EXIT_OTHER, "cannot write '%s': %s", name, strerror(errno));
 }
 
-/* Written beside its place and moved there: the output may be one of the inputs, and is never half of a profile. */
-static int write_file(const char *name, const struct profile *p, struct error *e)
+static int write_direct(const char *name, const struct profile *p, struct error *e)
+{
+	FILE *out = fopen(name, "we");
+
+	return !out || (write_runs(out, p) | fclose(out)) ? cannot_write(name, e) : 0;
+}
+
+/* Written beside its place and moved there: the output may be one of the inputs, and is never half of a profile. @old: what is there, or NULL. */
+static int write_beside(const char *name, const struct stat *old, const struct profile *p, struct error *e)
 {
 	char *part = NULL;
 	FILE *out;
@@ -70,11 +78,33 @@ static int write_file(const char *name, const struct profile *p, struct error *e
 	out = fopen(part, "wxe");
 	if (!out) {
 		ret = cannot_write(part, e);
-	} else if ((write_runs(out, p) | fclose(out)) || rename(part, name)) {
-		ret = cannot_write(name, e);
-		unlink(part);
+	} else {
+		/* It stays whose it was as far as we may. */
+		if (old && (fchown(fileno(out), old->st_uid, old->st_gid) || fchmod(fileno(out), old->st_mode & 0777)))
+			errno = 0;
+		if ((write_runs(out, p) | fclose(out)) || rename(part, name)) {
+			ret = cannot_write(name, e);
+			unlink(part);
+		}
 	}
 	free(part);
+	return ret;
+}
+
+/* A pipe or a device is written to, and a link is followed. */
+static int write_file(const char *name, const struct profile *p, struct error *e)
+{
+	char *path = realpath(name, NULL);
+	struct stat old;
+	int ret;
+
+	if (!path)
+		return write_beside(name, NULL, p, e);
+	if (stat(path, &old) || !S_ISREG(old.st_mode))
+		ret = write_direct(path, p, e);
+	else
+		ret = write_beside(path, &old, p, e);
+	free(path);
 	return ret;
 }
 

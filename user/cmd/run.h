@@ -107,6 +107,8 @@ struct runner {
 	struct sync_sites *sync;   /* run_sync.c */
 	struct unwinder *unwinder; /* run_unwind.c */
 	uint64_t probe_cost_ns;
+	uint64_t visit_cost_ns[VISIT_SORTS];
+	unsigned visit_costs_known;    /* bit set */
 	struct line_object_file *seen; /* files looked at and found out of scope */
 	size_t n_seen;
 

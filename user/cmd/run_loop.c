@@ -12,9 +12,11 @@
 
 #include "target/owner.h"
 #include "target/quota.h"
+#include "target/tracee.h"
 
 #define TICK_NS 250000000ULL       /* at least that often: progress line, mappings */
 #define TICK_UNWIND_NS 10000000ULL /* while tables for unwinding are being made */
+#define TICK_LATE_MS 20            /* while a thread is yet to stop, to be let go */
 
 /* Signals that we take in their place: those that somebody sends to us are meant for the command. */
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
@@ -182,7 +184,7 @@ static void wait_for_end(struct runner *r)
 	while (!has_ended(r)) {
 		struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->launch.pidfd, .events = POLLIN}};
 
-		poll(fds, 2, -1);
+		poll(fds, 2, tracee_settle() ? TICK_LATE_MS : -1);
 		take_signals(r);
 	}
 }

@@ -134,18 +134,26 @@ int run_add_points(struct runner *r, struct error *e)
 	return add_default(r, e);
 }
 
+/* Measured once: that takes a while. */
+static uint64_t visit_cost(struct runner *r, enum visit_sort sort)
+{
+	if (!(r->visit_costs_known >> sort & 1))
+		r->visit_cost_ns[sort] = session_visit_cost_ns(r->session, sort);
+	r->visit_costs_known |= 1U << sort;
+	return r->visit_cost_ns[sort];
+}
+
 /* A point that is visited so often that its probe is a good part of the program's time is told of, once. */
 static void check_rate(struct runner *r, struct point *p, double rate, double executed)
 {
-	uint64_t cost = session_visit_cost_ns(r->session, p->sort);
+	uint64_t cost = visit_cost(r, p->sort);
 	double share = executed > 0 ? rate * (double)cost / executed : 0;
 
 	if (rate < MANY_VISITS && share < COST_SHARE)
 		return;
 	run_say(r,
-	    "warning: '%s' is visited %.0f times a second; at %llu ns a visit that is %.0f %% of the program's CPU time. Cheaper are a "
-	    "place that is "
-	    "passed less often, %sand sampled:FILE:LINE, which costs nothing",
+	    "warning: '%s' is visited %.0f times a second; at %llu ns a visit or more that is %.0f %% of the program's CPU time. Cheaper "
+	    "are a place that is passed less often, %sand sampled:FILE:LINE, which costs nothing",
 	    p->name, rate, (unsigned long long)cost, share < 1 ? 100 * share : 100,
 	    p->sort == VISIT_STEPPED ? "a marker of coz.h "
 	    : p->sort == VISIT_CHEAP ? ""

@@ -75,12 +75,16 @@ int session_add_probe(struct session *s, const struct point_probe *p, struct err
 int session_place_probes(struct session *s, struct error *e);
 void session_forget_probes(struct session *s); /* that are not there yet */
 
-/* What a visit costs the program at a probe of that sort, measured on a function of ours: ns, 0 when that fails. */
+/*
+ * What a visit costs the program at least at a probe of that sort, measured on a function of ours, whose visits are not counted: ns, 0 when that fails. Takes
+ * some 100 ms, for the probe to be removed.
+ */
 enum visit_sort {
 	VISIT_CHEAP,   /* the kernel emulates the instruction */
 	VISIT_STEPPED, /* it steps it singly */
 	VISIT_RETURN,  /* of a function whose first instruction is emulated */
 	VISIT_RETURN_STEPPED,
+	VISIT_SORTS,
 };
 uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort);
 

@@ -227,7 +227,7 @@ static int check_held(struct tracee *t, struct error *e)
 static int late[MAX_LATE];
 static unsigned n_late;
 
-void tracee_settle(void)
+unsigned tracee_settle(void)
 {
 	for (unsigned i = 0; i < n_late;) {
 		int status, n = take_stop(late[i], &status);
@@ -239,6 +239,7 @@ void tracee_settle(void)
 		else
 			i++;
 	}
+	return n_late;
 }
 
 static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
@@ -249,6 +250,8 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	ret->pid = pid;
 	ret->tid = tid;
 	ret->called = false;
+	if (tracee_settle() == MAX_LATE)
+		return error_set(e, EXIT_OTHER, "%d threads do not stop: they wait uninterruptibly in the kernel", MAX_LATE);
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return fail_seize(pid, errno, e);
 	hurry(true);
@@ -258,8 +261,7 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	if (err)
 		hurry(false);
 	if (err == -ETIMEDOUT) {
-		if (n_late < MAX_LATE)
-			late[n_late++] = tid;
+		late[n_late++] = tid;
 		error_set(e, EXIT_OTHER, "thread %d of process %d does not stop: it waits uninterruptibly in the kernel", tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
@@ -386,8 +388,9 @@ uint64_t tracee_release(struct tracee *t)
 	return 0;
 }
 
-void tracee_settle(void)
+unsigned tracee_settle(void)
 {
+	return 0;
 }
 
 #endif

@@ -37,8 +37,8 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6]);
 /* Lets it go on. Returns for how long it was held, in ns. */
 uint64_t tracee_release(struct tracee *t);
 
-/* To be called now and then: lets threads go that did not stop when they were to be held, as soon as they do. */
-void tracee_settle(void);
+/* To be called now and then: lets threads go that did not stop when they were to be held, as soon as they do. Returns how many are left. */
+unsigned tracee_settle(void);
 
 /* The parts of a process that this needs; for others, too. */
 struct process_vdso {
