@@ -76,6 +76,20 @@ static __always_inline __u64 lasting_time(__u64 v)
 	return v - DELAY_READ(control.required_before);
 }
 
+/*
+ * A request that was given up is no longer in flight, and for Little's law it never came: its begin is taken back. That is so from the start: where it was
+ * wrong the number in flight comes out too small, which shows and is put right (core/latency.h); one too many would stay for the whole run.
+ */
+static __always_inline void give_up(
+    const struct cozbpf_thread *t, __u32 index, struct cozbpf_latency *l, const struct cozbpf_latency_key *key)
+{
+	__u64 *begun = bpf_map_lookup_elem(&begins, key);
+
+	__sync_fetch_and_add(&l->abandoned, 1);
+	if (begun && l->matched >= COZBPF_LATENCY_KNOWN * l->unmatched)
+		count_visits_at(t, index, -1ULL, *begun + DELAY_READ(control.required_before));
+}
+
 static __always_inline void begin_latency(void *ctx, const struct cozbpf_thread *t, __u64 cookie)
 {
 	__u32 index = COZBPF_COOKIE_POINT(cookie);
@@ -93,7 +107,7 @@ static __always_inline void begin_latency(void *ctx, const struct cozbpf_thread 
 	}
 	err = bpf_map_update_elem(&begins, &key, &at, BPF_NOEXIST);
 	if (err == -EEXIST) {
-		__sync_fetch_and_add(&l->abandoned, 1);
+		give_up(t, index, l, &key);
 		err = bpf_map_update_elem(&begins, &key, &at, BPF_ANY);
 	}
 	if (err)
@@ -125,6 +139,7 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 		__sync_fetch_and_add(&l->unmatched, 1);
 		return;
 	}
+	__sync_fetch_and_add(&l->matched, 1);
 	if (!DELAY_READ(control.active) || v <= control.counted_ns)
 		return;
 	/* A thread that is ahead by its debt may hand over to one that has none: below 0, which has no cell. */
@@ -132,7 +147,6 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 	cell = latency_index(took > 0 ? (__u64)took : 0);
 	if (cell >= COZBPF_LATENCY_CELLS)
 		return;
-	__sync_fetch_and_add(&l->count, 1);
 	__sync_fetch_and_add(&l->sum, took);
 	__sync_fetch_and_add(&l->cells[cell], 1);
 }

@@ -100,7 +100,8 @@ static long look_at_counter(__u32 i, void *arg)
 	return 0;
 }
 
-/* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last sample are visits now, a millisecond late at most. */
+/* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last sample are visits now. That is late
+ * by a millisecond of the process's CPU time at most, which for a process that mostly waits is long; what came after its last sample is not seen. */
 static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 {
 	struct counter_look look = {.t = t};

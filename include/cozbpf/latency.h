@@ -22,14 +22,20 @@ struct cozbpf_latency_key {
 	__u32 point; /* index of the pair's begins */
 };
 
+/*
+ * Where ends know their begins, this many times as many as not, a begin that another one of its key overwrites is a request that was given up. Elsewhere, as
+ * where requests begin and end on different threads and there is no key, it may have ended all the same.
+ */
+#define COZBPF_LATENCY_KNOWN 8
+
 /* What one pair has seen. */
 struct cozbpf_latency {
 	/* Of the whole session. */
+	__u64 matched;   /* ends whose begin was known */
 	__u64 unmatched; /* ends whose begin is not known */
 	__u64 abandoned; /* begins that another begin of the same key has overwritten */
 	__u64 lost;      /* begins for which there was no memory */
 	/* Of the experiment's window: pairs that ended in it, wherever they began. */
-	__u64 count;
 	__s64 sum;
 	__u64 cells[COZBPF_LATENCY_CELLS];
 };

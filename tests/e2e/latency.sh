@@ -78,6 +78,22 @@ else
 	ok "this machine served them all"
 fi
 
+echo "-- requests that are given up: they are no longer in flight"
+fixture giveup
+list="0,50"
+run 0 "${first[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup WORK)" --experiment-length 200ms --fixed-speedup "$list" --seed 5 -o "$dir/giveup.coz" \
+	-L 'request=request_begin..progress' -- "$dir/giveup" 4000
+says_not 'arrivals outrun'
+run 0 "$tool" report --json "$dir/giveup.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+check "one in ten was given up: $(figure abandoned) of $(figure departures)" is "$(figure abandoned)" '>=' "$(awk "BEGIN { print $(figure departures) / 18 }")"
+# Two are in flight at any time; those given up would be some 50 more with each 500 begun. A window of 200 ms has 500 requests, so what crosses its ends is little.
+for s in 0 0.5; do
+	little=$(figure "mean $s") pairs=$(figure "pairs_mean $s")
+	check "at $s Little's law ($little ns) and pairs ($pairs ns) agree" is "$(awk "BEGIN { d = ($little - $pairs) / $pairs; print d < 0 ? -d : d }")" '<=' 0.1
+done
+
 echo "-- attached in the middle"
 start "$work" --iters-per-ms "$rate" --gap-us 2100
 work_pid=$tool_pid

@@ -240,7 +240,7 @@ void points_reset(struct session *s)
 	for (unsigned i = 0; i < COZBPF_POINTS; i++) {
 		if (!(s->pairs_used >> i & 1))
 			continue;
-		s->latencies[i].count = s->latencies[i].sum = 0;
+		s->latencies[i].sum = 0;
 		memset(s->latencies[i].cells, 0, sizeof(s->latencies[i].cells));
 	}
 }
