@@ -22,6 +22,7 @@
 #include "target/inject.h"
 #include "target/launch.h"
 #include "target/maps.h"
+#include "target/quota.h"
 
 /* One virtual-time bucket takes in the whole run: end-to-end needs the sum only (2^42 ns are 73 minutes x 1024 buckets). */
 #define END_TO_END_SHIFT 42
@@ -135,8 +136,10 @@ struct runner {
 	uint64_t dropped;
 	double busy_sum; /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
 	unsigned busy_n;
-	uint64_t throttled_before, throttled_ns; /* by a CPU quota: at the start of this run; in all runs */
-	struct cpu_use use_before;               /* up to the end of the run before */
+	struct quota quota;        /* of the target's control groups, in this run */
+	uint64_t quota_ns;         /* when to read on */
+	uint64_t throttled_ns;     /* by CPU quotas, in all runs that have ended */
+	struct cpu_use use_before; /* up to the end of the run before */
 	uint32_t run;
 	bool profiling;
 	bool interrupted;

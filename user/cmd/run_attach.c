@@ -14,7 +14,6 @@
 #include "target/cgroup.h"
 #include "target/owner.h"
 #include "target/procfs.h"
-#include "target/quota.h"
 
 #define MAX_MEMBERS 1024     /* processes of a control group */
 #define JOIN_NS 100000000ULL /* how often it is looked who has joined the group */
@@ -196,6 +195,7 @@ void run_attach_join(struct runner *r, uint64_t now)
 			run_say(r, "%s", e.cause);
 		session_add_lines(r->session, &r->lines, &e);
 		run_map_process(r, pids[i]);
+		quota_watch(&r->quota, pids[i]);
 		any = true;
 	}
 	if (any && session_adopt(r->session, &e))

@@ -306,9 +306,8 @@ static void warn_throttled(const struct runner *r)
 	if (r->throttled_ns * 100 <= ran * THROTTLED_PCT)
 		return;
 	run_say(r,
-	    "warning: a CPU quota held the program's control group back for %.1f s, CPUs added up, of %.1f s%s; raise cpu.max while "
-	    "profiling, or expect gains that "
-	    "are too small",
+	    "warning: a CPU quota held the program's control group back for %.1f s, CPUs added up, of %.1f s%s; raise the quota "
+	    "(cpu.max, cpu.cfs_quota_us) while profiling, or expect gains that are too small",
 	    (double)r->throttled_ns / 1e9, (double)ran / 1e9,
 	    r->o.sleep_pauses ? "" : ", and pauses use it up as well (--sleep-pauses does less)");
 }
