@@ -108,7 +108,7 @@ struct runner {
 	struct sync_sites *sync;   /* run_sync.c */
 	struct unwinder *unwinder; /* run_unwind.c */
 	uint64_t probe_cost_ns;
-	struct line_object_file *seen; /* files looked at and found out of scope */
+	struct seen_file *seen; /* files looked at */
 	size_t n_seen;
 
 	struct schedule schedule;
@@ -183,6 +183,7 @@ void run_teardown(struct runner *r);
 /* run_objects.c: which processes map what; objects that come later. */
 void run_on_event(const struct cozbpf_event *event, void *arg);
 void run_map_process(struct runner *r, int pid);
+void run_warn_build(const struct runner *r, int pid, const char *path); /* before a file is added: where another at this path was added */
 struct process *run_add_process(struct runner *r, int pid, uint64_t interval_ns); /* NULL: out of memory */
 bool run_has_process(struct runner *r, int pid);
 #define RUN_RESCAN_LAST_NS 500000000ULL /* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */

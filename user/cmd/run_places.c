@@ -289,7 +289,7 @@ static bool is_for(const struct runner *r, const struct place *p, const struct m
 static void place_in_mapped(struct runner *r, struct place *p, int pid, const struct map_entry *m)
 {
 	char root[64];
-	struct object_place at = {m->file, m->path, root, m->ino};
+	struct object_place at = {m->file, m->path, root};
 	bool was_placed = p->is_placed;
 	struct object *o = NULL;
 	struct error e = {0};

@@ -77,7 +77,7 @@ int target_object(int pid, const char *path, struct object **ret, struct error *
 	maps_root(pid, root, sizeof(root));
 	if (!maps_read(pid, &maps, &n)) {
 		for (size_t i = 0; i < n && !found; i++) {
-			struct object_place place = {maps[i].file, maps[i].path, root, maps[i].ino};
+			struct object_place place = {maps[i].file, maps[i].path, root};
 
 			found = !strcmp(maps[i].path, path);
 			err = found ? object_open_at(&place, ret, e) : -1;
