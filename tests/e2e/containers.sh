@@ -119,6 +119,39 @@ for id in none sha1; do
 	wait_for 20 gone "${twins[2]}"
 done
 
+echo "-- two containers of one image: each visit counts once, though either sees the file through an overlay of its own"
+# overlaid N: the static program on its overlay, at the same path in each mount namespace.
+overlaid() {
+	: >"$dir/target"
+	mkdir -p "$dir/upper$1" "$dir/scratch$1" "$dir/merged"
+	# shellcheck disable=SC2016 # expanded by that shell
+	unshare --mount --fork --kill-child sh -c 'mount -t overlay overlay -o "lowerdir=$1/root,upperdir=$1/upper$2,workdir=$1/scratch$2" "$1/merged" &&
+		exec chroot "$1/merged" /bin/app plain 1' - "$dir" "$1" >"$dir/target" 2>&1 </dev/null &
+	outer=$!
+	started+=("$outer")
+	wait_for 5 has "$dir/target" '^ready' || return 1
+	inner=$(pgrep -P "$outer" | head -n 1)
+	twins+=("$inner")
+}
+# Visits per millisecond of CPU time, which a sample is, so that other programs do not matter much: that of two is that of one, or twice as much if either counts double.
+per_sample() {
+	awk -v visits="$(total progress)" '/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 } END { printf "%.3f", visits / (n ? n : 1e9) }' "$dir/err"
+}
+twins=()
+if overlaid 1 && overlaid 2; then
+	attach 0 "${brief[@]}" -p "${twins[0]}"
+	one=$(per_sample)
+	attach 0 "${brief[@]}" -p "${twins[0]}" -p "${twins[1]}"
+	two=$(per_sample)
+	check "visits per sample: $one of one, $two of both" is "$two" '<' "$(awk "BEGIN { print 1.5 * $one }")"
+	check "both are counted" is "$two" '>' "$(awk "BEGIN { print 0.7 * $one }")"
+	says_not 'another build' "is in .*, too"
+	kill -TERM "${twins[@]}"
+	wait_for 20 gone "${twins[1]}"
+else
+	echo "     no overlay can be mounted here"
+fi
+
 if unshare --user --map-root-user true 2>/dev/null; then
 	echo "-- a user namespace"
 	chmod 755 "$dir/root"
