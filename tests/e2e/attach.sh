@@ -226,6 +226,32 @@ run 3 setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$dir/cozbpf" "$
 says 'hint: .*CAP_SYS_PTRACE'
 end
 
+echo "-- a program replaced since, read by who is not root: what is mapped is its own right"
+mkdir -p "$dir/theirs"
+chown 65534:65534 "$dir/theirs"
+cp "$dir/running" "$dir/replaced"
+begin setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/replaced" plain
+rm "$dir/replaced"
+cp /bin/true "$dir/replaced"
+# with CAPABILITIES STATUS ARGUMENTS...: as nobody, with these and no others
+with() {
+	local set=-all,+bpf,+perfmon,+sys_ptrace$1
+	run "$2" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$set" --ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
+}
+# Points cost CAP_SYS_ADMIN where the kernel reserves uprobes to it; lines that are sampled cost nothing.
+sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms -d 1s -p "$target_pid")
+with '' 3 lines -p "$target_pid"
+says "'$dir/replaced' that process $target_pid runs was replaced or deleted" 'hint: .*CAP_CHECKPOINT_RESTORE'
+with '' 3 "${sampled[@]}" -o "$dir/theirs/none.coz"
+says "'$dir/replaced' that process $target_pid runs was replaced or deleted"
+with ,+checkpoint_restore 0 lines -v -p "$target_pid"
+prints "$line"
+with ,+checkpoint_restore 0 "${sampled[@]}" -o "$dir/theirs/restore.coz"
+says "process $target_pid \(replaced\): [0-9]{3,} samples, [0-9]{3,} in scope, [0-9]+ pauses asked, [1-9][0-9]* begun"
+with ,+sys_admin 0 lines -v -p "$target_pid"
+prints "$line"
+end
+
 echo "-- wrong numbers"
 run 2 "$tool" "${brief[@]}" -p nobody
 says "'nobody' is not a process number"
