@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "core/estimate.h"
+#include "core/printable.h"
 #include "report/report.h"
 
 #define PROGRESS_NS 500000000ULL /* between two progress lines */
@@ -34,7 +35,7 @@ void run_progress_line(struct runner *r, uint64_t now)
 {
 	uint64_t visits = 0, seconds = (now - r->started_ns) / 1000000000ULL;
 	struct winsize size = {0};
-	char text[400];
+	char text[400], *shown;
 	int columns;
 
 	if (!shows_progress(r) || now < r->progress_at_ns)
@@ -47,7 +48,9 @@ void run_progress_line(struct runner *r, uint64_t now)
 	snprintf(text, sizeof(text),
 	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %zu experiments, %" PRIu64 " visits, %" PRIu64 " samples in scope%s", seconds / 60,
 	    seconds % 60, r->run + 1, r->profile.n_experiments, visits, (uint64_t)session_control(r->session)->in_scope, r->leader);
-	fprintf(stderr, "\r\033[K%.*s", columns, text);
+	shown = printable_text(text); /* the leader's path is the target's */
+	fprintf(stderr, "\r\033[K%.*s", columns, shown ? shown : "");
+	free(shown);
 	fflush(stderr);
 	r->progress_shown = true;
 }
