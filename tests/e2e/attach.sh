@@ -272,7 +272,7 @@ check "so has the list of lines" has "$dir/out" "odd$esc\\[31mname\.c"
 run 0 script -qec "'$tool' lines -p $target_pid" /dev/null
 check "which shows it on a terminal" has "$dir/out" 'odd.x1b\[31mname\.c'
 check "and writes nothing else there" [ "$(grep -c "$esc" "$dir/out")" -eq 0 ]
-run 2 "$tool" -P "nothing$esc[2J" -p "$target_pid"
+run 2 "$tool" -P "nothing${esc}[2J" -p "$target_pid"
 says 'error: .*nothing.x1b\[2J'
 says_not "$esc"
 end

@@ -34,8 +34,10 @@ begin() {
 	"${in_group[@]}" "$work" --seconds 60 --iters-per-ms "$rate" >"$dir/target" 2>&1 </dev/null &
 	target=$!
 	started+=("$target")
-	wait_for 20 is_work && wait_for 20 grep -q 'nr_throttled [1-9]' "$group/cpu.stat" || bad "it is held back"
+	wait_for 20 is_work || bad "it starts"
+	wait_for 20 grep -q 'nr_throttled [1-9]' "$group/cpu.stat" || bad "it is held back"
 }
+# shellcheck disable=SC2317 # by wait_for
 is_work() {
 	[ "/proc/$target/exe" -ef "$work" ]
 }
@@ -80,6 +82,7 @@ wait "$other" 2>/dev/null
 
 echo "-- it ends while it is profiled, and its group goes with it, as a container's does"
 start "$tool" "${fixed[@]}" -v -o "$dir/e.coz" -p "$target"
+# shellcheck disable=SC2317 # by wait_for
 some() {
 	is "$(grep -c '^experiment' "$dir/e.coz" 2>/dev/null)" '>=' 5
 }

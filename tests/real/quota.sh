@@ -28,6 +28,7 @@ held_back() {
 	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' "$(awk "BEGIN { print $1 / 4 }")"
 	check "no longer than it was profiled, on all CPUs" is "${s:-none}" '<=' "$(awk "BEGIN { print $1 * 1.1 * $(nproc) }")"
 }
+# shellcheck disable=SC2317 # by wait_for
 some() {
 	is "$(grep -c '^experiment' "$dir/p.coz" 2>/dev/null)" '>=' 5
 }

@@ -24,9 +24,9 @@ TEST(text)
 
 TEST(eight_bits)
 {
-	check_text("\xc2\x9b.31m", "\\xc2\\x9b.31m"); /* CSI as one character */
+	check_text("\xc2\x9b.31m", "\\xc2\\x9b.31m");   /* CSI as one character */
 	check_text("\x9b.31m \xff", "\\x9b.31m \\xff"); /* the same for terminals of 8 bits; no UTF-8 */
-	check_text("\xc3", "\\xc3"); /* cut short */
+	check_text("\xc3", "\\xc3");                    /* cut short */
 	check_text("\xe2\x96", "\\xe2\\x96");
 	check_text("\xc0\xaf", "\\xc0\\xaf"); /* too long a form, a surrogate, too high a number */
 	check_text("\xe0\x80\xaf", "\\xe0\\x80\\xaf");

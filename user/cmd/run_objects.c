@@ -33,14 +33,12 @@ static const struct seen_file *find_seen(const struct runner *r, const struct ma
 static void mark_seen(struct runner *r, const struct map_entry *m, int object)
 {
 	struct seen_file *bigger = realloc(r->seen, (r->n_seen + 1) * sizeof(*bigger));
-	char *path = strdup(m->path);
 
-	if (bigger)
-		r->seen = bigger;
-	if (bigger && path)
-		bigger[r->n_seen++] = (struct seen_file){m->dev, m->ino, path, object};
-	else
-		free(path);
+	if (!bigger)
+		return;
+	r->seen = bigger;
+	bigger[r->n_seen] = (struct seen_file){m->dev, m->ino, strdup(m->path), object};
+	r->n_seen += bigger[r->n_seen].path != NULL;
 }
 
 static bool has_path(const struct runner *r, const char *path)
