@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # CPU quotas of control groups: of a launched program, and of one attached to, whose group is not cozbpf's own. A quota of half a CPU holds two busy threads back
-# three quarters of the time, of which one percent is enough for the warning; a quarter of a CPU's time is what the tests ask for, and no more than there was.
+# three quarters of the time, less on a busy machine; one percent is enough for the warning, and no more than there was.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -49,7 +49,7 @@ end() {
 held_back() {
 	local s
 	s=$(sed -nE "s/.*a CPU quota held the program's control group back for ([0-9.]+) s.*/\\1/p" "$dir/err")
-	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' "$(awk "BEGIN { print $1 / 4 }")"
+	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' "$(awk "BEGIN { print $1 / 100 }")"
 	check "no longer than it was profiled, on all CPUs" is "${s:-none}" '<=' "$(awk "BEGIN { print $1 * 1.1 * $(nproc) }")"
 }
 quota 50000 || skip "no control group with a CPU quota can be made here"
