@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Picks the subcommand; everything else is in user/cmd/. */
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "core/printable.h"
 
 static const struct {
 	const char *name;
@@ -24,10 +28,32 @@ static const struct {
 
 int cmd_fail(const struct error *e)
 {
-	fprintf(stderr, "cozbpf: error: %s\n", e->cause);
+	cmd_say("error: %s", e->cause);
 	if (e->hint[0])
-		fprintf(stderr, "cozbpf: hint: %s\n", e->hint);
+		cmd_say("hint: %s", e->hint);
 	return e->status;
+}
+
+void cmd_say(const char *format, ...)
+{
+	char *text = NULL, *shown = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text)
+		shown = printable_text(text);
+	if (shown)
+		fprintf(stderr, "cozbpf: %s\n", shown);
+	free(shown);
+	free(text);
+}
+
+FILE *cmd_stdout(void)
+{
+	return isatty(STDOUT_FILENO) ? printable_open(stdout) : stdout;
 }
 
 static int help(FILE *out)

@@ -226,6 +226,57 @@ run 3 setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$dir/cozbpf" "$
 says 'hint: .*CAP_SYS_PTRACE'
 end
 
+echo "-- a program replaced since, read by who is not root: what is mapped is its own right"
+mkdir -p "$dir/theirs"
+chown 65534:65534 "$dir/theirs"
+cp "$dir/running" "$dir/replaced"
+begin setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/replaced" plain
+rm "$dir/replaced"
+cp /bin/true "$dir/replaced"
+# with CAPABILITIES STATUS ARGUMENTS...: as nobody, with these and no others
+with() {
+	local set=-all,+bpf,+perfmon,+sys_ptrace$1
+	run "$2" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$set" --ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
+}
+# Points cost CAP_SYS_ADMIN where the kernel reserves uprobes to it; lines that are sampled cost nothing.
+sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms -d 1s -p "$target_pid")
+with '' 3 lines -p "$target_pid"
+says "'$dir/replaced' that process $target_pid runs was replaced or deleted" 'hint: .*CAP_CHECKPOINT_RESTORE'
+with '' 3 "${sampled[@]}" -o "$dir/theirs/none.coz"
+says "'$dir/replaced' that process $target_pid runs was replaced or deleted"
+with ,+checkpoint_restore 0 lines -v -p "$target_pid"
+prints "$line"
+with ,+checkpoint_restore 0 "${sampled[@]}" -o "$dir/theirs/restore.coz"
+says "process $target_pid \(replaced\): [0-9]{3,} samples, [0-9]{3,} in scope, [0-9]+ pauses asked, [1-9][0-9]* begun"
+with ,+sys_admin 0 lines -v -p "$target_pid"
+prints "$line"
+end
+
+echo "-- names that would write on the terminal"
+odd=$'odd\e[31mname' esc=$'\e'
+cp tests/e2e/fixtures/running.c "$dir/$odd.c"
+gcc -O1 -g -fno-omit-frame-pointer -Itests/e2e/fixtures -o "$dir/$odd" "$dir/$odd.c" -lpthread
+begin "$dir/$odd" plain
+number=${line#*:}
+rm -f "$dir/odd.coz"
+run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 --experiment-length 50ms -d 1s -o "$dir/odd.coz" -p "$target_pid"
+says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' '^ +1 +odd.x1b\[31mname\.c:[0-9]+ '
+says_not "$esc"
+check "the profile has the true name" has "$dir/odd.coz" "^experiment.*odd$esc\\[31mname\.c:$number"
+run 0 "$tool" report "$dir/odd.coz"
+check "the report shows it" has "$dir/out" '^ +1 +odd.x1b\[31mname\.c:'
+run 0 "$tool" report --csv "$dir/odd.coz"
+check "an export has the true name" has "$dir/out" "odd$esc\\[31mname\.c:"
+run 0 "$tool" lines -p "$target_pid"
+check "so has the list of lines" has "$dir/out" "odd$esc\\[31mname\.c"
+run 0 script -qec "'$tool' lines -p $target_pid" /dev/null
+check "which shows it on a terminal" has "$dir/out" 'odd.x1b\[31mname\.c'
+check "and writes nothing else there" [ "$(grep -c "$esc" "$dir/out")" -eq 0 ]
+run 2 "$tool" -P "nothing${esc}[2J" -p "$target_pid"
+says 'error: .*nothing.x1b\[2J'
+says_not "$esc"
+end
+
 echo "-- wrong numbers"
 run 2 "$tool" "${brief[@]}" -p nobody
 says "'nobody' is not a process number"

@@ -79,6 +79,78 @@ says "'/bin/link'|sees no file '/bin/link'"
 attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
 end
 
+echo "-- three containers with one path and one inode number: two programs, and a copy of the first"
+# mounted SOURCE NAME: that program as /twin/app of a mount namespace of its own, where it is the first file of a tmpfs.
+mounted() {
+	: >"$dir/target"
+	# shellcheck disable=SC2016 # expanded by that shell
+	unshare --mount --fork --kill-child sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/app" && exec "$1/app" plain 1' - "$dir/twin" "$1" >"$dir/target" 2>&1 </dev/null &
+	outer=$!
+	started+=("$outer")
+	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
+	inner=$(pgrep -P "$outer" | head -n 1)
+	twins+=("$inner")
+}
+twins=() flags=()
+mkdir -p "$dir/twin" "$dir/one" "$dir/two"
+sed 's/^#include "fixture.h"/#include "fixture.h"\n/' tests/e2e/fixtures/running.c >"$dir/two/second.c"
+cp tests/e2e/fixtures/running.c "$dir/one/first.c"
+for id in none sha1; do
+	gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id=$id -Itests/e2e/fixtures -o "$dir/one/app" "$dir/one/first.c" -lpthread
+	gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id=$id -Itests/e2e/fixtures -o "$dir/two/app" "$dir/two/second.c" -lpthread
+	twins=() flags=()
+	mounted "$dir/one/app"
+	mounted "$dir/two/app"
+	mounted "$dir/one/app"
+	for pid in "${twins[@]}"; do
+		stat -L -c %i "/proc/$pid/exe"
+	done | sort -u >"$dir/inodes"
+	for pid in "${twins[@]}"; do flags+=(-p "$pid"); done
+	check "build id '$id': the same inode number in all" is "$(wc -l <"$dir/inodes")" '==' 1
+	attach 0 "${brief[@]}" --fixed-line "first.c:${line#*:}" "${flags[@]}"
+	for source in first second; do
+		n=$(sed -nE "s|^samples.*/$source.c:[0-9]+\tcount=([0-9]+).*|\1|p" "$dir/profile.coz" | awk '{ n += $1 } END { print n + 0 }')
+		check "samples in $source.c: $n" is "$n" '>=' 50
+	done
+	says "process ${twins[1]} runs another build of '$dir/twin/app'"
+	if [ "$id" = sha1 ]; then says_not "process ${twins[2]} runs another build"; fi
+	kill -TERM "${twins[@]}"
+	wait_for 20 gone "${twins[2]}"
+done
+
+echo "-- two containers of one image: each visit counts once, though either sees the file through an overlay of its own"
+# overlaid N: the static program on its overlay, at the same path in each mount namespace.
+overlaid() {
+	: >"$dir/target"
+	mkdir -p "$dir/upper$1" "$dir/scratch$1" "$dir/merged"
+	# shellcheck disable=SC2016 # expanded by that shell
+	unshare --mount --fork --kill-child sh -c 'mount -t overlay overlay -o "lowerdir=$1/root,upperdir=$1/upper$2,workdir=$1/scratch$2" "$1/merged" &&
+		exec chroot "$1/merged" /bin/app plain 1' - "$dir" "$1" >"$dir/target" 2>&1 </dev/null &
+	outer=$!
+	started+=("$outer")
+	wait_for 5 has "$dir/target" '^ready' || return 1
+	inner=$(pgrep -P "$outer" | head -n 1)
+	twins+=("$inner")
+}
+# Visits per millisecond of CPU time, which a sample is, so that other programs do not matter much: that of two is that of one, or twice as much if either counts double.
+per_sample() {
+	awk -v visits="$(total progress)" '/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 } END { printf "%.3f", visits / (n ? n : 1e9) }' "$dir/err"
+}
+twins=()
+if overlaid 1 && overlaid 2; then
+	attach 0 "${brief[@]}" -p "${twins[0]}"
+	one=$(per_sample)
+	attach 0 "${brief[@]}" -p "${twins[0]}" -p "${twins[1]}"
+	two=$(per_sample)
+	check "visits per sample: $one of one, $two of both" is "$two" '<' "$(awk "BEGIN { print 1.5 * $one }")"
+	check "both are counted" is "$two" '>' "$(awk "BEGIN { print 0.7 * $one }")"
+	says_not 'another build' "is in .*, too"
+	kill -TERM "${twins[@]}"
+	wait_for 20 gone "${twins[1]}"
+else
+	echo "     no overlay can be mounted here"
+fi
+
 if unshare --user --map-root-user true 2>/dev/null; then
 	echo "-- a user namespace"
 	chmod 755 "$dir/root"

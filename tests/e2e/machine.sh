@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the machine does to a profile: other programs on its CPUs, a CPU quota, and how long it takes until the answer is known (--until). No figure
+# What the machine does to a profile: other programs on its CPUs, and how long it takes until the answer is known (--until). No figure
 # is held against a tolerance: a program that never sleeps on each CPU takes half of it from the thread there, or a third where both threads are on one
-# (a quarter to two thirds passes), a quota of half a CPU holds two busy
-# threads back three quarters of the time, of which one percent is enough for the warning.
+# (a quarter to two thirds passes).
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -39,20 +38,4 @@ run 0 "$tool" report --json "$dir/b.coz"
 prints '"outsiders":.0\.(2[5-9]|[345][0-9]|6[0-6])'
 kill "${hogs[@]}"
 
-echo "-- a CPU quota"
-group=/sys/fs/cgroup/cpu/cozbpf-test-$$
-if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
-	group=/sys/fs/cgroup/cozbpf-test-$$
-	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
-fi
-mkdir "$group" 2>/dev/null
-if echo "50000 100000" 2>/dev/null >"$group/cpu.max" || echo 50000 2>/dev/null >"$group/cpu.cfs_quota_us"; then
-	# shellcheck disable=SC2016 # expanded by that shell
-	run 0 sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$tool" "${fixed[@]}" -o "$dir/q.coz" -- "$work" --seconds 3 --iters-per-ms "$rate"
-	says 'warning: a CPU quota held .*--sleep-pauses'
-	says_not 'other programs had'
-else
-	echo "skip a CPU quota: no control group with one can be made here"
-fi
-rmdir "$group" 2>/dev/null
 finish

@@ -154,6 +154,34 @@ TEST(objects_are_apart)
 	line_map_deinit(&m);
 }
 
+TEST(objects_are_told_apart)
+{
+	const struct line_object plain = {.path = "/bin/y", .dev = 7, .ino = 8};
+	struct line_object o = object;
+	struct line_map m;
+
+	line_map_init(&m);
+	CHECK_EQ(line_map_find_object(&m, &object), -1);
+	CHECK_EQ(line_map_add_object(&m, &object, NULL, 0), 0);
+	CHECK_EQ(line_map_add_object(&m, &plain, NULL, 0), 0);
+	CHECK_EQ(line_map_find_object(&m, &object), 0);
+	o.dev = 9; /* an image's file in another container */
+	CHECK_EQ(line_map_find_object(&m, &o), 0);
+	o = object;
+	o.build_id[0] = 3;
+	CHECK_EQ(line_map_find_object(&m, &o), -1);
+	o.build_id_len = 0; /* dev and ino are all there is to go by */
+	CHECK_EQ(line_map_find_object(&m, &o), 0);
+	o = plain;
+	CHECK_EQ(line_map_find_object(&m, &o), 1);
+	o.dev = 9; /* the first file of either tmpfs has the same inode number */
+	CHECK_EQ(line_map_find_object(&m, &o), -1);
+	o = plain;
+	o.path = (char *)"/bin/z";
+	CHECK_EQ(line_map_find_object(&m, &o), -1);
+	line_map_deinit(&m);
+}
+
 static void fill_names(struct line_map *m)
 {
 	line_map_init(m);

@@ -4,6 +4,8 @@
 #ifndef COZBPF_CMD_H
 #define COZBPF_CMD_H
 
+#include <stdio.h>
+
 #include "core/errors.h"
 
 int cmd_run(int argc, char **argv);
@@ -16,5 +18,11 @@ int cmd_doctor(int argc, char **argv);
 
 /* Prints "cozbpf: error: cause" and "cozbpf: hint: ..." to standard error and returns the error's status. */
 int cmd_fail(const struct error *e);
+
+/* Prints "cozbpf: message" to standard error, names of the target's made harmless (core/printable.h). */
+void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Standard output for lists and exports: on a terminal through core/printable.h, into a file or a pipe as it is. printable_close(it, stdout). */
+FILE *cmd_stdout(void);
 
 #endif

@@ -141,9 +141,8 @@ static int compare(
 	int ret;
 
 	if (before->estimate.builds == 1 && after->estimate.builds == 1 && a[0].build_id[0] && !strcmp(a[0].build_id, b[0].build_id))
-		fprintf(stderr,
-		    "cozbpf: warning: both profiles are of one build, %.12s: what differs is the machine, its load or the input\n",
-		    a[0].build_id);
+		cmd_say(
+		    "warning: both profiles are of one build, %.12s: what differs is the machine, its load or the input", a[0].build_id);
 	if (compare_profiles(&before->side, &after->side, &c))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	ret = o->line ? predict(&c, before, after, o->line, by, e) : 0;

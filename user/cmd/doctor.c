@@ -9,6 +9,7 @@
 #include "cmd/options.h"
 #include "cmd/target_file.h"
 #include "core/finding.h"
+#include "core/printable.h"
 #include "kernel/checks.h"
 #include "target/attach_checks.h"
 #include "target/process_checks.h"
@@ -33,16 +34,16 @@ static const struct option_table table = {
 };
 
 /* Returns the number of findings without which nothing can be profiled. */
-static unsigned print_findings(const struct finding *findings, size_t n)
+static unsigned print_findings(FILE *out, const struct finding *findings, size_t n)
 {
 	unsigned missing = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct finding *f = &findings[i];
 
-		printf("%-8s %-20s %s\n", finding_state_name(f->state), f->name, f->text);
+		fprintf(out, "%-8s %-20s %s\n", finding_state_name(f->state), f->name, f->text);
 		if (f->hint[0])
-			printf("%-8s %-20s -> %s\n", "", "", f->hint);
+			fprintf(out, "%-8s %-20s -> %s\n", "", "", f->hint);
 		missing += f->state == FINDING_MISSING;
 	}
 	return missing;
@@ -72,6 +73,7 @@ static size_t check_debug(int pid, struct finding *ret, size_t max)
 
 int cmd_doctor(int argc, char **argv)
 {
+	FILE *out;
 	const uint64_t tracing = CAP_BIT_BPF | CAP_BIT_PERFMON;
 	struct finding findings[MAX_FINDINGS];
 	struct doctor_options o = {0};
@@ -97,7 +99,9 @@ int cmd_doctor(int argc, char **argv)
 		n += attach_checks(pid, findings + n, MAX_FINDINGS - n);
 		n += check_debug(pid, findings + n, MAX_FINDINGS - n);
 	}
-	missing = print_findings(findings, n);
+	out = printable_open(stdout);
+	missing = print_findings(out, findings, n);
+	printable_close(out, stdout);
 	if (missing)
 		printf("cozbpf cannot profile here: %u of %zu checks failed\n", missing, n);
 	else

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "core/runs.h"
 
 int parse_sort(const char *name, enum sort_key *ret, struct error *e)
@@ -84,7 +85,7 @@ static int read_files(struct profile *p, const struct sources *s, struct error *
 		s->end[i] = p->n_runs;
 	}
 	if (p->n_skipped)
-		fprintf(stderr, "cozbpf: warning: %zu record%s not understood and skipped\n", p->n_skipped, p->n_skipped == 1 ? "" : "s");
+		cmd_say("warning: %zu record%s not understood and skipped", p->n_skipped, p->n_skipped == 1 ? "" : "s");
 	return 0;
 }
 
@@ -143,7 +144,7 @@ static int drop_twins(struct profile *p, struct sources *s, struct error *e)
 		}
 	}
 	if (n) {
-		fprintf(stderr, "cozbpf: warning: %zu run%s there twice and counted once, such as one of '%s' that is in '%s' as well\n", n,
+		cmd_say("warning: %zu run%s there twice and counted once, such as one of '%s' that is in '%s' as well", n,
 		    n == 1 ? " is" : "s are", file_of(s, last), file_of(s, twins[last]));
 		drop(p, s, dropped);
 	}
@@ -180,12 +181,10 @@ static int check_builds(const struct profile *p, const struct sources *s, const 
 	if (runs_other_build(p, &a, &b)) {
 		if (!o->mixed_builds)
 			return refuse_builds(p, s, a, b, e);
-		fprintf(stderr, "cozbpf: warning: runs of %zu builds are added: a line of one need not be the same in another\n",
-		    runs_count_builds(p));
+		cmd_say("warning: runs of %zu builds are added: a line of one need not be the same in another", runs_count_builds(p));
 	}
 	if (unknown && p->n_runs > 1 && (s->n > 1 || unknown < p->n_runs))
-		fprintf(stderr, "cozbpf: warning: %zu of %zu runs do not say their build (Coz's never do) and are taken for the same\n",
-		    unknown, p->n_runs);
+		cmd_say("warning: %zu of %zu runs do not say their build (Coz's never do) and are taken for the same", unknown, p->n_runs);
 	return 0;
 }
 
@@ -204,8 +203,7 @@ static int move_sources(struct profile *p, const struct input_options *o, struct
 		if (n < 0)
 			return out_of_memory(e);
 		if (!n)
-			fprintf(stderr, "cozbpf: warning: no source lies below '%.*s'\n", (int)(equals - o->sources.items[i]),
-			    o->sources.items[i]);
+			cmd_say("warning: no source lies below '%.*s'", (int)(equals - o->sources.items[i]), o->sources.items[i]);
 	}
 	return 0;
 }
@@ -219,11 +217,11 @@ static int tell_moved(const struct profile *p, const struct sources *s, struct e
 
 	if (moved < 0)
 		return out_of_memory(e);
-	if (moved)
-		fprintf(stderr,
-		    "cozbpf: warning: '%s' has no line in common with '%s', but lines that end alike: %s and %s\n"
-		    "cozbpf: hint: when these are the same file, --source-prefix OLD=NEW gives both one path\n",
-		    file_of(s, run), file_of(s, 0), b, a);
+	if (moved) {
+		cmd_say("warning: '%s' has no line in common with '%s', but lines that end alike: %s and %s", file_of(s, run),
+		    file_of(s, 0), b, a);
+		cmd_say("hint: when these are the same file, --source-prefix OLD=NEW gives both one path");
+	}
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "cmd/lines.h"
 #include "cmd/options.h"
 #include "cmd/target_file.h"
+#include "core/printable.h"
 #include "core/profile.h"
 #include "symbols/symbols.h"
 
@@ -150,25 +151,26 @@ static int count_lines(struct line_map *map, const char *profile, struct listed_
 	return 0;
 }
 
-static void print_line(const struct listed_line *l, bool samples)
+static void print_line(FILE *out, const struct listed_line *l, bool samples)
 {
-	printf("%s:%u\t%zu", l->line->file, l->line->line, l->n_ranges);
+	fprintf(out, "%s:%u\t%zu", l->line->file, l->line->line, l->n_ranges);
 	if (samples)
-		printf("\t%llu", (unsigned long long)l->samples);
-	putchar('\n');
+		fprintf(out, "\t%llu", (unsigned long long)l->samples);
+	putc('\n', out);
 }
 
-static void print_file(const struct listed_line *l, size_t n_lines, bool samples)
+static void print_file(FILE *out, const struct listed_line *l, size_t n_lines, bool samples)
 {
 	if (samples)
-		printf("%9llu ", (unsigned long long)l->file_samples);
-	printf("%7zu  %s\n", n_lines, l->line->file);
+		fprintf(out, "%9llu ", (unsigned long long)l->file_samples);
+	fprintf(out, "%7zu  %s\n", n_lines, l->line->file);
 }
 
 static int print_lines(struct line_map *map, const struct lines_options *o, struct error *e)
 {
 	size_t n = map->n_lines - 1, in_file = 0, files = 0;
 	struct listed_line *lines = calloc(n, sizeof(*lines));
+	FILE *out;
 
 	if (!lines)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -176,19 +178,21 @@ static int print_lines(struct line_map *map, const struct lines_options *o, stru
 		free(lines);
 		return -1;
 	}
+	out = cmd_stdout();
 	for (size_t i = 0; i < n; i++) {
 		in_file++;
 		if (o->verbose)
-			print_line(&lines[i], o->profile);
+			print_line(out, &lines[i], o->profile);
 		if (i + 1 < n && lines[i + 1].line->file == lines[i].line->file)
 			continue;
 		if (!o->verbose)
-			print_file(&lines[i], in_file, o->profile);
+			print_file(out, &lines[i], in_file, o->profile);
 		files++;
 		in_file = 0;
 	}
 	free(lines);
-	fprintf(stderr, "cozbpf: %zu line%s in %zu file%s can be selected\n", n, n == 1 ? "" : "s", files, files == 1 ? "" : "s");
+	printable_close(out, stdout);
+	cmd_say("%zu line%s in %zu file%s can be selected", n, n == 1 ? "" : "s", files, files == 1 ? "" : "s");
 	return 0;
 }
 
@@ -276,7 +280,10 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	if (open_binary(o, pid, path, &object, e))
 		return -1;
 	if (o->points) {
-		ret = lines_print_points(object, e);
+		FILE *out = cmd_stdout();
+
+		ret = lines_print_points(out, object, e);
+		printable_close(out, stdout);
 	} else if (line_map_init(&map)) {
 		ret = error_set(e, EXIT_OTHER, "out of memory");
 	} else {

@@ -3,12 +3,13 @@
 #ifndef COZBPF_LINES_H
 #define COZBPF_LINES_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/errors.h"
 #include "symbols/symbols.h"
 
 /* Prints a line for each place: its kind, a tab, and what -P takes. -1 with @e when there is none. */
-int lines_print_points(struct object *o, struct error *e);
+int lines_print_points(FILE *out, struct object *o, struct error *e);
 
 #endif

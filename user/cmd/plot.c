@@ -105,7 +105,7 @@ static int write_file(
 	if (ret && !stat(output, &st) && S_ISREG(st.st_mode))
 		unlink(output);
 	if (!ret)
-		fprintf(stderr, "cozbpf: the page is '%s'\n", output);
+		cmd_say("the page is '%s'", output);
 	return ret;
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "core/estimate.h"
 #include "core/line_counts.h"
+#include "core/printable.h"
 #include "report/report.h"
 
 struct report_options {
@@ -58,11 +59,15 @@ static int written(int failed, struct error *e)
 static int print_folded(const struct profile *p, struct error *e)
 {
 	struct line_counts counts;
+	FILE *out;
 	int ret;
 
 	if (line_counts_init(&counts, p))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	ret = written(report_folded(stdout, &counts), e);
+	out = cmd_stdout();
+	ret = report_folded(out, &counts);
+	printable_close(out, stdout);
+	ret = written(ret, e);
 	if (!ret && !counts.n) {
 		error_set(e, EXIT_NO_RESULT, "the profile holds no samples of lines");
 		ret = error_hint(e, "they are written when a run ends; was it killed?");
@@ -77,11 +82,14 @@ static int print_report(const struct profile *p, const struct report_options *o,
 	struct estimate_options options = {.seed = 1, .sort = sort};
 	struct text_options text = terminal_options();
 	struct estimate estimate;
+	FILE *out;
 	int ret;
 
 	if (estimate_profile(p, &options, &estimate))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	ret = o->json ? report_json(stdout, &estimate) : o->csv ? report_csv(stdout, &estimate) : report_text(stdout, &estimate, &text);
+	out = cmd_stdout();
+	ret = o->json ? report_json(out, &estimate) : o->csv ? report_csv(out, &estimate) : report_text(stdout, &estimate, &text);
+	printable_close(out, stdout);
 	ret = written(ret, e);
 	if (!ret)
 		ret = estimate_reason(p, &estimate, e);

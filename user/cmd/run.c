@@ -88,7 +88,7 @@ void run_say(const struct runner *r, const char *format, ...)
 	va_end(args);
 	if (text && !run_view_keeps(r, text)) {
 		run_progress_clear(r);
-		fprintf(stderr, "cozbpf: %s\n", text);
+		cmd_say("%s", text);
 	}
 	free(text);
 }

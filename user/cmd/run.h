@@ -22,6 +22,7 @@
 #include "target/inject.h"
 #include "target/launch.h"
 #include "target/maps.h"
+#include "target/quota.h"
 
 /* One virtual-time bucket takes in the whole run: end-to-end needs the sum only (2^42 ns are 73 minutes x 1024 buckets). */
 #define END_TO_END_SHIFT 42
@@ -108,8 +109,8 @@ struct runner {
 	struct unwinder *unwinder; /* run_unwind.c */
 	uint64_t probe_cost_ns;
 	uint64_t visit_cost_ns[VISIT_SORTS];
-	unsigned visit_costs_known;    /* bit set */
-	struct line_object_file *seen; /* files looked at and found out of scope */
+	unsigned visit_costs_known; /* bit set */
+	struct seen_file *seen;     /* files looked at */
 	size_t n_seen;
 
 	struct schedule schedule;
@@ -137,8 +138,10 @@ struct runner {
 	uint64_t dropped;
 	double busy_sum; /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
 	unsigned busy_n;
-	uint64_t throttled_before, throttled_ns; /* by a CPU quota: at the start of this run; in all runs */
-	struct cpu_use use_before;               /* up to the end of the run before */
+	struct quota quota;        /* of the target's control groups, in this run */
+	uint64_t quota_ns;         /* when to read on */
+	uint64_t throttled_ns;     /* by CPU quotas, in all runs that have ended */
+	struct cpu_use use_before; /* up to the end of the run before */
 	uint32_t run;
 	bool profiling;
 	bool interrupted;
@@ -183,6 +186,7 @@ void run_teardown(struct runner *r);
 /* run_objects.c: which processes map what; objects that come later. */
 void run_on_event(const struct cozbpf_event *event, void *arg);
 void run_map_process(struct runner *r, int pid);
+void run_warn_build(const struct runner *r, int pid, const char *path); /* before a file is added: where another at this path was added */
 struct process *run_add_process(struct runner *r, int pid, uint64_t interval_ns); /* NULL: out of memory */
 bool run_has_process(struct runner *r, int pid);
 #define RUN_RESCAN_LAST_NS 500000000ULL /* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */

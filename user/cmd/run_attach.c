@@ -14,7 +14,6 @@
 #include "target/cgroup.h"
 #include "target/owner.h"
 #include "target/procfs.h"
-#include "target/quota.h"
 
 #define MAX_MEMBERS 1024     /* processes of a control group */
 #define JOIN_NS 100000000ULL /* how often it is looked who has joined the group */
@@ -88,7 +87,7 @@ void run_attach_deinit(struct runner *r)
 int run_attach_object(const struct runner *r, const char *path, struct object **ret, struct error *e)
 {
 	char root[64], file[PATH_MAX + 64], seen[PATH_MAX];
-	struct object_place place = {file, seen, root, 0};
+	struct object_place place = {file, seen, root};
 	int pid = r->attached[0].pid;
 
 	if (maps_resolve(pid, path, seen, sizeof(seen)))
@@ -103,28 +102,25 @@ int run_attach_object(const struct runner *r, const char *path, struct object **
 	return object_open_at(&place, ret, e);
 }
 
-static bool has_lines(const struct runner *r, const char *path)
-{
-	for (size_t i = 0; i < r->lines.n_objects; i++)
-		if (!strcmp(r->lines.objects[i].path, path))
-			return true;
-	return false;
-}
-
 /* The lines of a program attached to. The first one is MAIN where a progress point names no binary. */
 static int add_lines(struct runner *r, int pid, struct error *e)
 {
 	struct object *o = NULL;
+	struct line_object identity;
 	char path[PATH_MAX];
 	size_t n = 0;
 	int err = 0;
 
 	if (target_program(pid, path, sizeof(path), e))
 		return -1;
-	if (has_lines(r, path))
-		return 0;
 	if (target_object(pid, path, &o, e))
 		return e->status ? -1 : error_set(e, EXIT_OTHER, "process %d has no code of '%s' mapped", pid, path);
+	identity = object_identity(o);
+	if (line_map_find_object(&r->lines, &identity) >= 0) {
+		object_close(o);
+		return 0;
+	}
+	run_warn_build(r, pid, path);
 	if (scope_has_binary(&r->scope, path, true))
 		err = object_add_lines(o, &r->scope, &r->lines, &n, e);
 	if (r->o.verbose && !err)
@@ -196,6 +192,7 @@ void run_attach_join(struct runner *r, uint64_t now)
 			run_say(r, "%s", e.cause);
 		session_add_lines(r->session, &r->lines, &e);
 		run_map_process(r, pids[i]);
+		quota_watch(&r->quota, pids[i]);
 		any = true;
 	}
 	if (any && session_adopt(r->session, &e))

@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "core/estimate.h"
+#include "core/printable.h"
 #include "report/report.h"
 
 #define PROGRESS_NS 500000000ULL /* between two progress lines */
@@ -34,7 +35,7 @@ void run_progress_line(struct runner *r, uint64_t now)
 {
 	uint64_t visits = 0, seconds = (now - r->started_ns) / 1000000000ULL;
 	struct winsize size = {0};
-	char text[400];
+	char text[400], *shown;
 	int columns;
 
 	if (!shows_progress(r) || now < r->progress_at_ns)
@@ -47,7 +48,9 @@ void run_progress_line(struct runner *r, uint64_t now)
 	snprintf(text, sizeof(text),
 	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %zu experiments, %" PRIu64 " visits, %" PRIu64 " samples in scope%s", seconds / 60,
 	    seconds % 60, r->run + 1, r->profile.n_experiments, visits, (uint64_t)session_control(r->session)->in_scope, r->leader);
-	fprintf(stderr, "\r\033[K%.*s", columns, text);
+	shown = printable_text(text); /* the leader's path is the target's */
+	fprintf(stderr, "\r\033[K%.*s", columns, shown ? shown : "");
+	free(shown);
 	fflush(stderr);
 	r->progress_shown = true;
 }
@@ -306,9 +309,8 @@ static void warn_throttled(const struct runner *r)
 	if (r->throttled_ns * 100 <= ran * THROTTLED_PCT)
 		return;
 	run_say(r,
-	    "warning: a CPU quota held the program's control group back for %.1f s, CPUs added up, of %.1f s%s; raise cpu.max while "
-	    "profiling, or expect gains that "
-	    "are too small",
+	    "warning: a CPU quota held the program's control group back for %.1f s, CPUs added up, of %.1f s%s; raise the quota "
+	    "(cpu.max, cpu.cfs_quota_us) while profiling, or expect gains that are too small",
 	    (double)r->throttled_ns / 1e9, (double)ran / 1e9,
 	    r->o.sleep_pauses ? "" : ", and pauses use it up as well (--sleep-pauses does less)");
 }

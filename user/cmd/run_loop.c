@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "target/owner.h"
-#include "target/quota.h"
 #include "target/tracee.h"
 
 #define TICK_NS 250000000ULL       /* at least that often: progress line, mappings */
 #define TICK_UNWIND_NS 10000000ULL /* while tables for unwinding are being made */
 #define TICK_LATE_MS 20            /* while a thread is yet to stop, to be let go */
+#define QUOTA_NS 250000000ULL      /* how often throttled time is read on: a few files, 20 us each */
 
 /* Signals that we take in their place: those that somebody sends to us are meant for the command. */
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
@@ -122,10 +122,15 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 		run_view_lost(r);
 }
 
-/* Whose CPU quota holds the target back; a command begins in our group. */
-static int quota_process(const struct runner *r)
+/* Whose CPU quotas hold the target back; a command begins in our group. */
+static void watch_quotas(struct runner *r)
 {
-	return r->attached ? r->attached[0].pid : getpid();
+	quota_deinit(&r->quota);
+	if (!r->attached)
+		quota_watch(&r->quota, getpid());
+	for (unsigned i = 0; i < r->n_attached; i++)
+		quota_watch(&r->quota, r->attached[i].pid);
+	r->quota_ns = r->started_ns + QUOTA_NS;
 }
 
 static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
@@ -133,7 +138,8 @@ static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
 	if (!r->profiling)
 		return;
 	run_end(r, now, target_ended);
-	r->throttled_ns += quota_throttled_ns(quota_process(r)) - r->throttled_before;
+	quota_update(&r->quota);
+	r->throttled_ns += quota_throttled_ns(&r->quota);
 	run_write_totals(r, now);
 	r->profiling = false;
 }
@@ -143,7 +149,7 @@ bool run_watch(struct runner *r)
 	uint64_t end, now, due;
 
 	r->started_ns = monotonic_ns();
-	r->throttled_before = quota_throttled_ns(quota_process(r));
+	watch_quotas(r);
 	end = r->o.duration_ns ? r->started_ns + r->o.duration_ns : UINT64_MAX;
 	r->profiling = true;
 	run_view_open(r);
@@ -160,6 +166,10 @@ bool run_watch(struct runner *r)
 			break;
 		run_rescan(r, now);
 		run_attach_join(r, now);
+		if (now >= r->quota_ns) {
+			quota_update(&r->quota);
+			r->quota_ns = now + QUOTA_NS;
+		}
 		if (run_settled(r, now))
 			break;
 		run_look(r, now);

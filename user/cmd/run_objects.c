@@ -15,65 +15,93 @@
 #define RESCAN_FIRST_NS 5000000ULL   /* the loader maps a program's libraries within milliseconds of the exec */
 #define RESCAN_RARE_NS 8000000000ULL /* where libraries are not in scope, and only their unwind tables are missing */
 
-/* A file that was looked at and has no lines in scope, so that it is not opened again. */
-struct line_object_file {
-	uint64_t ino;
+/* A file that processes map, so that it is opened but once. */
+struct seen_file {
+	uint64_t dev, ino; /* as maps says */
 	char *path;
+	int object; /* its index in the line map; -1: it is not in scope, or cannot be read */
 };
 
-static bool is_seen(const struct runner *r, const struct map_entry *m)
+static const struct seen_file *find_seen(const struct runner *r, const struct map_entry *m)
 {
 	for (size_t i = 0; i < r->n_seen; i++)
-		if (r->seen[i].ino == m->ino && !strcmp(r->seen[i].path, m->path))
-			return true;
-	return false;
+		if (r->seen[i].dev == m->dev && r->seen[i].ino == m->ino && !strcmp(r->seen[i].path, m->path))
+			return &r->seen[i];
+	return NULL;
 }
 
-static void mark_seen(struct runner *r, const struct map_entry *m)
+static void mark_seen(struct runner *r, const struct map_entry *m, int object)
 {
-	struct line_object_file *bigger = realloc(r->seen, (r->n_seen + 1) * sizeof(*bigger));
+	struct seen_file *bigger = realloc(r->seen, (r->n_seen + 1) * sizeof(*bigger));
 
 	if (!bigger)
 		return;
 	r->seen = bigger;
-	r->seen[r->n_seen++] = (struct line_object_file){m->ino, strdup(m->path)};
+	bigger[r->n_seen] = (struct seen_file){m->dev, m->ino, strdup(m->path), object};
+	r->n_seen += bigger[r->n_seen].path != NULL;
 }
 
-/* Index of the map's object for a mapping, or -1. Device numbers in maps are not always those of stat (overlay, btrfs): inode and path tell. */
-static int find_object(const struct runner *r, const struct map_entry *m)
+static bool has_path(const struct runner *r, const char *path)
 {
 	for (size_t i = 0; i < r->lines.n_objects; i++)
-		if (r->lines.objects[i].ino == m->ino && !strcmp(r->lines.objects[i].path, m->path))
-			return (int)i;
-	return -1;
+		if (!strcmp(r->lines.objects[i].path, path))
+			return true;
+	return false;
+}
+
+void run_warn_build(const struct runner *r, int pid, const char *path)
+{
+	if (has_path(r, path))
+		run_say(r, "warning: process %d runs another build of '%s' than was there at the start: the profile mixes both", pid, path);
+}
+
+/* An object that is not in the line map: its index there, or -1 with @e. */
+static int add_object(struct runner *r, int pid, const struct map_entry *m, struct object *o, struct error *e)
+{
+	size_t n = 0, objects = r->lines.n_objects;
+
+	run_warn_build(r, pid, m->path);
+	if (object_add_lines(o, &r->scope, &r->lines, &n, e) || session_add_lines(r->session, &r->lines, e))
+		return -1;
+	if (r->o.verbose)
+		run_say(r, "'%s': %zu lines in scope", m->path, n);
+	return (int)objects;
 }
 
 /* Reads an object seen for the first time. Its index, or -1 when it is not in scope or cannot be read (said once). */
 static int read_object(struct runner *r, int pid, const struct map_entry *m)
 {
-	struct object_place place = {m->file, m->path, "", m->ino};
+	char root[64];
+	struct object_place place = {m->file, m->path, root};
+	struct line_object identity;
 	struct object *o = NULL;
 	struct error e = {0};
-	size_t n = 0, objects = r->lines.n_objects;
-	char root[64];
+	int ret = -1;
 
-	bool is_main = !strcmp(m->path, r->path);
-
-	if (is_seen(r, m) || !scope_has_binary(&r->scope, m->path, is_main))
+	if (!has_path(r, m->path) && !scope_has_binary(&r->scope, m->path, !strcmp(m->path, r->path)))
 		return -1;
-	mark_seen(r, m);
-	if (is_main)
-		run_say(
-		    r, "warning: process %d runs another build of '%s' than was there at the start: the profile mixes both", pid, m->path);
 	maps_root(pid, root, sizeof(root));
-	place.root = root;
-	if (object_open_at(&place, &o, &e) || object_add_lines(o, &r->scope, &r->lines, &n, &e) ||
-	    session_add_lines(r->session, &r->lines, &e))
+	if (!object_open_at(&place, &o, &e)) {
+		identity = object_identity(o);
+		ret = line_map_find_object(&r->lines, &identity);
+		if (ret < 0)
+			ret = add_object(r, pid, m, o, &e);
+	}
+	if (ret < 0)
 		run_say(r, "warning: '%s' in process %d stays out of scope: %s", m->path, pid, e.cause);
-	else if (r->o.verbose)
-		run_say(r, "'%s': %zu lines in scope", m->path, n);
 	object_close(o);
-	return r->lines.n_objects > objects ? (int)objects : -1;
+	return ret;
+}
+
+/* Index of the map's object for a mapping, or -1. */
+static int find_object(struct runner *r, int pid, const struct map_entry *m)
+{
+	const struct seen_file *seen = find_seen(r, m);
+	int ret = seen ? seen->object : read_object(r, pid, m);
+
+	if (!seen)
+		mark_seen(r, m, ret);
+	return ret;
 }
 
 static struct process **find_process(struct runner *r, int pid)
@@ -124,9 +152,7 @@ void run_map_process(struct runner *r, int pid)
 		return;
 	object = calloc(n + 1, sizeof(*object));
 	for (size_t i = 0; object && i < n; i++) {
-		object[i] = find_object(r, &all[i]);
-		if (object[i] < 0)
-			object[i] = read_object(r, pid, &all[i]);
+		object[i] = find_object(r, pid, &all[i]);
 		run_points_mapped(r, pid, &all[i], object[i] >= 0);
 	}
 	if (r->o.sync_uprobe && p && !p->probed)

@@ -7,9 +7,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
 
 #include "core/paths.h"
 #include "core/probe_args.h"
@@ -17,10 +20,16 @@
 #include "symbols/cheapsite.h"
 #include "symbols/symbols.h"
 
-/* A file as stat() knows it: what is in maps differs from that on some file systems. */
+/*
+ * A file as stat() knows it: what is in maps differs from that on some file systems. Containers of one image see its files through overlays of their own,
+ * each with a device number, but a probe goes to the file below, once for all: a second one would count each visit twice.
+ */
 struct file_id {
 	dev_t dev;
-	ino_t ino;
+	ino_t ino; /* on an overlay that of the file below */
+	bool is_overlay;
+	off_t size;
+	struct timespec changed; /* of two files below with the same number, on two file systems, this differs */
 };
 
 /* A spec that serves a point, or the markers of coz.h, which make points of their own. */
@@ -40,18 +49,27 @@ struct place {
 
 static bool file_identify(const char *file, struct file_id *ret)
 {
+	struct statfs fs;
 	struct stat st;
 
 	if (stat(file, &st))
 		return false;
-	*ret = (struct file_id){st.st_dev, st.st_ino};
+	*ret = (struct file_id){st.st_dev, st.st_ino, !statfs(file, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC, st.st_size, st.st_ctim};
 	return true;
+}
+
+static bool is_same_file(const struct file_id *a, const struct file_id *b)
+{
+	if (a->ino != b->ino)
+		return false;
+	return a->dev == b->dev || (a->is_overlay && b->is_overlay && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+				       a->changed.tv_nsec == b->changed.tv_nsec);
 }
 
 static bool has_file(const struct place *p, struct file_id id)
 {
 	for (size_t i = 0; i < p->n_files; i++)
-		if (p->files[i].dev == id.dev && p->files[i].ino == id.ino)
+		if (is_same_file(&p->files[i], &id))
 			return true;
 	return false;
 }
@@ -290,7 +308,7 @@ static bool is_for(const struct runner *r, const struct place *p, const struct m
 static void place_in_mapped(struct runner *r, struct place *p, int pid, const struct map_entry *m)
 {
 	char root[64];
-	struct object_place at = {m->file, m->path, root, m->ino};
+	struct object_place at = {m->file, m->path, root};
 	bool was_placed = p->is_placed;
 	struct object *o = NULL;
 	struct error e = {0};

@@ -166,6 +166,7 @@ void run_teardown(struct runner *r)
 	run_sync_deinit(r);
 	run_unwind_deinit(r);
 	run_attach_deinit(r);
+	quota_deinit(&r->quota);
 	free(r->counts_before);
 	free(r->free_before);
 	free(r->o.speedups);

@@ -13,8 +13,9 @@
 
 #define COST_PCT 5 /* of the target's CPU time: more bends what is measured */
 
-/* Where the calls of one library are. */
+/* Where the calls of one library are. Containers have different ones at one path, and a probe put where the other has its calls would break them. */
 struct sync_sites {
+	uint64_t dev, ino; /* as maps says */
 	char *path;
 	uint64_t *offsets, *cookies;
 	size_t n;
@@ -46,24 +47,30 @@ static void add_sites(struct sync_sites *s, struct object *o, const struct sync_
 	free(sites);
 }
 
-static const struct sync_sites *find_sites(struct runner *r, const char *path, const char *file)
+static const struct sync_sites *find_sites(struct runner *r, const struct map_entry *m)
 {
 	struct sync_sites *s = r->sync;
 	struct error e = {0};
 	struct object *o;
 
-	while (s && strcmp(s->path, path))
+	while (s && (s->dev != m->dev || s->ino != m->ino || strcmp(s->path, m->path)))
 		s = s->next;
 	if (s)
 		return s;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->path = strdup(path);
+	s->path = strdup(m->path);
+	if (!s->path) {
+		free(s);
+		return NULL;
+	}
+	s->dev = m->dev;
+	s->ino = m->ino;
 	s->next = r->sync;
 	r->sync = s;
-	if (object_open(file, "", &o, &e)) {
-		run_say(r, "warning: no call of '%s' is probed: %s", path, e.cause);
+	if (object_open(m->file, "", &o, &e)) {
+		run_say(r, "warning: no call of '%s' is probed: %s", m->path, e.cause);
 		return s;
 	}
 	for (size_t i = 0; i < n_sync_calls; i++)
@@ -82,7 +89,7 @@ static void measure_cost(struct runner *r)
 	if (r->probe_cost_ns || maps_read(getpid(), &maps, &n))
 		return;
 	for (size_t i = 0; i < n && !r->probe_cost_ns; i++) {
-		s = is_sync_library(maps[i].path) ? find_sites(r, maps[i].path, maps[i].file) : NULL;
+		s = is_sync_library(maps[i].path) ? find_sites(r, &maps[i]) : NULL;
 		if (s && s->unlock)
 			r->probe_cost_ns = session_probe_cost_ns(r->session, maps[i].file, s->unlock);
 	}
@@ -100,7 +107,7 @@ bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, s
 
 		if (!(is_static || is_sync_library(maps[i].path)) || (i && !strcmp(maps[i].path, maps[i - 1].path)))
 			continue;
-		s = find_sites(r, maps[i].path, maps[i].file);
+		s = find_sites(r, &maps[i]);
 		found = true;
 		if (!s || !s->n)
 			continue;

@@ -17,7 +17,7 @@
 #define ROWS_PER_FILE (1 << 19) /* libc has 25,000, libstdc++ 80,000 */
 
 struct unwind_file {
-	uint64_t ino;
+	uint64_t dev, ino;              /* as maps says */
 	char *path, *file;              /* as the process and as we see it */
 	struct cozbpf_unwind_row *rows; /* made, and not yet in the kernel's table */
 	size_t n;
@@ -110,7 +110,7 @@ void run_unwind_slice(struct runner *r, const struct map_entry *m, struct cozbpf
 	if (!u)
 		return;
 	pthread_mutex_lock(&u->lock);
-	for (f = &u->files; *f && ((*f)->ino != m->ino || strcmp((*f)->path, m->path)); f = &(*f)->next)
+	for (f = &u->files; *f && ((*f)->dev != m->dev || (*f)->ino != m->ino || strcmp((*f)->path, m->path)); f = &(*f)->next)
 		;
 	if (*f) {
 		ret->unwind_first = (*f)->first;
@@ -118,6 +118,7 @@ void run_unwind_slice(struct runner *r, const struct map_entry *m, struct cozbpf
 	} else {
 		*f = calloc(1, sizeof(**f));
 		if (*f) {
+			(*f)->dev = m->dev;
 			(*f)->ino = m->ino;
 			(*f)->path = strdup(m->path);
 			(*f)->file = strdup(m->file);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "report/screen.h"
 #include "target/procfs.h"
 
@@ -208,7 +209,7 @@ void run_view_close(struct runner *r)
 	v->screen = NULL;
 	for (; v->n_printed < v->n_messages; v->n_printed++)
 		if (v->shares_stderr)
-			fprintf(stderr, "cozbpf: %s\n", v->messages[v->n_printed]);
+			cmd_say("%s", v->messages[v->n_printed]);
 }
 
 void run_view_deinit(struct runner *r)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,20 @@ int target_pid(const char *text, int *ret, struct error *e)
 	return target_program(*ret, path, sizeof(path), e);
 }
 
+static bool is_deleted(const char *mapped, const char *path)
+{
+	size_t n = strlen(path);
+
+	return !strncmp(mapped, path, n) && !strcmp(mapped + n, " (deleted)");
+}
+
+/* Without the right to read what is mapped, a path is not followed where its file has gone: another may be there by now. */
+static int refuse_deleted(int pid, const char *path, struct error *e)
+{
+	error_set(e, EXIT_FORBIDDEN, "'%s' that process %d runs was replaced or deleted, and what is mapped may not be read", path, pid);
+	return error_hint(e, "run it with sudo, or grant CAP_CHECKPOINT_RESTORE, or restart the process");
+}
+
 int target_object(int pid, const char *path, struct object **ret, struct error *e)
 {
 	struct map_entry *maps = NULL;
@@ -77,9 +92,11 @@ int target_object(int pid, const char *path, struct object **ret, struct error *
 	maps_root(pid, root, sizeof(root));
 	if (!maps_read(pid, &maps, &n)) {
 		for (size_t i = 0; i < n && !found; i++) {
-			struct object_place place = {maps[i].file, maps[i].path, root, maps[i].ino};
+			struct object_place place = {maps[i].file, maps[i].path, root};
 
 			found = !strcmp(maps[i].path, path);
+			if (is_deleted(maps[i].path, path))
+				refuse_deleted(pid, path, e);
 			err = found ? object_open_at(&place, ret, e) : -1;
 		}
 	}

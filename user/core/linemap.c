@@ -323,6 +323,21 @@ int line_map_add_object(struct line_map *m, const struct line_object *o, const s
 	return 0;
 }
 
+static bool is_same_file(const struct line_object *a, const struct line_object *b)
+{
+	if (a->build_id_len && b->build_id_len)
+		return a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len);
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+int line_map_find_object(const struct line_map *m, const struct line_object *o)
+{
+	for (size_t i = 0; i < m->n_objects; i++)
+		if (!strcmp(m->objects[i].path, o->path) && is_same_file(&m->objects[i], o))
+			return (int)i;
+	return -1;
+}
+
 uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset)
 {
 	const struct line_range *r;

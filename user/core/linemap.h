@@ -27,7 +27,7 @@ struct line_object {
 	char *path;            /* as opened */
 	uint8_t build_id[20];  /* zero padded */
 	uint32_t build_id_len; /* 0: none */
-	uint64_t dev, ino;     /* of the file as opened */
+	uint64_t dev, ino;     /* of the file as opened, by stat(): what maps says differs from that on some file systems (btrfs) */
 	uint32_t first, count; /* its slice of line_map.ranges */
 };
 
@@ -53,6 +53,12 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 
 /* Adds an object with its unsorted ranges, which are sorted, clipped and merged here; on overlap the later one in the array wins. 0 or -errno. */
 int line_map_add_object(struct line_map *m, const struct line_object *o, const struct line_range *ranges, size_t n);
+
+/*
+ * Index of the object that @o is, by path, build id, dev and ino; -1: it is not there. Paths and inode numbers of two containers coincide; a build
+ * id tells where both have one (an image's file has a device in each container), else the device does. Paths count since scopes are made of them.
+ */
+int line_map_find_object(const struct line_map *m, const struct line_object *o);
 
 /* Line id at @offset of object @object, 0 for none. */
 uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset);

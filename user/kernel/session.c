@@ -81,6 +81,8 @@ static int fail_load(struct session *s, int err, struct error *e)
 	}
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
+	for (char *c = s->log; *c; c++)
+		*c = *c == '\n' ? ' ' : *c; /* a message is one line */
 	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "",
 	    s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
 	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");

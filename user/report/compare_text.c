@@ -7,6 +7,8 @@
 #include "report/compare.h"
 #include "report/words.h"
 
+#include "core/printable.h"
+
 #define WIDTH 100
 #define MIN_LABEL 12
 #define COLUMNS 66 /* of a ranking beside the line's name */
@@ -210,8 +212,9 @@ static void print_ranking(FILE *out, const struct comparison *c, const char *pro
 		fputs("\nno line has enough data to be ranked\n", out);
 }
 
-int compare_text(FILE *out, const struct compare_report *r, const struct text_options *o)
+int compare_text(FILE *to, const struct compare_report *r, const struct text_options *o)
 {
+	FILE *out = printable_open(to);
 	const struct comparison *c = r->comparison;
 
 	print_side(out, "before", r->before_name, r->before);
@@ -229,5 +232,6 @@ int compare_text(FILE *out, const struct compare_report *r, const struct text_op
 		}
 		print_ranking(out, c, p->progress, p->is_latency, o->width > 0 ? o->width : WIDTH);
 	}
-	return ferror(out) ? -1 : 0;
+	printable_close(out, to);
+	return ferror(to) ? -1 : 0;
 }

@@ -9,6 +9,8 @@
 
 #include "report/words.h"
 
+#include "core/printable.h"
+
 #define DEFAULT_WIDTH 100
 #define MIN_LABEL 12     /* columns of the line's name, however narrow the screen */
 #define CURVE_WIDE 20    /* columns of a curve: one for each of Coz's speedups */
@@ -208,8 +210,9 @@ static void print_legend(const struct layout *l)
 		fprintf(l->out, "latency: its speedup is the share of the mean saved; times are those of the program without the delays\n");
 }
 
-int report_text(FILE *out, const struct estimate *e, const struct text_options *o)
+int report_text(FILE *to, const struct estimate *e, const struct text_options *o)
 {
+	FILE *out = printable_open(to);
 	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_directories(e)};
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
 	bool ranked = false;
@@ -236,5 +239,6 @@ int report_text(FILE *out, const struct estimate *e, const struct text_options *
 	}
 	if (ranked)
 		print_legend(&l);
-	return ferror(out) ? -1 : 0;
+	printable_close(out, to);
+	return ferror(to) ? -1 : 0;
 }

@@ -113,11 +113,10 @@ int object_add_lines(struct object *o, const struct scope *scope, struct line_ma
 {
 	struct line_loader l = {.o = o, .map = map};
 	struct table_visitor visitor = {load_table, load_sequence, load_done, &l};
-	struct line_object object = {.path = o->path, .build_id_len = o->build_id_len, .dev = o->dev, .ino = o->ino};
+	struct line_object object = object_identity(o);
 	int err;
 
 	*n_lines = 0;
-	memcpy(object.build_id, o->build_id, sizeof(object.build_id));
 	source_set_init(&l.sources, pick_in_scope, scope);
 	inliner_init(&l.inliner, &o->sections, call_site, &l);
 	err = tables_visit(o, &visitor, e);

@@ -296,7 +296,7 @@ static int open_main(struct object *o, struct error *e)
 	}
 	if (!fstat(o->main.fd, &st)) {
 		o->dev = st.st_dev;
-		o->ino = o->ino ? o->ino : st.st_ino;
+		o->ino = st.st_ino;
 	}
 	o->build_id_len = elf_build_id(o->main.elf, o->build_id);
 	if (read_segments(o) || read_code(o))
@@ -308,7 +308,7 @@ static int open_main(struct object *o, struct error *e)
 
 int object_open(const char *path, const char *root, struct object **ret, struct error *e)
 {
-	const struct object_place place = {path, path, root, 0};
+	const struct object_place place = {path, path, root};
 
 	return object_open_at(&place, ret, e);
 }
@@ -323,7 +323,6 @@ int object_open_at(const struct object_place *place, struct object **ret, struct
 	o->file = strdup(place->file);
 	o->path = strdup(place->path);
 	o->root = strdup(place->root ? place->root : "");
-	o->ino = place->ino;
 	if (!o->file || !o->path || !o->root) {
 		object_close(o);
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -392,6 +391,14 @@ bool object_has_text(const struct object *o, const char *text)
 	struct bytes rodata = elf_section(o->main.elf, ".rodata");
 
 	return rodata.data && memmem(rodata.data, rodata.size, text, strlen(text) + 1);
+}
+
+struct line_object object_identity(const struct object *o)
+{
+	struct line_object ret = {.path = o->path, .build_id_len = o->build_id_len, .dev = o->dev, .ino = o->ino};
+
+	memcpy(ret.build_id, o->build_id, sizeof(ret.build_id));
+	return ret;
 }
 
 uint32_t object_build_id(const struct object *o, uint8_t id[20])

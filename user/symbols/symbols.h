@@ -22,7 +22,6 @@ struct object_place {
 	const char *file; /* what is opened, such as /proc/PID/map_files/...; and what probes are placed in */
 	const char *path; /* as the process sees it: for messages, patterns and its directory */
 	const char *root; /* as for object_open() */
-	uint64_t ino;     /* as its mappings have it; 0: that of the file */
 };
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
@@ -35,6 +34,7 @@ bool object_is_static(const struct object *o);                    /* no PT_INTER
 bool object_is_go(const struct object *o);                        /* made by the Go compiler, whose stacks move */
 bool object_has_text(const struct object *o, const char *text);   /* a string constant, as it stands between zero bytes */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
+struct line_object object_identity(const struct object *o);       /* for line_map_find_object(); the path is the object's */
 
 /*
  * Adds the object with all its lines in @scope to @map. Inlined functions of out-of-scope files belong to their in-scope call site

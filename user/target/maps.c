@@ -90,7 +90,7 @@ static void find_file(int tid, const char *root, struct map_entry *m)
 	if (!gone && !*root)
 		return;
 	snprintf(m->file, sizeof(m->file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, m->start, m->end);
-	if (access(m->file, R_OK))
+	if (faccessat(AT_FDCWD, m->file, R_OK, AT_EACCESS)) /* access() leaves capabilities out that a user has been given */
 		snprintf(m->file, sizeof(m->file), "%s%s", root, m->path);
 	else if (gone)
 		m->path[n - cut] = 0;

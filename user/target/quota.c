@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+struct quota_group {
+	char *folder; /* of the group, with its cpu.stat */
+	dev_t dev;
+	ino_t ino;
+	uint64_t first_ns, last_ns; /* held back since it was made: when the watch began, and as last read */
+};
 
 /* From the text of a cpu.stat file. */
 static uint64_t parse_stat(const char *text)
@@ -26,38 +34,61 @@ static uint64_t parse_stat(const char *text)
 	return 0;
 }
 
-static uint64_t read_stat(const char *folder)
+/* What the group was ever held back for. False: it has gone, or has no such file. */
+static bool read_stat(const char *folder, uint64_t *ret)
 {
 	char path[PATH_MAX], text[4096];
 	FILE *in;
 	size_t n;
 
 	if (snprintf(path, sizeof(path), "%s/cpu.stat", folder) >= (int)sizeof(path))
-		return 0;
+		return false;
 	in = fopen(path, "re");
 	if (!in)
-		return 0;
+		return false;
 	n = fread(text, 1, sizeof(text) - 1, in);
 	fclose(in);
 	text[n] = 0;
-	return parse_stat(text);
+	*ret = parse_stat(text);
+	return n;
 }
 
-/* A group and all above it: the quota of any of them holds the process back. */
-static uint64_t sum_upwards(const char *mount, const char *group)
+/* A hierarchy may be mounted more than once: its folders are known by their inodes. */
+static void add_group(struct quota *q, const char *folder)
+{
+	struct quota_group g = {0}, *bigger;
+	struct stat st;
+
+	if (stat(folder, &st) || !read_stat(folder, &g.first_ns))
+		return;
+	for (size_t i = 0; i < q->n; i++)
+		if (q->groups[i].dev == st.st_dev && q->groups[i].ino == st.st_ino)
+			return;
+	bigger = realloc(q->groups, (q->n + 1) * sizeof(*bigger));
+	if (!bigger)
+		return;
+	q->groups = bigger;
+	g.dev = st.st_dev;
+	g.ino = st.st_ino;
+	g.last_ns = g.first_ns;
+	g.folder = strdup(folder);
+	if (g.folder)
+		bigger[q->n++] = g;
+}
+
+static void add_upwards(struct quota *q, const char *mount, const char *group)
 {
 	char folder[PATH_MAX];
 	size_t root = strlen(mount);
-	uint64_t sum = 0;
 
 	if (snprintf(folder, sizeof(folder), "%s%s", mount, strcmp(group, "/") ? group : "") >= (int)sizeof(folder))
-		return 0;
+		return;
 	while (1) {
 		char *slash = strrchr(folder, '/');
 
-		sum += read_stat(folder);
+		add_group(q, folder);
 		if (strlen(folder) <= root || !slash)
-			return sum;
+			return;
 		*slash = 0;
 	}
 }
@@ -90,20 +121,44 @@ static bool find_group(int pid, bool v2, char *ret, size_t size)
 	return found;
 }
 
-uint64_t quota_throttled_ns(int pid)
+void quota_watch(struct quota *q, int pid)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *m;
-	uint64_t sum = 0;
 
 	while (mounts && (m = getmntent(mounts))) {
 		bool v2 = !strcmp(m->mnt_type, "cgroup2");
 		char group[PATH_MAX];
 
 		if ((v2 || (!strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "cpu"))) && find_group(pid, v2, group, sizeof(group)))
-			sum += sum_upwards(m->mnt_dir, group);
+			add_upwards(q, m->mnt_dir, group);
 	}
 	if (mounts)
 		endmntent(mounts);
+}
+
+void quota_update(struct quota *q)
+{
+	uint64_t ns;
+
+	for (size_t i = 0; i < q->n; i++)
+		if (read_stat(q->groups[i].folder, &ns) && ns > q->groups[i].last_ns) /* less: another group has the name now */
+			q->groups[i].last_ns = ns;
+}
+
+uint64_t quota_throttled_ns(const struct quota *q)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < q->n; i++)
+		sum += q->groups[i].last_ns - q->groups[i].first_ns;
 	return sum;
+}
+
+void quota_deinit(struct quota *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		free(q->groups[i].folder);
+	free(q->groups);
+	*q = (struct quota){0};
 }
