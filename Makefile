@@ -137,7 +137,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(PURE_FUZZ_OBJS)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit -DCOZBPF_BUILD_DIR='"$(abspath $(BUILD))"' $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
+	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit -DCOZBPF_FIXTURES='"$(abspath $(BUILD))/fixtures/$*"' $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
 
 # Workloads are the programs under test: optimised little, so that each line keeps its code.
 $(BUILD)/tests/workloads/%: tests/workloads/%.c
@@ -147,7 +147,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.c
 workloads: $(WORKLOADS) ## build the programs of known behaviour
 
 check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
-	@scripts/run-tests.sh unit $(UNIT_TESTS)
+	@COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh unit $(UNIT_TESTS)
 
 check-bpf: all ## load and verify the BPF objects, instruction budgets; needs root
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)

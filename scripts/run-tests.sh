@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests of one layer (unit binaries or scripts) one after the other and adds up their results.
+# Runs the tests of one layer (unit binaries or scripts) one after the other, or COZBPF_TEST_JOBS at a time, and adds up their results.
 # usage: scripts/run-tests.sh LAYER TEST...
 # A test binary prints "N passed, N failed"; a script prints nothing of the kind and counts as one. Exit 77 is a skip, whose reason is the
 # last line printed. COZBPF_ALLOW_SKIP=1 lets skips pass; in CI (CI set) an unexpected skip fails. Totals go to $COZBPF_TOTALS when set.
@@ -9,24 +9,34 @@ layer=$1
 shift
 [ $# -gt 0 ] || { echo "run-tests: no test in layer '$layer'" >&2; exit 1; }
 passed=0 failed=0 skipped=0
-for t in "$@"; do
-	name=$layer/$(basename "$t")
-	log=$(mktemp)
-	start=$(date +%s)
-	timeout -k 10 "${COZBPF_TEST_TIMEOUT:-300}" "$t" >"$log" 2>&1
-	rc=$?
-	took=$(($(date +%s) - start))
+jobs=${COZBPF_TEST_JOBS:-1}
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM # what runs in the background does not see Ctrl-C
+
+# one TEST N: runs it; its output in N.log, then status and seconds in N.
+one() {
+	local start=$SECONDS rc=0
+	timeout -k 10 "${COZBPF_TEST_TIMEOUT:-300}" "$1" >"$results/$2.log" 2>&1 || rc=$?
+	echo "$rc $((SECONDS - start))" >"$results/$2.new"
+	mv "$results/$2.new" "$results/$2"
+}
+
+tell() { # TEST N
+	local name log rc took counts p f
+	name=$layer/$(basename "$1") log=$results/$2.log
+	read -r rc took <"$results/$2"
 	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
-	if [ $rc -eq 77 ]; then
+	if [ "$rc" -eq 77 ]; then
 		skipped=$((skipped + 1))
 		echo "skip $name: $(tail -n 1 "$log")"
 	elif [ -n "$counts" ]; then
 		p=${counts%% *} f=${counts#*, }
 		f=${f%% *}
-		[ $rc -ne 0 ] && [ "$f" -eq 0 ] && f=1
+		[ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
 		passed=$((passed + p)) failed=$((failed + f))
 		if [ "$f" -gt 0 ]; then echo "FAIL $name ($counts, status $rc)"; cat "$log"; else echo "ok   $name ($p cases, $took s)"; fi
-	elif [ $rc -eq 0 ]; then
+	elif [ "$rc" -eq 0 ]; then
 		passed=$((passed + 1))
 		echo "ok   $name ($took s)"
 	else
@@ -35,7 +45,30 @@ for t in "$@"; do
 		cat "$log"
 	fi
 	rm -f "$log"
+}
+
+# Told in the order given, each when it and all before it have ended.
+tests=("$@") told=0
+tell_ended() {
+	while [ "$told" -lt ${#tests[@]} ] && [ -e "$results/$told" ]; do
+		tell "${tests[told]}" "$told"
+		told=$((told + 1))
+	done
+}
+
+for i in "${!tests[@]}"; do
+	if [ "$jobs" -le 1 ]; then
+		one "${tests[i]}" "$i"
+	else
+		while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do wait -n; done
+		one "${tests[i]}" "$i" &
+	fi
+	tell_ended
 done
+wait
+tell_ended
+# A test that left no result must not go unnoticed.
+[ "$told" -eq ${#tests[@]} ] || { echo "FAIL $layer/$(basename "${tests[told]}"): no result"; failed=$((failed + ${#tests[@]} - told)); }
 [ -n "${COZBPF_TOTALS:-}" ] && echo "$passed $failed $skipped" >>"$COZBPF_TOTALS"
 echo "$layer: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && { [ $skipped -eq 0 ] || [ -z "${CI:-}" ] || [ -n "${COZBPF_ALLOW_SKIP:-}" ]; }

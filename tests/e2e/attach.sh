@@ -130,8 +130,15 @@ check "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
 
 echo "-- threads that come to block the signal"
 begin "$dir/running" later
-attach 0 "${brief[@]}" -d 6s
-says 'signal [0-9]+ unblocked in 2 threads that had come to block it'
+rm -f "$dir/profile.coz"
+start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+kill -USR1 "$target_pid"
+said='signal [0-9]+ unblocked in 2 threads that had come to block it'
+wait_for 30 has "$dir/err" "$said"
+says "$said"
+kill -INT "$tool_pid"
+ended 20 0 "it ends when told to"
 signal=$(sed -nE 's/.*handler injected, signal ([0-9]+).*/\1/p' "$dir/err")
 blocking=0
 for status in /proc/"$target_pid"/task/*/status; do
@@ -294,11 +301,14 @@ run 2 "$tool" -p "$target_pid" -- true
 says "'--pid' and a command exclude each other"
 run 2 "$tool" -P nosuchthing -p "$target_pid"
 says "no symbol 'nosuchthing'"
-gdb -q -batch -ex 'shell sleep 3' -p "$target_pid" >/dev/null 2>&1 &
+mkfifo "$dir/gdb"
+exec {held}<>"$dir/gdb" # open at both ends, so that the writer never waits
+gdb -q -batch -ex "shell read -r _ <'$dir/gdb'" -p "$target_pid" >/dev/null 2>&1 &
 started+=("$!")
 wait_for 20 grep -qE '^TracerPid:.[1-9]' "/proc/$target_pid/status" || bad "gdb attaches"
 attach 3 "${brief[@]}"
 says "process $target_pid is being traced by process [0-9]+ \(gdb\)"
+echo >&"$held"
 wait "${started[-1]}"
 end
 finish

@@ -1,33 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `cozbpf compare` from the outside, on profiles made up so that a change and what was predicted of it are known. Needs no root.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
-[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0 failed=0
-
-# expect STATUS STDOUT-PATTERN STDERR-PATTERN ARGS...: patterns are extended regular expressions; '' stands for an empty stream.
-expect() {
-	local status=$1 out=$2 err=$3 rc
-	shift 3
-	"$tool" compare "$@" >out 2>err
-	rc=$?
-	if [ $rc -eq "$status" ] && matches "$out" out && matches "$err" err; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "compare $*: status $rc, not $status, or not '$out' and '$err':"
-		cat out err
-	fi
-}
-
-matches() {
-	if [ -z "$1" ]; then [ ! -s "$2" ]; else grep -Eq -- "$1" "$2"; fi
-}
+# shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
+. "$(dirname "$0")/fixtures/expect.sh"
+words=(compare)
 
 # profile START BUILD VISIT_NS SLOPE_PCT FREE: visits to `done`, and requests that are in flight twice as long; a line of that slope at 0, 25, 50, 75 and 100 %.
 profile() {
@@ -64,9 +40,9 @@ expect 0 'no difference for certain' '' before.coz nothing.coz
 expect 0 'it gained more than predicted, by 10.2 %' '' --line a.c:7 --by 25 before.coz after.coz
 expect 0 '"agreement":.*"agrees"' '' --json --line a.c:7 --by 50 before.coz after.coz
 expect 0 '"schema":.*"cozbpf-compare/1"' '' --json before.coz after.coz
-check='import json; c = json.load(open("out")); p = c["progress"]; assert [x["kind"] for x in p] == ["throughput", "throughput", "latency"]; assert p[0]["speedup"] == 0.2
+asserts='import json; c = json.load(open("out")); p = c["progress"]; assert [x["kind"] for x in p] == ["throughput", "throughput", "latency"]; assert p[0]["speedup"] == 0.2
 assert p[0]["speedup_ci"][0] < 0.2 < p[0]["speedup_ci"][1]; assert c["lines"][0]["change"] == "fell"; assert c["before"]["build"] == "1" * 40; assert c["predictions"] == []'
-if python3 -c "$check"; then passed=$((passed + 1)); else failed=$((failed + 1)); cat out; fi
+check "the JSON output: $(cat out)" python3 -c "$asserts"
 
 expect 0 'no difference' 'both profiles are of one build, 111111111111' before.coz before.coz
 expect 4 'after   other.coz: 40 experiments' 'no progress point has baselines in both profiles' before.coz other.coz
@@ -81,5 +57,4 @@ cat before.coz after.coz >both.coz
 expect 2 '' "'both.coz' holds runs of different builds" before.coz both.coz
 expect 1 '' "cannot open 'missing.coz'" before.coz missing.coz
 expect 0 '^usage: cozbpf compare' '' --help
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -67,16 +67,9 @@ echo "-- a key is missing"
 run 0 "${short[@]}" --fixed-speedup "$list" --seed 3 -o "$dir/nokey.coz" -L 'request=enqueue..done' -- "$work" --seconds 2 --iters-per-ms "$rate"
 says 'ends had no begin, [0-9]+ begins no end: .*key=argN' '^now mean [0-9.]+ [mu]s'
 
-echo "-- more requests than are served, even with the line faster"
-list="0,5"
-run 0 "${short[@]}" --fixed-speedup "$list" --seed 4 -o "$dir/growth.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 8 --iters-per-ms "$rate" --service-us 500 --gap-us 455
-# By how much they do depends on what else the machine does; where the profile has it as more than 5 % in six experiments or more, it has to be said.
-outrun=$(awk -F '\t' '$1 == "latency-point" { for (i = 2; i <= NF; i++) { split($i, f, "="); v[f[1]] += f[2] } n++ } END { print n >= 6 && v["arrivals"] > 1.05 * v["departures"] ? "yes" : "no" }' "$dir/growth.coz")
-if [ "$outrun" = yes ]; then
-	says 'warning: arrivals outrun departures by [0-9.]+ %'
-else
-	ok "this machine served them all"
-fi
+echo "-- more requests come than are done: one in eight never is, so by arithmetic they outrun by 14 % on any machine; a busy one only adds to it"
+run 0 "${short[@]}" --fixed-speedup "$list" --seed 4 -o "$dir/growth.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 4 --iters-per-ms "$rate" --service-us 1000 --lose-every 8
+says 'warning: arrivals outrun departures by [0-9.]+ %'
 
 echo "-- requests that are given up: they are no longer in flight"
 fixture giveup

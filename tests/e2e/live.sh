@@ -18,6 +18,7 @@ end_all() {
 trap end_all EXIT
 patience=${LIVE_PATIENCE:-60}
 target_pid=
+server= # of the terminal
 begin() { # a target in the background, in $target_pid
 	: >"$dir/target"
 	nice -n -15 "$dir/running" plain 2 >"$dir/target" 2>&1 </dev/null &
@@ -56,9 +57,12 @@ is_of_pane() {
 }
 # terminal: a shell with job control in a terminal of 80 x 24, its modes noted; all that is written to it goes to $dir/raw.
 terminal() {
-	"${tm[@]}" kill-server 2>/dev/null
-	wait_for 20 test ! -e "$dir/tmux" || rm -f "$dir/tmux"
+	# The socket outlives its server, so it is the process that is waited for; a new server is not to meet the last one's end.
+	[ -z "$server" ] || [ ! -d "/proc/$server" ] || "${tm[@]}" kill-server 2>/dev/null
+	[ -z "$server" ] || wait_for 20 gone "$server" || bad "the terminal before ends"
+	rm -f "$dir/tmux"
 	"${tm[@]}" new-session -d -x 80 -y 24 "cd '$dir' && PS1='shell> ' exec bash --norc --noprofile -i"
+	server=$(of_pane pid)
 	wait_for 20 shows_now '^shell>' || bad "the shell starts"
 	: >"$dir/raw"
 	"${tm[@]}" pipe-pane "cat >>'$dir/raw'"
@@ -241,13 +245,15 @@ shows "without it the command has the terminal" 'end plain'
 shows "to the end" '^status 0'
 check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
 clear_screen
-keys "$launch ./running plain 2 20 >out.txt 2>err.txt </dev/null; echo status \$?" Enter
+keys "$launch ./running plain 2 $patience >out.txt 2>err.txt </dev/null; echo status \$?" Enter
 shows "with its output elsewhere there is a view" '^ cozbpf  ./running plain'
 shows "with a ranking" '^  1  running.c'
 check "the command's output is where it should be" has "$dir/out.txt" '^ready'
 keys q
 check "q ends the view" wait_for "$patience" is_of_pane alternate_on 0
-check "the command goes on" eval "pgrep -f '^./running plain 2 20\$' >/dev/null"
+pid=$(pgrep -f "^./running plain 2 $patience\$")
+check "the command goes on" is_state "${pid:-0}" [RS]
+kill -TERM "$pid"
 shows "to its end" '^status 0'
 check "which is its own" has "$dir/out.txt" '^end '
 check "the report is on the terminal" shows_now '^progress point progress'

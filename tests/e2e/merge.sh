@@ -1,44 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `cozbpf merge`, and reports over several files: what is added, what is refused, what is said. Needs no root.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
-[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0 failed=0
-
-# expect STATUS STDOUT-PATTERN STDERR-PATTERN ARGS...: patterns are extended regular expressions; '' stands for an empty stream.
-expect() {
-	local status=$1 out=$2 err=$3 rc
-	shift 3
-	"$tool" "$@" >out 2>err
-	rc=$?
-	if [ $rc -eq "$status" ] && matches "$out" out && matches "$err" err; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "$*: status $rc, not $status, or not '$out' and '$err':"
-		cat out err
-	fi
-}
-
-matches() {
-	if [ -z "$1" ]; then [ ! -s "$2" ]; else grep -Eq -- "$1" "$2"; fi
-}
-
-check() { # WHAT COMMAND...
-	local what=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "not so: $what"
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
+. "$(dirname "$0")/fixtures/expect.sh"
 
 # profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six speedups.
 profile() {
@@ -120,5 +84,4 @@ expect 0 '^usage: cozbpf merge' '' merge --help
 "$tool" merge -o - 1.coz >/dev/full 2>err
 check 'a full device is noticed' grep -q 'cannot write' err
 check 'nothing is left over' [ -z "$(find . -name '*.part')" ]
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -30,7 +30,22 @@ looked "the profile is one of one run" coz "$dir/a.coz" 1
 check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
 check "the hot line was sampled ($(figure "at $line"))" is "$(figure "at $line")" '>=' 100
 run 0 "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work" --seconds 1.2 --iters-per-ms "$rate"
+says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
+
+echo "-- appended to runs of another build"
+gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads -Wl,--build-id=0x2222222222222222222222222222222222222222 -o "$dir/abab" tests/workloads/abab.c \
+	-lpthread -lm || bad "another build of the program"
+first=$(sed -n 's/^startup.*build-id=\(.\{12\}\).*/\1/p' "$dir/a.coz" | head -n 1)
+cp "$dir/a.coz" "$dir/b.coz"
+run 0 "$tool" "${short[@]}" -o "$dir/b.coz" -- "$dir/abab" --seconds 1.2 --iters-per-ms "$rate"
+warning="^cozbpf: warning: '$dir/b.coz' holds runs of another build, $first: this one, 222222222222, is appended"
+says "$warning" "^cozbpf: hint: 'cozbpf report --build 222222222222' "
+check "before anything else" grep -qE "$warning" <(head -n 1 "$dir/err")
+run 2 "$tool" report "$dir/b.coz"
+says 'holds runs of different builds'
+run 0 "$tool" merge --build 222222222222 -o "$dir/one.coz" "$dir/b.coz"
+prints '^1 runs, '
 
 echo "-- reports"
 run 0 "$tool" report "$dir/a.coz"

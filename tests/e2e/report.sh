@@ -2,36 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `cozbpf report` from the outside: what goes to which stream, and exit statuses, for profiles good, foreign, damaged, empty and missing.
 # Needs no root.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
-[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-# expect STATUS STDOUT-PATTERN STDERR-PATTERN ARGS...: patterns are extended regular expressions; '' stands for an empty stream.
-expect() {
-	local status=$1 out=$2 err=$3 rc
-	shift 3
-	"$tool" report "$@" >out 2>err
-	rc=$?
-	if [ $rc -ne "$status" ]; then
-		echo "report $*: status $rc, not $status"
-		cat err
-		failed=1
-	fi
-	matches "$out" out "$*" && matches "$err" err "$*"
-}
-
-matches() {
-	if [ -z "$1" ] && [ ! -s "$2" ]; then return; fi
-	if [ -n "$1" ] && grep -Eq -- "$1" "$2"; then return; fi
-	echo "report $3: $2 does not match '$1':"
-	cat "$2"
-	failed=1
-}
+# shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
+. "$(dirname "$0")/fixtures/expect.sh"
+words=(report)
 
 # A line with a slope of 0.4, six experiments at each of six speedups, periods that scatter by 1 %.
 {
@@ -85,15 +58,21 @@ expect 0 'optimize' 'warning: [0-9]+ records? not understood and skipped' both.c
 if ! grep -qa __asan_init "$tool"; then
 	awk 'BEGIN { print "startup\ttime=1"; for (i = 1; i <= 900000; i++) print "samples\tlocation=/src/directory/file.c:" i % 100 "\tcount=" i }' >samples.coz
 	awk 'BEGIN { print "startup\ttime=1"; for (i = 1; i <= 300000; i++) print "experiment\tselected=a:1\tspeedup=0\tduration=9\tselected-samples=1\nthroughput-point\tname=x\tdelta=9" }' >experiments.coz
-	"$tool" report --folded good.coz >out || failed=1
-	(ulimit -v 80000 && exec "$tool" report --folded samples.coz) >out 2>err || { echo "samples take memory"; cat err; failed=1; }
-	grep -q '^/src/directory/file.c;/src/directory/file.c:7 899907$' out || { echo "samples: other counts"; failed=1; }
-	(ulimit -v 80000 && exec "$tool" report experiments.coz) >out 2>err
-	rc=$?
-	{ [ $rc -eq 1 ] && grep -q "out of memory while reading 'experiments.coz'" err; } || { echo "the end of memory is not told"; cat err; failed=1; }
+	small() { # STATUS ARGS...: with 80 MB of address space
+		local status=$1 rc
+		shift
+		(ulimit -v 80000 && exec "$tool" report "$@") >out 2>err
+		rc=$?
+		check "report $* in 80 MB: status $rc, not $status: $(cat err)" [ "$rc" -eq "$status" ]
+	}
+	small 0 --folded samples.coz
+	check 'the last record counts' grep -q '^/src/directory/file.c;/src/directory/file.c:7 899907$' out
+	small 1 experiments.coz
+	check "the end of memory is told: $(cat err)" grep -q "out of memory while reading 'experiments.coz'" err
 fi
 "$tool" report --json good.coz >a.json
 "$tool" report --json good.coz >b.json
-cmp a.json b.json || failed=1
-"$tool" report good.coz >/dev/full 2>err && { echo "a full device went unnoticed"; failed=1; }
-exit $failed
+check 'a report is made twice the same' cmp a.json b.json
+"$tool" report good.coz >/dev/full 2>err
+check 'a full device is noticed' [ $? -ne 0 ]
+finish

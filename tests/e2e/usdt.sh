@@ -21,6 +21,10 @@ counted() {
 semaphore() { # FILE: its values, in one line
 	sed -n 's/^semaphore //p' "$1" | tr '\n' ' '
 }
+# shellcheck disable=SC2317 # wait_for calls it
+semaphore_was() { # VALUES: in the target, one after the other
+	[ "$(semaphore "$dir/target")" = "$1" ]
+}
 
 for how in -pie -static; do
 	fixture usdt "$how" tests/e2e/fixtures/usdt_guarded.c
@@ -41,8 +45,7 @@ for how in -pie -static; do
 	rm -f "$dir/p.coz"
 	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" -d 3s -p "$target"
 	counted
-	wait_for 20 [ "$(semaphore "$dir/target")" = "0 1 0 " ]
-	check "the semaphore was raised and is down again" [ "$(semaphore "$dir/target")" = "0 1 0 " ]
+	check "the semaphore was raised and is down again" wait_for 20 semaphore_was "0 1 0 "
 	kill -TERM "$target"
 	wait "$target"
 	check "the target ends well" has "$dir/target" "^end units [0-9]+ guarded [0-9]+$"
@@ -59,8 +62,7 @@ start "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" -d
 wait_for 20 has "$dir/target" '^semaphore 1' || bad "it is raised"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
-wait_for 20 [ "$(semaphore "$dir/target")" = "0 1 0 " ]
-check "it is down" [ "$(semaphore "$dir/target")" = "0 1 0 " ]
+check "it is down" wait_for 20 semaphore_was "0 1 0 "
 kill -TERM "$target"
 wait "$target"
 

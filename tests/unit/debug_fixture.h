@@ -11,7 +11,7 @@
 
 #include "symbols/symbols.h"
 
-#define DIR COZBPF_BUILD_DIR "/fixtures"
+#define DIR COZBPF_FIXTURES /* of this test alone: tests run side by side */
 
 static char fixtures[4096]; /* directory of the sources, absolute */
 

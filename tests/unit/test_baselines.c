@@ -23,7 +23,9 @@ static struct experiment_record *add(struct profile *p, const char *line, double
 	x.points[0].name = strdup("work");
 	x.points[0].delta = delta;
 	x.n_points = 1;
-	p->experiments = realloc(p->experiments, (p->n_experiments + 1) * sizeof(x));
+	/* Doubled: under ASan each realloc() is a copy in new pages, and there are up to 20000 experiments. */
+	if (!(p->n_experiments & (p->n_experiments - 1)))
+		p->experiments = realloc(p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
 	p->experiments[p->n_experiments] = x;
 	return &p->experiments[p->n_experiments++];
 }

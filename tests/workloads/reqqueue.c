@@ -3,7 +3,8 @@
  * Requests that wait in a queue: one thread makes them, working between two of them (so its pace slows down with the machine, and with delays), others serve
  * them. Gaps and sizes come in a fixed cycle, so that waiting times are known by arithmetic: with one worker the n-th request waits for max(0, wait of
  * the one before + its service - gap), Lindley's recursion. A request's latency is that from enqueue(request), in the one thread, to done(request), in
- * another. Of its service --line-pct are LINE_A, the rest LINE_C. The end prints the latencies measured, by the program's own clock, and those by arithmetic.
+ * another. Of its service --line-pct are LINE_A, the rest LINE_C. With --lose-every N one request in N is served and never done, so that fewer leave than
+ * come however fast the machine is. The end prints the latencies measured, by the program's own clock, and those by arithmetic.
  */
 #include "workload.h"
 #include <math.h>
@@ -12,7 +13,7 @@
 #define REQUESTS 65536 /* more than ever wait */
 #define KEPT (1 << 20) /* latencies */
 
-static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300;
+static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300, lose_every;
 
 struct request {
 	uint64_t begun_ns;
@@ -82,7 +83,8 @@ static void *serve(void *argument)
 		pthread_mutex_unlock(&mutex);
 		SPIN(a_iters[r->nth]); /* LINE_A */
 		SPIN(c_iters[r->nth]); /* LINE_C */
-		done(r);
+		if (!lose_every || r->nth % lose_every)
+			done(r);
 	}
 	return NULL;
 }
@@ -160,7 +162,7 @@ static void fill_cycle(void)
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {{"service-us", &service_us}, {"gap-us", &gap_us}, {"line-pct", &line_pct},
-	    {"workers", &workers}, {"skip-ms", &skip_ms}, {NULL}};
+	    {"workers", &workers}, {"skip-ms", &skip_ms}, {"lose-every", &lose_every}, {NULL}};
 
 	work_init(argc, argv, 0, options);
 	kept_us = calloc(KEPT, sizeof(*kept_us));

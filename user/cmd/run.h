@@ -179,9 +179,13 @@ uint64_t run_inject_next(const struct runner *r);
 uint64_t monotonic_ns(void);
 void run_say(const struct runner *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* run_setup.c: lines in scope, progress points, output. */
+/* run_setup.c: lines in scope, progress points. */
 int run_setup(struct runner *r, struct error *e);
 void run_teardown(struct runner *r);
+
+/* run_output.c: the profile file, which is appended to: what is there already, and what a run begins with. */
+int run_open_output(struct runner *r, struct error *e); /* warns when runs of another build are there */
+int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);
 
 /* run_objects.c: which processes map what; objects that come later. */
 void run_on_event(const struct cozbpf_event *event, void *arg);
@@ -283,7 +287,6 @@ void run_inject_unblock(struct runner *r, uint64_t now); /* while no thread is i
 void run_inject_undo(struct runner *r);                  /* after session_detach() */
 
 /* run_finish.c: records at the end of a run; ranked answer, or the reason why there is none. Returns the tool's exit status. */
-int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);
 void run_write_totals(struct runner *r, uint64_t now);
 int run_finish(struct runner *r);
 void run_progress_line(struct runner *r, uint64_t now);

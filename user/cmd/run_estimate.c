@@ -37,7 +37,8 @@ static bool add_this_run(const struct runner *r, uint64_t now, struct profile *p
 
 	if (!p->samples || !p->runs || !p->n_runs)
 		return false;
-	memcpy(p->samples, r->profile.samples, n_before * sizeof(*p->samples));
+	if (n_before) /* in a first run there are none, and no array either */
+		memcpy(p->samples, r->profile.samples, n_before * sizeof(*p->samples));
 	memcpy(p->runs, r->profile.runs, p->n_runs * sizeof(*p->runs));
 	for (size_t i = 1; i < r->lines.n_lines && i < r->counts_room; i++)
 		p->n_samples += run_line_samples(r, i, &p->samples[p->n_samples]);

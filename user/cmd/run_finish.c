@@ -55,23 +55,6 @@ void run_progress_line(struct runner *r, uint64_t now)
 	r->progress_shown = true;
 }
 
-int run_write_startup(struct runner *r, const struct run_record *start, struct error *e)
-{
-	struct run_record run = *start, *bigger = realloc(r->profile.runs, (r->profile.n_runs + 1) * sizeof(*bigger));
-	uint8_t id[20];
-	uint32_t n = r->main_object ? object_build_id(r->main_object, id) : 0;
-
-	for (uint32_t i = 0; i < n && i < sizeof(id); i++)
-		snprintf(run.build_id + 2 * i, 3, "%02x", id[i]);
-	if (!bigger)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	r->profile.runs = bigger;
-	bigger[r->profile.n_runs++] = run;
-	profile_write_startup(r->out, &run);
-	fflush(r->out);
-	return ferror(r->out) ? error_set(e, EXIT_OTHER, "cannot write the profile '%s'", r->o.output) : 0;
-}
-
 static void write_samples(struct runner *r)
 {
 	for (size_t i = 1; i < r->lines.n_lines && i < r->counts_room; i++) {

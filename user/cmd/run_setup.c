@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What stands before the first run: lines in scope, the kernel side, the profile file. */
+/* What stands before the first run: lines in scope, the kernel side. The profile file is in run_output.c. */
 #include "cmd/run.h"
 
 #include <errno.h>
@@ -98,19 +98,6 @@ static int resolve_fixed_line(struct runner *r, struct error *e)
 	return r->fixed_line ? 0 : -1;
 }
 
-static int open_output(struct runner *r, struct error *e)
-{
-	int fd = identity_open_append(&r->identity, r->o.output);
-
-	if (fd < 0) {
-		error_set(e, EXIT_OTHER, "cannot write the profile '%s': %s", r->o.output, strerror(-fd));
-		return error_hint(e, "name another file with -o%s",
-		    r->identity.change ? "; it is written with the rights of the user who runs the command" : "");
-	}
-	r->out = fdopen(fd, "a");
-	return r->out ? 0 : error_set(e, EXIT_OTHER, "out of memory");
-}
-
 static int find_target(struct runner *r, struct error *e)
 {
 	if (r->o.pids.n || r->o.cgroup)
@@ -140,7 +127,7 @@ int run_setup(struct runner *r, struct error *e)
 	if (schedule_init(&r->schedule, &rng, r->o.speedups, r->o.n_speedups))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	length_init(&r->length, r->o.length_ns, r->fixed_line || r->o.end_to_end ? LENGTH_BURSTS_MANY : LENGTH_BURSTS_MANY_LINES);
-	if (session_create(&c, &r->lines, &r->session, e) || run_add_points(r, e) || session_attach(r->session, e) || open_output(r, e))
+	if (session_create(&c, &r->lines, &r->session, e) || run_add_points(r, e) || session_attach(r->session, e) || run_open_output(r, e))
 		return -1;
 	r->counts_room = r->lines.n_lines + SPARE_LINES;
 	r->counts_before = calloc(r->counts_room, sizeof(*r->counts_before));
