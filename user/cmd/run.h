@@ -285,6 +285,7 @@ void run_inject_due(struct runner *r, struct process *p, uint64_t now);
 int run_inject_now(struct runner *r, struct process *p, struct error *e);
 void run_inject_unblock(struct runner *r, uint64_t now); /* while no thread is in a pause */
 void run_inject_undo(struct runner *r);                  /* after session_detach() */
+void run_inject_settle(struct runner *r);                /* before we end: threads that have been held too long are let go */
 
 /* run_finish.c: records at the end of a run; ranked answer, or the reason why there is none. Returns the tool's exit status. */
 void run_write_totals(struct runner *r, uint64_t now);

@@ -6,10 +6,12 @@
 #include <time.h>
 
 #include "target/procfs.h"
+#include "target/tracee.h"
 
 #define PRELOAD_NS 5000000ULL    /* from the exec to the shim's constructor, generously */
 #define UNBLOCK_NS 1000000000ULL /* between two looks at who blocks the signal */
-#define UNBLOCK_ASKS 10     /* pauses that could not be asked for since the last one; libc blocks all signals for a moment now and then */
+#define UNBLOCK_ASKS 10 /* pauses that could not be asked for since the last one; libc blocks all signals for a moment now and then */
+#define OWED_POLL_NS 1000000
 #define DRAIN_NS 2000000ULL /* from the last sample program's end to the delivery of what it has sent */
 
 void run_inject_forget(struct process *p)
@@ -123,4 +125,15 @@ void run_inject_undo(struct runner *r)
 			    left ? "" : " of use, its page left there", (double)p->injection.held_ns / 1e6);
 		run_inject_forget(p);
 	}
+}
+
+/* A thread that did not come back from a system call of ours in time would go on with our registers. */
+void run_inject_settle(struct runner *r)
+{
+	const struct timespec pause = {0, OWED_POLL_NS};
+
+	if (tracee_owes())
+		run_say(r, "a thread of the target is held up in the kernel; waiting until it can be let go: do not kill cozbpf now");
+	while (tracee_settle() && tracee_owes())
+		nanosleep(&pause, NULL);
 }

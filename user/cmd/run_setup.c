@@ -139,6 +139,7 @@ int run_setup(struct runner *r, struct error *e)
 
 void run_teardown(struct runner *r)
 {
+	run_inject_settle(r);
 	session_destroy(r->session);
 	object_close(r->main_object);
 	line_map_deinit(&r->lines);

@@ -140,6 +140,12 @@ static bool is_event_stop(int status)
 	return status >> 8 == PTRACE_EVENT_STOP;
 }
 
+/* What a thread that has stopped is to be let go on with: the signal that it stopped for. */
+static long signal_of(int status)
+{
+	return is_event_stop(status) || status == SYSCALL_STOP ? 0 : status & 0x7f;
+}
+
 /* Waits for the stop that PTRACE_INTERRUPT makes; a signal that is delivered meanwhile is passed on. */
 static int wait_interrupted(int tid)
 {
@@ -148,7 +154,7 @@ static int wait_interrupted(int tid)
 	while (!(err = wait_stop(tid, &status))) {
 		if (is_event_stop(status))
 			return 0;
-		if (ptrace(PTRACE_CONT, tid, 0, (long)(status & 0x7f)))
+		if (ptrace(PTRACE_CONT, tid, 0, signal_of(status)))
 			return -errno;
 	}
 	return err;
@@ -224,22 +230,50 @@ static int check_held(struct tracee *t, struct error *e)
 }
 
 /* Threads that did not stop in time. They will, when they leave the kernel, and must be let go then. */
-static int late[MAX_LATE];
+static struct tracee late[MAX_LATE];
 static unsigned n_late;
+
+/* Restored where it was stopped first, in the delivery of signals: there the kernel looks whether a call is to be taken up. */
+static void restore(const struct tracee *t)
+{
+	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
+	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
+	ptrace(PTRACE_DETACH, t->tid, 0, 0);
+}
+
+/* Whether it is done with. */
+static bool settle(const struct tracee *t)
+{
+	int status, n = take_stop(t->tid, &status);
+
+	if (n <= 0)
+		return n < 0;
+	if (!t->called)
+		ptrace(PTRACE_DETACH, t->tid, 0, signal_of(status));
+	else if (is_event_stop(status))
+		restore(t);
+	else
+		ptrace(PTRACE_CONT, t->tid, 0, signal_of(status)); /* the stop that was asked for comes next */
+	return !t->called || is_event_stop(status);
+}
 
 unsigned tracee_settle(void)
 {
 	for (unsigned i = 0; i < n_late;) {
-		int status, n = take_stop(late[i], &status);
-
-		if (n > 0)
-			ptrace(PTRACE_DETACH, late[i], 0, is_event_stop(status) ? 0L : (long)(status & 0x7f));
-		if (n)
+		if (settle(&late[i]))
 			late[i] = late[--n_late];
 		else
 			i++;
 	}
 	return n_late;
+}
+
+bool tracee_owes(void)
+{
+	for (unsigned i = 0; i < n_late; i++)
+		if (late[i].called)
+			return true;
+	return false;
 }
 
 static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
@@ -261,7 +295,7 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	if (err)
 		hurry(false);
 	if (err == -ETIMEDOUT) {
-		late[n_late++] = tid;
+		late[n_late++] = *ret;
 		error_set(e, EXIT_OTHER, "thread %d of process %d does not stop: it waits uninterruptibly in the kernel", tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
@@ -336,15 +370,14 @@ uint64_t tracee_release(struct tracee *t)
 	uint64_t held;
 
 	undo_eintr(t);
-	/* Restored where it was stopped first, in the delivery of signals: there the kernel looks whether a call is to be taken up. */
 	if (t->called) {
 		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 		ptrace(PTRACE_CONT, t->tid, 0, 0);
-		wait_interrupted(t->tid);
 	}
-	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
-	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
-	ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	if (t->called && wait_interrupted(t->tid) == -ETIMEDOUT)
+		late[n_late++] = *t; /* there was room when it was held */
+	else
+		restore(t);
 	held = now_ns() - t->since_ns;
 	hurry(false);
 	return held;
@@ -391,6 +424,11 @@ uint64_t tracee_release(struct tracee *t)
 unsigned tracee_settle(void)
 {
 	return 0;
+}
+
+bool tracee_owes(void)
+{
+	return false;
 }
 
 #endif

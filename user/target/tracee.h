@@ -40,6 +40,9 @@ uint64_t tracee_release(struct tracee *t);
 /* To be called now and then: lets threads go that did not stop when they were to be held, as soon as they do. Returns how many are left. */
 unsigned tracee_settle(void);
 
+/* Whether one of them was making a system call of ours: it must be let go before we end, for it would go on with our registers. */
+bool tracee_owes(void);
+
 /* The parts of a process that this needs; for others, too. */
 struct process_vdso {
 	uint64_t syscall_at;    /* address of a system call instruction */
