@@ -4,6 +4,7 @@
  * less the first visit of each place at most, since nobody waits for an answer there.
  */
 #include "debug_fixture.h"
+#include "symbols/object.h"
 
 #if defined(__x86_64__)
 #include "trace.h"
@@ -257,6 +258,33 @@ TEST(coz_points_stripped)
 			given_up += check_c("clang -s", levels[i], "markers.c", POINTS(markers_c));
 	}
 	CHECK_EQ(given_up, 0);
+}
+
+/* However far a search has come when its work is done, it hands out nothing. */
+TEST(coz_points_given_up_in_between)
+{
+	struct object *o = NULL;
+	struct error e = {0};
+	size_t n = 0, tries = 0;
+
+	if (!have_coz())
+		return;
+	CHECK(run("gcc -O2 -o coz_own '%s/loops.c' no_profiler.o", fixtures));
+	CHECK_EQ(object_open(DIR "/coz_own", "", &o, &e), 0);
+	for (uint64_t work = 1; o && !n && tries < 10000; work += work / 100 + 1, tries++) {
+		struct marker *m = NULL;
+
+		n = 1;
+		if (find_coz_sites(o, work, &m, &n, &e)) {
+			CHECK_EQ(e.status, EXIT_NO_RESULT);
+			CHECK(strstr(e.cause, "too large"));
+			CHECK(!m && !n);
+		}
+		markers_free(m, n);
+	}
+	CHECK_EQ(n, sizeof(loops_c) / sizeof(*loops_c));
+	CHECK(tries > 100);
+	object_close(o);
 }
 #endif
 

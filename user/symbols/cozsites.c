@@ -402,9 +402,9 @@ static int make_markers(struct search *s, struct marker **ret, size_t *n)
 	return err;
 }
 
-int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e)
+int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t *n, struct error *e)
 {
-	struct search s = {.o = o, .flow = {.o = o, .work_left = MAX_WORK}};
+	struct search s = {.o = o, .flow = {.o = o, .work_left = work}};
 	int err = 0;
 
 	*ret = NULL;
@@ -415,7 +415,8 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 		err = s.flow.n_texts && !s.counters ? -ENOMEM : 0;
 		for (size_t i = 0; !err && s.flow.n_texts && i < o->n_code; i++)
 			err = search_section(&s, &o->code[i]);
-		if (!err && s.counters)
+		/* Half a search would count half of the places. */
+		if (!err && s.counters && s.flow.work_left)
 			err = make_markers(&s, ret, n);
 	}
 	decoder_deinit(&s.flow.d);
@@ -427,7 +428,11 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 		return error_set(e, EXIT_OTHER, "out of memory");
 	if (s.flow.work_left)
 		return 0;
-	markers_free(*ret, *n);
 	error_set(e, EXIT_NO_RESULT, "the code of '%s' is too large to look for places of Coz's coz.h", o->path);
 	return error_hint(e, "name progress points by -P, or build it with cozbpf's coz.h");
+}
+
+int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e)
+{
+	return find_coz_sites(o, MAX_WORK, ret, n, e);
 }
