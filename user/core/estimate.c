@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "core/runs.h"
+#include "core/shares.h"
 
 #define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01      /* less is no effect, however sure: nobody optimizes for it */
 #define NO_EFFECT_WIDTH 0.10 /* an interval near 0 that is wider, or leads farther from it, says that more experiments are needed */
-#define MAX_CHANCE 0.05      /* that any verdict of a profile, at one progress point, is due to scatter alone */
 
 const char *verdict_name(enum verdict v)
 {
@@ -161,31 +161,6 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
 
 /* Lines */
 
-/*
- * Of sixty lines without effect three have a 95 % interval that misses 0. Verdicts have to hold together: the chance of a wrong one is divided
- * among the lines of a progress point that have an interval (Bonferroni), in proportion to their samples, which is how much they can matter:
- * a line with a thousandth of the samples can gain that times the number of CPUs at most, and needs evidence to match.
- */
-static double allowed_chance(const struct estimate_line *line, double all)
-{
-	return MAX_CHANCE * ((double)line->samples + 1) / all;
-}
-
-/* Adds up the samples of the lines that have an interval: @all, by the id of their progress point. */
-static int add_samples(const struct estimate *e, struct names *points, double *all)
-{
-	uint32_t id;
-
-	for (size_t i = 0; i < e->n_lines; i++) {
-		if (e->lines[i].shortage != SHORT_NONE)
-			continue;
-		if (names_id(points, e->lines[i].progress, &id))
-			return -ENOMEM;
-		all[id] += (double)e->lines[i].samples + 1; /* 1: Coz's files need not have any */
-	}
-	return 0;
-}
-
 static enum verdict verdict_of(const struct estimate_line *l, double allowed)
 {
 	bool is_sure = l->chance <= allowed;
@@ -199,23 +174,25 @@ static enum verdict verdict_of(const struct estimate_line *l, double allowed)
 	return VERDICT_NOT_ENOUGH_DATA;
 }
 
+/* Verdicts have to hold together: those at one progress point, of the lines that have an interval. */
 static int judge(struct estimate *e)
 {
-	struct names points = {0};
-	double *all = calloc(e->n_lines + 1, sizeof(*all));
-	int ret = all ? add_samples(e, &points, all) : -ENOMEM;
+	struct shares shares = {0};
+	int ret = 0;
 
+	for (size_t i = 0; !ret && i < e->n_lines; i++)
+		if (e->lines[i].shortage == SHORT_NONE)
+			ret = shares_add(&shares, e->lines[i].progress, e->lines[i].samples);
 	for (size_t i = 0; !ret && i < e->n_lines; i++) {
 		struct estimate_line *l = &e->lines[i];
 
 		if (l->shortage != SHORT_NONE)
 			continue;
-		l->verdict = verdict_of(l, allowed_chance(l, all[names_find(&points, l->progress)]));
+		l->verdict = verdict_of(l, shares_chance(&shares, l->progress, l->samples));
 		if (l->verdict == VERDICT_NOT_ENOUGH_DATA)
 			l->shortage = SHORT_INTERVAL;
 	}
-	names_deinit(&points);
-	free(all);
+	shares_deinit(&shares);
 	return ret;
 }
 
@@ -254,7 +231,7 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 	l->line = g->line;
 	l->progress = g->progress;
 	l->is_latency = g->is_latency;
-	l->slope = l->slope_lo = l->slope_hi = l->chance = l->rank_key = NAN;
+	l->slope = l->slope_lo = l->slope_hi = l->chance = l->df = l->rank_key = NAN;
 	for (int key = 0; key < N_SORT_KEYS; key++)
 		l->rank_keys[key] = NAN;
 	l->verdict = VERDICT_NOT_ENOUGH_DATA;
