@@ -27,15 +27,6 @@ const char *compare_move_name(enum compare_move m)
 
 /* Rates */
 
-static int compare_observations(const void *a, const void *b)
-{
-	const struct observation *x = a, *y = b;
-
-	if (x->point != y->point)
-		return x->point < y->point ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* Leaves the baselines, by point, in the order of time. */
 static void keep_baselines(struct observations *o)
 {
@@ -47,7 +38,7 @@ static void keep_baselines(struct observations *o)
 	}
 	o->n = n;
 	if (n)
-		qsort(o->items, n, sizeof(*o->items), compare_observations);
+		qsort(o->items, n, sizeof(*o->items), observations_by_point);
 }
 
 static double residual(const struct observation *o, double period)

@@ -22,6 +22,14 @@ const char *verdict_name(enum verdict v)
 	return names[v];
 }
 
+const char *sort_name(enum sort_key key)
+{
+	static const char *const names[N_SORT_KEYS] = {
+	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
+
+	return names[key];
+}
+
 /*
  * How many speedups a line needs. With a list of the user's all of it, up to 5. Profiles that do not say whether there was a list (Coz's)
  * show it: of more than three experiments per speedup, with speedups drawn from twenty, fewer than five different ones come up
@@ -61,53 +69,19 @@ struct totals {
 	struct phase_totals phase;
 };
 
-struct last_sample {
-	uint32_t line, run;
-	size_t index;
-};
-
-static int compare_samples(const void *a, const void *b)
+static void sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
 {
-	const struct last_sample *x = a, *y = b;
+	for (size_t i = 0; i < p->n_samples; i++) {
+		const struct samples_record *s = &p->samples[i];
+		uint32_t line = names_find(&o->lines, s->location);
 
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	return x->index < y->index ? -1 : 1;
-}
-
-/* Counts are cumulative over a run, so a run's last record of a line is its count; runs add up. */
-static int sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
-{
-	struct names locations = {0};
-	struct last_sample *order = calloc(p->n_samples + 1, sizeof(*order));
-	int ret = order ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !ret && i < p->n_samples; i++) {
-		order[i].run = p->samples[i].run;
-		order[i].index = i;
-		ret = names_id(&locations, p->samples[i].location, &order[i].line);
-	}
-	if (!ret)
-		qsort(order, p->n_samples, sizeof(*order), compare_samples);
-	for (size_t i = 0; !ret && i < p->n_samples; i++) {
-		const struct samples_record *s = &p->samples[order[i].index];
-		uint32_t line;
-
-		if (i + 1 < p->n_samples && order[i + 1].line == order[i].line && order[i + 1].run == order[i].run)
-			continue;
 		t->all_samples += s->count;
-		line = names_find(&o->lines, s->location);
 		if (line == UINT32_MAX)
 			continue;
 		t->samples[line] += (double)s->count;
 		if (s->has_free && t->run_counts[s->run])
 			t->free_samples[line] += (double)s->free;
 	}
-	names_deinit(&locations);
-	free(order);
-	return ret;
 }
 
 static void totals_deinit(struct totals *t)
@@ -123,20 +97,18 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
 	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
-	if (!t->run_counts || !t->samples || !t->free_samples)
-		goto fail;
+	if (!t->run_counts || !t->samples || !t->free_samples) {
+		totals_deinit(t);
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < p->n_runs; i++) {
 		t->run_counts[i] = p->runs[i].free_ns;
 		t->phase.free_time += (double)p->runs[i].free_ns;
 	}
-	if (sum_samples(t, p, o))
-		goto fail;
+	sum_samples(t, p, o);
 	t->phase.run_counts = t->run_counts;
 	t->phase.free_samples = t->free_samples;
 	return 0;
-fail:
-	totals_deinit(t);
-	return -ENOMEM;
 }
 
 static void fill_summary(struct estimate *e, const struct profile *p, const struct totals *t)

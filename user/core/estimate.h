@@ -142,5 +142,6 @@ static inline bool estimate_same_point(const struct estimate_line *a, const stru
 }
 
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
+const char *sort_name(enum sort_key key); /* "slope", "max", "payback", "impact" */
 
 #endif
