@@ -18,8 +18,11 @@ check "that line comes first" has <(head -n 1 "$dir/out") "/$work	"
 cat "$dir/p.coz" "$dir/p.coz" >"$dir/twice.coz"
 run 0 "$tool" lines -v --profile "$dir/twice.coz" "$dir/marked"
 check "two runs add up" [ "$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")" -eq $((2 * samples)) ]
-run 2 "$tool" lines --profile "$dir/nosuch.coz" "$dir/marked"
-says "cannot open the profile '.*nosuch.coz'" 'cozbpf writes profile.coz'
+# As report does.
+run 1 "$tool" lines --profile "$dir/nosuch.coz" "$dir/marked"
+says "cannot open '.*nosuch.coz'" 'writes profile.coz'
+run 0 sh -c '"$1" lines -v --profile - "$2" <"$3"' sh "$tool" "$dir/marked" "$dir/p.coz"
+prints "/$work	[0-9]+	$samples$"
 
 echo "-- places that can be points"
 run 0 "$tool" lines --points "$dir/marked"

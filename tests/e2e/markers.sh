@@ -61,6 +61,14 @@ says "warning: progress point 'fn' was never visited"
 run 0 "$tool" "${lab[@]}" --end-to-end -o "$dir/n.coz" -- "$dir/markers" 1 1
 says_not "'unit'"
 
+echo "-- notes that are damaged are not taken for none"
+objcopy --dump-section ".note.stapsdt=$dir/notes" "$dir/markers"
+printf '\377\377\377\377' | dd of="$dir/notes" bs=1 seek=4 conv=notrunc status=none
+check "the notes are damaged" objcopy --update-section ".note.stapsdt=$dir/notes" "$dir/markers" "$dir/markers-damaged"
+run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -n 2 -o "$dir/n.coz" -- "$dir/markers-damaged" 1 1
+says "warning: progress points of coz.h in '$dir/markers-damaged': the notes of static probes in .* are damaged" 'no progress point given'
+check "that is said once" [ "$(grep -c 'are damaged' "$dir/err")" -eq 1 ]
+
 echo "-- two hundred places, and left again soon"
 {
 	echo '#include <coz.h>'

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <time.h>
 
 #include "core/compare.h"
 #include "report/compare.h"
@@ -198,8 +199,13 @@ TEST(lines_are_found_and_their_speed_is_known_by_samples)
 
 static struct estimate_line ranked(const char *line, double slope, double half, enum verdict v)
 {
-	return (struct estimate_line){
-	    .line = line, .progress = "p", .slope = slope, .slope_lo = slope - half, .slope_hi = slope + half, .verdict = v};
+	return (struct estimate_line){.line = line,
+	    .progress = "p",
+	    .slope = slope,
+	    .slope_lo = slope - half,
+	    .slope_hi = slope + half,
+	    .df = INFINITY,
+	    .verdict = v};
 }
 
 TEST(rankings_side_by_side)
@@ -277,4 +283,114 @@ TEST(runs_that_differ_widen_the_interval)
 		estimate_deinit(&e[i]);
 		profile_deinit(&p[i]);
 	}
+}
+
+/* A profile of @n lines, each of slope 0.3 and with @experiments. */
+static void many_init(struct side *s, int n, int experiments, uint64_t seed)
+{
+	struct simulation sim = {.arrivals = ERLANG, .visits = 30, .spans = true, .slope = 0.3, .saturation = 1, .rng = {seed * 31 + 7}};
+	struct estimate_options o = {.seed = seed, .replicates = 100};
+
+	profile_init(&s->profile);
+	for (int i = 0; i < n * experiments; i++) {
+		char line[32];
+
+		snprintf(line, sizeof(line), "a.c:%d", i % n + 1);
+		sim_experiment(&sim, &s->profile, line, i / n % 5 * 0.25);
+	}
+	CHECK_EQ(estimate_profile(&s->profile, &o, &s->estimate), 0);
+	s->side = (struct compare_side){&s->profile, &s->estimate};
+}
+
+/* Of sixty lines three have a 95 % interval of the difference that misses 0. Yet nothing is to have moved for certain in 95 % of the comparisons. */
+TEST(nothing_moves_that_has_not_changed)
+{
+	int still = 0, missed = 0, compared = 0;
+
+	for (uint64_t i = 0; i < 200; i++) {
+		struct comparison c;
+		struct side b, a;
+		bool moved = false;
+
+		many_init(&b, 60, 25, 2 * i + 1);
+		many_init(&a, 60, 25, 2 * i + 2);
+		CHECK_EQ(compare_profiles(&b.side, &a.side, &c), 0);
+		for (size_t k = 0; k < c.n_lines; k++) {
+			moved |= c.lines[k].move == MOVE_ROSE || c.lines[k].move == MOVE_FELL;
+			missed += c.lines[k].slope.lo > 0 || c.lines[k].slope.hi < 0;
+			compared += !isnan(c.lines[k].slope.lo);
+		}
+		still += !moved;
+		comparison_deinit(&c);
+		side_deinit(&b);
+		side_deinit(&a);
+	}
+	printf("     of 200: %d without a move; %d of %d intervals miss 0\n", still, missed, compared);
+	CHECK(still >= 190 - 9);
+	CHECK(missed > 100);
+}
+
+/* What has moved is still seen among many that have not. */
+TEST(a_large_move_is_seen_among_many)
+{
+	struct estimate_line before[60], after[60];
+	struct estimate e[] = {{.lines = before, .n_lines = 60, .runs = 1}, {.lines = after, .n_lines = 60, .runs = 1}};
+	static char names[60][16];
+	struct profile none[2];
+	struct compare_side s[] = {{&none[0], &e[0]}, {&none[1], &e[1]}};
+	struct comparison c;
+
+	for (int i = 0; i < 60; i++) {
+		snprintf(names[i], sizeof(names[i]), "a.c:%d", i + 1);
+		before[i] = after[i] = ranked(names[i], 0.3, 0.05, VERDICT_OPTIMIZE);
+	}
+	after[0] = ranked(names[0], 0.45, 0.05, VERDICT_OPTIMIZE); /* 4.2 standard deviations */
+	after[1] = ranked(names[1], 0.2, 0.05, VERDICT_OPTIMIZE);  /* 2.8: that is one of 60 in three comparisons of ten */
+	profile_init(&none[0]);
+	profile_init(&none[1]);
+	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
+	CHECK_EQ(c.n_lines, 60);
+	CHECK_EQ(c.lines[0].move, MOVE_ROSE);
+	CHECK(c.lines[1].slope.hi < 0);
+	CHECK_EQ(c.lines[1].move, MOVE_NONE);
+	comparison_deinit(&c);
+	/* With all the weight on it it is enough. */
+	before[1].samples = after[1].samples = 10000;
+	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
+	CHECK_EQ(c.lines[1].move, MOVE_FELL);
+	comparison_deinit(&c);
+}
+
+/* Damaged files and those of others can have many runs and points: what is done is in proportion to the experiments, not to runs times points. */
+TEST(many_points_of_many_runs)
+{
+	enum { N = 30000 };
+	struct estimate_options o = {.seed = 1};
+	struct compare_side s;
+	struct comparison c;
+	struct estimate e;
+	struct profile p;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	clock_t begun;
+
+	for (int i = 1; i <= N; i++)
+		fprintf(out, "startup\ttime=%d\nexperiment\tselected=a.c:1\tspeedup=0\tduration=100\nthroughput-point\tname=p%d\tdelta=9\n",
+		    i, i);
+	fclose(out);
+	p = read_text(text);
+	free(text);
+	CHECK_EQ(p.n_runs, N);
+	begun = clock();
+	CHECK_EQ(estimate_profile(&p, &o, &e), 0);
+	CHECK(clock() - begun < 5 * CLOCKS_PER_SEC);
+	s = (struct compare_side){&p, &e};
+	begun = clock();
+	CHECK_EQ(compare_profiles(&s, &s, &c), 0);
+	CHECK(clock() - begun < 2 * CLOCKS_PER_SEC);
+	CHECK_EQ(c.n_points, N);
+	comparison_deinit(&c);
+	estimate_deinit(&e);
+	profile_deinit(&p);
 }

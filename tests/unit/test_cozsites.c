@@ -4,6 +4,9 @@
  * less the first visit of each place at most, since nobody waits for an answer there.
  */
 #include "debug_fixture.h"
+#include "symbols/object.h"
+
+#include <time.h>
 
 #if defined(__x86_64__)
 #include "trace.h"
@@ -257,6 +260,66 @@ TEST(coz_points_stripped)
 			given_up += check_c("clang -s", levels[i], "markers.c", POINTS(markers_c));
 	}
 	CHECK_EQ(given_up, 0);
+}
+
+/* However far a search has come when its work is done, it hands out nothing. */
+TEST(coz_points_given_up_in_between)
+{
+	struct object *o = NULL;
+	struct error e = {0};
+	size_t n = 0, tries = 0;
+
+	if (!have_coz())
+		return;
+	CHECK(run("gcc -O2 -o coz_own '%s/loops.c' no_profiler.o", fixtures));
+	CHECK_EQ(object_open(DIR "/coz_own", "", &o, &e), 0);
+	for (uint64_t work = 1; o && !n && tries < 10000; work += work / 100 + 1, tries++) {
+		struct marker *m = NULL;
+
+		n = 1;
+		if (find_coz_sites(o, work, &m, &n, &e)) {
+			CHECK_EQ(e.status, EXIT_NO_RESULT);
+			CHECK(strstr(e.cause, "too large"));
+			CHECK(!m && !n);
+		}
+		markers_free(m, n);
+	}
+	CHECK_EQ(n, sizeof(loops_c) / sizeof(*loops_c));
+	CHECK(tries > 100);
+	object_close(o);
+}
+
+/*
+ * A function of 256 KB that is nothing but jumps, each to the one before it, up to the counting at its start: of all that is known one more place gets to know it
+ * a round. With a look at every byte in each of 52,000 rounds that took 20 s.
+ */
+TEST(coz_points_of_a_function_that_jumps_backwards)
+{
+	static const char source[] =
+	    ".text\n.globl main\n.type main,@function\nmain: mov counter(%rip),%rax\n.byte 0xe9\n.4byte .Llast-.-4\n"
+	    ".Lfirst: test %rax,%rax\nje 1f\nlock addq $1,(%rax)\n1: ret\n.byte 0xe9\n.4byte .Lfirst-.-4\n"
+	    ".rept 52380\n.byte 0xe9\n.4byte -10\n.endr\n.set .Llast,.-5\n.size main,.-main\n"
+	    ".data\ncounter: .quad 0\n.asciz \"_coz_get_counter\"\n.section .note.GNU-stack,\"\",@progbits\n";
+	struct object *o = NULL;
+	struct marker *m = NULL;
+	struct error e = {0};
+	clock_t begun;
+	size_t n = 0;
+	FILE *f;
+
+	CHECK(run("true"));
+	f = fopen(DIR "/backwards.s", "w");
+	CHECK(f && fputs(source, f) >= 0);
+	if (f)
+		fclose(f);
+	CHECK(run("gcc -o backwards backwards.s"));
+	CHECK_EQ(object_open(DIR "/backwards", "", &o, &e), 0);
+	begun = clock();
+	CHECK_EQ(o ? object_find_coz_sites(o, &m, &n, &e) : -1, 0);
+	CHECK(clock() - begun < 5 * CLOCKS_PER_SEC);
+	CHECK_EQ(n, 0); /* nobody asks for the counter */
+	markers_free(m, n);
+	object_close(o);
 }
 #endif
 

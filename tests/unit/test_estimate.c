@@ -193,9 +193,8 @@ static void make_phases(struct profile *p, bool fixed, uint64_t selected_samples
 	for (size_t i = 0; i < p->n_experiments; i++)
 		p->experiments[i].fixed = fixed;
 	p->runs[0].free_ns = 10000000000;
-	add_samples(p, "a.c:1", 500, 150);
 	add_samples(p, "b.c:1", 500, 500);
-	add_samples(p, "a.c:1", 1000, 200); /* cumulative: the last one counts */
+	add_samples(p, "a.c:1", 1000, 200);
 	p->n_runs = 2;
 	p->runs[1].free_ns = 20000000000;
 	add_samples(p, "a.c:1", 400, 100);

@@ -124,7 +124,7 @@ TEST(sources_move)
 	profile_deinit(&p);
 }
 
-/* The last record of a run counts, runs add up. */
+/* Of a file the last record of a run counts; runs add up. */
 TEST(line_counts_add_up)
 {
 	struct line_counts c;
@@ -145,6 +145,14 @@ TEST(line_counts_add_up)
 	CHECK_STR(c.lines[1].line, "b.c:1");
 	CHECK_EQ(c.lines[1].count, 10);
 	CHECK_EQ(c.outside, 5);
+	CHECK_EQ(line_counts_find(&c, "b.c:1"), 10);
+	CHECK_EQ(line_counts_find(&c, "c.c:1"), 0);
+	line_counts_deinit(&c);
+	/* Two lines that are the same one from now on. */
+	add(&p, RUN(3, "aa") SAMPLES("/x/d.c:1", 3) SAMPLES("/y/d.c:1", 4));
+	CHECK_EQ(runs_move_sources(&p, "/y", "/x"), 1);
+	CHECK_EQ(line_counts_init(&c, &p), 0);
+	CHECK_EQ(line_counts_find(&c, "/x/d.c:1"), 7);
 	line_counts_deinit(&c);
 	profile_deinit(&p);
 }

@@ -3,11 +3,20 @@
 #include "check.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "core/estimate.h"
 
+static double wanted(const struct estimate *e, size_t line)
+{
+	double ret[8];
+
+	CHECK_EQ(estimate_wanted(e, ret), 0);
+	return ret[line];
+}
+
 /* Experiments go where data lacks, then where intervals are wide among those that could lead, least to what cannot. */
-TEST(wanted)
+TEST(wanted_by_line)
 {
 	struct estimate_line lines[] = {
 	    {.line = "a.c:1", .progress = "work", .slope_lo = 0.40, .slope_hi = 0.44, .verdict = VERDICT_OPTIMIZE, .samples = 500},
@@ -17,20 +26,20 @@ TEST(wanted)
 	};
 	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
 
-	CHECK_NEAR(estimate_wanted(&e, 0), 0.25, 1e-9);
-	CHECK_NEAR(estimate_wanted(&e, 1), 1, 1e-9);
-	CHECK_NEAR(estimate_wanted(&e, 2), WANTED_MIN, 1e-9);
-	CHECK_NEAR(estimate_wanted(&e, 3), 1, 1e-9);
+	CHECK_NEAR(wanted(&e, 0), 0.25, 1e-9);
+	CHECK_NEAR(wanted(&e, 1), 1, 1e-9);
+	CHECK_NEAR(wanted(&e, 2), WANTED_MIN, 1e-9);
+	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
 	lines[3].samples = 50; /* a large line lacks data: the others wait */
-	CHECK_NEAR(estimate_wanted(&e, 0), WANTED_MIN, 1e-9);
-	CHECK_NEAR(estimate_wanted(&e, 1), 0.25, 1e-9);
-	CHECK_NEAR(estimate_wanted(&e, 3), 1, 1e-9);
+	CHECK_NEAR(wanted(&e, 0), WANTED_MIN, 1e-9);
+	CHECK_NEAR(wanted(&e, 1), 0.25, 1e-9);
+	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
 	e.lines[2] = (struct estimate_line){.line = "a.c:5", .progress = "work", .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 10};
-	CHECK_NEAR(estimate_wanted(&e, 2), 0.25, 1e-9); /* a small one that lacks data waits for the large one */
+	CHECK_NEAR(wanted(&e, 2), 0.25, 1e-9); /* a small one that lacks data waits for the large one */
 	lines[3].samples = 49;
 	lines[0].slope_lo = lines[0].slope_hi = 0.4;
 	lines[1].slope_lo = lines[1].slope_hi = 0.4;
-	CHECK_NEAR(estimate_wanted(&e, 0), 1, 1e-9); /* no width to go by */
+	CHECK_NEAR(wanted(&e, 0), 1, 1e-9); /* no width to go by */
 }
 
 /* --until: a leader known well enough, rivals that could overtake it, lines without data, by progress point. */
@@ -67,4 +76,32 @@ TEST(settled)
 	CHECK(!estimate_settled(&e, 0.03)); /* a progress point of which nothing is known */
 	e.n_lines = 0;
 	CHECK(!estimate_settled(&e, 0.03));
+}
+
+/* Lines times progress points make many: what is wanted of them is known at once. By a look at all lines for each it took a second for 1000 of them. */
+TEST(many_lines)
+{
+	enum { N = 100000 };
+	static char names[N][16];
+	struct estimate_line *lines = calloc(N, sizeof(*lines));
+	double *ret = calloc(N, sizeof(*ret));
+	struct estimate e = {.lines = lines, .n_lines = N, .samples = N};
+	clock_t begun = clock();
+
+	for (size_t i = 0; i < N; i++) {
+		snprintf(names[i], sizeof(names[i]), "p%zu", i);
+		lines[i] = (struct estimate_line){
+		    .line = "a.c:1", .progress = names[i / 2], .slope_lo = 0.1, .slope_hi = 0.2, .verdict = VERDICT_OPTIMIZE};
+	}
+	lines[0].slope_lo = 0.15;
+	lines[1].slope_hi = 0.14;
+	CHECK_EQ(estimate_wanted(&e, ret), 0);
+	CHECK_NEAR(ret[0], 0.25, 1e-9);
+	CHECK_NEAR(ret[1], WANTED_MIN, 1e-9);
+	CHECK_NEAR(ret[N - 1], 1, 1e-9);
+	CHECK(estimate_settled(&e, 0.06));
+	CHECK(!estimate_settled(&e, 0.04));
+	CHECK(clock() - begun < 5 * CLOCKS_PER_SEC);
+	free(lines);
+	free(ret);
 }

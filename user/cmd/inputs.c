@@ -16,12 +16,9 @@
 
 int parse_sort(const char *name, enum sort_key *ret, struct error *e)
 {
-	static const char *const names[] = {
-	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(name, names[i])) {
-			*ret = (enum sort_key)i;
+	for (int key = 0; key < N_SORT_KEYS; key++) {
+		if (!strcmp(name, sort_name((enum sort_key)key))) {
+			*ret = (enum sort_key)key;
 			return 0;
 		}
 	}
@@ -58,7 +55,7 @@ static const char *file_of(const struct sources *s, size_t run)
 	return s->names[i];
 }
 
-static int read_file(struct profile *p, const char *name, struct error *e)
+int input_read(struct profile *p, const char *name, struct error *e)
 {
 	FILE *in = strcmp(name, "-") ? fopen(name, "re") : stdin;
 	int ret;
@@ -80,7 +77,7 @@ static int read_file(struct profile *p, const char *name, struct error *e)
 static int read_files(struct profile *p, const struct sources *s, struct error *e)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (read_file(p, s->names[i], e))
+		if (input_read(p, s->names[i], e))
 			return -1;
 		s->end[i] = p->n_runs;
 	}

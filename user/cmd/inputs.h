@@ -30,6 +30,9 @@ struct input_options {
 
 #define DEFAULT_PROFILE "profile.coz"
 
+/* Reads one profile, - being standard input, and adds it to @p. 0, or -1 with @e. */
+int input_read(struct profile *p, const char *name, struct error *e);
+
 /*
  * Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the caller, who deinitialises it in any case). Runs that are there
  * twice are counted once. Says on standard error what was skipped, and what a reader has to know about runs of different files. 0, or -1 with @e; different

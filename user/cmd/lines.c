@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/inputs.h"
 #include "cmd/lines.h"
 #include "cmd/options.h"
 #include "cmd/target_file.h"
@@ -32,7 +33,7 @@ static const struct option_entry entries[] = {
     {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL,
 	"print each line with its number of address ranges, and its samples where a profile is given"},
     {0, "profile", OPTION_STRING, offsetof(struct lines_options, profile), "FILE",
-	"show how often this profile has sampled them, those first"},
+	"show how often this profile has sampled them, those first; - is standard input"},
     {0, "points", OPTION_FLAG, offsetof(struct lines_options, points), NULL,
 	"instead of lines print the markers, USDT probes and functions of BINARY that can be progress points, as -P takes them"},
     {0, NULL, 0, 0, NULL, NULL},
@@ -74,19 +75,8 @@ static int listed_cmp(const void *a, const void *b)
 	return x->line->line < y->line->line ? -1 : x->line->line > y->line->line;
 }
 
-/* What a run has said of a line so far. */
-struct told {
-	uint64_t count;
-	uint32_t run;
-};
-
-/* Counts are cumulative over a run: a later record of the same run takes the place of the earlier one; runs add up. */
-static int add_samples(struct line_map *map, const struct profile *p, struct listed_line *lines, size_t n, struct error *e)
+static void add_samples(struct line_map *map, const struct profile *p, struct listed_line *lines, size_t n)
 {
-	struct told *told = calloc(n + 1, sizeof(*told));
-
-	if (!told)
-		return error_set(e, EXIT_OTHER, "out of memory");
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
 		char *colon = strrchr(s->location, ':');
@@ -97,32 +87,22 @@ static int add_samples(struct line_map *map, const struct profile *p, struct lis
 		*colon = 0;
 		id = line_map_line(map, s->location, (uint32_t)strtoul(colon + 1, NULL, 10));
 		*colon = ':';
-		if (!id || id > n) /* no line of this binary */
-			continue;
-		if (told[id].run != s->run + 1)
-			told[id] = (struct told){0, s->run + 1};
-		lines[id - 1].samples += s->count - told[id].count;
-		told[id].count = s->count;
+		if (id && id <= n) /* else no line of this binary */
+			lines[id - 1].samples += s->count;
 	}
-	free(told);
-	return 0;
 }
 
 static int read_samples(struct line_map *map, const char *file, struct listed_line *lines, size_t n, struct error *e)
 {
-	FILE *in = fopen(file, "re");
 	struct profile p;
 	int err;
 
-	if (!in) {
-		error_set(e, EXIT_USAGE, "cannot open the profile '%s': %s", file, strerror(errno));
-		return error_hint(e, "cozbpf writes profile.coz, or what -o names");
-	}
 	profile_init(&p);
-	err = profile_read(&p, in, file, e) || add_samples(map, &p, lines, n, e);
+	err = input_read(&p, file, e);
+	if (!err)
+		add_samples(map, &p, lines, n);
 	profile_deinit(&p);
-	fclose(in);
-	return err ? -1 : 0;
+	return err;
 }
 
 /* Lines with ranges and samples, by id; file names are interned, so they are compared as pointers. */

@@ -215,7 +215,7 @@ void run_points_watch(struct runner *r, uint64_t now); /* every second: points t
 void run_points_deinit(struct runner *r);
 
 /* run_markers.c: points that the program's source names. */
-int run_place_markers(struct runner *r, struct object *o, struct error *e); /* -1 with EXIT_NO_RESULT where the file has none */
+int run_place_markers(struct runner *r, struct object *o, struct error *e); /* 1: the file has none */
 bool run_watch_counters(struct runner *r);                                  /* Coz's coz.h; false: the program does not have it */
 void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 

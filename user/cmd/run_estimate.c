@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/estimate.h"
+#include "core/names.h"
+#include "core/paths.h"
 
 #define LEADER_NS 3000000000ULL /* between two estimates: some milliseconds of work each */
 #define LEADER_TIMES 50         /* as long again as one takes: with thousands of experiments it takes more */
@@ -78,15 +80,6 @@ static int estimate_so_far(const struct runner *r, uint64_t now, const struct es
 	return -1;
 }
 
-/* The line of an experiment that has the name; 0: there is none. */
-static uint32_t line_named(const struct runner *r, const char *name)
-{
-	for (size_t i = 0; i < r->profile.n_experiments; i++)
-		if (r->profile.experiments[i].selected == name || !strcmp(r->profile.experiments[i].selected, name))
-			return r->experiment_lines[i];
-	return 0;
-}
-
 /* How much an experiment on a line is wanted, at the last look. */
 struct wanted {
 	uint32_t line;
@@ -101,35 +94,66 @@ static struct wanted *find_wanted(const struct runner *r, uint32_t line)
 	return NULL;
 }
 
+/* The line of experiments of one name; line 0: there is none. */
+struct named_line {
+	uint32_t line;
+	size_t wanted; /* 1 + its place in r->wanted; 0: it has none */
+};
+
+/* @lines: by id of @names. False: out of memory. */
+static bool name_lines(const struct runner *r, struct names *names, struct named_line *lines)
+{
+	uint32_t id;
+
+	for (size_t i = 0; i < r->profile.n_experiments; i++) {
+		if (names_id(names, r->profile.experiments[i].selected, &id))
+			return false;
+		lines[id].line = lines[id].line ? lines[id].line : r->experiment_lines[i];
+	}
+	return true;
+}
+
+/* A line is wanted as much as at the progress point where it is wanted most. */
+static void want(struct runner *r, struct named_line *at, double share)
+{
+	struct wanted *w;
+
+	if (!at->wanted) {
+		r->wanted[r->n_wanted++] = (struct wanted){.line = at->line};
+		at->wanted = r->n_wanted;
+	}
+	w = &r->wanted[at->wanted - 1];
+	w->share = fmax(w->share, share);
+}
+
 static void keep_wanted(struct runner *r, const struct estimate *e)
 {
 	struct wanted *bigger = realloc(r->wanted, (e->n_lines + 1) * sizeof(*bigger));
+	struct named_line *lines = calloc(r->profile.n_experiments + 1, sizeof(*lines));
+	double *shares = calloc(e->n_lines + 1, sizeof(*shares));
+	struct names names = {0};
 
-	if (!bigger)
-		return;
-	r->wanted = bigger;
-	r->n_wanted = 0;
-	for (size_t i = 0; i < e->n_lines; i++) {
-		uint32_t line = line_named(r, e->lines[i].line);
-		struct wanted *w = find_wanted(r, line); /* of another progress point */
-		double share = estimate_wanted(e, i);
+	r->wanted = bigger ? bigger : r->wanted;
+	if (bigger && lines && shares && name_lines(r, &names, lines) && !estimate_wanted(e, shares)) {
+		r->n_wanted = 0;
+		for (size_t i = 0; i < e->n_lines; i++) {
+			uint32_t id = names_find(&names, e->lines[i].line);
 
-		if (w)
-			w->share = share > w->share ? share : w->share;
-		else if (line)
-			r->wanted[r->n_wanted++] = (struct wanted){line, share};
+			if (id != UINT32_MAX && lines[id].line)
+				want(r, &lines[id], shares[i]);
+		}
 	}
+	names_deinit(&names);
+	free(lines);
+	free(shares);
 }
 
 static void name_leader(struct runner *r, const struct estimate *e)
 {
-	const char *slash;
-
 	r->leader[0] = 0;
 	if (!e->n_lines || e->lines[0].verdict == VERDICT_NOT_ENOUGH_DATA)
 		return;
-	slash = strrchr(e->lines[0].line, '/');
-	snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", slash ? slash + 1 : e->lines[0].line);
+	snprintf(r->leader, sizeof(r->leader), ", leading: %.100s", path_base(e->lines[0].line));
 }
 
 void run_look(struct runner *r, uint64_t now)

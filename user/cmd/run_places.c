@@ -170,14 +170,16 @@ static int place_sites(struct runner *r, const struct place *p, struct object *o
 	return err;
 }
 
-/* Probes all sites of the place in the file. */
+/* Probes all sites of the place in the file. 1: markers are looked for, and it has none. */
 static int place_in_object(struct runner *r, struct place *p, struct object *o, struct error *e)
 {
 	int err = p->is_markers ? run_place_markers(r, o, e) : p->spec.kind == SPEC_USDT ? place_usdt(r, p, o, e) : place_sites(r, p, o, e);
 
 	if (err)
 		session_forget_probes(r->session);
-	if (err || session_place_probes(r->session, e))
+	if (err)
+		return err > 0 ? 1 : -1;
+	if (session_place_probes(r->session, e))
 		return -1;
 	p->is_placed = true;
 	return remember_file(p, object_file(o), e);
@@ -279,6 +281,12 @@ int run_add_place(struct runner *r, struct spec *spec, unsigned index, int arg, 
 	return place_at_start(r, p, e);
 }
 
+/* Whether there are points is not known: the user may name some. */
+static void tell_unmarked(const struct runner *r, const char *path, const struct error *e)
+{
+	run_say(r, "warning: progress points of coz.h in '%s': %s%s%s", path, e->cause, *e->hint ? "; " : "", e->hint);
+}
+
 int run_add_markers(struct runner *r, struct error *e)
 {
 	struct place *p = calloc(1, sizeof(*p));
@@ -290,7 +298,11 @@ int run_add_markers(struct runner *r, struct error *e)
 	r->places = p;
 	err = r->main_object ? place_in_object(r, p, r->main_object, e) : 1;
 	p->is_placed = true; /* nothing is missed where there are none */
-	if (err && r->main_object && e->status != EXIT_NO_RESULT)
+	if (err < 0 && e->status != EXIT_NO_RESULT)
+		return -1;
+	if (err < 0)
+		tell_unmarked(r, object_path(r->main_object), e);
+	if (err && r->main_object && remember_file(p, object_file(r->main_object), e)) /* not again when it is mapped */
 		return -1;
 	if (err)
 		r->has_counters = run_watch_counters(r);
@@ -312,12 +324,14 @@ static void place_in_mapped(struct runner *r, struct place *p, int pid, const st
 	bool was_placed = p->is_placed;
 	struct object *o = NULL;
 	struct error e = {0};
-	int err;
+	int err, placed = 0;
 
 	maps_root(pid, root, sizeof(root));
 	err = object_open_at(&at, &o, &e);
 	if (!err)
-		err = place_in_object(r, p, o, &e);
+		err = placed = place_in_object(r, p, o, &e);
+	if (p->is_markers && placed < 0)
+		tell_unmarked(r, m->path, &e);
 	if (err)
 		remember_file(p, m->file, &e); /* not again */
 	if (!err && p->spec.path && !p->path)

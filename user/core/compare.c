@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/estimate_private.h"
+#include "core/shares.h"
 #include "core/stats.h"
 
 #define MIN_RUNS 3
@@ -26,15 +27,6 @@ const char *compare_move_name(enum compare_move m)
 
 /* Rates */
 
-static int compare_observations(const void *a, const void *b)
-{
-	const struct observation *x = a, *y = b;
-
-	if (x->point != y->point)
-		return x->point < y->point ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* Leaves the baselines, by point, in the order of time. */
 static void keep_baselines(struct observations *o)
 {
@@ -46,7 +38,7 @@ static void keep_baselines(struct observations *o)
 	}
 	o->n = n;
 	if (n)
-		qsort(o->items, n, sizeof(*o->items), compare_observations);
+		qsort(o->items, n, sizeof(*o->items), observations_by_point);
 }
 
 static double residual(const struct observation *o, double period)
@@ -135,15 +127,21 @@ static size_t end_of_point(const struct observations *o, size_t first)
 /* Where the observations of the same point begin, or where they end when there are none. */
 static size_t find_point(const struct observations *o, const char *name, bool is_latency)
 {
-	uint32_t id = names_find(&o->points, name);
-	size_t i = 0;
+	uint32_t id = names_find(&o->points, name), point = 2 * id + is_latency;
+	size_t first = 0, end = id == UINT32_MAX ? 0 : o->n;
 
-	while (i < o->n && (id == UINT32_MAX || o->items[i].point != 2 * id + is_latency))
-		i++;
-	return i;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (o->items[middle].point < point)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return id != UINT32_MAX && first < o->n && o->items[first].point == point ? first : o->n;
 }
 
-static int compare_points(const void *a, const void *b)
+int compare_point_names(const void *a, const void *b)
 {
 	const struct compare_point *x = a, *y = b;
 	int ret = strcmp(x->progress, y->progress);
@@ -176,7 +174,7 @@ static int fill_points(struct comparison *c, struct observations *before, struct
 		c->n_points++;
 	}
 	if (c->n_points)
-		qsort(c->points, c->n_points, sizeof(*c->points), compare_points);
+		qsort(c->points, c->n_points, sizeof(*c->points), compare_point_names);
 	return 0;
 }
 
@@ -220,44 +218,59 @@ static int compare_ranks(const void *a, const void *b)
 	return strcmp(l->line, m->line);
 }
 
-static size_t rank_in(const struct estimate *e, size_t i)
+/* A half of an interval as if the scatter were known exactly, squared. */
+static double side_variance(double half, double df)
 {
-	size_t ret = 1;
-
-	if (!is_ranked(&e->lines[i]))
-		return 0;
-	/* Ranked lines stand first. */
-	for (size_t j = 0; j < i; j++)
-		ret += is_ranked(&e->lines[j]) && estimate_same_point(&e->lines[j], &e->lines[i]);
-	return ret;
+	return half * half / (student_975(df) * student_975(df));
 }
 
-static void judge(struct compare_line *l)
+/* The difference, and the chance that scatter alone brings one as large where there is none. */
+static void measure(struct compare_line *l)
 {
 	const struct estimate_line *b = l->before, *a = l->after;
-	double half;
+	double down, up, v_b, v_a, v, df;
 
 	l->slope = (struct compare_figure){NAN, NAN, NAN};
-	l->move = MOVE_UNKNOWN;
-	if (!b || !a) {
-		l->move = a ? MOVE_APPEARED : MOVE_VANISHED;
+	l->chance = NAN;
+	if (!b || !a)
 		return;
-	}
 	l->slope.value = a->slope - b->slope;
 	/* The sides of two intervals that do not depend on each other; that of a loss is the other one's gain. */
-	half = hypot(a->slope - a->slope_lo, b->slope_hi - b->slope);
-	l->slope.lo = l->slope.value - half;
-	half = hypot(a->slope_hi - a->slope, b->slope - b->slope_lo);
-	l->slope.hi = l->slope.value + half;
-	if (l->slope.lo > 0)
-		l->move = MOVE_ROSE;
-	else if (l->slope.hi < 0)
-		l->move = MOVE_FELL;
-	else if (is_ranked(a) && is_ranked(b))
-		l->move = MOVE_NONE;
+	down = hypot(a->slope - a->slope_lo, b->slope_hi - b->slope);
+	up = hypot(a->slope_hi - a->slope, b->slope - b->slope_lo);
+	l->slope.lo = l->slope.value - down;
+	l->slope.hi = l->slope.value + up;
+	/* Of the sides towards 0. */
+	v_a = side_variance(l->slope.value > 0 ? a->slope - a->slope_lo : a->slope_hi - a->slope, a->df);
+	v_b = side_variance(l->slope.value > 0 ? b->slope_hi - b->slope : b->slope - b->slope_lo, b->df);
+	v = v_a + v_b;
+	df = v * v / (v_a * v_a / a->df + v_b * v_b / b->df); /* Welch */
+	if (v > 0)
+		l->chance = student_chance(l->slope.value / sqrt(v), df);
+	else if (v == 0)
+		l->chance = l->slope.value == 0;
 }
 
-/* Pairs that share a line and a point become one; what is ranked nowhere is left out. */
+static uint64_t samples_of(const struct compare_line *l)
+{
+	return l->before->samples + l->after->samples;
+}
+
+static enum compare_move move_of(const struct compare_line *l, const struct shares *shares)
+{
+	bool is_sure;
+
+	if (!l->before || !l->after)
+		return l->after ? MOVE_APPEARED : MOVE_VANISHED;
+	is_sure = !isnan(l->chance) && l->chance <= shares_chance(shares, l->before->progress, samples_of(l));
+	if (is_sure && l->slope.lo > 0)
+		return MOVE_ROSE;
+	if (is_sure && l->slope.hi < 0)
+		return MOVE_FELL;
+	return is_ranked(l->after) && is_ranked(l->before) ? MOVE_NONE : MOVE_UNKNOWN;
+}
+
+/* Pairs that share a line and a point become one, with their difference. */
 static void join(struct comparison *c)
 {
 	size_t n = 0;
@@ -273,26 +286,71 @@ static void join(struct comparison *c)
 			l.rank_before += m->rank_before;
 			l.rank_after += m->rank_after;
 		}
-		if (!l.rank_before && !l.rank_after)
-			continue;
-		judge(&l);
+		measure(&l);
 		c->lines[n++] = l;
 	}
 	c->n_lines = n;
 }
 
+/*
+ * Moves have to hold together, as verdicts have. Lines that are ranked nowhere are left out only then: that a line is ranked is no accident where it has moved
+ * by chance.
+ */
+static int judge(struct comparison *c)
+{
+	struct shares shares = {0};
+	size_t n = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < c->n_lines; i++)
+		if (!isnan(c->lines[i].chance))
+			ret = shares_add(&shares, c->lines[i].before->progress, samples_of(&c->lines[i]));
+	for (size_t i = 0; !ret && i < c->n_lines; i++) {
+		struct compare_line l = c->lines[i];
+
+		if (!l.rank_before && !l.rank_after)
+			continue;
+		l.move = move_of(&l, &shares);
+		c->lines[n++] = l;
+	}
+	c->n_lines = n;
+	shares_deinit(&shares);
+	return ret;
+}
+
+/* Appends the lines of one side, with their ranks. */
+static int add_side(struct comparison *c, const struct estimate *e, bool is_after)
+{
+	struct names points = {0};
+	size_t *ranked = calloc(2 * e->n_lines + 1, sizeof(*ranked)); /* by twice the point's id, and 1 more for latency */
+	int ret = ranked ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !ret && i < e->n_lines; i++) {
+		const struct estimate_line *l = &e->lines[i];
+		size_t rank_here = 0;
+		uint32_t id;
+
+		ret = names_id(&points, l->progress, &id);
+		if (!ret && is_ranked(l))
+			rank_here = ++ranked[2 * id + l->is_latency]; /* ranked lines stand first */
+		c->lines[c->n_lines++] = is_after ? (struct compare_line){.after = l, .rank_after = rank_here}
+						  : (struct compare_line){.before = l, .rank_before = rank_here};
+	}
+	names_deinit(&points);
+	free(ranked);
+	return ret;
+}
+
 static int fill_lines(struct comparison *c, const struct estimate *before, const struct estimate *after)
 {
 	c->lines = calloc(before->n_lines + after->n_lines + 1, sizeof(*c->lines));
-	if (!c->lines)
+	if (!c->lines || add_side(c, before, false) || add_side(c, after, true))
 		return -ENOMEM;
-	for (size_t i = 0; i < before->n_lines; i++)
-		c->lines[c->n_lines++] = (struct compare_line){.before = &before->lines[i], .rank_before = rank_in(before, i)};
-	for (size_t i = 0; i < after->n_lines; i++)
-		c->lines[c->n_lines++] = (struct compare_line){.after = &after->lines[i], .rank_after = rank_in(after, i)};
 	if (c->n_lines)
 		qsort(c->lines, c->n_lines, sizeof(*c->lines), compare_names);
 	join(c);
+	if (judge(c))
+		return -ENOMEM;
 	if (c->n_lines)
 		qsort(c->lines, c->n_lines, sizeof(*c->lines), compare_ranks);
 	return 0;

@@ -32,6 +32,7 @@ struct compare_point {
 	struct compare_figure speedup; /* 1 - after / before, as program speedups are */
 };
 
+/* "For certain": all that is said so at one progress point is due to scatter alone in one comparison of twenty (shares.h). */
 enum compare_move {
 	MOVE_NONE, /* no difference for certain */
 	MOVE_ROSE, /* the slope is larger for certain */
@@ -45,7 +46,8 @@ enum compare_move {
 struct compare_line {
 	const struct estimate_line *before, *after; /* NULL: no experiment */
 	size_t rank_before, rank_after;             /* at its progress point, from 1; 0: not ranked */
-	struct compare_figure slope;                /* after - before */
+	struct compare_figure slope;                /* after - before; the interval is the line's own */
+	double chance;                              /* that scatter alone brings such a difference; NaN where it is not known */
 	enum compare_move move;
 };
 
@@ -98,6 +100,9 @@ int compare_profiles(const struct compare_side *before, const struct compare_sid
 int compare_predict(struct comparison *c, const struct compare_side *before, const struct compare_side *after, const char *line, double by);
 
 void comparison_deinit(struct comparison *c);
+
+/* Of two struct compare_point, for qsort() and bsearch(). */
+int compare_point_names(const void *a, const void *b);
 
 const char *compare_move_name(enum compare_move m);           /* "none", "rose", ... */
 const char *compare_agreement_name(enum compare_agreement a); /* "unknown", "agrees", "more", "less" */

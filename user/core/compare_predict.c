@@ -120,11 +120,9 @@ static void judge(struct compare_prediction *p)
 
 static const struct compare_point *find_point(const struct comparison *c, const char *progress, bool is_latency)
 {
-	for (size_t i = 0; i < c->n_points; i++) {
-		if (c->points[i].is_latency == is_latency && !strcmp(c->points[i].progress, progress))
-			return &c->points[i];
-	}
-	return NULL;
+	const struct compare_point key = {.progress = progress, .is_latency = is_latency};
+
+	return c->n_points ? bsearch(&key, c->points, c->n_points, sizeof(key), compare_point_names) : NULL;
 }
 
 /* The line that is named so, all of its name before a part of it; 0, -ENOENT or -EEXIST. */
@@ -175,7 +173,7 @@ int compare_predict(struct comparison *c, const struct compare_side *before, con
 	now = cost_of(after->profile, name);
 	for (size_t i = 0; i < e->n_lines; i++) {
 		struct compare_prediction *p = &c->predictions[c->n_predictions];
-		const struct compare_point *visits = find_point(c, e->lines[i].progress, false); /* a latency's ends are visits as well */
+		const struct compare_point *visits;
 
 		if (strcmp(e->lines[i].line, name) != 0)
 			continue;
@@ -183,6 +181,7 @@ int compare_predict(struct comparison *c, const struct compare_side *before, con
 		    .point = find_point(c, e->lines[i].progress, e->lines[i].is_latency),
 		    .at = {by, NAN, NAN},
 		    .difference = {NAN, NAN, NAN}};
+		visits = find_point(c, e->lines[i].progress, false); /* a latency's ends are visits as well */
 		if (isnan(by) && visits)
 			p->at = speedup_of_line(&then, &now, visits);
 		read_curve(p);

@@ -8,18 +8,26 @@
 #include <string.h>
 
 #include "core/runs.h"
+#include "core/shares.h"
 
 #define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01      /* less is no effect, however sure: nobody optimizes for it */
 #define NO_EFFECT_WIDTH 0.10 /* an interval near 0 that is wider, or leads farther from it, says that more experiments are needed */
-#define MAX_CHANCE 0.05      /* that any verdict of a profile, at one progress point, is due to scatter alone */
 
 const char *verdict_name(enum verdict v)
 {
 	static const char *const names[] = {"optimize", "contention", "no-effect", "not-enough-data"};
 
 	return names[v];
+}
+
+const char *sort_name(enum sort_key key)
+{
+	static const char *const names[N_SORT_KEYS] = {
+	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
+
+	return names[key];
 }
 
 /*
@@ -61,53 +69,19 @@ struct totals {
 	struct phase_totals phase;
 };
 
-struct last_sample {
-	uint32_t line, run;
-	size_t index;
-};
-
-static int compare_samples(const void *a, const void *b)
+static void sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
 {
-	const struct last_sample *x = a, *y = b;
+	for (size_t i = 0; i < p->n_samples; i++) {
+		const struct samples_record *s = &p->samples[i];
+		uint32_t line = names_find(&o->lines, s->location);
 
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	return x->index < y->index ? -1 : 1;
-}
-
-/* Counts are cumulative over a run, so a run's last record of a line is its count; runs add up. */
-static int sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
-{
-	struct names locations = {0};
-	struct last_sample *order = calloc(p->n_samples + 1, sizeof(*order));
-	int ret = order ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !ret && i < p->n_samples; i++) {
-		order[i].run = p->samples[i].run;
-		order[i].index = i;
-		ret = names_id(&locations, p->samples[i].location, &order[i].line);
-	}
-	if (!ret)
-		qsort(order, p->n_samples, sizeof(*order), compare_samples);
-	for (size_t i = 0; !ret && i < p->n_samples; i++) {
-		const struct samples_record *s = &p->samples[order[i].index];
-		uint32_t line;
-
-		if (i + 1 < p->n_samples && order[i + 1].line == order[i].line && order[i + 1].run == order[i].run)
-			continue;
 		t->all_samples += s->count;
-		line = names_find(&o->lines, s->location);
 		if (line == UINT32_MAX)
 			continue;
 		t->samples[line] += (double)s->count;
 		if (s->has_free && t->run_counts[s->run])
 			t->free_samples[line] += (double)s->free;
 	}
-	names_deinit(&locations);
-	free(order);
-	return ret;
 }
 
 static void totals_deinit(struct totals *t)
@@ -123,20 +97,18 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
 	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
-	if (!t->run_counts || !t->samples || !t->free_samples)
-		goto fail;
+	if (!t->run_counts || !t->samples || !t->free_samples) {
+		totals_deinit(t);
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < p->n_runs; i++) {
 		t->run_counts[i] = p->runs[i].free_ns;
 		t->phase.free_time += (double)p->runs[i].free_ns;
 	}
-	if (sum_samples(t, p, o))
-		goto fail;
+	sum_samples(t, p, o);
 	t->phase.run_counts = t->run_counts;
 	t->phase.free_samples = t->free_samples;
 	return 0;
-fail:
-	totals_deinit(t);
-	return -ENOMEM;
 }
 
 static void fill_summary(struct estimate *e, const struct profile *p, const struct totals *t)
@@ -161,31 +133,6 @@ static void fill_summary(struct estimate *e, const struct profile *p, const stru
 
 /* Lines */
 
-/*
- * Of sixty lines without effect three have a 95 % interval that misses 0. Verdicts have to hold together: the chance of a wrong one is divided
- * among the lines of a progress point that have an interval (Bonferroni), in proportion to their samples, which is how much they can matter:
- * a line with a thousandth of the samples can gain that times the number of CPUs at most, and needs evidence to match.
- */
-static double allowed_chance(const struct estimate_line *line, double all)
-{
-	return MAX_CHANCE * ((double)line->samples + 1) / all;
-}
-
-/* Adds up the samples of the lines that have an interval: @all, by the id of their progress point. */
-static int add_samples(const struct estimate *e, struct names *points, double *all)
-{
-	uint32_t id;
-
-	for (size_t i = 0; i < e->n_lines; i++) {
-		if (e->lines[i].shortage != SHORT_NONE)
-			continue;
-		if (names_id(points, e->lines[i].progress, &id))
-			return -ENOMEM;
-		all[id] += (double)e->lines[i].samples + 1; /* 1: Coz's files need not have any */
-	}
-	return 0;
-}
-
 static enum verdict verdict_of(const struct estimate_line *l, double allowed)
 {
 	bool is_sure = l->chance <= allowed;
@@ -199,23 +146,25 @@ static enum verdict verdict_of(const struct estimate_line *l, double allowed)
 	return VERDICT_NOT_ENOUGH_DATA;
 }
 
+/* Verdicts have to hold together: those at one progress point, of the lines that have an interval. */
 static int judge(struct estimate *e)
 {
-	struct names points = {0};
-	double *all = calloc(e->n_lines + 1, sizeof(*all));
-	int ret = all ? add_samples(e, &points, all) : -ENOMEM;
+	struct shares shares = {0};
+	int ret = 0;
 
+	for (size_t i = 0; !ret && i < e->n_lines; i++)
+		if (e->lines[i].shortage == SHORT_NONE)
+			ret = shares_add(&shares, e->lines[i].progress, e->lines[i].samples);
 	for (size_t i = 0; !ret && i < e->n_lines; i++) {
 		struct estimate_line *l = &e->lines[i];
 
 		if (l->shortage != SHORT_NONE)
 			continue;
-		l->verdict = verdict_of(l, allowed_chance(l, all[names_find(&points, l->progress)]));
+		l->verdict = verdict_of(l, shares_chance(&shares, l->progress, l->samples));
 		if (l->verdict == VERDICT_NOT_ENOUGH_DATA)
 			l->shortage = SHORT_INTERVAL;
 	}
-	names_deinit(&points);
-	free(all);
+	shares_deinit(&shares);
 	return ret;
 }
 
@@ -254,7 +203,7 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 	l->line = g->line;
 	l->progress = g->progress;
 	l->is_latency = g->is_latency;
-	l->slope = l->slope_lo = l->slope_hi = l->chance = l->rank_key = NAN;
+	l->slope = l->slope_lo = l->slope_hi = l->chance = l->df = l->rank_key = NAN;
 	for (int key = 0; key < N_SORT_KEYS; key++)
 		l->rank_keys[key] = NAN;
 	l->verdict = VERDICT_NOT_ENOUGH_DATA;

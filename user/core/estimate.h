@@ -85,8 +85,9 @@ struct estimate_line {
 	const char *progress;             /* borrowed */
 	double slope, slope_lo, slope_hi; /* weighted regression through 0; 95 %; NaN where not estimated */
 	double chance;                    /* that a line of slope 0 shows one as far from 0, by scatter alone; NaN where not estimated */
-	double max_speedup;               /* the largest gain on the fitted curve within the speedups measured; never below 0 */
-	double phase_factor;              /* (t_obs / s_obs)(s / T), 1 when not applied */
+	double df;           /* degrees of freedom by which its scatter is known; INFINITY: it has none; NaN where not estimated */
+	double max_speedup;  /* the largest gain on the fitted curve within the speedups measured; never below 0 */
+	double phase_factor; /* (t_obs / s_obs)(s / T), 1 when not applied */
 	enum verdict verdict;
 	enum shortage shortage;
 	bool is_latency;                   /* program speedup is then the share of the mean latency that is saved */
@@ -128,12 +129,12 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
 bool estimate_settled(const struct estimate *e, double half_width);
 
 /*
- * How much another experiment on line @i is wanted, from WANTED_MIN to 1: in full where it lacks data; among the lines that could still be the leading one
- * as the square of the interval's width (the number of experiments that would make all of them equally wide); least where it is known not to lead. As long
- * as lines with a twentieth of the samples lack data the others get a quarter of that.
+ * Fills @ret, by line, with how much another experiment on it is wanted, from WANTED_MIN to 1: in full where it lacks data; among the lines that could still
+ * be the leading one as the square of the interval's width (the number of experiments that would make all of them equally wide); least where it is known not to lead. As long
+ * as lines with a twentieth of the samples lack data the others get a quarter of that. 0 or -ENOMEM.
  */
 #define WANTED_MIN 0.1
-double estimate_wanted(const struct estimate *e, size_t i);
+int estimate_wanted(const struct estimate *e, double *ret);
 
 static inline bool estimate_same_point(const struct estimate_line *a, const struct estimate_line *b)
 {
@@ -141,5 +142,6 @@ static inline bool estimate_same_point(const struct estimate_line *a, const stru
 }
 
 const char *verdict_name(enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
+const char *sort_name(enum sort_key key); /* "slope", "max", "payback", "impact" */
 
 #endif

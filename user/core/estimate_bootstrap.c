@@ -348,7 +348,7 @@ static double degrees(const struct bootstrap *b, const double *a, size_t from, s
 static double interval(struct bootstrap *b, size_t row, double estimate, double df, double *lo, double *hi)
 {
 	double *values = &b->replicates[row * b->n];
-	double stretch = (isinf(df) ? NORMAL_975 : student_975(df)) / NORMAL_975;
+	double stretch = student_975(df) / NORMAL_975;
 	size_t tail = (size_t)((double)(b->n + 1) * 0.025) - 1;
 	double half;
 
@@ -402,7 +402,7 @@ static void fill_intervals(struct bootstrap *b, struct estimate_line *line)
 		xx += b->weights[i] * g->cells[i].speedup * g->cells[i].speedup;
 	for (size_t i = 1; i < n; i++)
 		a[i] *= b->weights[i] * g->cells[i].speedup / xx;
-	df = degrees(b, a, 1, n);
+	df = line->df = degrees(b, a, 1, n);
 	line->chance = interval(b, n - 1, line->slope, df, &line->slope_lo, &line->slope_hi);
 	for (size_t i = 1; i < n; i++)
 		a[i] = line->points[i - 1].program_speedup;

@@ -209,6 +209,15 @@ static int compare(const void *a, const void *b)
 	return 0;
 }
 
+int observations_by_point(const void *a, const void *b)
+{
+	const struct observation *x = a, *y = b;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
 int observations_init(struct observations *o, const struct profile *p)
 {
 	size_t end;

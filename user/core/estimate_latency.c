@@ -155,15 +155,6 @@ static void fill_point(const struct observation *obs, size_t n, struct observati
 	}
 }
 
-static int compare_points(const void *a, const void *b)
-{
-	const struct observation *x = a, *y = b;
-
-	if (x->point != y->point)
-		return x->point < y->point ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
 int latency_fill_all(const struct observations *o, struct estimate *e)
 {
 	struct observation *all = calloc(2 * o->n + 1, sizeof(*all)), *scratch = all + o->n;
@@ -175,7 +166,7 @@ int latency_fill_all(const struct observations *o, struct estimate *e)
 		if (is_latency_point(o->items[i].point))
 			all[n++] = o->items[i];
 	if (n)
-		qsort(all, n, sizeof(*all), compare_points);
+		qsort(all, n, sizeof(*all), observations_by_point);
 	for (size_t i = 0; counts && e->latencies && i < n; i = end) {
 		struct estimate_latency *l = &e->latencies[e->n_latencies++];
 

@@ -117,6 +117,7 @@ static inline bool is_latency_point(uint32_t point)
 
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
+int observations_by_point(const void *a, const void *b); /* for qsort() of struct observation: by point, then in the order of time */
 /* estimate_runs.c. Brings the times of runs that differ in speed to one level, for ratios between them. 0 or -ENOMEM. */
 int observations_level_runs(struct observations *o, size_t n_runs);
 /* Fills time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */

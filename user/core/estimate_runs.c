@@ -28,9 +28,17 @@
 /* A run at one progress point, in its baselines. */
 struct level {
 	double time, count, visits, squares;
-	size_t n, all;           /* baselines; experiments of any speedup */
+	size_t n;                /* baselines */
+	bool there;              /* it has experiments at the point, of whatever speedup */
 	double period, variance; /* variance: relative, of the period */
 	double factor;
+};
+
+/* The runs at one progress point: profiles can have many of both, and few runs at most points. */
+struct levels {
+	struct level *by_run; /* zeroed but for those that are there */
+	uint32_t *runs;       /* those, in the order of their observations */
+	size_t n;
 };
 
 static double time_of(const struct observation *o)
@@ -43,19 +51,20 @@ static bool is_known(const struct level *l)
 	return l->n >= MIN_BASELINES && l->visits >= MIN_RUN_VISITS && l->time > 0 && l->count > 0;
 }
 
-/* Sums of the baselines at @point, then their residuals. Returns whether there are enough of them, beside the experiments on any line. */
-static bool add_up(const struct observations *o, uint32_t point, struct level *runs)
+/* Sums of the baselines of @n observations, all of one point, by line; then their residuals. Returns whether they are enough, beside the experiments on any line. */
+static bool add_up(struct observation *const *at_point, size_t n, struct levels *levels)
 {
 	size_t baselines = 0, on_line = 0, most = 0;
 
-	for (size_t i = 0; i < o->n; i++) {
-		const struct observation *x = &o->items[i];
-		struct level *l = &runs[x->run];
+	for (size_t i = 0; i < n; i++) {
+		const struct observation *x = at_point[i];
+		struct level *l = &levels->by_run[x->run];
 
-		if (i && x->line != x[-1].line)
+		if (!l->there)
+			levels->runs[levels->n++] = x->run;
+		l->there = true;
+		if (i && x->line != at_point[i - 1]->line)
 			on_line = 0;
-		if (x->point != point)
-			continue;
 		if (x->permille) {
 			most = ++on_line > most ? on_line : most;
 			continue;
@@ -66,11 +75,11 @@ static bool add_up(const struct observations *o, uint32_t point, struct level *r
 		l->visits += x->visits;
 		l->n++;
 	}
-	for (size_t i = 0; i < o->n; i++) {
-		const struct observation *x = &o->items[i];
-		struct level *l = &runs[x->run];
+	for (size_t i = 0; i < n; i++) {
+		const struct observation *x = at_point[i];
+		struct level *l = &levels->by_run[x->run];
 
-		if (!x->permille && x->point == point && is_known(l)) {
+		if (!x->permille && is_known(l)) {
 			double e = time_of(x) - l->time / l->count * x->delta;
 
 			l->squares += e * e;
@@ -80,12 +89,12 @@ static bool add_up(const struct observations *o, uint32_t point, struct level *r
 }
 
 /* Fills the factors; false when the runs do not differ. */
-static bool find_factors(struct level *runs, size_t n_runs)
+static bool find_factors(struct levels *levels)
 {
 	double time = 0, count = 0, differ = 0, known = 0;
 
-	for (size_t i = 0; i < n_runs; i++) {
-		struct level *l = &runs[i];
+	for (size_t i = 0; i < levels->n; i++) {
+		struct level *l = &levels->by_run[levels->runs[i]];
 
 		l->factor = 1;
 		if (!is_known(l))
@@ -96,8 +105,8 @@ static bool find_factors(struct level *runs, size_t n_runs)
 		l->period = l->time / l->count;
 		l->variance = l->squares / (l->time * l->time) * (double)l->n / ((double)l->n - 1);
 	}
-	for (size_t i = 0; i < n_runs; i++) {
-		struct level *l = &runs[i];
+	for (size_t i = 0; i < levels->n; i++) {
+		struct level *l = &levels->by_run[levels->runs[i]];
 		double off;
 
 		if (!is_known(l))
@@ -109,37 +118,65 @@ static bool find_factors(struct level *runs, size_t n_runs)
 	return known >= 2 && differ > known - 1 + MANY_SIGMA * sqrt(2 * (known - 1));
 }
 
-static void apply(struct observations *o, uint32_t point, const struct level *runs)
+static void apply(struct observation *const *at_point, size_t n, const struct levels *levels)
 {
-	for (size_t i = 0; i < o->n; i++) {
-		struct observation *x = &o->items[i];
+	for (size_t i = 0; i < n; i++) {
+		struct observation *x = at_point[i];
+		double factor = levels->by_run[x->run].factor;
 
-		if (x->point != point)
-			continue;
 		/* The duration of a latency's observation is what it was counted in, and stays. */
-		if (is_latency_point(point)) {
-			x->in_flight *= runs[x->run].factor;
+		if (is_latency_point(x->point)) {
+			x->in_flight *= factor;
 			continue;
 		}
-		x->duration *= runs[x->run].factor;
-		x->span *= runs[x->run].factor;
+		x->duration *= factor;
+		x->span *= factor;
 	}
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct observation *x = *(struct observation *const *)a, *y = *(struct observation *const *)b;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	return x < y ? -1 : x > y; /* by line, as they stand */
+}
+
+static void level_point(struct observation *const *at_point, size_t n, struct levels *levels)
+{
+	if (add_up(at_point, n, levels) && find_factors(levels))
+		apply(at_point, n, levels);
+	for (size_t i = 0; i < levels->n; i++)
+		levels->by_run[levels->runs[i]] = (struct level){0};
+	levels->n = 0;
 }
 
 int observations_level_runs(struct observations *o, size_t n_runs)
 {
-	struct level *runs;
+	struct observation **by_point;
+	struct levels levels = {0};
+	size_t end;
+	int ret = -ENOMEM;
 
-	if (n_runs < 2)
+	if (n_runs < 2 || !o->n)
 		return 0;
-	runs = malloc(n_runs * sizeof(*runs));
-	if (!runs)
-		return -ENOMEM;
-	for (uint32_t point = 0; point < 2 * o->points.n; point++) {
-		memset(runs, 0, n_runs * sizeof(*runs));
-		if (add_up(o, point, runs) && find_factors(runs, n_runs))
-			apply(o, point, runs);
+	by_point = malloc(o->n * sizeof(struct observation *));
+	levels.by_run = calloc(n_runs, sizeof(*levels.by_run));
+	levels.runs = malloc(n_runs * sizeof(*levels.runs));
+	if (by_point && levels.by_run && levels.runs) {
+		for (size_t i = 0; i < o->n; i++)
+			by_point[i] = &o->items[i];
+		qsort(by_point, o->n, sizeof(struct observation *), compare_points);
+		for (size_t i = 0; i < o->n; i = end) {
+			for (end = i + 1; end < o->n && by_point[end]->point == by_point[i]->point; end++)
+				;
+			level_point(&by_point[i], end - i, &levels);
+		}
+		ret = 0;
 	}
-	free(runs);
-	return 0;
+	free(by_point);
+	free(levels.by_run);
+	free(levels.runs);
+	return ret;
 }

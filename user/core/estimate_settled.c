@@ -2,26 +2,56 @@
 /* What is known well enough: when to stop (--until), and where the next experiments are wanted. */
 #include "core/estimate.h"
 
+#include <errno.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
+
+#include "core/names.h"
 
 #define LARGE_SHARE 0.05           /* of the samples: a line that has as many is not passed over for want of data */
 #define WANTED_BESIDE_LACKING 0.25 /* where such lines lack data all others have to wait */
 
-/* The highest lower end among the lines of @at's progress point: what the leader gains at least. NaN: none is known. */
-static double surest_gain(const struct estimate *e, const struct estimate_line *at)
-{
-	double ret = NAN;
+/* What the leader of each progress point gains at least. */
+struct surest {
+	struct names points;
+	double *gains; /* by twice the id of the point, and 1 more for latency: the highest lower end among its lines; NaN: none is known */
+};
 
-	for (size_t i = 0; i < e->n_lines; i++)
-		if (e->lines[i].verdict != VERDICT_NOT_ENOUGH_DATA && estimate_same_point(&e->lines[i], at))
-			ret = fmax(ret, e->lines[i].slope_lo); /* fmax() passes over NaN */
-	return ret;
+static double *surest_at(const struct surest *s, const struct estimate_line *l)
+{
+	return &s->gains[2 * names_find(&s->points, l->progress) + l->is_latency];
 }
 
-static bool could_lead(const struct estimate *e, const struct estimate_line *l)
+static void surest_deinit(struct surest *s)
 {
-	return l->verdict != VERDICT_NOT_ENOUGH_DATA && l->slope_hi >= surest_gain(e, l);
+	names_deinit(&s->points);
+	free(s->gains);
+}
+
+static int surest_init(struct surest *s, const struct estimate *e)
+{
+	uint32_t id;
+
+	*s = (struct surest){.gains = malloc((2 * e->n_lines + 1) * sizeof(*s->gains))};
+	for (size_t i = 0; s->gains && i < e->n_lines; i++) {
+		s->gains[2 * i] = s->gains[2 * i + 1] = NAN;
+		if (names_id(&s->points, e->lines[i].progress, &id)) {
+			surest_deinit(s);
+			return -ENOMEM;
+		}
+	}
+	for (size_t i = 0; s->gains && i < e->n_lines; i++) {
+		const struct estimate_line *l = &e->lines[i];
+
+		if (l->verdict != VERDICT_NOT_ENOUGH_DATA)
+			*surest_at(s, l) = fmax(*surest_at(s, l), l->slope_lo); /* fmax() passes over NaN */
+	}
+	return s->gains ? 0 : -ENOMEM;
+}
+
+static bool could_lead(const struct surest *s, const struct estimate_line *l)
+{
+	return l->verdict != VERDICT_NOT_ENOUGH_DATA && l->slope_hi >= *surest_at(s, l);
 }
 
 static bool lacks_data(const struct estimate *e, const struct estimate_line *l)
@@ -35,47 +65,61 @@ static bool is_known(const struct estimate_line *l, double half_width)
 	return l->shortage == SHORT_INTERVAL && (l->slope_hi - l->slope_lo) / 2 <= half_width;
 }
 
-double estimate_wanted(const struct estimate *e, size_t i)
+/* @widest: the interval of those that could lead. @lacking: lines with many samples lack data. */
+static double wanted(const struct estimate *e, const struct surest *s, const struct estimate_line *line, double widest, bool lacking)
 {
-	const struct estimate_line *line = &e->lines[i];
-	double widest = 0, wanted = 1;
-	bool lacking = false;
+	double ret = 1;
 
-	for (size_t j = 0; j < e->n_lines; j++) {
-		lacking |= lacks_data(e, &e->lines[j]);
-		if (could_lead(e, &e->lines[j]))
-			widest = fmax(widest, e->lines[j].slope_hi - e->lines[j].slope_lo);
-	}
 	if (lacks_data(e, line))
 		return 1;
-	if (line->verdict != VERDICT_NOT_ENOUGH_DATA && !could_lead(e, line))
+	if (line->verdict != VERDICT_NOT_ENOUGH_DATA && !could_lead(s, line))
 		return WANTED_MIN;
 	if (line->verdict != VERDICT_NOT_ENOUGH_DATA && widest > 0) {
-		wanted = (line->slope_hi - line->slope_lo) / widest;
-		wanted *= wanted;
+		ret = (line->slope_hi - line->slope_lo) / widest;
+		ret *= ret;
 	}
 	if (lacking)
-		wanted *= WANTED_BESIDE_LACKING;
-	return fmax(wanted, WANTED_MIN);
+		ret *= WANTED_BESIDE_LACKING;
+	return fmax(ret, WANTED_MIN);
+}
+
+int estimate_wanted(const struct estimate *e, double *ret)
+{
+	struct surest s;
+	double widest = 0;
+	bool lacking = false;
+
+	if (surest_init(&s, e))
+		return -ENOMEM;
+	for (size_t i = 0; i < e->n_lines; i++) {
+		lacking |= lacks_data(e, &e->lines[i]);
+		if (could_lead(&s, &e->lines[i]))
+			widest = fmax(widest, e->lines[i].slope_hi - e->lines[i].slope_lo);
+	}
+	for (size_t i = 0; i < e->n_lines; i++)
+		ret[i] = wanted(e, &s, &e->lines[i], widest, lacking);
+	surest_deinit(&s);
+	return 0;
+}
+
+static bool is_settled(const struct estimate *e, const struct surest *s, const struct estimate_line *l, double half_width)
+{
+	if (isnan(*surest_at(s, l)))
+		return false;
+	if (l->verdict == VERDICT_NOT_ENOUGH_DATA)
+		return !lacks_data(e, l) || is_known(l, half_width);
+	return !could_lead(s, l) || (l->slope_hi - l->slope_lo) / 2 <= half_width;
 }
 
 bool estimate_settled(const struct estimate *e, double half_width)
 {
-	for (size_t i = 0; i < e->n_lines; i++) {
-		const struct estimate_line *l = &e->lines[i];
-		double surest;
+	bool ret = e->n_lines > 0;
+	struct surest s;
 
-		if (l->verdict == VERDICT_NOT_ENOUGH_DATA) {
-			if (lacks_data(e, l) && !is_known(l, half_width))
-				return false;
-			continue;
-		}
-		surest = surest_gain(e, l);
-		if (l->slope_hi >= surest && (l->slope_hi - l->slope_lo) / 2 > half_width)
-			return false;
-	}
-	for (size_t i = 0; i < e->n_lines; i++)
-		if (isnan(surest_gain(e, &e->lines[i])))
-			return false;
-	return e->n_lines > 0;
+	if (surest_init(&s, e))
+		return false;
+	for (size_t i = 0; ret && i < e->n_lines; i++)
+		ret = is_settled(e, &s, &e->lines[i], half_width);
+	surest_deinit(&s);
+	return ret;
 }

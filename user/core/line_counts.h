@@ -18,6 +18,7 @@ struct line_counts {
 
 /* 0 or -ENOMEM. */
 int line_counts_init(struct line_counts *c, const struct profile *p);
+uint64_t line_counts_find(const struct line_counts *c, const char *line);
 void line_counts_deinit(struct line_counts *c);
 
 #endif

@@ -77,7 +77,7 @@ struct experiment_record {
 	uint64_t observed_ns; /* own key `observed`: time in which the lines' `observed` was counted */
 };
 
-/* samples: cumulative count per line over one run (the last record of a run counts) */
+/* samples: how often a line was sampled in a run. In the file counts are cumulative; here there is one record for each line and run, the last: they add up. */
 struct samples_record {
 	char *location;
 	uint64_t count;

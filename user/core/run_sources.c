@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/paths.h"
 #include "core/runs.h"
 
 /* What comes after the directory @dir, with its '/', or NULL where @path is not below it. */
@@ -63,18 +64,11 @@ struct place {
 	uint32_t run;
 };
 
-static const char *file_of(const char *line)
-{
-	const char *slash = strrchr(line, '/');
-
-	return slash ? slash + 1 : line;
-}
-
 /* By file name and line number, then by path, then by run. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
-	int ret = strcmp(file_of(x->line), file_of(y->line));
+	int ret = strcmp(path_base(x->line), path_base(y->line));
 
 	if (!ret)
 		ret = strcmp(x->line, y->line);
@@ -139,7 +133,7 @@ int runs_find_moved(const struct profile *p, size_t *ret_run, const char **ret_a
 	int ret = places && runs ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !ret && i < n; i = end) {
-		for (end = i + 1; end < n && !strcmp(file_of(places[end].line), file_of(places[i].line)); end++)
+		for (end = i + 1; end < n && !strcmp(path_base(places[end].line), path_base(places[i].line)); end++)
 			;
 		look_at(&places[i], end - i, runs);
 	}

@@ -36,6 +36,8 @@ double student_975(double df)
 
 	if (!(df > 1))
 		return exact[0];
+	if (isinf(df))
+		return NORMAL_975;
 	if (df >= 3)
 		return hill_975(df);
 	if (df >= 2)
@@ -52,7 +54,7 @@ double student_chance(double t, double df)
 {
 	t = fabs(t);
 	df = fmax(df, 1);
-	return erfc(M_SQRT1_2 * NORMAL_975 * wallace(t, df) / wallace(isinf(df) ? NORMAL_975 : student_975(df), df));
+	return erfc(M_SQRT1_2 * NORMAL_975 * wallace(t, df) / wallace(student_975(df), df));
 }
 
 double select_kth(double *v, size_t n, size_t k)

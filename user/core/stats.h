@@ -7,7 +7,7 @@
 
 #define NORMAL_975 1.959963984540054 /* 97.5 % quantile of the normal distribution */
 
-/* 97.5 % quantile of Student's t with @df degrees of freedom, which need not be whole; below 1 they count as 1. */
+/* 97.5 % quantile of Student's t with @df degrees of freedom, which need not be whole; below 1 they count as 1; INFINITY: normal. */
 double student_975(double df);
 
 /* The probability that Student's t with @df degrees of freedom (1 or more, INFINITY: normal) is as far from 0 as @t, on either side. By Wallace's

@@ -6,6 +6,8 @@
 
 #include <cozbpf/abi.h>
 
+#include "core/paths.h"
+
 #define WAKES 0
 #define BLOCKS (COZBPF_CALL_BLOCKS | COZBPF_RESULT_ZERO)
 
@@ -48,7 +50,7 @@ const size_t n_sync_calls = sizeof(sync_calls) / sizeof(sync_calls[0]);
 
 bool is_sync_library(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = path_base(path);
 
 	return !strcmp(name, "libc.so.6") || !strcmp(name, "libpthread.so.0") || !strncmp(name, "libc-2.", 7) ||
 	       !strncmp(name, "libpthread-2.", 13) || !strncmp(name, "ld-musl-", 8) ||

@@ -205,15 +205,12 @@ static void write_latency(struct json *j, const struct estimate_latency *l)
 
 static void write_summary(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
 {
-	static const char *const orders[] = {
-	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
-
 	json_key(j, "profiles");
 	json_open(j, '[');
 	for (size_t i = 0; i < o->n_profiles; i++)
 		json_string(j, o->profiles[i]);
 	json_close(j, ']');
-	string(j, "sort", orders[o->sort]);
+	string(j, "sort", sort_name(o->sort));
 	string(j, "reason", o->reason);
 	count(j, "started_ns", p->n_runs ? p->runs[0].startup_time_ns : 0);
 	count(j, "runs", p->n_runs);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/utf8.h"
+
 static void separate(struct json *j)
 {
 	if (j->comma)
@@ -33,27 +35,6 @@ void json_key(struct json *j, const char *key)
 	j->comma = false;
 }
 
-/* Bytes of the UTF-8 character at @s, of which @n are there, and its code point; 0 where there is none: overlong, a surrogate, cut off. */
-static size_t utf8_character(const unsigned char *s, size_t n, uint32_t *ret)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc0 ? 2 : 0;
-	uint32_t c;
-
-	if (!length || length > n || s[0] >= 0xf8)
-		return 0;
-	c = length == 1 ? s[0] : s[0] & (0x7f >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c < least[length])
-		return 0;
-	*ret = c;
-	return length;
-}
-
 void json_string_n(struct json *j, const char *s, size_t n)
 {
 	size_t length;
@@ -62,7 +43,7 @@ void json_string_n(struct json *j, const char *s, size_t n)
 	separate(j);
 	putc('"', j->out);
 	for (size_t i = 0; i < n; i += length) {
-		length = utf8_character((const unsigned char *)s + i, n - i, &c);
+		length = utf8_character(s + i, n - i, &c);
 		if (!length) {
 			fputs("\\ufffd", j->out);
 			length = 1;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/paths.h"
 #include "report/words.h"
 
 #define HEIGHT_HEAD 8   /* with fewer rows the head is one row: the list matters more */
@@ -23,14 +24,6 @@ struct terminal_trend {
 	float half[TERMINAL_TREND];
 	unsigned n;
 };
-
-const char *sort_name(enum sort_key key)
-{
-	static const char *const names[] = {
-	    [SORT_SLOPE] = "slope", [SORT_MAX] = "max", [SORT_PAYBACK] = "payback", [SORT_IMPACT] = "impact"};
-
-	return names[key];
-}
 
 void terminal_view_deinit(struct terminal_view *v)
 {
@@ -393,13 +386,6 @@ static void draw_rates(const struct terminal_status *s, struct terminal_screen *
 	}
 }
 
-static const char *file_name(const char *line)
-{
-	const char *slash = strrchr(line, '/');
-
-	return slash ? slash + 1 : line;
-}
-
 static void draw_experiment(const struct terminal_status *s, struct terminal_screen *ret, int y)
 {
 	double done = s->planned_ns ? fmin((double)s->open_ns / (double)s->planned_ns, 1) : 0;
@@ -415,9 +401,9 @@ static void draw_experiment(const struct terminal_status *s, struct terminal_scr
 		return;
 	}
 	if (s->speedup_pct)
-		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, %u %% faster", file_name(s->experiment), s->speedup_pct);
+		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, %u %% faster", path_base(s->experiment), s->speedup_pct);
 	else
-		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, baseline", file_name(s->experiment));
+		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, baseline", path_base(s->experiment));
 	if (!s->planned_ns)
 		return;
 	x = put_item(ret, x, y, LOOK_PLAIN, "%.1f of %.1f s", (double)s->open_ns / 1e9, (double)s->planned_ns / 1e9);

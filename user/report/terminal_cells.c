@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/utf8.h"
+
 #define NOT_SHOWN '?'
 
 int terminal_screen_init(struct terminal_screen *s, int width, int height, bool unicode)
@@ -38,21 +40,11 @@ void terminal_screen_deinit(struct terminal_screen *s)
 /* The code point at *@text, which is moved on; what is no UTF-8 is one byte of it. */
 static uint32_t next_character(const char **text)
 {
-	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-	const unsigned char *c = (const unsigned char *)*text;
-	unsigned more = *c >= 0xf0 && *c < 0xf8 ? 3 : *c >= 0xe0 && *c < 0xf0 ? 2 : *c >= 0xc0 && *c < 0xe0 ? 1 : 0;
-	uint32_t ret = more ? *c & (0x3f >> more) : *c;
+	uint32_t ret;
+	size_t length = utf8_character(*text, strnlen(*text, 4), &ret);
 
-	(*text)++;
-	if (!more)
-		return *c < 0x80 ? ret : NOT_SHOWN;
-	for (unsigned i = 1; i <= more; i++) {
-		if ((c[i] & 0xc0) != 0x80)
-			return NOT_SHOWN;
-		ret = ret << 6 | (c[i] & 0x3f);
-	}
-	*text += more;
-	return ret >= least[more] && ret <= 0x10ffff && (ret < 0xd800 || ret > 0xdfff) ? ret : NOT_SHOWN;
+	*text += length ? length : 1;
+	return length ? ret : NOT_SHOWN;
 }
 
 struct character_range {

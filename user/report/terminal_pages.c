@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/paths.h"
 #include "report/words.h"
 
 #define MIN_LABEL 9   /* columns of a line's name, however narrow the screen */
@@ -266,11 +267,10 @@ static void draw_facts(const struct estimate_line *l, struct terminal_screen *re
 
 static int draw_words(const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y)
 {
-	const char *file = strrchr(l->line, '/');
 	char words[1024], text[1100];
 
 	if (is_ranked(l))
-		effect_words(l, file ? file + 1 : l->line, words, sizeof(words));
+		effect_words(l, path_base(l->line), words, sizeof(words));
 	else
 		shortage_words(e, l, words, sizeof(words));
 	snprintf(text, sizeof(text), "%s%s",

@@ -46,6 +46,4 @@ void draw_line(
     struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, struct terminal_screen *ret, int first, int end);
 void draw_help(const struct terminal_status *s, struct terminal_screen *ret, int first, int end);
 
-const char *sort_name(enum sort_key key);
-
 #endif

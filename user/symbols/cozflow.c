@@ -10,6 +10,7 @@
 #define MAX_FUNCTION 262144 /* bytes */
 #define NO_STATE UINT32_MAX
 #define ARGUMENTS 6
+#define WORD 64
 
 /* System V AMD64: argument registers in order; what a call leaves alone. */
 static const uint8_t argument_registers[ARGUMENTS] = {7, 6, 2, 1, 8, 9};
@@ -30,7 +31,7 @@ struct function {
 	uint32_t *state_at; /* for each byte, where its state is when ways meet there, else NO_STATE */
 	struct state *states;
 	size_t n_states;
-	uint8_t *pending; /* states that have changed */
+	uint64_t *pending; /* a bit for each byte: the state there has changed */
 	bool is_wrapper_candidate;
 	bool refers; /* to the text "_coz_get_counter" */
 	struct coz_wrapper *wrapper;
@@ -145,7 +146,8 @@ static void flow_to(struct function *fn, uint64_t addr, const struct state *s)
 		changed |= !same(old, &now);
 		*old = now;
 	}
-	fn->pending[i] |= changed;
+	if (changed)
+		fn->pending[(addr - fn->start) / WORD] |= 1ULL << (addr - fn->start) % WORD;
 }
 
 static const struct coz_wrapper *find_wrapper(struct coz_flow *f, uint64_t target);
@@ -415,7 +417,7 @@ static bool find_stretches(struct function *fn)
 /* Each stretch that something leads to, once. */
 static bool run_all(struct function *fn)
 {
-	bool ok = true;
+	bool ok = coz_flow_charge(fn->f, fn->end - fn->start);
 
 	for (uint64_t at = 0; ok && at < fn->end - fn->start; at++)
 		if (fn->state_at[at] != NO_STATE && fn->states[fn->state_at[at]].flags.kind != VALUE_UNSEEN)
@@ -423,11 +425,43 @@ static bool run_all(struct function *fn)
 	return ok;
 }
 
-/* Every stretch that something leads to, again and again until nothing changes; then once more, to report. */
+/* Takes the first place from @from on whose state has changed, in bytes from the start; the function's size: there is none. */
+static uint64_t take_pending(struct function *fn, uint64_t from)
+{
+	uint64_t size = fn->end - fn->start, mask = ~0ULL << from % WORD;
+
+	for (uint64_t i = from / WORD; i < (size + WORD - 1) / WORD; i++, mask = ~0ULL) {
+		uint64_t found = fn->pending[i] & mask;
+
+		if (!found)
+			continue;
+		found &= -found;
+		fn->pending[i] &= ~found;
+		return i * WORD + (uint64_t)__builtin_ctzll(found);
+	}
+	return size;
+}
+
+/* Every stretch whose state has changed, round and round in the order of addresses until nothing changes any more. */
+static bool run_changed(struct function *fn)
+{
+	uint64_t size = fn->end - fn->start, first = 0;
+	bool ok = true;
+
+	/* A function that only jumps backwards changes one place a round. */
+	while (ok && (first = take_pending(fn, 0)) < size) {
+		ok = coz_flow_charge(fn->f, size / WORD);
+		for (uint64_t at = first; ok && at < size; at = take_pending(fn, at + 1))
+			ok = run_stretch(fn, fn->start + at);
+	}
+	return ok;
+}
+
+/* Follows all values, then goes over everything once more, to report. */
 static void run_function(struct function *fn)
 {
-	bool changed = true, ok = true;
 	size_t first = fn->f->n;
+	bool ok;
 
 	for (unsigned i = 0; i < REGISTERS; i++)
 		fn->states[0].r[i].kind = VALUE_UNKNOWN;
@@ -435,18 +469,7 @@ static void run_function(struct function *fn)
 		fn->states[0].r[argument_registers[i]] = (struct coz_value){.kind = VALUE_PARAM, .v = i};
 	fn->states[0].flags.kind = VALUE_UNKNOWN;
 	fn->pending[0] = 1;
-	while (ok && changed) {
-		changed = false;
-		for (uint64_t at = 0; ok && at < fn->end - fn->start; at++) {
-			uint32_t i = fn->state_at[at];
-
-			if (i == NO_STATE || !fn->pending[i])
-				continue;
-			fn->pending[i] = 0;
-			changed = true;
-			ok = run_stretch(fn, fn->start + at);
-		}
-	}
+	ok = run_changed(fn);
 	fn->report = true;
 	ok = ok && run_all(fn);
 	fn->report = false;
@@ -469,7 +492,7 @@ static void look_at(struct function *fn)
 		memset(fn->state_at, 0xff, size * sizeof(*fn->state_at));
 		if (find_stretches(fn)) {
 			fn->states = calloc(fn->n_states, sizeof(*fn->states));
-			fn->pending = calloc(fn->n_states, 1);
+			fn->pending = calloc(size / WORD + 1, sizeof(*fn->pending));
 			if (fn->states && fn->pending)
 				run_function(fn);
 			fn->f->no_memory |= !fn->states || !fn->pending;

@@ -56,6 +56,15 @@ struct coz_flow {
 	bool no_memory;
 };
 
+/* Looking over @items of what is known is work as well, a little of it. False: the work allowed is done. */
+static inline bool coz_flow_charge(struct coz_flow *f, uint64_t items)
+{
+	uint64_t work = items / 256 + 1; /* some 500 ns for an instruction, 2 ns for an item */
+
+	f->work_left -= work < f->work_left ? work : f->work_left;
+	return f->work_left;
+}
+
 /* Adds what is found in [@start, @end) to f->v. Functions that are too large or cannot be decoded to their end are passed over. */
 void coz_flow_function(struct coz_flow *f, uint64_t start, uint64_t end);
 

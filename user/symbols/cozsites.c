@@ -16,7 +16,7 @@
 
 #define COUNTER_TEXT "_coz_get_counter"
 #define MAX_COUNTERS 4096 /* places in one object */
-#define MAX_WORK 20000000 /* instructions: some ten seconds */
+#define MAX_WORK 20000000 /* instructions, see coz_flow_charge(): some ten seconds */
 #define MAX_DEPTH 3       /* jumps between the test and the locked instruction */
 #define MAX_INSNS 262144  /* of one function */
 #define MAX_AHEAD 40      /* instructions behind the counting, up to where both ways go on alike */
@@ -149,6 +149,7 @@ static int list_insns(struct search *s, uint64_t start, uint64_t end)
 /* The test at @addr in the function, or NULL. */
 static struct coz_finding *test_at(struct search *s, uint64_t addr)
 {
+	coz_flow_charge(&s->flow, s->flow.n - s->first);
 	for (size_t i = s->first; i < s->flow.n; i++)
 		if (s->flow.v[i].kind == FOUND_TEST && s->flow.v[i].addr == addr)
 			return &s->flow.v[i];
@@ -214,6 +215,7 @@ static void mark_counted(struct search *s, const struct coz_finding *test)
 {
 	struct counter *c;
 
+	coz_flow_charge(&s->flow, s->flow.n - s->first);
 	for (size_t i = s->first; i < s->flow.n; i++) {
 		const struct coz_finding *found = &s->flow.v[i];
 
@@ -271,6 +273,7 @@ static void give_up(struct search *s, uint64_t counter)
 {
 	struct counter *c;
 
+	coz_flow_charge(&s->flow, s->flow.n - s->first);
 	for (size_t i = s->first; i < s->flow.n; i++) {
 		const struct coz_finding *found = &s->flow.v[i];
 
@@ -285,7 +288,7 @@ static void give_up(struct search *s, uint64_t counter)
 /* Judges the function's tests by the counting they lead to. */
 static void check_adds(struct search *s)
 {
-	for (size_t i = s->first; i < s->flow.n; i++) {
+	for (size_t i = s->first; s->flow.work_left && i < s->flow.n; i++) {
 		struct insn *add = s->flow.v[i].kind == FOUND_ADD ? insn_at(s, s->flow.v[i].addr) : NULL;
 
 		if (add)
@@ -293,7 +296,7 @@ static void check_adds(struct search *s)
 		if (s->flow.v[i].kind == FOUND_WAY && s->flow.v[i].addr == NO_SITE)
 			give_up(s, s->flow.v[i].counter);
 	}
-	for (size_t i = s->first; i < s->flow.n; i++) {
+	for (size_t i = s->first; s->flow.work_left && i < s->flow.n; i++) {
 		const struct coz_finding *add = &s->flow.v[i];
 		const struct insn *found = add->kind == FOUND_ADD ? insn_at(s, add->addr) : NULL;
 		size_t at = found ? (size_t)(found - s->insns) : 0;
@@ -402,9 +405,9 @@ static int make_markers(struct search *s, struct marker **ret, size_t *n)
 	return err;
 }
 
-int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e)
+int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t *n, struct error *e)
 {
-	struct search s = {.o = o, .flow = {.o = o, .work_left = MAX_WORK}};
+	struct search s = {.o = o, .flow = {.o = o, .work_left = work}};
 	int err = 0;
 
 	*ret = NULL;
@@ -415,7 +418,8 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 		err = s.flow.n_texts && !s.counters ? -ENOMEM : 0;
 		for (size_t i = 0; !err && s.flow.n_texts && i < o->n_code; i++)
 			err = search_section(&s, &o->code[i]);
-		if (!err && s.counters)
+		/* Half a search would count half of the places. */
+		if (!err && s.counters && s.flow.work_left)
 			err = make_markers(&s, ret, n);
 	}
 	decoder_deinit(&s.flow.d);
@@ -427,7 +431,11 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 		return error_set(e, EXIT_OTHER, "out of memory");
 	if (s.flow.work_left)
 		return 0;
-	markers_free(*ret, *n);
 	error_set(e, EXIT_NO_RESULT, "the code of '%s' is too large to look for places of Coz's coz.h", o->path);
 	return error_hint(e, "name progress points by -P, or build it with cozbpf's coz.h");
+}
+
+int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e)
+{
+	return find_coz_sites(o, MAX_WORK, ret, n, e);
 }

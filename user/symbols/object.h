@@ -99,6 +99,9 @@ int marker_list_add(struct marker_list *l, enum marker_kind kind, const char *na
 int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
 void marker_list_deinit(struct marker_list *l);
 
+/* cozsites.c: object_find_coz_sites() that gives up after @work instructions. */
+int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t *n, struct error *e);
+
 /* functions.c: link-time addresses of the function that @addr lies in; false: it is not known. */
 bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 

@@ -125,7 +125,7 @@ int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct
  * NULL when there is no profiler; the sites are the branches that skip the counting then, executed once a visit. A place that has not been executed
  * before may lose its first visit. A place whose branch the compiler has taken out of a loop, or uses for several visits, cannot be counted: n_lost.
  * 0 with *@n = 0 for programs without such places, for other architectures than x86-64, and for those that have neither symbols nor .eh_frame_hdr. -1 with
- * @e when there is no memory, or when the code would take too long to look through (EXIT_NO_RESULT).
+ * @e and no markers when there is no memory, or when the code would take too long to look through (EXIT_NO_RESULT).
  */
 int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e);
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
