@@ -156,7 +156,7 @@ struct cozbpf_proc_stats {
 	__u64 not_sent;    /* the kernel refused the signal */
 };
 
-#define COZBPF_SAMPLED_UNIT_NS 1000 /* executed in a line that is a progress point: one visit */
+#define COZBPF_SAMPLED_UNIT_NS 1000 /* executed in a line that is a progress point: one of the visits counted here */
 
 struct cozbpf_line_count {
 	__u64 all;   /* samples of the whole run */

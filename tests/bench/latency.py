@@ -19,7 +19,7 @@ import machine  # noqa: E402
 from cases import BUILD, Case, calibrate  # noqa: E402
 
 SPEEDUPS = (0, 25, 50, 75)
-LATENCY = re.compile(r"^latency requests (\d+) mean_us ([\d.]+) p50_us ([\d.]+) p90_us ([\d.]+) p99_us ([\d.]+)", re.M)
+EACH = re.compile(r"^each ([\d.]+)$", re.M)
 FIGURES = ("mean", "p50", "p90", "p99")
 CASES = (
     Case("queue", "reqqueue"),
@@ -67,11 +67,19 @@ def command(case, iters_per_ms, seconds, s):
 
 def real(options, case, iters_per_ms, s):
     """Latencies in us of one run of the really shortened program, without a profiler."""
-    result, _ = run_quiet(options, command(case, iters_per_ms, options.seconds / options.rounds, s), 120)
-    found = LATENCY.search(result.stdout)
+    words = command(case, iters_per_ms, options.seconds / options.rounds, s)
+    result, _ = run_quiet(options, [*words, "--each", "1"], 120)
+    found = [float(text) for text in EACH.findall(result.stdout)]
     if not found:
         raise RuntimeError(f"{case.name} printed no latencies: {result.stderr.strip()}")
-    return dict(zip(FIGURES, map(float, found.groups()[1:])), others=result.others)
+    return found, result.others
+
+
+def figures(latencies):
+    """Of all requests of some runs, as the profile has them."""
+    ordered = sorted(latencies)
+    quantiles = {f"p{share}": ordered[len(ordered) * share // 100] for share in (50, 90, 99)}
+    return {"mean": statistics.mean(ordered), **quantiles}
 
 
 def profile(options, case, iters_per_ms, out):
@@ -108,8 +116,9 @@ def percent(predicted, actual):
 
 def rows(case, actual, predicted):
     for s in SPEEDUPS:
-        truth = {key: statistics.median(run[key] for run in actual[s]) for key in FIGURES}
-        spread = {key: statistics.stdev([run[key] for run in actual[s]]) / len(actual[s]) ** 0.5 if len(actual[s]) > 1 else 0 for key in FIGURES}
+        runs = [figures(latencies) for latencies, _ in actual[s]]
+        truth = figures([us for latencies, _ in actual[s] for us in latencies])
+        spread = {key: statistics.stdev([run[key] for run in runs]) / len(runs) ** 0.5 if len(runs) > 1 else 0 for key in FIGURES}
         p = predicted[s]
         cells = [f"{truth['mean']:.0f} ± {spread['mean']:.0f}", f"{p['mean'] / 1e3:.0f}", percent(p["mean"] / 1e3, truth["mean"])]
         cells += [f"{p['pairs_mean'] / 1e3:.0f}", percent(p["pairs_mean"] / 1e3, truth["mean"])]
@@ -128,7 +137,7 @@ def measure(options, case, iters_per_ms, folder):
             actual[s].append(real(options, case, iters_per_ms, s))
         others.append(profile(options, case, iters_per_ms, out))
     rows(case, actual, predictions(options, out))
-    busy = statistics.mean(run["others"] for runs in actual.values() for run in runs)
+    busy = statistics.mean(others for runs in actual.values() for _, others in runs)
     print(f"others had {100 * busy:.0f} % of the CPUs in real runs, {100 * statistics.mean(others):.0f} % in the profile", file=sys.stderr)
 
 

@@ -73,16 +73,34 @@ check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- the seed"
-order() { # SEED: the first eight speedups. One thread owes nothing, so that no experiment is dropped for want of payment.
+order() { # SEED: the speedups as they came, without baselines: at most the 20 of one pass
 	rm -f "$dir/s.coz"
 	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --threads 1 --seconds 1.2 --iters-per-ms "$rate" \
 		>/dev/null 2>"$dir/err"
-	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | head -n 8 | tr '\n' ' '
+	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | grep -vx '0[.0]*' | head -n 20 | tr '\n' ' '
 }
-first=$(order 7)
-check "eight experiments ($first)" [ "$(wc -w <<<"$first")" -eq 8 ]
-check "the same seed gives the same order" [ "$(order 7)" = "$first" ]
-check "another seed gives another" [ "$(order 8)" != "$first" ]
+# An experiment that others disturbed is not recorded, so one of the two orders may have gaps that the other has not. Three in four have to be there in the same
+# order; of 110,000 pairs of orders drawn at random, 6 to 20 long, none had as many (2.0 of 8 on average, 6.6 of 20).
+alike() {
+	python3 -c '
+import sys
+a, b = (t.split() for t in sys.argv[1:])
+row = [0] * (len(b) + 1)
+for x in a:
+    above = 0
+    for j, y in enumerate(b):
+        row[j + 1], above = above + 1 if x == y else max(row[j], row[j + 1]), row[j + 1]
+sys.exit(not row[-1] >= 0.75 * min(len(a), len(b)))' "$1" "$2"
+}
+unlike() {
+	! alike "$@"
+}
+first=$(order 7) second=$(order 7) other=$(order 8)
+for got in "$first" "$second" "$other"; do
+	check "six experiments or more ($got)" [ "$(wc -w <<<"$got")" -ge 6 ]
+done
+check "the same seed gives the same order" alike "$first" "$second"
+check "another seed gives another" unlike "$first" "$other"
 
 echo "-- the end of profiling"
 mkdir "$dir/sub"

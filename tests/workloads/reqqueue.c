@@ -13,7 +13,7 @@
 #define REQUESTS 65536 /* more than ever wait */
 #define KEPT (1 << 20) /* latencies */
 
-static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300, lose_every;
+static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300, lose_every, each;
 
 struct request {
 	uint64_t begun_ns;
@@ -127,7 +127,11 @@ static void expect(void)
 
 static void report(void)
 {
-	print("latency", kept_us, kept < KEPT ? kept : KEPT);
+	uint64_t n = kept < KEPT ? kept : KEPT;
+
+	print("latency", kept_us, n);
+	for (uint64_t i = 0; each && i < n; i++)
+		dprintf(1, "each %.2f\n", kept_us[i]);
 	if (workers == 1)
 		expect();
 }
@@ -162,7 +166,7 @@ static void fill_cycle(void)
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {{"service-us", &service_us}, {"gap-us", &gap_us}, {"line-pct", &line_pct},
-	    {"workers", &workers}, {"skip-ms", &skip_ms}, {"lose-every", &lose_every}, {NULL}};
+	    {"workers", &workers}, {"skip-ms", &skip_ms}, {"lose-every", &lose_every}, {"each", &each}, {NULL}};
 
 	work_init(argc, argv, 0, options);
 	kept_us = calloc(KEPT, sizeof(*kept_us));

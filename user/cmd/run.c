@@ -37,7 +37,7 @@ static const struct option_entry entries[] = {
     {0, "fixed-speedup", OPTION_STRING, FIELD(fixed_speedup), "LIST",
 	"line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5)"},
     {0, "seed", OPTION_UINT, FIELD(seed), "N", "seed of the random order (default: from the clock)"},
-    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME", "CPU time between samples (default: 1ms)"},
+    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME", "CPU time between samples (default: 1ms; 250us where there is a latency)"},
     {0, "experiment-length", OPTION_TIME, FIELD(length_ns), "TIME",
 	"length of an experiment (default: 500ms, adapted to the rate of visits)"},
     {0, "user", OPTION_STRING, FIELD(user), "USER", "run the command as USER (default: under sudo the invoking user)"},
@@ -158,7 +158,7 @@ static int check_options(struct run_options *o, struct error *e)
 	}
 	if (check_attach(o, e))
 		return -1;
-	if (o->period_ns < 100000 || o->period_ns > 100000000) {
+	if (o->period_ns && (o->period_ns < 100000 || o->period_ns > 100000000)) {
 		error_set(e, EXIT_USAGE, "a period of %llu us cannot be sampled", (unsigned long long)o->period_ns / 1000);
 		return error_hint(e, "give --period between 100us and 100ms");
 	}
@@ -204,7 +204,7 @@ int cmd_run(int argc, char **argv)
 	struct error e = {0};
 	int first, status;
 
-	r.o = (struct run_options){.output = "profile.coz", .runs = 1, .seed = monotonic_ns(), .period_ns = 1000000};
+	r.o = (struct run_options){.output = "profile.coz", .runs = 1, .seed = monotonic_ns()};
 	first = options_parse(&table, argc, argv, &r.o, &e);
 	if (!first)
 		return EXIT_OK;

@@ -211,6 +211,7 @@ void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, boo
 bool run_points_awaited(const struct runner *r);                                         /* whether one has no place yet */
 const struct error *run_point_missing(const struct runner *r, unsigned index);           /* why it has none; NULL: it has */
 int run_point_named(struct runner *r, const char *name, unsigned *ret, struct error *e); /* its index; it is made where there is none */
+bool run_has_pairs(const struct runner *r);                                              /* latencies */
 void run_points_watch(struct runner *r, uint64_t now); /* every second: points that are visited too often */
 void run_points_deinit(struct runner *r);
 

@@ -17,19 +17,14 @@
 #define CLOSE_BUCKETS 2ULL        /* between the visit that closes and the close: the window does not cut its burst */
 #define CLOSE_WAIT_VISITS 100     /* with more visits than this one more or less is below 1 % */
 #define SETTLE_NS 20000000ULL     /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
-#define PERIOD_SPREAD 0.1         /* of the sampling period, from one experiment to the next */
-#define BUSY_SHARE 0.1            /* of the CPU time wanted: an experiment in which outsiders had more is dropped, */
+#define SAMPLED_VISIT_UNITS (1000000 / COZBPF_SAMPLED_UNIT_NS) /* a millisecond executed is a visit to a line that is a progress point */
+#define PERIOD_SPREAD 0.1                                      /* of the sampling period, from one experiment to the next */
+#define BUSY_SHARE 0.1     /* of the CPU time wanted: an experiment in which outsiders had more is dropped, */
 #define BUSY_TIMES 2       /* if it is also that much above what they usually have: a machine that is always busy has experiments, too */
 #define BUSY_EXPERIMENTS 4 /* before "usually" means anything */
 #define SPOILT_DEBT_PCT 5  /* of the samples: threads that owe too much to be made to pay */
 
 /* Visits to the point that the close waits for: the most visited one. */
-/* Of a line's time executed, which counts as visits, in a sample. */
-static uint64_t sample_units(const struct runner *r)
-{
-	return r->o.period_ns / COZBPF_SAMPLED_UNIT_NS;
-}
-
 static uint64_t most_visits(const struct runner *r)
 {
 	uint64_t most = 0;
@@ -38,7 +33,7 @@ static uint64_t most_visits(const struct runner *r)
 		uint64_t n = session_point(r->session, i)->visits;
 
 		if (r->points[i].is_sampled)
-			n /= sample_units(r);
+			n /= SAMPLED_VISIT_UNITS;
 		most = n > most ? n : most;
 	}
 	return most;
@@ -117,7 +112,7 @@ static void fill_points(struct runner *r, uint64_t duration_ns, uint64_t real_ns
 		p->name = strdup(r->points[i].name);
 		fill_point(r, i + is_pair, duration_ns, real_ns, p);
 		if (r->points[i].is_sampled)
-			visits_scale(p, sample_units(r));
+			visits_scale(p, SAMPLED_VISIT_UNITS);
 		if (!is_pair)
 			continue;
 		run_latency_record(r, i, duration_ns, p);

@@ -183,6 +183,14 @@ void run_points_watch(struct runner *r, uint64_t now)
 	r->watched_ns = now;
 }
 
+bool run_has_pairs(const struct runner *r)
+{
+	for (unsigned i = 0; i < r->n_points; i++)
+		if (r->points[i].role == COZBPF_ROLE_BEGIN)
+			return true;
+	return false;
+}
+
 void run_points_deinit(struct runner *r)
 {
 	run_places_deinit(r);

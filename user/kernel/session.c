@@ -167,8 +167,6 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	err = load(s, lines, e);
 	if (raised)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
-	if (!err)
-		s->bpf->bss->control.period_ns = c->period_ns;
 	if (err || session_add_lines(s, lines, e) || session_adopt(s, e)) {
 		session_destroy(s);
 		return -1;
@@ -317,8 +315,9 @@ int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping
 	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.procs), &key, &proc, BPF_ANY) ? -errno : 0;
 }
 
-int session_attach(struct session *s, struct error *e)
+int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 {
+	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
 	struct bpf_program *prog;
 
 	bpf_object__for_each_program(prog, s->bpf->obj)
@@ -332,7 +331,7 @@ int session_attach(struct session *s, struct error *e)
 			return fail_load(s, errno, e);
 		s->links[s->n_links++] = link;
 	}
-	return sampling_start(s->bpf->progs.on_sample, s->config.period_ns, &s->sampling, e);
+	return sampling_start(s->bpf->progs.on_sample, s->period_ns, &s->sampling, e);
 }
 
 int session_event_fd(const struct session *s)
@@ -369,7 +368,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	__atomic_store_n(&c->pick, 0, __ATOMIC_RELAXED);
 	points_reset(s);
 	sampling_set_period(s->sampling, o->period);
-	c->period_ns = (uint64_t)((double)s->config.period_ns * o->period);
+	c->period_ns = (uint64_t)((double)s->period_ns * o->period);
 	c->line = o->line;
 	c->speedup_pct = o->speedup_pct;
 	c->bucket_shift = o->shift;
@@ -410,7 +409,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 	const struct cozbpf_control *c = &s->bpf->bss->control;
 	uint32_t zero = 0;
 
-	*ret = (struct cpu_use){.executed_ns = (c->samples + c->in_pause) * s->config.period_ns};
+	*ret = (struct cpu_use){.executed_ns = (c->samples + c->in_pause) * s->period_ns};
 	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values))
 		return;
 	for (int i = 0; i < s->n_cpu_values; i++) {

@@ -18,8 +18,7 @@
 struct session;
 
 struct session_config {
-	int signal;         /* number of the pause signal */
-	uint64_t period_ns; /* CPU time between samples of one CPU, as the user gave it */
+	int signal; /* number of the pause signal */
 	bool follow_children;
 	bool sleep_pauses, sync_uprobe; /* see cozbpf_config */
 	uint32_t min_debt_ns;
@@ -54,8 +53,8 @@ size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row
 /* Tells where objects are mapped in a process; replaces what was told before. */
 int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
 
-/* Attaches lifecycle and scheduler programs, then starts sampling on every CPU. */
-int session_attach(struct session *s, struct error *e);
+/* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the CPU time between its samples, as the user gave it. */
+int session_attach(struct session *s, uint64_t period_ns, struct error *e);
 
 /* A place whose visits count for a point. Several may serve one point. */
 struct point_probe {
