@@ -110,20 +110,25 @@ def predictions(options, out):
     return {round(100 * p.get("line_speedup", 0)): p for p in [line["baseline"], *line["points"]]}
 
 
-def percent(predicted, actual):
-    return f"{100 * (predicted / actual - 1):+.1f}"
+def errors(predicted, actual, now):
+    """In per cent: of the latency itself, and of its ratio to what it is now, for both of which the profile has a figure; @now: predicted and actual at 0."""
+    own, of_now = 100 * (predicted / actual - 1), 100 * (predicted / actual * now[1] / now[0] - 1)
+    return f"{own:+.1f}" if now == (predicted, actual) else f"{own:+.1f} / {of_now:+.1f}"
 
 
 def rows(case, actual, predicted):
+    truths = {s: figures([us for latencies, _ in actual[s] for us in latencies]) for s in SPEEDUPS}
     for s in SPEEDUPS:
         runs = [figures(latencies) for latencies, _ in actual[s]]
-        truth = figures([us for latencies, _ in actual[s] for us in latencies])
         spread = {key: statistics.stdev([run[key] for run in runs]) / len(runs) ** 0.5 if len(runs) > 1 else 0 for key in FIGURES}
-        p = predicted[s]
-        cells = [f"{truth['mean']:.0f} ± {spread['mean']:.0f}", f"{p['mean'] / 1e3:.0f}", percent(p["mean"] / 1e3, truth["mean"])]
-        cells += [f"{p['pairs_mean'] / 1e3:.0f}", percent(p["pairs_mean"] / 1e3, truth["mean"])]
-        for key in ("p50", "p90", "p99"):
-            cells += [f"{truth[key]:.0f} ± {spread[key]:.0f}", f"{p[key] / 1e3:.0f}", percent(p[key] / 1e3, truth[key])]
+
+        def cell(key, of, s=s):
+            return errors(predicted[s][key], 1e3 * truths[s][of], (predicted[0][key], 1e3 * truths[0][of]))
+
+        def truth(key, s=s, spread=spread):
+            return f"{truths[s][key]:.0f} ± {spread[key]:.0f}"
+
+        cells = [truth("mean"), cell("mean", "mean"), cell("pairs_mean", "mean"), cell("p50", "p50"), cell("p90", "p90"), truth("p99"), cell("p99", "p99")]
         print(f"| {case.name} | {s} | {' | '.join(cells)} |", flush=True)
 
 
@@ -156,8 +161,8 @@ def main():
     options = parser.parse_args()
     machine.Patience.seconds = options.patience
     iters_per_ms = calibrate()
-    print("Latencies in us, errors in per cent.\n")
-    print("| case | s | mean | Little | error | pairs | error | p50 | predicted | error | p90 | predicted | error | p99 | predicted | error |\n" + "|---" * 16 + "|")
+    print("Errors in per cent: of the latency / of its ratio to that at 0.\n")
+    print("| case | s | mean, us | Little | pairs | p50 | p90 | p99, us | p99 |\n" + "|---" * 9 + "|")
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         for case in CASES:
             if not options.cases or case.name in options.cases.split(","):
