@@ -154,6 +154,11 @@ TEST(line_counts_add_up)
 	CHECK_EQ(line_counts_init(&c, &p), 0);
 	CHECK_EQ(line_counts_find(&c, "/x/d.c:1"), 7);
 	line_counts_deinit(&c);
+	/* The same, written and read again: the baselines' ids tell them apart. */
+	add(&p, RUN(4, "aa") "samples\tlocation=/x/e.c:1\tcount=3\tid=1\nsamples\tlocation=/x/e.c:1\tcount=4\tid=2\n");
+	CHECK_EQ(line_counts_init(&c, &p), 0);
+	CHECK_EQ(line_counts_find(&c, "/x/e.c:1"), 7);
+	line_counts_deinit(&c);
 	profile_deinit(&p);
 }
 

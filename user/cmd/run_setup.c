@@ -13,7 +13,7 @@
 #define SPARE_LINES 65536
 #define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
 #define PERIOD_NS 1000000
-#define PERIOD_LATENCY_NS 250000
+#define PERIOD_LATENCY_NS 500000
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
 static bool is_script(const char *path)
@@ -109,8 +109,8 @@ static int find_target(struct runner *r, struct error *e)
 }
 
 /*
- * What a thread has earned is known at its next sample only. So requests come up to a period too early to where they are served, virtually, and those of
- * about a period come out too short: by 9 to 14 % at 75 % with 1 ms, by 1 to 2 % with 250 us (docs/accuracy.md).
+ * What a request is credited with is told from samples: those that are served in about a period come out too short, by 14 % at a speedup of 75 % with
+ * 1 ms, by 2 % with 500 us (docs/accuracy.md). Still shorter periods cost more than they mend where a sample is dear, as in virtual machines.
  */
 static void choose_period(struct runner *r)
 {

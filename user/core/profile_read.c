@@ -246,7 +246,10 @@ static size_t *noted_at(struct reader *r, uint32_t id)
 	return &r->samples[id];
 }
 
-/* Counts are cumulative: a record takes the place of the one before it on that line in that run. */
+/*
+ * Counts are cumulative: a record takes the place of the one before it on that line in that run. With another id it is of a line that has become the same
+ * one since (runs_move_sources()).
+ */
 static bool add_samples(struct reader *r, const struct line *l)
 {
 	struct profile *p = r->p;
@@ -268,7 +271,7 @@ static bool add_samples(struct reader *r, const struct line *l)
 	at = s.location ? noted_at(r, id) : NULL;
 	if (!at)
 		return true;
-	if (*at && p->samples[*at - 1].run == s.run) {
+	if (*at && p->samples[*at - 1].run == s.run && p->samples[*at - 1].id == s.id) {
 		p->samples[*at - 1] = s;
 		return true;
 	}
