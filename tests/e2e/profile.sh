@@ -75,7 +75,7 @@ check "the report names the point" has "$dir/report.json" '"end-to-end"'
 echo "-- the seed"
 order() { # SEED: the speedups as they came, without baselines: at most the 20 of one pass
 	rm -f "$dir/s.coz"
-	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --threads 1 --seconds 1.2 --iters-per-ms "$rate" \
+	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --threads 1 --seconds 2 --iters-per-ms "$rate" \
 		>/dev/null 2>"$dir/err"
 	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | grep -vx '0[.0]*' | head -n 20 | tr '\n' ' '
 }

@@ -10,7 +10,7 @@ command -v node >/dev/null || { echo "node is not installed"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -O1 -o "$dir/write_profile" tests/e2e/write_profile.c user/core/{errors,stats,names,runs,latency}.c \
+"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -O1 -o "$dir/write_profile" tests/e2e/write_profile.c user/core/{errors,stats,names,runs,latency,shares}.c \
 	user/core/profile*.c user/core/estimate*.c user/report/json.c -lcjson -lm
 
 for keys in "" own-keys; do

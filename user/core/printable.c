@@ -7,24 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
+
 #define ESCAPE 4 /* \xNN */
-
-/* Length of the UTF-8 character that begins at @s, and its number; 0: there is none. */
-static size_t decode(const unsigned char *s, size_t n, uint32_t *ret)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
-
-	if (!length || length > n)
-		return 0;
-	*ret = length == 1 ? *s : *s & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if (s[i] >> 6 != 2)
-			return 0;
-		*ret = *ret << 6 | (s[i] & 0x3f);
-	}
-	return *ret < least[length] || *ret > 0x10ffff || (*ret >= 0xd800 && *ret < 0xe000) ? 0 : length;
-}
 
 static bool is_harmless(uint32_t c)
 {
@@ -41,7 +26,7 @@ static size_t escape(const unsigned char *s, size_t n, const char *kept, char *r
 	for (size_t i = 0; i < n; i += length) {
 		uint32_t c = 0;
 
-		length = decode(s + i, n - i, &c);
+		length = utf8_character((const char *)s + i, n - i, &c);
 		if (length && (is_harmless(c) || (c && c < ' ' && strchr(kept, (int)c)))) {
 			memcpy(ret + used, s + i, length);
 			used += length;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/utf8.h"
+#include "core/utf8.h"
 
 static void separate(struct json *j)
 {

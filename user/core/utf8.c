@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Characters of text that may be anything; see utf8.h. */
-#include "report/utf8.h"
+#include "core/utf8.h"
 
 size_t utf8_character(const char *text, size_t n, uint32_t *ret)
 {
