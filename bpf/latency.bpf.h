@@ -77,8 +77,8 @@ static __always_inline __u64 lasting_time(__u64 v)
 }
 
 /*
- * A request that was given up is no longer in flight, and for Little's law it never came: its begin is taken back. That is so from the start: where it was
- * wrong the number in flight comes out too small, which shows and is put right (core/latency.h); one too many would stay for the whole run.
+ * A request that was given up is no longer in flight, and for Little's law it never came: its begin is taken back. As long as it is not known whether it may
+ * not have ended on another thread it is in doubt, and the loader decides when it is.
  */
 static __always_inline void give_up(
     const struct cozbpf_thread *t, __u32 index, struct cozbpf_latency *l, const struct cozbpf_latency_key *key)
@@ -86,8 +86,10 @@ static __always_inline void give_up(
 	__u64 *begun = bpf_map_lookup_elem(&begins, key);
 
 	__sync_fetch_and_add(&l->abandoned, 1);
-	if (begun && l->matched >= COZBPF_LATENCY_KNOWN * l->unmatched)
+	if (begun && latency_is_known(l))
 		count_visits_at(t, index, -1ULL, *begun + DELAY_READ(control.required_before));
+	else
+		__sync_fetch_and_add(&l->doubtful, 1);
 }
 
 static __always_inline void begin_latency(void *ctx, const struct cozbpf_thread *t, __u64 cookie)

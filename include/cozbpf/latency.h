@@ -34,11 +34,18 @@ struct cozbpf_latency {
 	__u64 matched;   /* ends whose begin was known */
 	__u64 unmatched; /* ends whose begin is not known */
 	__u64 abandoned; /* begins that another begin of the same key has overwritten */
+	__u64 doubtful;  /* those of the abandoned that came before latency_is_known(), and still count as begun */
 	__u64 lost;      /* begins for which there was no memory */
 	/* Of the experiment's window: pairs that ended in it, wherever they began. */
 	__s64 sum;
 	__u64 cells[COZBPF_LATENCY_CELLS];
 };
+
+/* Whether a begin that was overwritten is a request that was given up. */
+static inline __attribute__((always_inline)) int latency_is_known(const struct cozbpf_latency *l)
+{
+	return l->matched > COZBPF_LATENCY_KNOWN * l->unmatched;
+}
 
 /* Place of the highest bit set; @v is not 0. No builtin: BPF has no such instruction. */
 static inline __attribute__((always_inline)) __u32 latency_log2(__u64 v)

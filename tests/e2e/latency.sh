@@ -87,6 +87,16 @@ for s in 0 0.5; do
 	check "at $s Little's law ($little ns) and pairs ($pairs ns) agree" is "$(awk "BEGIN { d = ($little - $pairs) / $pairs; print d < 0 ? -d : d }")" '<=' 0.1
 done
 
+echo "-- requests that begin on one thread and end on another, without a key: none is taken for given up, not even those that begin before the first one ends"
+run 0 "${first[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup POOL_WORK)" --experiment-length 200ms --fixed-speedup "$list" --seed 6 -o "$dir/pool.coz" \
+	-L 'request=request_begin..progress' -- "$dir/giveup" 3000 pool
+run 0 "$tool" report --json "$dir/pool.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+# Eight but for the moments between an end and the next begin. Seven of the first eight would be missing.
+check "seven to eight are in flight: $(figure in_flight)" is "$(figure in_flight)" '>=' 7
+check "and not more" is "$(figure in_flight)" '<=' 8.5
+
 echo "-- attached in the middle"
 start "$work" --iters-per-ms "$rate" --gap-us 2100
 work_pid=$tool_pid

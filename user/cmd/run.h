@@ -52,6 +52,7 @@ struct point {
 	bool is_warned;
 	/* Of begins. */
 	int64_t in_flight_before;            /* when the run began: requests that earlier runs took with them */
+	uint64_t doubtful_before;            /* when the run began */
 	uint64_t unmatched, abandoned, lost; /* up to the last record */
 };
 

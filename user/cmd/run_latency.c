@@ -17,10 +17,12 @@
 
 void run_latency_begin(struct runner *r)
 {
-	for (unsigned i = 0; i < r->n_points; i++)
-		if (r->points[i].role == COZBPF_ROLE_BEGIN)
-			r->points[i].in_flight_before =
-			    (int64_t)(session_point(r->session, i)->visits - session_point(r->session, i + 1)->visits);
+	for (unsigned i = 0; i < r->n_points; i++) {
+		if (r->points[i].role != COZBPF_ROLE_BEGIN)
+			continue;
+		r->points[i].in_flight_before = (int64_t)(session_point(r->session, i)->visits - session_point(r->session, i + 1)->visits);
+		r->points[i].doubtful_before = session_latency(r->session, i)->doubtful;
+	}
 }
 
 uint64_t run_latency_settle_ns(const struct runner *r, uint64_t least)
@@ -63,6 +65,16 @@ static uint64_t since(uint64_t now, uint64_t *before)
 	return ret;
 }
 
+/* At V0, of those begun in this run. */
+static int64_t in_flight(const struct runner *r, unsigned index)
+{
+	const struct cozbpf_latency *l = session_latency(r->session, index);
+	const struct point *p = &r->points[index];
+	uint64_t given_up = latency_is_known(l) ? l->doubtful - p->doubtful_before : 0;
+
+	return session_in_flight(r->session, index) - p->in_flight_before - (int64_t)given_up;
+}
+
 void run_latency_record(struct runner *r, unsigned index, uint64_t duration_ns, struct point_record *ret)
 {
 	const struct latency_buckets buckets = {
@@ -72,7 +84,7 @@ void run_latency_record(struct runner *r, unsigned index, uint64_t duration_ns, 
 	uint64_t visits = ret->delta;
 	double mean;
 
-	latency_window(&buckets, duration_ns, session_in_flight(r->session, index) - p->in_flight_before, ret);
+	latency_window(&buckets, duration_ns, in_flight(r, index), ret);
 	if (!ret->paced_ns)
 		ret->departures = visits; /* they are the same visits, whatever is rounded how */
 	ret->is_latency = true;

@@ -73,7 +73,7 @@ struct estimate_latency {
 	struct latency_figures now;
 	uint64_t experiments, arrivals, departures, pairs; /* in all experiments, of any speedup */
 	uint64_t unmatched, abandoned, lost;               /* ends without a begin, begins without an end, begins lost to us */
-	double in_flight;                                  /* mean number */
+	double in_flight;                                  /* now, mean number */
 	double growth;   /* arrivals per departure less 1, when arrivals outrun departures for certain; else 0 */
 	int64_t missing; /* requests in flight before we looked, at least: taken from the smallest number in flight */
 };

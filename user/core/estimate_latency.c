@@ -116,7 +116,7 @@ static double growth(const struct observation *obs, size_t n, const struct estim
 static void fill_point(const struct observation *obs, size_t n, struct observation *baselines, double *counts, struct estimate_latency *ret)
 {
 	struct cell now = {.obs = baselines};
-	double duration = 0, in_flight = 0, squares = 0;
+	double duration = 0, squares = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct point_record *r = obs[i].record;
@@ -129,16 +129,15 @@ static void fill_point(const struct observation *obs, size_t n, struct observati
 		ret->lost += r->lost;
 		if (r->has_integral && !obs[i].permille && -r->least > ret->missing)
 			ret->missing = -r->least;
-		duration += obs[i].duration;
-		in_flight += obs[i].in_flight;
 		if (obs[i].permille)
 			continue;
+		duration += obs[i].duration;
 		baselines[now.n++] = obs[i];
 		now.time += obs[i].in_flight;
 		now.count += (double)r->arrivals;
 	}
 	ret->experiments = n;
-	ret->in_flight = duration > 0 ? in_flight / duration : 0;
+	ret->in_flight = duration > 0 ? now.time / duration : 0;
 	ret->growth = growth(obs, n, ret);
 	now.period = now.count > 0 ? now.time / now.count : NAN;
 	fill_figures(&now, counts, &ret->now);
