@@ -74,7 +74,7 @@ static __always_inline void plan_pause(struct cozbpf_thread *t, __u64 now, __u64
 {
 	__u64 end = (now + debt - config.pause_exit_ns) & ~COZBPF_HOLD;
 
-	delay_asked(t, now, end, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
+	delay_asked(t, now, end, debt, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
 	t->relay = 0;
 	if (end > DELAY_READ(control.pause_horizon))
 		control.pause_horizon = end;

@@ -66,6 +66,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	struct cozbpf_thread *t = thread_of(p), *w;
 	struct task_struct *waker;
 	struct cozbpf_cpu *cpu;
+	bool by_thread;
 	__u32 object;
 	__u64 now;
 
@@ -76,7 +77,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	w = thread_of(waker);
 	cpu = this_cpu();
 	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
-	if (w && w != t && cpu && !cpu->irq && !config.sync_uprobe) {
+	by_thread = w && w != t && cpu && !cpu->irq;
+	if (by_thread && !config.sync_uprobe) {
 		delay_wake(t, w, &control, now);
 		object = woken_through(waker);
 		delay_segment_ahead(t, 2 * object + 1);
@@ -86,7 +88,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		if (cpu && cpu->irq & COZBPF_IRQ_TIMER)
 			delay_timer_wake(t, &control, cpu->timer_at);
 		else
-			delay_outside_wake(t);
+			delay_outside_wake(t, by_thread);
 		if (cpu)
 			cpu->other_wakes++;
 	}

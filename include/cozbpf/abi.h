@@ -176,9 +176,18 @@ struct cozbpf_point {
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
 };
 
-/* The clock of a CPU (design.md 4.5): L of the last target thread that left it. */
+/* A stretch of a CPU's time that one thread of the target had, and the virtual time that it took: less what L grew by, more where L was set back. */
+struct cozbpf_slice {
+	__u64 from, to, took;
+};
+#define COZBPF_SLICES 8
+
+/* The clock of a CPU (design.md 4.5): L of the last target thread that left it, and the slices before. */
 struct cozbpf_cpu {
 	__u64 paid, left_at;
+	__u64 began, began_paid; /* the slice that runs; 0: none does */
+	struct cozbpf_slice slices[COZBPF_SLICES];
+	__u32 began_epoch, next_slice;
 	__u32 epoch;
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no edges */
 	__u64 irq_exit_at;
@@ -278,6 +287,8 @@ struct cozbpf_thread {
 	__u8 returning;    /* no sample since its last pause: it may still be on its way out of the handler, with the signal blocked */
 	__u8 ousted;       /* off its CPU because an outsider took it */
 	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
+	__u8 rested;       /* woken by no thread of the target: what it owes accrued while it was off the CPU */
+	__u8 pad[7];
 	/* The thread's own CPU's from here on. */
 	__u64 unsampled; /* executed since the last sample, up to run_since */
 	__u64 carry;     /* slept beyond what was asked */
@@ -303,9 +314,9 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 72);
-COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 16 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 96 + 24 * COZBPF_SLICES);
+COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 17 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 

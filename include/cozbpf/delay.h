@@ -279,7 +279,7 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x,
  */
 DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {
-	__u64 executed;
+	__u64 executed, debt;
 
 	delay_credit(t, x, now);
 	executed = t->unsampled;
@@ -308,7 +308,10 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 	delay_correct_first(t, x, line, now);
 	delay_correct(t, x, line);
 	delay_ring_push(t, x, line);
-	return DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
+	debt = DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
+	if (!debt)
+		t->rested = 0;
+	return debt;
 }
 
 /*
@@ -365,13 +368,18 @@ DELAY_INLINE void delay_return(struct cozbpf_thread *t, struct cozbpf_control *x
 	delay_segment(t, 2 * id + 1);
 }
 
-/* The signal for a pause until `end` has been sent. */
-DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u32 hold)
+/*
+ * The signal for a pause until `end`, of `debt`, has been sent. Who owes what accrued while it slept would virtually sleep yet: it does, and leaves its CPU to
+ * others.
+ */
+DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u64 debt, __u32 hold)
 {
 	t->pause = COZBPF_PAUSE_ASKED;
 	t->asked_at = now;
 	t->pause_end = end;
-	t->pause_hold = hold;
+	t->pause_hold = hold && !t->rested;
+	if (debt < COZBPF_PAUSE_MAX_NS)
+		t->rested = 0; /* the last part of it */
 }
 
 /* The handler of the pause that was asked for begins. The way from the sample to the handler is pause as well: the program does not run. */
@@ -398,87 +406,6 @@ DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
 	return 1;
 }
 
-/* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an outsider. */
-enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
-
-/* The thread leaves its CPU; the CPU's clock is its L (rule 5). */
-DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
-{
-	int runnable = how != DELAY_BLOCKED;
-
-	delay_enter(t, x);
-	delay_settle(t, x, now);
-	if (t->pause != COZBPF_PAUSE_BEGUN)
-		delay_credit(t, x, now);
-	t->run_since = 0;
-	if (runnable)
-		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
-	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
-	t->ousted = how == DELAY_OUSTED;
-	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
-		t->call = COZBPF_CALL_BLOCKED;
-		t->call_required = DELAY_READ(x->required);
-		t->call_at = now;
-	}
-	/*
-	 * A thread that goes to sleep in debt takes its debt along; it is not for those that come next to pay it as well. One that wakes now and then for a
-	 * moment, and owes all that accrued meanwhile, would slow down whomever it interrupts.
-	 */
-	if (runnable || cpu->epoch != t->epoch || cpu->paid < t->paid)
-		cpu->paid = t->paid;
-	cpu->left_at = now;
-	cpu->epoch = t->epoch;
-}
-
-/* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
-DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
-{
-	int joined, slowed;
-
-	delay_enter(t, x);
-	delay_share_look_up(t);
-	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU at that very moment. */
-	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
-	/*
-	 * An outsider that takes the CPU for a while makes it a slower one: to a thread that loses a hundredth of its time that way the line costs a
-	 * hundredth more, and a faster line saves that as well. So the time counts as executed, as that of interrupts and of a stolen CPU does.
-	 */
-	slowed = t->ousted && !joined && t->runnable_at;
-	/*
-	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. A pause that an outsider has
-	 * interrupted goes on being served meanwhile: the thread stands still, as it should.
-	 */
-	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
-		delay_serve(t, x, joined ? t->runnable_at : now);
-	else if (t->pause == COZBPF_PAUSE_BEGUN && !joined)
-		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
-	if (joined) {
-		__u64 own = t->paid + (now - t->runnable_at);
-
-		t->paid = own < cpu->paid ? own : cpu->paid;
-	} else if (t->slack && t->runnable_at) {
-		/* The wait ends here, not with the wake-up: a thread that would virtually not have waited would not have waited for its CPU to wake up. */
-		__u64 latency = now - t->runnable_at;
-
-		t->paid += latency < t->slack ? latency : t->slack;
-	}
-	t->slack = 0;
-	t->run_since = slowed ? t->runnable_at : now;
-	t->ousted = 0;
-	t->runnable_at = 0;
-	t->blocked_at = 0;
-	if (t->pause != COZBPF_PAUSE_BEGUN)
-		return joined;
-	if (now >= t->pause_end) {
-		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
-		t->run_since = slowed && t->pause_hold ? t->pause_end : now;
-	} else {
-		t->pause_from = now;
-		t->run_since = t->pause_end;
-	}
-	return joined;
-}
-
 /* Thread `t`, blocked, is woken by `w`, which executes: the join in virtual time (rule 5, the paper's credit of 3.4.1). */
 DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, struct cozbpf_control *x, __u64 now)
 {
@@ -496,6 +423,7 @@ DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, s
 		t->slack = w->paid - own < 0xffffffffU ? (__u32)(w->paid - own) : 0xffffffffU;
 	t->paid = own < w->paid ? own : w->paid;
 	t->paced = w->paced;
+	t->rested = 0;
 }
 
 /*
@@ -514,12 +442,17 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 	if (!t->paced)
 		t->timer_period = period;
 	t->timer_at = expiry;
+	t->rested = 1;
 }
 
-/* Woken by a device or a process outside the target: unchanged (rule 5), and what paced it before does no longer. */
-DELAY_INLINE void delay_outside_wake(struct cozbpf_thread *t)
+/*
+ * Woken by a device or a process outside the target: unchanged (rule 5), and what paced it before does no longer. Or `by_thread` of the target, where calls tell
+ * of it (--sync=uprobe).
+ */
+DELAY_INLINE void delay_outside_wake(struct cozbpf_thread *t, int by_thread)
 {
 	t->paced = 0;
+	t->rested = !by_thread;
 }
 
 /* The thread becomes runnable, whoever woke it; after delay_wake(). */
@@ -593,5 +526,7 @@ DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struc
 	/* Between experiments nothing is credited. */
 	return now - paid - (DELAY_READ(x->active) ? delay_pending(from, t->share, x->speedup_pct, now) : 0);
 }
+
+#include <cozbpf/delay_cpu.h> /* builds on the above */
 
 #endif

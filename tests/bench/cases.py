@@ -83,6 +83,7 @@ CASES = (
     Case("abab-long", "abab", share(6, 10), ("--a-us", "60000", "--b-us", "40000")),
     Case("oversub", "abab", share(6, 10), ("--threads", "8")),
     Case("ticker", "abab", share(6, 10), ("--tick-us", "20000")),
+    Case("ticker-busy", "abab", share(6, 10), ("--tick-us", "5000", "--tick-work-us", "1000")),
     Case("serial", "serial", share(4, 10)),
     Case("mutex", "mutex", locked(4, 2)),
     Case("mutex-4", "mutex", None, ("--threads", "4")),

@@ -101,7 +101,8 @@ static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, ui
 	for (unsigned i = 0; i < SIM_THREADS; i++)
 		threads += s->threads[i].alive;
 	t->hold = !s->r->sleep || threads > s->c->cpus;
-	delay_asked(&t->d, s->now, end, t->hold);
+	delay_asked(&t->d, s->now, end, debt, t->hold);
+	t->hold = t->d.pause_hold;
 	t->signalled = true;
 	t->signal_at = s->now + s->r->signal_ns;
 	t->signal_end = end;

@@ -114,7 +114,7 @@ TEST(pause_is_paid_as_it_is_served)
 	x.required = 3 * MS;
 	t = thread(0, 0);
 	CHECK_EQ(delay_sample(&t, &x, 1, now, 0), 3 * MS);
-	delay_asked(&t, now, now + 3 * MS, 1);
+	delay_asked(&t, now, now + 3 * MS, 3 * MS, 1);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_ASKED);
 	delay_settle(&t, &x, now + 4 * US);
 	CHECK_EQ(t.paid, 0);
@@ -162,7 +162,7 @@ TEST(late_begin)
 	open(100);
 	x.required = 2 * MS;
 	t = thread(0, 0);
-	delay_asked(&t, T0, T0 + 2 * MS, 1);
+	delay_asked(&t, T0, T0 + 2 * MS, 2 * MS, 1);
 	delay_begin(&t, &x, T0 + 2 * MS); /* its end has passed: the handler returns at once */
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
 	CHECK_EQ(t.run_since, T0);
@@ -176,12 +176,12 @@ TEST(ask_withdrawn)
 	open(100);
 	t = thread(0, 0);
 	CHECK_EQ(delay_withdraw(&t, T0 + 100 * MS), 0);
-	delay_asked(&t, T0, T0 + MS, 1);
+	delay_asked(&t, T0, T0 + MS, MS, 1);
 	CHECK_EQ(delay_withdraw(&t, T0 + COZBPF_ASK_TIMEOUT_NS), 0);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_ASKED);
 	CHECK_EQ(delay_withdraw(&t, T0 + COZBPF_ASK_TIMEOUT_NS + 1), 1);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
-	delay_asked(&t, T0, T0 + MS, 1);
+	delay_asked(&t, T0, T0 + MS, MS, 1);
 	delay_begin(&t, &x, T0 + US);
 	CHECK_EQ(delay_withdraw(&t, T0 + 100 * MS), 0); /* begun */
 }
@@ -194,13 +194,13 @@ TEST(ask_is_not_withdrawn_while_its_signal_would_pause)
 	open(100);
 	x.required = 10 * MS;
 	t = thread(0, 0);
-	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	delay_asked(&t, T0, T0 + 9 * MS, 9 * MS, 1);
 	CHECK_EQ(delay_withdraw(&t, T0 + 6 * MS), 0);
 	t.run_since = T0 + 7 * MS;
 	delay_begin(&t, &x, T0 + 7 * MS);
 	delay_settle(&t, &x, T0 + 9 * MS);
 	CHECK_EQ(t.paid, 2 * MS);
-	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	delay_asked(&t, T0, T0 + 9 * MS, 9 * MS, 1);
 	CHECK_EQ(delay_withdraw(&t, T0 + 9 * MS), 1);
 }
 
@@ -212,7 +212,7 @@ TEST(held_pause_preempted)
 	open(100);
 	x.required = 9 * MS;
 	t = thread(0, 0);
-	delay_asked(&t, T0, T0 + 5 * MS, 1);
+	delay_asked(&t, T0, T0 + 5 * MS, 5 * MS, 1);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 1, T0 + MS);
 	CHECK_EQ(t.paid, MS);
@@ -240,7 +240,7 @@ TEST(sleeping_pause_oversleeps_to_carry)
 	open(100);
 	x.required = 4 * MS;
 	t = thread(MS, 0);
-	delay_asked(&t, T0, T0 + 3 * MS, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0 + 10 * US);
 	CHECK_EQ(t.paid, MS + 10 * US);
@@ -255,7 +255,7 @@ TEST(sleeping_pause_oversleeps_to_carry)
 	CHECK_EQ(t.run_since, T0 + 3 * MS + 70 * US);
 	/* woken early, it goes on pausing */
 	t = thread(MS, 0);
-	delay_asked(&t, T0, T0 + 3 * MS, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0);
 	delay_switch_in(&t, &x, &cpu, T0 + MS);
@@ -272,7 +272,7 @@ TEST(sleeping_pause_then_waits_for_the_cpu)
 	open(100);
 	x.required = 10 * MS;
 	t = thread(6 * MS, 0);
-	delay_asked(&t, T0, T0 + 2 * MS, 0);
+	delay_asked(&t, T0, T0 + 2 * MS, 2 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0);
 	delay_runnable(&t, T0 + 2 * MS);
@@ -437,7 +437,7 @@ TEST(hand_over)
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), before);
 	CHECK_EQ(t.paid, 2 * MS);
 	/* Asked for already. */
-	delay_asked(&t, T0 + 4 * MS, T0 + 7 * MS, 1);
+	delay_asked(&t, T0 + 4 * MS, T0 + 7 * MS, 3 * MS, 1);
 	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 0);
 	/* Nothing owed, too little owed, no experiment. */
 	t = thread(5 * MS, 0);

@@ -49,7 +49,7 @@ TEST(waker_is_brought_up_to_date)
 	x.required = 8 * MS;
 	t = thread(0, 0), w = thread(3 * MS, 0);
 	t.run_since = 0, t.blocked_at = T0;
-	delay_asked(&w, T0, T0 + 5 * MS, 1);
+	delay_asked(&w, T0, T0 + 5 * MS, 5 * MS, 1);
 	delay_begin(&w, &x, T0);
 	delay_wake(&t, &w, &x, T0 + 20 * MS);
 	CHECK_EQ(w.paid, 8 * MS);
@@ -94,7 +94,7 @@ TEST(woken_in_its_pause)
 	open(100);
 	x.required = 8 * MS;
 	t = thread(MS, 0), w = thread(0, 0);
-	delay_asked(&t, T0, T0 + 5 * MS, 0);
+	delay_asked(&t, T0, T0 + 5 * MS, 5 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0);
 	delay_wake(&t, &w, &x, T0 + 2 * MS);
@@ -158,6 +158,100 @@ TEST(gets_a_cpu_that_the_target_used)
 	CHECK_EQ(t.paid, 0);
 }
 
+/* `other` has the CPU for [from, to) and pauses for `paused` of it at its end. */
+static void use_cpu(__u64 owes, __u64 from, __u64 to, __u64 paused)
+{
+	struct cozbpf_thread other = thread(x.required - owes, 0);
+
+	delay_switch_in(&other, &x, &cpu, from);
+	if (paused) {
+		delay_asked(&other, to - paused, to, paused, 1);
+		other.run_since = to - paused;
+		delay_begin(&other, &x, to - paused);
+	}
+	delay_switch_out(&other, &x, &cpu, DELAY_PREEMPTED, to);
+}
+
+TEST(who_waits_for_a_cpu_does_not_inherit_debt)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 20 * MS;
+	t = thread(20 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + MS);
+	/* it wakes with a debt of 9 ms, runs for 2 and pays nothing: 2 ms are what the CPU lost */
+	use_cpu(9 * MS, T0 + MS, T0 + 3 * MS, 0);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 1);
+	CHECK_EQ(t.paid, 20 * MS);
+	CHECK_EQ(t.carry, 0);
+	/* what it pauses meanwhile is no loss: the one that waits stood still as well */
+	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + 4 * MS);
+	use_cpu(9 * MS, T0 + 4 * MS, T0 + 9 * MS, 3 * MS);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 9 * MS), 1);
+	CHECK_EQ(t.paid, 20 * MS);
+	CHECK_EQ(t.carry, 3 * MS);
+	/* in debt itself it has paid as much */
+	t = thread(10 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + 10 * MS);
+	use_cpu(9 * MS, T0 + 10 * MS, T0 + 15 * MS, 3 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 15 * MS);
+	CHECK_EQ(t.paid, 14 * MS); /* as far as the other is, 11 + 3, which is more than 10 + 3 */
+}
+
+TEST(slices_of_a_cpu)
+{
+	open(100);
+	x.required = 1000 * MS;
+	CHECK_EQ(delay_grown_since(&cpu, T0, T0 + MS), 0);
+	/* 4 ms each, the last one of them in a pause */
+	for (int i = 0; i < 3; i++)
+		use_cpu(500 * MS, T0 + (__u64)i * 4 * MS, T0 + (__u64)(i + 1) * 4 * MS, MS);
+	CHECK_EQ(delay_grown_since(&cpu, T0, T0 + 12 * MS), 3 * MS);
+	CHECK_EQ(delay_grown_since(&cpu, T0 + 4 * MS, T0 + 12 * MS), 2 * MS);
+	/* part of a slice has as much of what it grew by */
+	CHECK_EQ(delay_grown_since(&cpu, T0 + 6 * MS, T0 + 12 * MS), 3 * MS / 2);
+	CHECK_EQ(delay_grown_since(&cpu, T0 + 12 * MS, T0 + 13 * MS), 0);
+	/* those that are known speak for those before them */
+	for (int i = 3; i < 20; i++)
+		use_cpu(500 * MS, T0 + (__u64)i * 4 * MS, T0 + (__u64)(i + 1) * 4 * MS, MS);
+	CHECK_EQ(delay_grown_since(&cpu, T0, T0 + 80 * MS), 20 * MS);
+}
+
+TEST(who_slept_into_its_debt_sleeps_it_off)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	x.required = 15 * MS;
+	t = thread(0, 0), w = thread(15 * MS, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
+	delay_timer_wake(&t, &x, T0 + 3 * MS);
+	CHECK_EQ(t.rested, 1);
+	/* in parts: all of it */
+	delay_asked(&t, T0 + 4 * MS, T0 + 4 * MS + COZBPF_PAUSE_MAX_NS, COZBPF_PAUSE_MAX_NS, 1);
+	CHECK_EQ(t.pause_hold, 0);
+	delay_asked(&t, T0 + 15 * MS, T0 + 20 * MS, 5 * MS, 1);
+	CHECK_EQ(t.pause_hold, 0);
+	/* what it owes from then on it owes for what it executes */
+	delay_asked(&t, T0 + 21 * MS, T0 + 22 * MS, MS, 1);
+	CHECK_EQ(t.pause_hold, 1);
+	/* a device, but no thread of the target, be it told by its calls */
+	delay_outside_wake(&t, 0);
+	CHECK_EQ(t.rested, 1);
+	delay_outside_wake(&t, 1);
+	CHECK_EQ(t.rested, 0);
+	t = thread(0, 0);
+	t.rested = 1;
+	delay_wake(&t, &w, &x, T0 + MS);
+	CHECK_EQ(t.rested, 0);
+	/* no debt when it is looked at */
+	t = thread(15 * MS, 0);
+	t.rested = 1;
+	CHECK_EQ(delay_sample(&t, &x, 0, T0 + MS, 0), 0);
+	CHECK_EQ(t.rested, 0);
+}
+
 /* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where that one stood still. */
 TEST(ousted)
 {
@@ -179,7 +273,7 @@ TEST(ousted)
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 7 * MS), 1);
 	CHECK_EQ(t.run_since, T0 + 7 * MS);
 	/* a pause that ends meanwhile: executed from there on */
-	delay_asked(&t, T0 + 7 * MS, T0 + 9 * MS, 1);
+	delay_asked(&t, T0 + 7 * MS, T0 + 9 * MS, 2 * MS, 1);
 	delay_begin(&t, &x, T0 + 7 * MS);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + 8 * MS);
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 10 * MS), 0);
@@ -269,6 +363,7 @@ TEST(running_waiting_pausing_over_an_epoch)
 	t = thread(7 * MS, 0);
 	t.run_since = 0, t.runnable_at = T0 + MS;
 	open_at(2, 100, T0 + 10 * MS);
+	x.required = 5 * MS;
 	cpu = (struct cozbpf_cpu){.paid = 5 * MS, .left_at = T0 + 12 * MS, .epoch = 2};
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 12 * MS), 1);
 	CHECK_EQ(t.paid, 2 * MS);
@@ -276,7 +371,7 @@ TEST(running_waiting_pausing_over_an_epoch)
 	open(100);
 	x.required = 9 * MS;
 	t = thread(0, COZBPF_SHARE_ONE);
-	delay_asked(&t, T0, T0 + 9 * MS, 1);
+	delay_asked(&t, T0, T0 + 9 * MS, 9 * MS, 1);
 	delay_begin(&t, &x, T0);
 	open_at(2, 100, T0 + 5 * MS);
 	delay_enter(&t, &x);

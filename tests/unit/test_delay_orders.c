@@ -101,7 +101,7 @@ static void sample(struct world *w, int i, __u32 line)
 	else
 		CHECK(w->x.required - t->paid < MIN_DEBT);
 	if (debt && t->pause == COZBPF_PAUSE_NONE) {
-		delay_asked(t, w->now, w->now + debt, line == LINE);
+		delay_asked(t, w->now, w->now + debt, debt, line == LINE);
 		n_pauses++;
 	}
 }
@@ -130,11 +130,15 @@ static void come(struct world *w, int i, int c)
 	joined = delay_switch_in(t, &w->x, cpu, w->now);
 	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->epoch);
 	own = before.paid + w->now - before.runnable_at;
-	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold))
-		CHECK_EQ(t->paid, own < cpu->paid ? own : cpu->paid);
-	else if (before.pause != COZBPF_PAUSE_BEGUN)
+	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
+		/* no less than the CPU's clock says, no more than it stood still, and never beyond R */
+		CHECK(t->paid >= (own < cpu->paid ? own : cpu->paid) || t->paid == w->x.required);
+		CHECK(t->paid >= before.paid && t->paid <= w->x.required);
+		CHECK(t->paid + t->carry - before.carry <= own);
+	}
+	if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
 		CHECK_EQ(t->paid, before.paid + (own - before.paid < before.slack ? own - before.paid : before.slack));
-	else if (before.pause_hold) /* an outsider's turn is pause as well */
+	else if (!joined && before.pause_hold) /* an outsider's turn is pause as well */
 		CHECK_EQ(t->paid + t->carry - before.paid - before.carry,
 		    (w->now < before.pause_end ? w->now : before.pause_end) -
 			(before.pause_from < before.pause_end ? before.pause_from : before.pause_end));

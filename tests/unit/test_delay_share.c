@@ -316,7 +316,7 @@ TEST(pace_ends_with_a_wake_from_outside)
 {
 	struct cozbpf_thread t = {.paced = 1};
 
-	delay_outside_wake(&t);
+	delay_outside_wake(&t, 0);
 	CHECK_EQ(t.paced, 0);
 }
 

@@ -2,11 +2,12 @@
 /*
  * Every thread does A, then B, for ever, each with its own progress: making A faster by s gains s x A / (A + B).
  * By default 6 ms and 4 ms in two threads (0.6 s); --threads 8 on two cores is the oversubscribed case, with the same truth.
- * --tick-us adds a thread that wakes by timer at that distance, each time a little later, and does next to nothing: it has no part in the truth.
+ * --tick-us adds a thread that wakes by timer at that distance, each time a little later, and does next to nothing: it has no part in the truth. With
+ * --tick-work-us it executes that long each time, on CPUs that the others would have: it takes the same part of all of their time, so nor has that.
  */
 #include "workload.h"
 
-static long tick_us, a_us = 6000, b_us = 4000;
+static long tick_us, tick_work_us, a_us = 6000, b_us = 4000;
 static uint64_t a_iters, b_iters;
 
 static void *run(void *argument)
@@ -23,14 +24,19 @@ static void *run(void *argument)
 
 static void *tick(void *argument)
 {
-	for (;;)
+	uint64_t iters = work_iters(tick_work_us);
+
+	for (;;) {
 		usleep((useconds_t)tick_us);
+		SPIN(iters);
+	}
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"tick-us", &tick_us}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"tick-us", &tick_us}, {"tick-work-us", &tick_work_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * Threads that get a CPU and leave it, and wait for one meanwhile (design.md 4.5); part of delay.h, under the same rules. Each CPU looks at its own state only.
+ */
+#ifndef COZBPF_DELAY_CPU_H
+#define COZBPF_DELAY_CPU_H
+
+#include <cozbpf/delay.h>
+
+/* A thread has got the CPU; its L is as it goes on with, and it executes since run_since. */
+DELAY_INLINE void delay_slice_begin(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t)
+{
+	cpu->began = t->run_since;
+	cpu->began_paid = t->paid;
+	cpu->began_epoch = t->epoch;
+}
+
+/* The thread leaves it. At the opening of an experiment L is 0. */
+DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	struct cozbpf_slice *s = &cpu->slices[cpu->next_slice++ & (COZBPF_SLICES - 1)];
+	int begun_before = cpu->began_epoch != t->epoch;
+	__u64 paid = begun_before ? 0 : cpu->began_paid, from = begun_before && cpu->began < x->opened_ns ? x->opened_ns : cpu->began;
+
+	s->from = cpu->began && from < now ? from : now;
+	s->to = now;
+	s->took = now - s->from + paid > t->paid ? now - s->from + paid - t->paid : 0;
+	cpu->began = 0;
+}
+
+/*
+ * By how much L grew in the slices of the target's threads on this CPU since `since`. Where they are more than are known, those that are speak for
+ * the others.
+ */
+DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since, __u64 now)
+{
+	__u64 length = 0, took = 0, part, oldest = now;
+
+	if (!cpu || now <= since)
+		return 0;
+	for (__u32 i = 1; i <= COZBPF_SLICES && oldest > since; i++) {
+		const struct cozbpf_slice *s = &cpu->slices[(cpu->next_slice - i) & (COZBPF_SLICES - 1)];
+
+		if (s->to <= since) {
+			oldest = since;
+			break;
+		}
+		oldest = s->from > since ? s->from : since;
+		part = s->to - oldest;
+		length += part;
+		took += s->from < oldest ? s->took * part / (s->to - s->from) : s->took;
+	}
+	if (length <= took)
+		return 0;
+	return oldest > since && oldest < now ? (length - took) * (now - since) / (now - oldest) : length - took;
+}
+
+/* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an outsider. */
+enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
+
+/* The thread leaves its CPU; the CPU's clock is its L (rule 5). */
+DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
+{
+	int runnable = how != DELAY_BLOCKED;
+
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		delay_credit(t, x, now);
+	t->run_since = 0;
+	if (runnable)
+		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
+	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
+	t->ousted = how == DELAY_OUSTED;
+	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
+		t->call = COZBPF_CALL_BLOCKED;
+		t->call_required = DELAY_READ(x->required);
+		t->call_at = now;
+	}
+	/*
+	 * A thread that goes to sleep in debt takes its debt along; it is not for those that come next to pay it as well. One that wakes now and then for a
+	 * moment, and owes all that accrued meanwhile, would slow down whomever it interrupts.
+	 */
+	if (runnable || cpu->epoch != t->epoch || cpu->paid < t->paid)
+		cpu->paid = t->paid;
+	cpu->left_at = now;
+	cpu->epoch = t->epoch;
+	delay_slice_end(cpu, t, x, now);
+}
+
+/*
+ * A thread has waited for its CPU while others of the target used it: rule 5. It need not be as far as they are, who may be in debt: at the latest it
+ * goes on when the CPU has done, virtually, what it really did meanwhile. What it stood still beyond R is carry.
+ */
+DELAY_INLINE void delay_wait_for_cpu(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
+{
+	__u64 waited = now - t->runnable_at, own = t->paid + waited, clock = own < cpu->paid ? own : cpu->paid;
+	__u64 grown = delay_grown_since(cpu, t->runnable_at, now), required = DELAY_READ(x->required);
+
+	t->paid += grown < waited ? grown : waited;
+	if (t->paid < clock)
+		t->paid = clock;
+	if (t->paid > required) {
+		t->carry += t->paid - required;
+		t->paid = required;
+	}
+}
+
+/* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
+DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
+{
+	int joined, slowed;
+
+	delay_enter(t, x);
+	delay_share_look_up(t);
+	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU at that very moment. */
+	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
+	/*
+	 * An outsider that takes the CPU for a while makes it a slower one: to a thread that loses a hundredth of its time that way the line costs a
+	 * hundredth more, and a faster line saves that as well. So the time counts as executed, as that of interrupts and of a stolen CPU does.
+	 */
+	slowed = t->ousted && !joined && t->runnable_at;
+	/*
+	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. A pause that an outsider has
+	 * interrupted goes on being served meanwhile: the thread stands still, as it should.
+	 */
+	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
+		delay_serve(t, x, joined ? t->runnable_at : now);
+	else if (t->pause == COZBPF_PAUSE_BEGUN && !joined)
+		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
+	if (joined) {
+		delay_wait_for_cpu(t, x, cpu, now);
+	} else if (t->slack && t->runnable_at) {
+		/* The wait ends here, not with the wake-up: a thread that would virtually not have waited would not have waited for its CPU to wake up. */
+		__u64 latency = now - t->runnable_at;
+
+		t->paid += latency < t->slack ? latency : t->slack;
+	}
+	t->slack = 0;
+	t->run_since = slowed ? t->runnable_at : now;
+	t->ousted = 0;
+	t->runnable_at = 0;
+	t->blocked_at = 0;
+	delay_slice_begin(cpu, t);
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		return joined;
+	if (now >= t->pause_end) {
+		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
+		t->run_since = slowed && t->pause_hold ? t->pause_end : now;
+	} else {
+		t->pause_from = now;
+		t->run_since = t->pause_end;
+	}
+	return joined;
+}
+
+#endif
