@@ -85,8 +85,10 @@ static __always_inline void give_up(
 {
 	__u64 *begun = bpf_map_lookup_elem(&begins, key);
 
+	if (!begun)
+		return; /* it has ended at this very moment */
 	__sync_fetch_and_add(&l->abandoned, 1);
-	if (begun && latency_is_known(l))
+	if (latency_is_known(l))
 		count_visits_at(t, index, -1ULL, *begun + DELAY_READ(control.required_before));
 	else
 		__sync_fetch_and_add(&l->doubtful, 1);

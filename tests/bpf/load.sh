@@ -11,7 +11,7 @@ fixture speed
 budgets='
 on_sample 2200 40000
 on_deliver 120 200
-on_switch 1100 8000
+on_switch 1000 8000
 on_waking 850 5000
 on_wakeup_new 40 60
 on_timer_entry 40 40
@@ -28,7 +28,7 @@ on_visit 2100 9500
 on_visits 2100 9500
 on_tracepoint 700 2700
 on_counter 80 100
-on_call 950 4000
+on_call 950 3700
 on_return 700 3500
 '
 

@@ -131,10 +131,12 @@ static void come(struct world *w, int i, int c)
 	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->epoch);
 	own = before.paid + w->now - before.runnable_at;
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
-		/* no less than the CPU's clock says, no more than it stood still, and never beyond R */
-		CHECK(t->paid >= (own < cpu->paid ? own : cpu->paid) || t->paid == w->x.required);
-		CHECK(t->paid >= before.paid && t->paid <= w->x.required);
-		CHECK(t->paid + t->carry - before.carry <= own);
+		/* as far as the CPU's clock is or its slices say, whichever is more, but no further than it stood still; beyond R it is carry */
+		__u64 grown = before.paid + delay_grown_since(cpu, before.runnable_at, w->now),
+		      clock = grown > cpu->paid ? grown : cpu->paid;
+
+		CHECK_EQ(t->paid + t->carry - before.carry, own < clock ? own : clock);
+		CHECK(t->paid >= before.paid && (t->carry == before.carry || t->paid == w->x.required));
 	}
 	if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
 		CHECK_EQ(t->paid, before.paid + (own - before.paid < before.slack ? own - before.paid : before.slack));
