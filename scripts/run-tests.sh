@@ -22,6 +22,15 @@ one() {
 	mv "$results/$2.new" "$results/$2"
 }
 
+# failure LOG: what failed and how it ended before the whole of it, for logs that are shown in part.
+failure() {
+	grep -E '^FAIL' "$1" | head -n 10
+	echo "     the last of it:"
+	tail -n 5 "$1" | sed 's/^/     /'
+	echo "     all of it:"
+	cat "$1"
+}
+
 tell() { # TEST N
 	local name log rc took counts p f
 	name=$layer/$(basename "$1") log=$results/$2.log
@@ -35,14 +44,14 @@ tell() { # TEST N
 		f=${f%% *}
 		[ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
 		passed=$((passed + p)) failed=$((failed + f))
-		if [ "$f" -gt 0 ]; then echo "FAIL $name ($counts, status $rc)"; cat "$log"; else echo "ok   $name ($p cases, $took s)"; fi
+		if [ "$f" -gt 0 ]; then echo "FAIL $name ($counts, status $rc)"; failure "$log"; else echo "ok   $name ($p cases, $took s)"; fi
 	elif [ "$rc" -eq 0 ]; then
 		passed=$((passed + 1))
 		echo "ok   $name ($took s)"
 	else
 		failed=$((failed + 1))
-		echo "FAIL $name (status $rc)"
-		cat "$log"
+		echo "FAIL $name (status $rc$([ "$rc" -ne 124 ] || echo ", not over after $took s"))"
+		failure "$log"
 	fi
 	rm -f "$log"
 }

@@ -211,6 +211,14 @@ wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 end
 ended 20 0 "cozbpf ends with it"
 
+echo "-- a target that leaves the machine no time: what we still compute does not keep us"
+begin taskset -c 0 nice -n -15 "$dir/running" plain 2
+took=$(date +%s%N)
+run 0 taskset -c 0 nice -n -15 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$target_pid"
+took=$((($(date +%s%N) - took) / 1000000))
+check "a run of 1 s is over after $took ms" [ "$took" -lt 10000 ] # 1.4 s; a thread at the lowest priority takes a minute
+end
+
 echo "-- several processes"
 begin "$dir/running" plain 1
 first=$target_pid

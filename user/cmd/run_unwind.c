@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Unwind tables for the files that the target's processes map. A large library's takes tenths of a second to make (a million rows: 0.2 s),
- * so a thread of its own makes them, at the lowest priority; until a table is there, callers are found by frame pointers.
+ * so a thread of its own makes them, at a low priority; until a table is there, callers are found by frame pointers.
  */
 #include "cmd/run.h"
 
@@ -15,6 +15,7 @@
 #include "symbols/unwind.h"
 
 #define ROWS_PER_FILE (1 << 19) /* libc has 25,000, libstdc++ 80,000 */
+#define NICER 10 /* a tenth of a CPU beside a target of our priority; at 19 a hundredth, and tables come when the run is over */
 
 struct unwind_file {
 	uint64_t dev, ino;              /* as maps says */
@@ -28,6 +29,7 @@ struct unwind_file {
 
 struct unwinder {
 	pthread_t thread;
+	pid_t tid;            /* 0: it has not begun */
 	pthread_mutex_t lock; /* of the list and of what is in it */
 	pthread_cond_t todo;
 	bool stop;
@@ -42,7 +44,7 @@ static void make_rows(struct unwinder *u, struct unwind_file *f)
 	struct error e = {0};
 	size_t n = 0;
 
-	if (!object_open(f->file, "", &o, &e))
+	if (!object_open_code(f->file, &o, &e))
 		object_unwind_rows(o, ROWS_PER_FILE, &u->stop, &rows, &n);
 	object_close(o);
 	pthread_mutex_lock(&u->lock);
@@ -56,8 +58,9 @@ static void *work(void *arg)
 {
 	struct unwinder *u = arg;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
 	pthread_mutex_lock(&u->lock);
+	u->tid = gettid();
+	setpriority(PRIO_PROCESS, (id_t)u->tid, getpriority(PRIO_PROCESS, (id_t)u->tid) + NICER);
 	while (!u->stop) {
 		struct unwind_file *f = u->files;
 
@@ -167,6 +170,8 @@ void run_unwind_deinit(struct runner *r)
 		return;
 	pthread_mutex_lock(&u->lock);
 	u->stop = true;
+	if (u->tid) /* a saturated machine would let us wait for it */
+		setpriority(PRIO_PROCESS, (id_t)u->tid, getpriority(PRIO_PROCESS, (id_t)gettid()));
 	pthread_cond_signal(&u->todo);
 	pthread_mutex_unlock(&u->lock);
 	pthread_join(u->thread, NULL);

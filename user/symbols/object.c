@@ -313,7 +313,8 @@ int object_open(const char *path, const char *root, struct object **ret, struct 
 	return object_open_at(&place, ret, e);
 }
 
-int object_open_at(const struct object_place *place, struct object **ret, struct error *e)
+/* Without debug information. */
+static int open_at(const struct object_place *place, struct object **ret, struct error *e)
 {
 	struct object *o = calloc(1, sizeof(*o));
 
@@ -331,6 +332,23 @@ int object_open_at(const struct object_place *place, struct object **ret, struct
 		object_close(o);
 		return -1;
 	}
+	*ret = o;
+	return 0;
+}
+
+int object_open_code(const char *path, struct object **ret, struct error *e)
+{
+	const struct object_place place = {path, path, ""};
+
+	return open_at(&place, ret, e);
+}
+
+int object_open_at(const struct object_place *place, struct object **ret, struct error *e)
+{
+	struct object *o;
+
+	if (open_at(place, &o, e))
+		return -1;
 	open_dwarf(o, o->main.elf);
 	if (!o->dwarf) {
 		debug_file_find(o);

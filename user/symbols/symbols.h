@@ -24,6 +24,8 @@ struct object_place {
 	const char *root; /* as for object_open() */
 };
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
+/* The file's code only, for unwinding; debug information takes its time to decompress. */
+int object_open_code(const char *path, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
 
 /* Facts, valid as long as the object is open. */
