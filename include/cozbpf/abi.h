@@ -224,7 +224,8 @@ struct cozbpf_control {
 	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
 	__u64 required;        /* R */
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
-	__u64 pad_required[6];
+	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing, where that is accounted for; else 0 */
+	__u64 pad_required[5];
 	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */

@@ -250,6 +250,18 @@ DELAY_INLINE void delay_excuse(struct cozbpf_thread *t, const struct cozbpf_cont
 		t->paid = required;
 }
 
+/*
+ * The sample itself has kept the thread from executing. Virtually nobody executes meanwhile: L grows as by credit, and others stand still as long, later. Else
+ * the program is that much slower than it is without us, which gains do not show, but waits in queues do. Between experiments nothing is inserted.
+ */
+DELAY_INLINE void delay_sample_cost(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+{
+	if (!x->sample_cost_ns || !DELAY_READ(x->active))
+		return;
+	delay_put_right(t, x, 1, x->sample_cost_ns);
+	t->run_since = now + x->sample_cost_ns;
+}
+
 /* The length of the pause that the thread owes now, 0 for none; carry is used up first. Longer debts are paid in parts. */
 DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 min_debt)
 {
@@ -308,6 +320,7 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 	delay_correct_first(t, x, line, now);
 	delay_correct(t, x, line);
 	delay_ring_push(t, x, line);
+	delay_sample_cost(t, x, now);
 	debt = DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
 	if (!debt)
 		t->rested = 0;

@@ -70,9 +70,14 @@ def three_processes(s):
 
 
 def light_processes(s):
-    """4, 0.2 and 1 ms: the CPUs are hardly ever wanted by two at a time."""
+    """4, 0.2 and 1 ms: two CPUs are enough but near s = 75 %, where all three stages want them most of the time."""
     first = 4 * (1 - s)
     return 1 - max(first, 1, (first + 1.2) / 2) / 4
+
+
+def roomy_processes(s):
+    """4, 0.2 and 0.4 ms: two CPUs are enough for the three at any s."""
+    return 1 - max(4 * (1 - s), 0.4) / 4
 
 
 CASES = (
@@ -104,6 +109,7 @@ CASES = (
     Case("procs", "procs", capped(4, 2.4)),
     Case("procs-3", "procs", three_processes, ("--procs", "3")),
     Case("procs-3-light", "procs", light_processes, ("--procs", "3", "--c-us", "200", "--b-us", "1000")),
+    Case("procs-3-roomy", "procs", roomy_processes, ("--procs", "3", "--c-us", "200", "--b-us", "400")),
     Case("many", "many", share(20, 210)),
     Case("leader", "many", share(60, 250), ("--more", "40")),
     Case("spinbarrier", "spinbarrier", sign_only=True),

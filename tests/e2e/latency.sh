@@ -51,6 +51,10 @@ done
 check "p50 is below p90, and that below p99" is "$(figure 'p50 0')" '<' "$(figure 'p90 0')"
 check "as it has to be" is "$(figure 'p90 0')" '<' "$(figure 'p99 0')"
 
+echo "-- what samples cost is found out, and taken off"
+run 0 "${short[@]}" -v --fixed-speedup "$list" -d 1s -o "$dir/cost.coz" -L 'request=enqueue..done,key=arg0' -- "$work" --seconds 1 --iters-per-ms "$rate"
+says 'a sample costs [1-9][0-9.]* us, which latencies are without'
+
 echo "-- Coz's viewer reads the record"
 check "arrivals, departures and difference stand first" grep -qE '^latency-point	name=request	arrivals=[0-9]+	departures=[0-9]+	difference=-?[0-9]+	' "$dir/key.coz"
 

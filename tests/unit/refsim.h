@@ -407,6 +407,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	s->x.speedup_pct = pct;
 	s->x.opened_ns = s->now;
 	s->x.required = 0;
+	s->x.sample_cost_ns = s->r->accounted ? s->r->sample_ns : 0;
 	s->x.bucket_shift = 0;
 	while (s->r->length_ns >> s->x.bucket_shift >= COZBPF_BUCKETS)
 		s->x.bucket_shift++;

@@ -104,7 +104,7 @@ static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, ui
 	delay_asked(&t->d, s->now, end, debt, t->hold);
 	t->hold = t->d.pause_hold;
 	t->signalled = true;
-	t->signal_at = s->now + s->r->signal_ns;
+	t->signal_at = (cpu->free_at > s->now ? cpu->free_at : s->now) + s->r->signal_ns;
 	t->signal_end = end;
 	cpu->free_at = t->signal_at;
 	s->pauses++;

@@ -37,7 +37,7 @@ static const struct option_entry entries[] = {
     {0, "fixed-speedup", OPTION_STRING, FIELD(fixed_speedup), "LIST",
 	"line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5)"},
     {0, "seed", OPTION_UINT, FIELD(seed), "N", "seed of the random order (default: from the clock)"},
-    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME", "CPU time between samples (default: 1ms; 500us where there is a latency)"},
+    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME", "CPU time between samples (default: 1ms; 330us where there is a latency)"},
     {0, "experiment-length", OPTION_TIME, FIELD(length_ns), "TIME",
 	"length of an experiment (default: 500ms, adapted to the rate of visits)"},
     {0, "user", OPTION_STRING, FIELD(user), "USER", "run the command as USER (default: under sudo the invoking user)"},

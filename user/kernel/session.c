@@ -334,6 +334,12 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 	return sampling_start(s->bpf->progs.on_sample, s->period_ns, &s->sampling, e);
 }
 
+uint64_t session_account_samples(struct session *s)
+{
+	s->bpf->bss->control.sample_cost_ns = sampling_cost_ns(s->sampling);
+	return s->bpf->bss->control.sample_cost_ns;
+}
+
 int session_event_fd(const struct session *s)
 {
 	return ring_buffer__epoll_fd(s->events);
