@@ -80,6 +80,11 @@ def roomy_processes(s):
     return 1 - max(4 * (1 - s), 0.4) / 4
 
 
+def ferret(s):
+    """1.5 ms of the 2.5 under one lock; all stages together have 3.45 ms of work for two CPUs."""
+    return 1 - max(2.5 - 1.5 * s, (3.45 - 1.5 * s) / 2) / 2.5
+
+
 CASES = (
     Case("example", "example", capped(67, 64)),
     Case("example-b", "example", lambda s: 0.0, ("--a-us", "64000", "--b-us", "67000")),
@@ -110,6 +115,7 @@ CASES = (
     Case("procs-3", "procs", three_processes, ("--procs", "3")),
     Case("procs-3-light", "procs", light_processes, ("--procs", "3", "--c-us", "200", "--b-us", "1000")),
     Case("procs-3-roomy", "procs", roomy_processes, ("--procs", "3", "--c-us", "200", "--b-us", "400")),
+    Case("ferret", "ferret", ferret, marker="LINE_RANK"),
     Case("many", "many", share(20, 210)),
     Case("leader", "many", share(60, 250), ("--more", "40")),
     Case("spinbarrier", "spinbarrier", sign_only=True),

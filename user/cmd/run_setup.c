@@ -118,7 +118,7 @@ static void choose_period(struct runner *r)
 		r->o.period_ns = run_has_pairs(r) ? PERIOD_LATENCY_NS : PERIOD_NS;
 }
 
-/* Requests wait for each other: a server that samples make 2 % slower has them wait 7 % longer (docs/accuracy.md). Gains in throughput do not change. */
+/* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer (docs/accuracy.md). Gains in throughput do not change. */
 static void account_samples(struct runner *r)
 {
 	uint64_t ns = run_has_pairs(r) ? session_account_samples(r->session) : 0;

@@ -12,10 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COST_PERIODS 64
-#define COST_PERIOD_NS 250000 /* several samples for each tick of any kernel */
-#define COST_GAP_NS 500       /* reading the clock takes some 30 ns */
-
 struct event {
 	int fd; /* the link's */
 	struct bpf_link *link;
@@ -90,41 +86,6 @@ void sampling_set_period(struct sampling *s, double factor)
 
 	for (int i = 0; i < s->n; i++)
 		ioctl(s->events[i].fd, PERF_EVENT_IOC_PERIOD, &period_ns);
-}
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-uint64_t sampling_cost_ns(struct sampling *s)
-{
-	uint64_t gaps[4 * COST_PERIODS], from, now, before;
-	size_t n = 0;
-
-	sampling_set_period(s, (double)COST_PERIOD_NS / (double)s->period_ns);
-	from = now = clock_ns();
-	while (n < 4 * COST_PERIODS && now - from < COST_PERIODS * COST_PERIOD_NS) {
-		before = now;
-		now = clock_ns();
-		if (now - before >= COST_GAP_NS)
-			gaps[n++] = now - before;
-	}
-	sampling_set_period(s, 1);
-	if (n < COST_PERIODS / 2)
-		return 0;
-	qsort(gaps, n, sizeof(gaps[0]), compare);
-	return gaps[n / 2] < COST_PERIOD_NS / 4 ? gaps[n / 2] : 0; /* more is no sample's: others have the CPU */
 }
 
 void sampling_stop(struct sampling *s)

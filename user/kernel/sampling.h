@@ -14,11 +14,6 @@ struct sampling;
 int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
 /* Changes the period of all events to @factor times the one they were started with. */
 void sampling_set_period(struct sampling *s, double factor);
-/*
- * What one sample keeps a thread from executing, in ns: the median of the gaps that the calling thread sees in the clock while it computes for 16 ms and is
- * sampled four times a millisecond. Other interrupts are fewer, and losing the CPU is rarer yet. 0: too few are seen to tell.
- */
-uint64_t sampling_cost_ns(struct sampling *s);
 void sampling_stop(struct sampling *s); /* accepts NULL */
 
 #endif

@@ -48,7 +48,7 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	return 0;
 }
 
-static uint64_t now_ns(void)
+uint64_t session_now_ns(void)
 {
 	struct timespec t;
 
@@ -334,12 +334,6 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 	return sampling_start(s->bpf->progs.on_sample, s->period_ns, &s->sampling, e);
 }
 
-uint64_t session_account_samples(struct session *s)
-{
-	s->bpf->bss->control.sample_cost_ns = sampling_cost_ns(s->sampling);
-	return s->bpf->bss->control.sample_cost_ns;
-}
-
 int session_event_fd(const struct session *s)
 {
 	return ring_buffer__epoll_fd(s->events);
@@ -384,7 +378,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	s->samples_at_open = c->samples;
 	s->deep_debt_at_open = c->deep_debt;
 	session_cpu_use(s, &s->use_at_open);
-	c->opened_ns = now_ns();
+	c->opened_ns = session_now_ns();
 	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* Next to the epoch: in between, a virtual time that is to last is off by that much. */
 	c->required_before += required;
@@ -397,7 +391,7 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
 
-	ret->closed_ns = now_ns();
+	ret->closed_ns = session_now_ns();
 	__atomic_store_n(&c->active, 0, __ATOMIC_SEQ_CST);
 	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
 	ret->opened_ns = c->opened_ns;

@@ -56,7 +56,7 @@ int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
 
-/* What samples cost is taken off virtual time from now on; measures it, for 16 ms. Returns that, in ns; 0: it cannot be told. */
+/* What samples cost is taken off virtual time from now on (costs.c); measures it, for 16 ms. Returns the cost of one in ns; 0: it cannot be told. */
 uint64_t session_account_samples(struct session *s);
 
 /* A place whose visits count for a point. Several may serve one point. */

@@ -47,6 +47,8 @@ struct session {
 	char log[2048]; /* the last words of libbpf, for errors */
 };
 
+uint64_t session_now_ns(void); /* monotonic */
+
 /* multi.c: before its programs are loaded. */
 void multi_prepare(struct bpf_program *prog);
 
