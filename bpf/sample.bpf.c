@@ -124,6 +124,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct cozbpf_thread *t = thread_of(task);
 	struct cozbpf_proc_stats *stats;
 	struct cozbpf_proc *proc;
+	struct cozbpf_cpu *cpu;
 	__u64 now, debt;
 	__u32 tgid, line = 0;
 	bool user;
@@ -159,6 +160,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);
+	cpu = this_cpu();
+	if (cpu)
+		delay_executed(cpu, t, &control, now);
 	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */

@@ -195,6 +195,9 @@ struct cozbpf_cpu {
 	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by threads of the target */
 	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
 	__u64 outsiders_ns;     /* threads of the target waited that long here because outsiders had the CPU */
+	/* delay_executed(): what threads of the target have executed here in experiments, virtually, and up to where it is counted. */
+	__u64 executed_ns, executed_to, executed_paid;
+	__u32 executed_epoch, pad;
 };
 
 struct cozbpf_ring_entry {
@@ -315,7 +318,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 96 + 24 * COZBPF_SLICES);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 128 + 24 * COZBPF_SLICES);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 17 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);

@@ -7,6 +7,25 @@
 
 #include <cozbpf/delay.h>
 
+/* Thread @t, which has the CPU, is as far as @now: what it executes from here on is counted by the next delay_executed(). */
+DELAY_INLINE void delay_executed_from(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, __u64 now)
+{
+	cpu->executed_to = now;
+	cpu->executed_paid = t->paid;
+	cpu->executed_epoch = t->epoch;
+}
+
+/* Counts what it has executed since: the time less what its L grew by, which is no time virtually. At the opening of an experiment L is 0. */
+DELAY_INLINE void delay_executed(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	int before = cpu->executed_epoch != t->epoch;
+	__u64 from = before && cpu->executed_to < x->opened_ns ? x->opened_ns : cpu->executed_to, paid = before ? 0 : cpu->executed_paid;
+
+	if (DELAY_READ(x->active) && cpu->executed_to && now > from && now - from + paid > t->paid)
+		cpu->executed_ns += now - from + paid - t->paid;
+	delay_executed_from(cpu, t, now);
+}
+
 /* A thread has got the CPU; its L is as it goes on with, and it executes since run_since. */
 DELAY_INLINE void delay_slice_begin(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t)
 {
@@ -86,6 +105,8 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 	cpu->left_at = now;
 	cpu->epoch = t->epoch;
 	delay_slice_end(cpu, t, x, now);
+	delay_executed(cpu, t, x, now);
+	cpu->executed_to = 0;
 }
 
 /*
@@ -142,15 +163,14 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	t->runnable_at = 0;
 	t->blocked_at = 0;
 	delay_slice_begin(cpu, t);
-	if (t->pause != COZBPF_PAUSE_BEGUN)
-		return joined;
-	if (now >= t->pause_end) {
+	if (t->pause == COZBPF_PAUSE_BEGUN && now >= t->pause_end) {
 		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
 		t->run_since = slowed && t->pause_hold ? t->pause_end : now;
-	} else {
+	} else if (t->pause == COZBPF_PAUSE_BEGUN) {
 		t->pause_from = now;
 		t->run_since = t->pause_end;
 	}
+	delay_executed_from(cpu, t, t->run_since);
 	return joined;
 }
 

@@ -396,11 +396,21 @@ static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_r
 		sim_start(s, i, NULL);
 }
 
+static uint64_t sim_executed(const struct sim *s)
+{
+	uint64_t ret = 0;
+
+	for (unsigned i = 0; i < s->c->cpus; i++)
+		ret += s->cpus[i].d.executed_ns;
+	return ret;
+}
+
 /* One experiment and its cool-off; adds to the sums of its speedup. */
 static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint64_t *visits)
 {
 	struct point_record point, settled;
-	uint64_t end, all = s->visits, paced = s->paced;
+	uint64_t end, executed, all = s->visits, paced = s->paced;
+	double fit;
 	bool paused;
 
 	s->x.line = SIM_SELECTED;
@@ -414,6 +424,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	s->x.epoch++;
 	s->x.active = 1;
 	memset(s->buckets, 0, sizeof(s->buckets));
+	executed = sim_executed(s);
 	sim_run(s, s->now + s->r->length_ns);
 	s->x.active = 0;
 	if ((s->paced - paced) * 2 > s->visits - all) {
@@ -423,7 +434,10 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	} else {
 		visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->now - s->x.opened_ns - s->x.required, &point);
 		visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->r->settle_ns, &settled);
-		*duration += s->now - s->x.opened_ns - s->x.required - s->r->settle_ns;
+		fit = (double)(sim_executed(s) - executed) /
+		      ((double)(s->now - s->x.opened_ns - s->x.required) * s->c->cpus); /* fit_to_cpus() there */
+		*duration += (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
+					(fit > 1.02 && !s->r->unbounded ? fit : 1));
 		*visits += point.delta - settled.delta;
 	}
 	end = s->now + 5000000;

@@ -122,6 +122,7 @@ struct sim_rules {
 	bool oracle;                 /* f is known at every moment: what is left of the error is the rules', not sampling's */
 	bool one_segment;            /* delay_segment() not called */
 	bool uprobe;                 /* --sync=uprobe: edges from calls */
+	bool unbounded;              /* more may be executed than there are CPUs for */
 	bool accounted;              /* what samples cost is taken off virtual time */
 	bool no_cpu, no_wake, waker; /* rules of 4.5 left out; the waker's L taken outright */
 };
@@ -205,6 +206,7 @@ static struct sim_rules sim_rules_read(void)
 		SIM_KNOB("lumps", lumps);
 		SIM_KNOB("oracle", oracle);
 		SIM_KNOB("accounted", accounted);
+		SIM_KNOB("unbounded", unbounded);
 		SIM_KNOB("one_segment", one_segment);
 		SIM_KNOB("uprobe", uprobe);
 		SIM_KNOB("no_cpu", no_cpu);

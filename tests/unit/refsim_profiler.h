@@ -132,6 +132,7 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 		delay_raise_required(&s->x, t->d.paid);
 	}
 	debt = delay_sample(&t->d, &s->x, line, s->now, s->r->min_debt_ns);
+	delay_executed(&cpu->d, &t->d, &s->x, s->now);
 	sim_trim_window(s, &t->d);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;

@@ -385,3 +385,40 @@ TEST(running_waiting_pausing_over_an_epoch)
 	CHECK_EQ(t.carry, 5);
 	CHECK_EQ(t.paid, MS);
 }
+
+/* What a CPU has executed, virtually: time less what L grew by, from slice to slice and from sample to sample, in experiments. */
+TEST(executed_by_the_cpu)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	t = thread(0, 0);
+	t.run_since = 0;
+	delay_switch_in(&t, &x, &cpu, T0 + MS);
+	t.share = HALF;
+	delay_credit(&t, &x, T0 + 5 * MS);
+	delay_executed(&cpu, &t, &x, T0 + 5 * MS); /* a sample: of 4 ms a quarter is none */
+	CHECK_EQ(cpu.executed_ns, 3 * MS);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 9 * MS);
+	CHECK_EQ(cpu.executed_ns, 6 * MS);
+	/* Idle, or others': nothing. */
+	delay_executed(&cpu, &t, &x, T0 + 20 * MS);
+	CHECK_EQ(cpu.executed_ns, 6 * MS);
+	/* Across an opening, from there; between experiments nothing. */
+	delay_switch_in(&t, &x, &cpu, T0 + 21 * MS);
+	x.active = 0;
+	delay_executed(&cpu, &t, &x, T0 + 22 * MS);
+	CHECK_EQ(cpu.executed_ns, 6 * MS);
+	x.opened_ns = T0 + 25 * MS;
+	x.required = 0;
+	x.epoch++;
+	x.active = 1;
+	delay_enter(&t, &x);
+	t.share = 0;
+	delay_executed(&cpu, &t, &x, T0 + 27 * MS);
+	CHECK_EQ(cpu.executed_ns, 8 * MS);
+	/* More growth than time: a debt that was forgiven. */
+	t.paid += 5 * MS;
+	delay_executed(&cpu, &t, &x, T0 + 28 * MS);
+	CHECK_EQ(cpu.executed_ns, 8 * MS);
+}

@@ -223,6 +223,20 @@ TEST(mutex)
 	hold_against_truth(&c, 1, 1.5);
 }
 
+/* Near 100 % the lock is free and the CPUs are the bottleneck: virtually, too (fit_to_cpus() in user/cmd/run_experiments.c). */
+TEST(lock_and_two_cpus)
+{
+	static const struct sim_op locker[] = {RUN(B, 2 * MS), LOCK(0), RUN(A, 4 * MS), UNLOCK(0), VISIT, LOOP};
+	struct sim_case c = {.name = "lock: 2 ms outside, 4 in, 4 on 2 CPUs",
+	    .programs = {locker, locker, locker, locker},
+	    .n_threads = 4,
+	    .cpus = 2,
+	    .jitter_pct = 5,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 3, 3.5);
+}
+
 TEST(sleeper)
 {
 	static const struct sim_op sleeper[] = {SLEEP(3 * MS), RUN(B, 2 * MS), RUN(A, 1 * MS), VISIT, LOOP};

@@ -402,6 +402,7 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	session_cpu_use(s, &ret->use);
 	ret->use.executed_ns -= s->use_at_open.executed_ns;
 	ret->use.outsiders_ns -= s->use_at_open.outsiders_ns;
+	ret->use.virtual_ns -= s->use_at_open.virtual_ns;
 }
 
 void session_cpu_use(const struct session *s, struct cpu_use *ret)
@@ -414,6 +415,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 		return;
 	for (int i = 0; i < s->n_cpu_values; i++) {
 		ret->outsiders_ns += s->cpu_values[i].outsiders_ns;
+		ret->virtual_ns += s->cpu_values[i].executed_ns;
 		ret->edges += s->cpu_values[i].joins;
 		ret->other_wakes += s->cpu_values[i].other_wakes;
 	}

@@ -137,6 +137,7 @@ uint32_t session_picked_line(const struct session *s);
 /* What the target's threads got of the CPUs and what they waited for while programs outside the target had them. */
 struct cpu_use {
 	uint64_t executed_ns, outsiders_ns; /* executed: pauses included, to within a sample's period */
+	uint64_t virtual_ns;                /* executed in experiments, of virtual time, to within a period on each CPU */
 	uint64_t edges, other_wakes;        /* wake-ups of its threads: by one of them, by anything else */
 };
 
