@@ -27,6 +27,29 @@ static int read_text(struct profile *p, const char *text, struct error *e)
 	return read_bytes(p, text, strlen(text), e);
 }
 
+/* All that is of virtual time, and nothing else. */
+TEST(stretch)
+{
+	struct point_record points[2] = {
+	    {.delta = 7, .span_ns = 1000, .span_delta = 6}, {.delta = 3, .paced_ns = 500, .integral_ns = -2000, .pairs_ns = 40}};
+	struct experiment_record x = {.duration_ns = 1500, .elapsed_ns = 2000, .observed_ns = 900, .points = points, .n_points = 2};
+
+	experiment_stretch(&x, 1.5);
+	CHECK_EQ(x.duration_ns, 2250);
+	CHECK_EQ(x.elapsed_ns, 2000);
+	CHECK_EQ(x.observed_ns, 900);
+	CHECK_EQ(points[0].delta, 7);
+	CHECK_EQ(points[0].span_ns, 1500);
+	CHECK_EQ(points[0].span_delta, 6);
+	CHECK_EQ(points[1].paced_ns, 500);
+	CHECK_EQ(points[1].integral_ns, -3000);
+	CHECK_EQ(points[1].pairs_ns, 40);
+	x.n_points = 0;
+	x.points = NULL;
+	experiment_stretch(&x, 2);
+	CHECK_EQ(x.duration_ns, 4500);
+}
+
 TEST(legacy_spelling)
 {
 	struct profile p;

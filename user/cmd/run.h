@@ -137,7 +137,8 @@ struct runner {
 	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
 	size_t counts_room;
 	uint64_t dropped;
-	double busy_sum; /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
+	unsigned stretched; /* experiments, to fit the CPUs */
+	double busy_sum;    /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
 	unsigned busy_n;
 	struct quota quota;        /* of the target's control groups, in this run */
 	uint64_t quota_ns;         /* when to read on */

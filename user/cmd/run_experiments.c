@@ -11,7 +11,7 @@
 
 #include "core/visits.h"
 
-#define FITS 1.02
+#define FITS 1.02                 /* times what the CPUs have time for, and it still fits */
 #define POLL_NS 1000000ULL        /* for the sample that picks the line, and for the visit that closes an experiment */
 #define COOL_OFF_PERIODS 3        /* of sampling: no sample of one experiment falls in the next (design.md 6) */
 #define PAUSE_SLACK_NS 1000000ULL /* after the latest end of a pause: the handler has returned */
@@ -166,15 +166,18 @@ static bool was_busy(struct runner *r, const struct cpu_use *use)
 
 /*
  * CPUs cannot execute more than their number times the time that passes, in virtual time neither. Where they seem to, the program would have needed longer by
- * as much, and the virtual duration is stretched: a thread that executed in debt and then waited for another need not pay, but it had a CPU that was, virtually,
- * another one's. On saturated CPUs the two are equal to 0.2 % (tests/unit/test_delay_sim.c), in a single experiment to 1 or 2: so much is no finding.
+ * as much, and virtual time is stretched: a thread that executed in debt and then waited for another need not pay, but it had a CPU that was, virtually, another
+ * one's. On saturated CPUs the two are equal to 0.2 % (tests/unit/test_delay_sim.c), in a single experiment to 1 or 2: so much is no finding.
  */
-static uint64_t fit_to_cpus(uint64_t duration_ns, const struct snapshot *snap)
+static void fit_to_cpus(struct runner *r, const struct snapshot *snap, struct experiment_record *x)
 {
-	uint64_t passed = snap->closed_ns - snap->opened_ns - snap->required_ns;
-	double ratio = (double)snap->use.virtual_ns / ((double)passed * (double)sysconf(_SC_NPROCESSORS_ONLN));
+	uint64_t elapsed = snap->closed_ns - snap->opened_ns, passed = elapsed > snap->required_ns ? elapsed - snap->required_ns : elapsed;
+	double by = (double)snap->use.virtual_ns / ((double)passed * (double)sysconf(_SC_NPROCESSORS_ONLN));
 
-	return ratio > FITS ? (uint64_t)((double)duration_ns * ratio) : duration_ns;
+	if (by <= FITS)
+		return;
+	experiment_stretch(x, by);
+	r->stretched++;
 }
 
 static void close_experiment(struct runner *r)
@@ -206,7 +209,7 @@ static void close_experiment(struct runner *r)
 	x.fixed = r->fixed_line != 0;
 	x.run = r->run;
 	fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, &x);
-	x.duration_ns = fit_to_cpus(x.duration_ns, &snap);
+	fit_to_cpus(r, &snap, &x);
 	for (size_t i = 0; i < x.n_points; i++)
 		bursts[i] = x.points[i].bursts;
 	run_baseline_close(r, snap.closed_ns, &x);
@@ -355,6 +358,7 @@ static void record_run(struct runner *r)
 	x.selected = line_name(r, r->line);
 	x.speedup = r->speedup_pct / 100.0;
 	x.duration_ns = exit_bucket->sum;
+	fit_to_cpus(r, &snap, &x);
 	x.elapsed_ns = snap.closed_ns - snap.opened_ns;
 	x.selected_samples = snap.selected_samples;
 	x.fixed = true; /* the whole run was observed: no phase was chosen */

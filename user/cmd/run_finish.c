@@ -308,6 +308,9 @@ static void say_counts(const struct runner *r)
 		if (!r->points[i].is_sampled)
 			run_say(r, "progress point '%s': %" PRIu64 " visits in all", r->points[i].name,
 			    (uint64_t)session_point(r->session, i)->visits);
+	if (r->stretched)
+		run_say(r, "in %u experiments threads executed more, virtually, than the CPUs have time for: they count as longer",
+		    r->stretched);
 	session_cpu_use(r->session, &use);
 	run_say(r, "%" PRIu64 " wake-ups by threads of the program, %" PRIu64 " by timers, devices and other programs", use.edges,
 	    use.other_wakes);

@@ -38,6 +38,15 @@ void profile_deinit(struct profile *p)
 	profile_init(p);
 }
 
+void experiment_stretch(struct experiment_record *x, double by)
+{
+	x->duration_ns = (uint64_t)((double)x->duration_ns * by);
+	for (size_t i = 0; i < x->n_points; i++) {
+		x->points[i].span_ns = (uint64_t)((double)x->points[i].span_ns * by);
+		x->points[i].integral_ns = (int64_t)((double)x->points[i].integral_ns * by);
+	}
+}
+
 /* Not through "%.2f", whose decimal sign follows the locale. */
 static void write_speedup(FILE *out, double speedup)
 {

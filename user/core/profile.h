@@ -77,6 +77,12 @@ struct experiment_record {
 	uint64_t observed_ns; /* own key `observed`: time in which the lines' `observed` was counted */
 };
 
+/*
+ * Makes what was measured in virtual time @by times as long: duration, spans, and with as many requests in flight their latency by Little's law. Visits in real time
+ * stay, and so do the latencies of pairs.
+ */
+void experiment_stretch(struct experiment_record *x, double by);
+
 /* samples: how often a line was sampled in a run. In the file counts are cumulative; here there is one record for each line and run, the last: they add up. */
 struct samples_record {
 	char *location;
