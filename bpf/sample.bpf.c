@@ -161,8 +161,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);
 	cpu = this_cpu();
-	if (cpu)
+	if (cpu) {
 		delay_executed(cpu, t, &control, now);
+		delay_lone(&control, cpu, t, compat_alone(task), now);
+	}
 	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */

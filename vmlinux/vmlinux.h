@@ -46,7 +46,20 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct rq;
+
+struct cfs_rq {
+	unsigned int h_nr_runnable;
+	struct rq *rq;
+};
+
+struct rq {
+	unsigned int nr_running;
+	struct cfs_rq cfs;
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq;
 	u64 sum_exec_runtime, prev_sum_exec_runtime;
 };
 

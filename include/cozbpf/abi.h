@@ -196,8 +196,17 @@ struct cozbpf_cpu {
 	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
 	__u64 outsiders_ns;     /* threads of the target waited that long here because outsiders had the CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments, virtually, and up to where it is counted. */
-	__u64 executed_ns, executed_to, executed_paid;
-	__u32 executed_epoch, pad;
+	__u64 executed_ns, executed_to, executed_paid, executed_before; /* before: in earlier experiments */
+	__u32 executed_epoch;
+	__u32 number; /* of this CPU, from 1 */
+};
+
+/* A CPU with room, virtually, that one thread has for itself, by which R grows (delay_lone()): others that wait for theirs would have got it. */
+struct cozbpf_lone {
+	__u64 from, to; /* to: 0 while it lasts */
+	__u32 share;    /* f of that thread */
+	__u32 cpu;      /* its number */
+	__u32 epoch, pad;
 };
 
 struct cozbpf_ring_entry {
@@ -229,6 +238,7 @@ struct cozbpf_control {
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
 	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing, where that is accounted for; else 0 */
 	__u64 pad_required[5];
+	struct cozbpf_lone lone;
 	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */
@@ -318,7 +328,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 128 + 24 * COZBPF_SLICES);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 136 + 24 * COZBPF_SLICES);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 17 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Threads that get a CPU and leave it, and wait for one meanwhile (design.md 4.5); part of delay.h, under the same rules. Each CPU looks at its own state only.
+ * Threads that get a CPU and leave it, and wait for one meanwhile (design.md 4.5); part of delay.h, under the same rules. Each CPU looks at its own state only, and at
+ * control.lone, which is one CPU's at a time.
  */
 #ifndef COZBPF_DELAY_CPU_H
 #define COZBPF_DELAY_CPU_H
@@ -10,6 +11,8 @@
 /* Thread @t, which has the CPU, is as far as @now: what it executes from here on is counted by the next delay_executed(). */
 DELAY_INLINE void delay_executed_from(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, __u64 now)
 {
+	if (cpu->executed_epoch != t->epoch)
+		cpu->executed_before = cpu->executed_ns;
 	cpu->executed_to = now;
 	cpu->executed_paid = t->paid;
 	cpu->executed_epoch = t->epoch;
@@ -19,11 +22,13 @@ DELAY_INLINE void delay_executed_from(struct cozbpf_cpu *cpu, const struct cozbp
 DELAY_INLINE void delay_executed(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
 {
 	int before = cpu->executed_epoch != t->epoch;
-	__u64 from = before && cpu->executed_to < x->opened_ns ? x->opened_ns : cpu->executed_to, paid = before ? 0 : cpu->executed_paid;
+	__u64 began = cpu->executed_to, from = before && began < x->opened_ns ? x->opened_ns : began,
+	      paid = before ? 0 : cpu->executed_paid;
+	__u64 executed = now > from && now - from + paid > t->paid ? now - from + paid - t->paid : 0;
 
-	if (DELAY_READ(x->active) && cpu->executed_to && now > from && now - from + paid > t->paid)
-		cpu->executed_ns += now - from + paid - t->paid;
 	delay_executed_from(cpu, t, now);
+	if (DELAY_READ(x->active) && began)
+		cpu->executed_ns += executed;
 }
 
 /* A thread has got the CPU; its L is as it goes on with, and it executes since run_since. */
@@ -74,6 +79,53 @@ DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since,
 	return oldest > since && oldest < now ? (length - took) * (now - since) / (now - oldest) : length - took;
 }
 
+#define DELAY_ROOM_TENTHS 9            /* of virtual time: a CPU that has executed more in this experiment has no room */
+#define DELAY_LONE_BEHIND_NS 100000ULL /* behind R by no more than that a thread that runs the line soon makes it grow */
+
+/*
+ * Thread @t has the CPU, @alone if no other one waits for it. If that makes R grow, all others stand still or execute in debt meanwhile, and virtually no time
+ * passes: the CPU is free as soon as it was taken. Really it is not, and who waits for another one would have moved to this one, were it not for this CPU's
+ * thread itself, which goes on: where the CPU has been busy, virtually, for most of the experiment, there is no room for others on it.
+ */
+DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, int alone, __u64 now)
+{
+	struct cozbpf_lone *lone;
+	__u64 required, passed, executed;
+	int lasts;
+
+	if (!x || !cpu || !t)
+		return 0;
+	lone = &x->lone;
+	required = DELAY_READ(x->required);
+	passed = now > x->opened_ns + required ? now - x->opened_ns - required : 0;
+	executed = cpu->executed_ns - cpu->executed_before;
+	lasts = lone->epoch == t->epoch && !lone->to;
+	if (lasts && lone->cpu != cpu->number)
+		return 0;
+	if (alone && DELAY_READ(x->active) && t->share && t->pause != COZBPF_PAUSE_BEGUN && t->paid + DELAY_LONE_BEHIND_NS >= required &&
+	    10 * executed < DELAY_ROOM_TENTHS * passed) {
+		if (!lasts)
+			lone->from = now;
+		lone->share = t->share;
+		lone->cpu = cpu->number;
+		lone->epoch = t->epoch;
+		lone->to = 0;
+	} else if (lasts) {
+		lone->to = now;
+	}
+	return 0;
+}
+
+/* How much L of a thread with a CPU for itself, and room on it, grew since @since. */
+DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 since, __u64 now)
+{
+	__u64 from = DELAY_READ(x->lone.from), to = DELAY_READ(x->lone.to);
+
+	if (x->lone.epoch != DELAY_READ(x->epoch))
+		return 0;
+	return delay_pending(from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
+}
+
 /* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an outsider. */
 enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
 
@@ -107,17 +159,23 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 	delay_slice_end(cpu, t, x, now);
 	delay_executed(cpu, t, x, now);
 	cpu->executed_to = 0;
+	if (x->lone.cpu == cpu->number && !x->lone.to)
+		x->lone.to = now;
 }
 
 /*
  * A thread has waited for its CPU while others of the target used it: rule 5. It need not be as far as they are, who may be in debt: at the latest it
- * goes on when the CPU has done, virtually, what it really did meanwhile. What it stood still beyond R is carry.
+ * goes on when the CPU has done, virtually, what it really did meanwhile. Nor need it wait while another CPU was, virtually, free. What it stood still beyond
+ * R is carry.
  */
 DELAY_INLINE void delay_wait_for_cpu(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
 {
 	__u64 waited = now - t->runnable_at, own = t->paid + waited, clock = own < cpu->paid ? own : cpu->paid;
-	__u64 grown = delay_grown_since(cpu, t->runnable_at, now), required = DELAY_READ(x->required);
+	__u64 grown = delay_grown_since(cpu, t->runnable_at, now), lone = delay_lone_grown_since(x, t->runnable_at, now);
+	__u64 required = DELAY_READ(x->required);
 
+	if (grown < lone)
+		grown = lone;
 	t->paid += grown < waited ? grown : waited;
 	if (t->paid < clock)
 		t->paid = clock;

@@ -97,6 +97,8 @@ static void sim_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
 	sim_on_wake(s, t, by);
 	t->blocked = false;
 	t->timer_at = SIM_NEVER;
+	if (by && s->c->wake_here)
+		t->cpu = by->cpu;
 	sim_enqueue(s, t, true);
 }
 
@@ -388,6 +390,8 @@ static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_r
 	s->r = r;
 	s->rng.state = seed;
 	s->now = 1000000000;
+	for (unsigned i = 0; i < c->cpus; i++)
+		s->cpus[i].d.number = i + 1;
 	for (unsigned i = 0; r && i < c->cpus; i++)
 		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) + rng_below(&s->rng, r->period_ns / 4 + 1);
 	for (unsigned i = 0; c->outsider_every_ns && i < c->cpus; i++)

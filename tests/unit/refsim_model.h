@@ -107,6 +107,7 @@ struct sim_case {
 	unsigned jitter_pct;                     /* each stretch is up to this much longer or shorter, evenly */
 	uint64_t wake_ns;                        /* an idle CPU takes this long to begin with a woken thread */
 	bool wake_preempts;                      /* a woken thread goes before the one that runs */
+	bool wake_here;                          /* on the CPU of who wakes it, where no other one has less to do */
 	uint64_t outsider_ns, outsider_every_ns; /* an outsider takes each CPU that long, on average that often */
 };
 

@@ -32,6 +32,7 @@ static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread 
 	if (in) {
 		sim_look(s, in);
 		s->joins += delay_switch_in(&in->d, &s->x, s->r->no_cpu ? &none : &cpu->d, s->now);
+		delay_lone(&s->x, &cpu->d, &in->d, !cpu->n_queue, s->now);
 	}
 }
 
@@ -133,6 +134,7 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 	}
 	debt = delay_sample(&t->d, &s->x, line, s->now, s->r->min_debt_ns);
 	delay_executed(&cpu->d, &t->d, &s->x, s->now);
+	delay_lone(&s->x, &cpu->d, &t->d, !cpu->n_queue, s->now);
 	sim_trim_window(s, &t->d);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;

@@ -19,6 +19,9 @@
  *   ping-pong, 0.1 and 0.06 ms         12.3 24.6 36.9 49.3  12.5 25.0 37.5 50.0  12.5 25.0 37.5 50.0
  *   pipeline, 4 and 2.4 ms         (b) 25.0 40.0 40.0 40.0  25.0 40.0 40.1 40.2  23.1 37.9 38.2 38.3
  *   three stages, the middle 1.5+0.5   18.8 37.5 40.0 40.0  18.7 37.4 39.9 40.3  18.6 37.4 40.7 40.9
+ *   three on 2 CPUs, 4, 0.2 and 1  (i) 25.0 50.0 72.5 75.0  25.2 50.1 72.6 74.8  22.7 48.0 71.1 73.9
+ *   three on 2 CPUs, 4, 1 and 2.4  (i) 19.7 27.4 40.0 40.0  17.7 30.0 36.5 38.1  16.0 28.4 35.3 36.8
+ *   3 threads, 2 CPUs                  15.0 30.0 45.0 60.0  14.8 29.7 44.8 59.9  14.9 30.0 44.8 60.0
  *   pool of 3 workers                  12.5 24.8 25.0 25.0  12.6 24.8 25.0 25.0  12.4 24.7 25.3 25.4
  *   sleeper beside a bystander          4.1  8.3 12.5 16.7   4.3  8.2 12.4 16.7   4.2  8.2 12.5 16.7
  *   two barriers a loop            (c) 11.1 17.9 17.9 17.9  11.4 18.0 18.3 18.2  11.3 18.0 18.1 18.2
@@ -39,7 +42,9 @@
  * those born before them (without it: 16/32/48/64 and 5/11/16/22); (e) no delay moves it, and its visits follow real time; else: 5/10/15/20;
  * (f) what outsiders take from a thread counts as executed; where it does not: 13/26/38/52 in both rows; (g) who slept into its debt sleeps it off, and
  * those that wait for its CPU inherit none; where they do: 8/17/27/36 and 6/20/27/38; (h) what
- * is executed, virtually, has to fit the CPUs (REFSIM=unbounded: 25/50/72/86); within 3.5, for this says how long it took, not in which order.
+ * is executed, virtually, has to fit the CPUs (REFSIM=unbounded: 25/50/72/86); within 3.5, for this says how long it took, not in which order;
+ * (i) the middle stage shares a CPU with the last one while the first holds the other with the line: a wait beside a CPU that is virtually free is
+ * none (without: 23/48/71/72 and 16/29/35/32, as the real ones; a queue that drains is in it, as in (b)); 5.5 where it is the scheduler that decides.
  *
  * Tolerances, in points, from the spread to be expected: 30 experiments a speedup of 50 or more visits each err by 0.5 / 50 / sqrt(30) = 0.2 % at
  * their ends; 15000 samples of a thread put R at +- 1 % of itself at most (binomial, and periodic sampling does better). Two such figures make a
@@ -369,6 +374,43 @@ TEST(two_locks)
 	    .wake_ns = 5000};
 
 	hold_against_truth(&c, 1.5, 2.5);
+}
+
+/*
+ * A pipeline of three for two CPUs: the middle one is woken on the last one's CPU, while the first holds the other one with the line. Virtually that one is free.
+ */
+TEST(three_stages_two_cpus)
+{
+	static const struct sim_op first[] = {RUN(A, 4 * MS), PUSH(0, 4), LOOP};
+	static const struct sim_op middle[] = {POP(0), RUN(B, 200 * US), PUSH(1, 4), LOOP};
+	static const struct sim_op last[] = {POP(1), RUN(B, 1 * MS), VISIT, LOOP};
+	static const struct sim_op longer_middle[] = {POP(0), RUN(B, 1 * MS), PUSH(1, 4), LOOP};
+	static const struct sim_op longer_last[] = {POP(1), RUN(B, 2400 * US), VISIT, LOOP};
+	struct sim_case c = {.name = "three stages, 4, 0.2 and 1 ms on 2 CPUs",
+	    .programs = {first, middle, last},
+	    .n_threads = 3,
+	    .cpus = 2,
+	    .jitter_pct = 5,
+	    .wake_ns = 5000,
+	    .wake_here = true};
+
+	hold_against_truth(&c, 1, 2.5);
+	c.name = "three stages, 4, 1 and 2.4 ms on 2 CPUs";
+	c.programs[1] = longer_middle;
+	c.programs[2] = longer_last;
+	hold_against_truth(&c, 5, 5.5);
+}
+
+TEST(three_on_two)
+{
+	struct sim_case c = {.name = "3 threads, 2 CPUs",
+	    .programs = {a60_b40, a60_b40, a60_b40},
+	    .n_threads = 3,
+	    .cpus = 2,
+	    .jitter_pct = 10,
+	    .wake_ns = 5000};
+
+	hold_against_truth(&c, 2, 1.5);
 }
 
 TEST(pool)

@@ -88,6 +88,16 @@ static int fail_load(struct session *s, int err, struct error *e)
 	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
 }
 
+/* The states of the CPUs know whose they are. */
+static int number_cpus(struct session *s)
+{
+	uint32_t zero = 0;
+
+	for (int i = 0; i < s->n_cpu_values; i++)
+		s->cpu_values[i].number = (uint32_t)i + 1;
+	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values, BPF_ANY);
+}
+
 static int load(struct session *s, const struct line_map *lines, struct error *e)
 {
 	struct cozbpf_config *c;
@@ -120,6 +130,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	bpf_map__set_max_entries(s->bpf->maps.begins, s->config.latencies ? COZBPF_LATENCY_OPEN : 1);
 	bpf_map__set_max_entries(s->bpf->maps.latencies, s->config.latencies ? COZBPF_POINTS : 1);
 	err = cozbpf_bpf__load(s->bpf);
+	if (!err)
+		err = number_cpus(s);
 	if (err)
 		return fail_load(s, -err, e);
 	s->ranges = map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
@@ -416,6 +428,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 	for (int i = 0; i < s->n_cpu_values; i++) {
 		ret->outsiders_ns += s->cpu_values[i].outsiders_ns;
 		ret->virtual_ns += s->cpu_values[i].executed_ns;
+		ret->cpus += s->cpu_values[i].executed_ns > 0;
 		ret->edges += s->cpu_values[i].joins;
 		ret->other_wakes += s->cpu_values[i].other_wakes;
 	}

@@ -138,6 +138,7 @@ uint32_t session_picked_line(const struct session *s);
 struct cpu_use {
 	uint64_t executed_ns, outsiders_ns; /* executed: pauses included, to within a sample's period */
 	uint64_t virtual_ns;                /* executed in experiments, of virtual time, to within a period on each CPU */
+	unsigned cpus;                      /* that have executed for it in experiments of this run */
 	uint64_t edges, other_wakes;        /* wake-ups of its threads: by one of them, by anything else */
 };
 
