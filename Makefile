@@ -53,7 +53,7 @@ PURE_ASAN_OBJS := $(PURE_SRCS:%.c=$(BUILD)/asan/%.o)
 PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-WORKLOADS := $(patsubst tests/workloads/%.c,$(BUILD)/tests/workloads/%,$(wildcard tests/workloads/*.c))
+WORKLOADS := $(patsubst tests/workloads/%,$(BUILD)/tests/workloads/%,$(basename $(wildcard tests/workloads/*.c tests/workloads/*.cc)))
 TOOL := $(BUILD)/cozbpf
 SHIM := $(BUILD)/libcozbpf-shim.so
 
@@ -143,6 +143,11 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
 $(BUILD)/tests/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CC) -O1 -g -fno-omit-frame-pointer -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
+
+# As templates are used: what they cost without optimisation is nobody's concern.
+$(BUILD)/tests/workloads/%: tests/workloads/%.cc
+	@mkdir -p $(@D)
+	$(call say,WORK,$@)$(CXX) -std=c++17 -O2 -g -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
 
 workloads: $(WORKLOADS) ## build the programs of known behaviour
 

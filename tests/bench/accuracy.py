@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Accuracy: predicts by cozbpf what making a line faster gains, really makes it faster, and compares; Coz on the same programs beside. Each case is
-profiled once for all line speedups; the real runs stand half before and half after the profile. Exit status 1 when --ci finds a cell out of tolerance."""
+profiled for all line speedups at once, with --profiles several times; the real runs stand around and between the profiles. Exit status 1 when --ci finds a cell
+out of tolerance."""
 
 import argparse
 import json
@@ -72,8 +73,8 @@ def take_text(path):
     return text
 
 
-def profile(options, case, iters_per_ms, speedups):
-    """One profile of @case for all of @speedups: as long for the baselines as for all other cells together."""
+def profile(options, case, iters_per_ms, speedups, nth):
+    """The @nth profile of @case for all of @speedups: as long for the baselines as for all other cells together."""
     seconds = 2 * options.seconds_per_cell * len(speedups)
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
@@ -88,7 +89,7 @@ def profile(options, case, iters_per_ms, speedups):
         report = machine.run([options.cozbpf, "report", "--json", out], 120)
         if options.keep:
             Path(options.keep).mkdir(parents=True, exist_ok=True)
-            (Path(options.keep) / f"{case.name}.coz").write_text(text)
+            (Path(options.keep) / f"{case.name}-{nth}.coz").write_text(text)
     if report.status:
         raise ProfileError(f"cozbpf report: {last_words(report)}")
     return {"cells": predictions(json.loads(report.stdout), case.line()), "others": result.others, "redone": again}
@@ -97,24 +98,25 @@ def profile(options, case, iters_per_ms, speedups):
 def measure_case(options, case, iters_per_ms, speedups):
     """Everything about one case, as it goes to --json."""
     actual = Actual(case, iters_per_ms, options.seconds_per_cell / options.repeats, speedups)
-    record = {"case": case.name, "line": case.line(), "error": None, "profile": None, "coz": None}
-    for _ in range((options.repeats + 1) // 2):
-        actual.measure_round()
-    try:
-        record["profile"] = profile(options, case, iters_per_ms, speedups)
-    except ProfileError as error:
-        record["error"] = str(error)
+    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": [], "coz": None}
+    for nth in range(options.profiles):
+        while len(actual.rounds) < round(options.repeats * (nth + 1) / (options.profiles + 1)):
+            actual.measure_round()
+        try:
+            record["profiles"].append(profile(options, case, iters_per_ms, speedups, nth))
+        except ProfileError as error:
+            record["errors"].append(str(error))
     if options.coz:
         record["coz"] = coz.measure(case, iters_per_ms, options.seconds_per_cell, speedups)
-    for _ in range(options.repeats // 2):
+    while len(actual.rounds) < options.repeats:
         actual.measure_round()
     record["actual"] = {"rounds": [vars(r) for r in actual.rounds], "redone": actual.redone, "disturbed": actual.disturbed()}
-    record["cells"] = [cell(case, actual, record, s) for s in speedups]
+    record["cells"] = [cell(case, actual, record, found["cells"], s) for s in speedups for found in record["profiles"] or [{"cells": {}}]]
     return record
 
 
-def cell(case, actual, record, s):
-    ours = record["profile"]["cells"].get(s, {}) if record["profile"] else {}
+def cell(case, actual, record, found, s):
+    ours = found.get(s, {})
     truth, predicted, interval = actual.median(s), ours.get("predicted"), ours.get("interval")
     theirs = record["coz"]["predicted"].get(s) if record["coz"] else None
     return {
@@ -168,6 +170,7 @@ def parse(argv):
     parser.add_argument("--cases", default="", help="comma-separated; known: " + " ".join(case.name for case in CASES))
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
     parser.add_argument("--ci", action="store_true", help="short form with tolerances; s = 50 and 100, no Coz")
+    parser.add_argument("--profiles", type=int, default=1, help="profiles of each case, each as long (default 1)")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
     parser.add_argument("--tries", type=int, default=2, help="times that a profile is taken when others disturb it (default 2)")
     parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
@@ -201,15 +204,17 @@ def main(argv):
     for case in options.cases:
         records.append(measure_case(options, case, iters_per_ms, speedups))
         tables.rows(records[-1])
+        if options.json:
+            Path(options.json).write_text(
+                json.dumps({"iters_per_ms": iters_per_ms, "seconds_per_cell": options.seconds_per_cell, "records": records}, indent=1)
+            )
     tables.summary(records)
-    if options.json:
-        Path(options.json).write_text(json.dumps({"iters_per_ms": iters_per_ms, "seconds_per_cell": options.seconds_per_cell, "records": records}, indent=1))
     if options.markdown:
         Path(options.markdown).write_text(tables.text())
     wrong = ci_failures([c for record in records for c in record["cells"]]) if options.ci else []
     for text in wrong:
         print(f"FAIL {text}")
-    return 1 if wrong or any(record["error"] for record in records) else 0
+    return 1 if wrong or any(record["errors"] for record in records) else 0
 
 
 if __name__ == "__main__":

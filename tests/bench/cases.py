@@ -34,7 +34,7 @@ class Case:
 
     @property
     def source(self):
-        return WORKLOADS / f"{self.program}.c"
+        return next(WORKLOADS.glob(f"{self.program}.c*"))
 
     @property
     def binary(self):
@@ -92,6 +92,8 @@ CASES = (
     Case("abab", "abab", share(6, 10)),
     Case("abab-long", "abab", share(6, 10), ("--a-us", "60000", "--b-us", "40000")),
     Case("oversub", "abab", share(6, 10), ("--threads", "8")),
+    Case("tree", "tree", share(6, 10)),
+    Case("lambda", "lambda", share(6, 10)),
     Case("ticker", "abab", share(6, 10), ("--tick-us", "20000")),
     Case("ticker-busy", "abab", share(6, 10), ("--tick-us", "5000", "--tick-work-us", "1000")),
     Case("serial", "serial", share(4, 10)),

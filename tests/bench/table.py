@@ -3,6 +3,7 @@
 
 import os
 import platform
+import statistics
 
 FOOT = """
 All figures in percent; errors and `±` in points. Actual: program speedup with the line really made faster and no profiler, median over rounds, `±` its standard
@@ -22,11 +23,25 @@ def mean_absolute(errors):
     return sum(abs(error) for error in errors) / len(errors)
 
 
-def row(c):
-    interval = f"{percent(c['interval'][0])} to {percent(c['interval'][1])}" if c["interval"] else ""
-    covered = {True: "yes", False: "no", None: ""}[c["covered"]]
-    actual = f"{percent(c['actual'])} ± {percent(c['spread'])}"
-    return f"| {c['case']} | {c['s']} | {actual} | {percent(c['predicted'])} | {signed(c['error'])} | {interval} | {covered} | {percent(c['coz'])} | {signed(c['coz_error'])} |"
+def row(cells):
+    """One line speedup of a case: @cells has it once for each profile. Of several intervals the median ends are shown."""
+    first = cells[0]
+    intervals = [c["interval"] for c in cells if c["interval"]]
+    interval = " to ".join(percent(statistics.median(end)) for end in zip(*intervals))
+    covered = sum(c["covered"] for c in cells if c["interval"])
+    told = "" if not intervals else {0: "no", len(intervals): "yes"}.get(covered, f"{covered} of {len(intervals)}")
+    texts = (
+        first["case"],
+        str(first["s"]),
+        f"{percent(first['actual'])} ± {percent(first['spread'])}",
+        " ".join(percent(c["predicted"]) for c in cells),
+        " ".join(signed(c["error"]) for c in cells),
+        interval,
+        told,
+        percent(first["coz"]),
+        signed(first["coz_error"]),
+    )
+    return f"| {' | '.join(texts)} |"
 
 
 def sign(cells):
@@ -81,13 +96,12 @@ def against_coz(cells):
 def notes(record):
     """What disturbed a case, or made it fail."""
     found = []
-    if record["error"]:
-        found.append(f"cozbpf gave no figures: {record['error']}")
+    found += [f"cozbpf gave no figures: {error}" for error in record["errors"]]
     if record["actual"]["disturbed"]:
         found.append(f"{record['actual']['disturbed']} of {len(record['actual']['rounds'])} rounds of real runs were disturbed by others")
-    for name in ("profile", "coz"):
-        if record[name] and record[name]["others"] > 0.1:
-            found.append(f"others took {100 * record[name]['others']:.0f} % of the CPU during {'cozbpf' if name == 'profile' else 'Coz'}'s runs")
+    for name, run in [("cozbpf", profile) for profile in record["profiles"]] + [("Coz", record["coz"])]:
+        if run and run["others"] > 0.1:
+            found.append(f"others took {100 * run['others']:.0f} % of the CPU during {name}'s runs")
     if record["coz"] and record["coz"]["failures"]:
         found.append(f"Coz failed: {', '.join(record['coz']['failures'])}")
     return found
@@ -105,17 +119,19 @@ class Accuracy:
 
     def head(self, iters_per_ms):
         o = self.options
-        self._say(f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs.\n")
+        self._say(f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs, {o.profiles} profiles of each case.\n")
         self._say("| case | s | actual | predicted | error | interval | covered | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|")
 
     def rows(self, record):
-        for c in record["cells"]:
-            self._say(row(c))
+        for s in dict.fromkeys(c["s"] for c in record["cells"]):
+            self._say(row([c for c in record["cells"] if c["s"] == s]))
 
     def summary(self, records):
         all_cells = [c for record in records for c in record["cells"]]
         cells = [c for c in all_cells if not c["sign_only"]]
-        self._say("\n" + "\n".join([summary_of("cozbpf", cells, "error"), coverage(cells), summary_of("Coz", cells, "coz_error"), against_coz(cells)]) + sign(all_cells))
+        once = list({(c["case"], c["s"]): c for c in cells}.values())  # Coz has one figure where there are several profiles
+        ours, theirs = summary_of("cozbpf", cells, "error"), summary_of("Coz", once, "coz_error")
+        self._say("\n" + "\n".join([ours, coverage(cells), theirs, against_coz(once)]) + sign(all_cells))
         remarks = [f"- {record['case']}: {text}." for record in records for text in notes(record)]
         if remarks:
             self._say("\nRemarks:\n\n" + "\n".join(remarks))

@@ -221,7 +221,8 @@ static inline void work_init(int argc, char **argv, long threads, const struct w
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	work.counters = mmap(NULL, sizeof(*work.counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	work.counters =
+	    (struct work_counters *)mmap(NULL, sizeof(*work.counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (work.counters == MAP_FAILED)
 		work_fail("mmap");
 	work.start_ns = work_now_ns();
