@@ -233,12 +233,12 @@ struct cozbpf_control {
 	__u32 root;      /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0: there is none */
 	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are named here; written by adopt */
 	__u64 period_ns; /* CPU time between samples */
-	/* The rest is the kernel side's. R has a cache line of its own: every credit reads it, and the line above never changes meanwhile. */
+	/* The rest is the kernel side's. R has a cache line of its own, with what is read beside it: every credit does, and the line above never changes. */
 	__u64 required;        /* R */
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
 	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing, where that is accounted for; else 0 */
-	__u64 pad_required[5];
 	struct cozbpf_lone lone;
+	__u64 pad_required;
 	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */
@@ -333,5 +333,6 @@ COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 17 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
+COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The accuracy bench as a Markdown page: rows as they come, then the summary. No measuring here."""
 
+import math
 import os
 import platform
 import statistics
@@ -67,12 +68,12 @@ def summary_of(name, cells, key):
 
 
 def coverage(cells):
-    """Strict, and with the actual figure's own uncertainty granted (two standard errors)."""
+    """Strict, and with the actual figure's own uncertainty granted: two standard errors, in quadrature, as the two are independent."""
     known = [c for c in cells if c["interval"]]
     if not known:
         return "- Coverage: no intervals."
     strict = sum(c["covered"] for c in known)
-    granted = sum(c["interval"][0] - 2 * c["spread"] <= c["actual"] <= c["interval"][1] + 2 * c["spread"] for c in known)
+    granted = sum(c["covered"] or abs(c["error"]) <= math.hypot((c["interval"][1] - c["interval"][0]) / 2, 2 * c["spread"]) for c in known)
     width = sorted(c["interval"][1] - c["interval"][0] for c in known)[len(known) // 2]
     return (
         f"- Coverage: {strict} of {len(known)} intervals held the actual figure ({100 * strict / len(known):.0f} %); {granted} when the actual figure's own "
