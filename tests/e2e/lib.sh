@@ -9,6 +9,8 @@ root=$PWD
 	echo "needs root"
 	exit 77
 }
+# Where the init system has not: tracepoints are named there.
+[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
 # What depends on sudo's variables sets them.
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LD_PRELOAD
 
