@@ -165,19 +165,20 @@ static bool was_busy(struct runner *r, const struct cpu_use *use)
 }
 
 /*
- * CPUs (those that the program was ever seen on, for it may be kept from others) cannot execute more than their number times the time that passes, in virtual time neither. Where they seem to, the program would have needed longer by
- * as much, and virtual time is stretched: a thread that executed in debt and then waited for another need not pay, but it had a CPU that was, virtually, another
- * one's. On saturated CPUs the two are equal to 0.2 % (tests/unit/test_delay_sim.c), in a single experiment to 1 or 2: so much is no finding.
+ * CPUs cannot execute more than their number times the time that passes, in virtual time neither; those count that the program was ever seen on, for it may be kept
+ * from others. Where they seem to, the program would have needed longer by as much, and virtual time is stretched: a thread that executed in debt and then waited
+ * for another need not pay, but it had a CPU that was, virtually, another one's. On saturated CPUs the two are equal to 0.2 % (tests/unit/test_delay_sim.c), in a
+ * single experiment to 1 or 2: so much is no finding.
  */
 static void fit_to_cpus(struct runner *r, const struct snapshot *snap, struct experiment_record *x)
 {
 	uint64_t elapsed = snap->closed_ns - snap->opened_ns, passed = elapsed > snap->required_ns ? elapsed - snap->required_ns : elapsed;
-	double by = (double)snap->use.virtual_ns / ((double)passed * snap->use.cpus);
+	double by = (double)snap->use.virtual_ns / ((double)passed * snap->use.cpus); /* not a number where none has executed */
 
-	if (by <= FITS)
-		return;
-	experiment_stretch(x, by);
-	r->stretched++;
+	if (by > FITS) {
+		experiment_stretch(x, by);
+		r->stretched++;
+	}
 }
 
 static void close_experiment(struct runner *r)
