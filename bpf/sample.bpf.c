@@ -163,7 +163,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	cpu = this_cpu();
 	if (cpu) {
 		delay_executed(cpu, t, &control, now);
-		delay_lone(&control, cpu, t, compat_alone(task), now);
+		if (control.speedup_pct)
+			delay_lone(&control, cpu, t, compat_alone(task), now);
 	}
 	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);

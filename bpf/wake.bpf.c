@@ -38,7 +38,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 		if (delay_switch_in(in, &control, cpu, now))
 			cpu->handovers++;
-		delay_lone(&control, cpu, in, compat_alone(next), now);
+		if (control.speedup_pct)
+			delay_lone(&control, cpu, in, compat_alone(next), now);
 		if (since) {
 			/* No longer than that one ran: before it were others of the target, or a quota held the thread back. */
 			__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;

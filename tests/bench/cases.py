@@ -92,6 +92,7 @@ CASES = (
     Case("abab", "abab", share(6, 10)),
     Case("abab-long", "abab", share(6, 10), ("--a-us", "60000", "--b-us", "40000")),
     Case("oversub", "abab", share(6, 10), ("--threads", "8")),
+    Case("beside", "beside", lambda s: 0.0),
     Case("tree", "tree", share(6, 10)),
     Case("lambda", "lambda", share(6, 10)),
     Case("ticker", "abab", share(6, 10), ("--tick-us", "20000")),

@@ -410,7 +410,7 @@ TEST(three_on_two)
 	    .jitter_pct = 10,
 	    .wake_ns = 5000};
 
-	hold_against_truth(&c, 2, 1.5);
+	hold_against_truth(&c, 1, 1.5);
 }
 
 TEST(pool)
