@@ -48,6 +48,16 @@ static __always_inline __u64 compat_sample_bp(const struct bpf_perf_event_data *
 }
 #endif
 
+/* When the timer of the sample was to fire, and thereby the thread to stop; 0: not known. The kernel's own context lies where ours seems to. */
+static __always_inline __u64 compat_sample_due(const struct bpf_perf_event_data *ctx)
+{
+	struct perf_event *event = 0;
+
+	if (bpf_probe_read_kernel(&event, sizeof(event), (const char *)ctx + bpf_core_field_offset(struct bpf_perf_event_data_kern, event)))
+		return 0;
+	return (__u64)BPF_CORE_READ(event, hw.hrtimer._softexpires);
+}
+
 /* task->state became task->__state in 5.14 (2f064a59a11f). */
 struct task_struct___before_5_14 {
 	volatile long state;

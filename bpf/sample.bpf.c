@@ -115,6 +115,19 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 		bpf_loop(COZBPF_COUNTERS, look_at_counter, &look, 0);
 }
 
+/* The sample met no thread of the target. */
+static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
+{
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (control.sample_seen_ns) {
+		control.sample_due_ns = compat_sample_due(ctx);
+		control.sample_seen_ns = bpf_ktime_get_ns();
+	}
+	if (cpu && control.active && control.speedup_pct)
+		delay_sample_missed(cpu, &control, bpf_ktime_get_ns());
+}
+
 /* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches), one frame where the sample itself
  * is in scope; COZBPF_COUNTERS where there are any. */
 SEC("perf_event")
@@ -129,8 +142,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	__u32 tgid, line = 0;
 	bool user;
 
-	if (!t)
+	if (!t) {
+		sample_outsider(ctx);
 		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	delay_enter(t, &control);
 	delay_settle(t, &control, now);
@@ -157,6 +172,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	}
 	visit_sampled(t, line, now);
 	visit_counters(t, tgid);
+	delay_sample_entry(t, &control, now - compat_sample_due(ctx));
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);
@@ -170,7 +186,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
 	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx))) {
-		plan_pause(t, now, debt);
+		plan_pause(t, 1, now, debt);
 		send_pause(t, task, stats);
 	}
 	t->returning = 0;

@@ -69,10 +69,10 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
 	return true;
 }
 
-/* Notes in the thread's state that it is asked for a pause of @debt; the signal is the caller's. */
-static __always_inline void plan_pause(struct cozbpf_thread *t, __u64 now, __u64 debt)
+/* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the signal is the caller's. */
+static __always_inline void plan_pause(struct cozbpf_thread *t, int sampled, __u64 now, __u64 debt)
 {
-	__u64 end = (now + debt - config.pause_exit_ns) & ~COZBPF_HOLD;
+	__u64 end = delay_plan(t, &control, sampled, debt, config.pause_exit_ns, now);
 
 	delay_asked(t, now, end, debt, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
 	t->relay = 0;
@@ -89,7 +89,7 @@ static __always_inline void pause_here(struct pt_regs *ctx, struct cozbpf_thread
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
 	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)))
 		return;
-	plan_pause(t, now, debt);
+	plan_pause(t, 0, now, debt);
 	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is sent. */
 	t->relay = 1;
 	if (bpf_send_signal_thread(config.signal)) {

@@ -131,6 +131,20 @@ struct pt_regs {
 #error "no register layout for this architecture"
 #endif
 
+struct hw_perf_event {
+	struct hrtimer hrtimer;
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+};
+
+struct bpf_perf_event_data_kern {
+	struct pt_regs *regs;
+	void *data;
+	struct perf_event *event;
+};
+
 struct bpf_perf_event_data {
 	struct pt_regs regs;
 	__u64 sample_period;

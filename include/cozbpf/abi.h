@@ -194,7 +194,9 @@ struct cozbpf_cpu {
 	__u64 timer_at;         /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
 	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by threads of the target */
 	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
-	__u64 outsiders_ns;     /* threads of the target waited that long here because outsiders had the CPU */
+	__u64 missed_at;        /* when a sample met the outsider that has taken the CPU since left_at; 0: none has */
+	__u64 missed_required;
+	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments, virtually, and up to where it is counted. */
 	__u64 executed_ns, executed_to, executed_paid, executed_before; /* before: in earlier experiments */
 	__u32 executed_epoch;
@@ -236,9 +238,10 @@ struct cozbpf_control {
 	/* The rest is the kernel side's. R has a cache line of its own, with what is read beside it: every credit does, and the line above never changes. */
 	__u64 required;        /* R */
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
-	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing, where that is accounted for; else 0 */
+	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing; 0: not known */
 	struct cozbpf_lone lone;
-	__u64 pad_required;
+	__u32 sample_entry_ns;                        /* of that, before the sample's program looks at the clock */
+	__u32 sample_free;                            /* virtual time is without what samples cost */
 	__u64 pause_horizon;                          /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */
@@ -250,6 +253,9 @@ struct cozbpf_control {
 	__u64 selected_samples;                       /* samples of the selected line in this experiment; reset by the loader */
 	__u64 sampled;                                /* the loader's: lines are progress points */
 	__u64 counters;                               /* the loader's: there are counters to be looked at */
+	__s64 sample_early_ns;                        /* the thread stops that much before the sample is due */
+	/* While the loader measures what samples cost: when one outside the target was due, and when it looked at the clock; else 0. */
+	__u64 sample_due_ns, sample_seen_ns;
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
@@ -305,6 +311,10 @@ struct cozbpf_thread {
 	__u8 pad[7];
 	/* The thread's own CPU's from here on. */
 	__u64 unsampled; /* executed since the last sample, up to run_since */
+	__u32 sampled;   /* executed between the last two samples, ns */
+	__u32 entry;     /* the last sample has kept it from executing before it looked at the clock, ns */
+	__u32 entries;   /* a running mean of that */
+	__s32 aside;     /* the thread stands still for that much longer than the pause shows (delay_aside()), ns */
 	__u64 carry;     /* slept beyond what was asked */
 	__u64 asked_at, pause_from, pause_end;
 	__u64 timer_at, timer_period;         /* expiry of the timer that woke it last, and how long after the one before */
@@ -328,9 +338,9 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 136 + 24 * COZBPF_SLICES);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 152 + 24 * COZBPF_SLICES);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 17 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 19 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

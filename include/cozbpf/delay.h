@@ -256,7 +256,7 @@ DELAY_INLINE void delay_excuse(struct cozbpf_thread *t, const struct cozbpf_cont
  */
 DELAY_INLINE void delay_sample_cost(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
-	if (!x->sample_cost_ns || !DELAY_READ(x->active))
+	if (!x->sample_free || !DELAY_READ(x->active))
 		return;
 	delay_put_right(t, x, 1, x->sample_cost_ns);
 	t->run_since = now + x->sample_cost_ns;
@@ -295,6 +295,7 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 
 	delay_credit(t, x, now);
 	executed = t->unsampled;
+	t->sampled = executed < 4 * x->period_ns ? (__u32)executed : (__u32)(4 * x->period_ns);
 	if (!t->ring_weight && line && line == x->line && DELAY_READ(x->active)) {
 		/* Where nothing is known yet the first sample speaks for the time before it as well, which was not credited for want of a share. */
 		__u64 since = now > x->opened_ns ? now - x->opened_ns : 0;
@@ -379,44 +380,6 @@ DELAY_INLINE void delay_return(struct cozbpf_thread *t, struct cozbpf_control *x
 	}
 	t->call = COZBPF_CALL_NONE;
 	delay_segment(t, 2 * id + 1);
-}
-
-/*
- * The signal for a pause until `end`, of `debt`, has been sent. Who owes what accrued while it slept would virtually sleep yet: it does, and leaves its CPU to
- * others.
- */
-DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u64 debt, __u32 hold)
-{
-	t->pause = COZBPF_PAUSE_ASKED;
-	t->asked_at = now;
-	t->pause_end = end;
-	t->pause_hold = hold && !t->rested;
-	if (debt < COZBPF_PAUSE_MAX_NS)
-		t->rested = 0; /* the last part of it */
-}
-
-/* The handler of the pause that was asked for begins. The way from the sample to the handler is pause as well: the program does not run. */
-DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
-{
-	if (now >= t->pause_end || !t->run_since) {
-		delay_pause_over(t); /* came too late: the handler returns at once */
-		return;
-	}
-	t->pause = COZBPF_PAUSE_BEGUN;
-	t->pause_from = t->run_since < now ? t->run_since : now;
-	t->run_since = t->pause_end;
-}
-
-/*
- * An ask that has waited too long is withdrawn, but not before its end: until then its signal, should it still come, pauses the thread, and that
- * has to be counted. 1 when it was withdrawn.
- */
-DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
-{
-	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS || now < t->pause_end)
-		return 0;
-	t->pause = COZBPF_PAUSE_NONE;
-	return 1;
 }
 
 /* Thread `t`, blocked, is woken by `w`, which executes: the join in virtual time (rule 5, the paper's credit of 3.4.1). */
@@ -523,23 +486,41 @@ DELAY_INLINE void delay_adopt(struct cozbpf_thread *t, struct cozbpf_control *x)
 	delay_inherit(t, x);
 }
 
+/* What has been served up to `now` of the pause that thread `t` is in, or has come out of since it was last looked at, and L does not hold yet. */
+DELAY_INLINE __u64 delay_unsettled(const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	__u64 from = DELAY_READ(t->pause_from), end = DELAY_READ(t->pause_end), required = DELAY_READ(x->required),
+	      paid = DELAY_READ(t->paid);
+	__u64 room = required > paid ? required - paid : 0;
+
+	if (now < end)
+		end = now;
+	if (DELAY_READ(t->pause) != COZBPF_PAUSE_BEGUN || end <= from)
+		return 0;
+	return end - from < room ? end - from : room;
+}
+
 /* Virtual time of a thread that executes, without touching it: the sample program may come in between, hence the second look. */
 DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
 {
-	__u64 from = 0, paid = 0;
+	__u64 from = 0, paid = 0, served = 0;
 
 	if (t->epoch != x->epoch)
 		return now; /* not looked at in this experiment: has neither paid nor been credited */
 	for (int i = 0; i < 3; i++) {
 		from = DELAY_READ(t->run_since);
 		paid = DELAY_READ(t->paid);
-		if (DELAY_READ(t->run_since) == from)
+		served = DELAY_READ(t->pause) == COZBPF_PAUSE_BEGUN ? delay_unsettled(t, x, now) : 0;
+		if (DELAY_READ(t->run_since) == from && DELAY_READ(t->paid) == paid)
 			break;
 	}
+	paid += served;
 	/* Between experiments nothing is credited. */
 	return now - paid - (DELAY_READ(x->active) ? delay_pending(from, t->share, x->speedup_pct, now) : 0);
 }
 
-#include <cozbpf/delay_cpu.h> /* builds on the above */
+/* These build on the above. */
+#include <cozbpf/delay_pause.h>
+#include <cozbpf/delay_cpu.h>
 
 #endif

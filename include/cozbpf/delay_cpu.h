@@ -126,6 +126,31 @@ DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 
 	return delay_pending(from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
 }
 
+/* A sample has met an outsider on this CPU. */
+DELAY_INLINE void delay_sample_missed(struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u64 now)
+{
+	if (!cpu->missed_at)
+		cpu->missed_at = now;
+	cpu->missed_required = DELAY_READ(x->required);
+}
+
+/*
+ * An outsider had the CPU when a sample fell due that would have told thread `t` to pause, at `missed`: it has stood still since. Outsiders that come while it
+ * pauses and stay are in its way after the pause; they must not be when they come before it, too.
+ */
+DELAY_INLINE void delay_stood_still(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
+{
+	__u64 room, stood = now - missed;
+
+	delay_credit(t, x, missed);
+	delay_excuse(t, x);
+	room = required > t->paid ? required - t->paid : 0;
+	if (stood > room)
+		stood = room;
+	t->paid += stood;
+	t->run_since = missed + stood;
+}
+
 /* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an outsider. */
 enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
 
@@ -155,6 +180,7 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 	if (runnable || cpu->epoch != t->epoch || cpu->paid < t->paid)
 		cpu->paid = t->paid;
 	cpu->left_at = now;
+	cpu->missed_at = 0;
 	cpu->epoch = t->epoch;
 	delay_slice_end(cpu, t, x, now);
 	delay_executed(cpu, t, x, now);
@@ -217,6 +243,8 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	}
 	t->slack = 0;
 	t->run_since = slowed ? t->runnable_at : now;
+	if (slowed && cpu->left_at == t->runnable_at && cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE)
+		delay_stood_still(t, x, cpu->missed_at, cpu->missed_required, now);
 	t->ousted = 0;
 	t->runnable_at = 0;
 	t->blocked_at = 0;

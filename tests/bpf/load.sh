@@ -9,7 +9,7 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 2450 40000
+on_sample 2800 40000
 on_deliver 120 200
 on_switch 1250 8000
 on_waking 850 5000
@@ -23,10 +23,10 @@ on_softirq_exit 40 40
 on_fork 1000 6000
 on_adopt 600 2800
 on_exec 180 250
-on_exit 250 400
+on_exit 250 600
 on_visit 2100 9500
 on_visits 2100 9500
-on_tracepoint 700 2700
+on_tracepoint 880 3600
 on_counter 80 100
 on_call 950 3700
 on_return 700 3500

@@ -379,6 +379,8 @@ static void sim_run(struct sim *s, uint64_t until)
 			sim_progress(s, actor);
 			if (actor->cur && !actor->back_at)
 				sim_on_sample(s, actor);
+			else if (actor->back_at && s->x.active)
+				delay_sample_missed(&actor->d, &s->x, s->now);
 		}
 	}
 }
@@ -421,7 +423,10 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	s->x.speedup_pct = pct;
 	s->x.opened_ns = s->now;
 	s->x.required = 0;
-	s->x.sample_cost_ns = s->r->accounted ? s->r->sample_ns : 0;
+	s->x.period_ns = s->r->period_ns;
+	s->x.sample_cost_ns = s->r->told ? s->r->sample_ns : 0;
+	s->x.sample_entry_ns = s->r->told ? (uint32_t)s->r->entry_ns : 0;
+	s->x.sample_free = s->r->accounted;
 	s->x.bucket_shift = 0;
 	while (s->r->length_ns >> s->x.bucket_shift >= COZBPF_BUCKETS)
 		s->x.bucket_shift++;

@@ -113,7 +113,7 @@ struct sim_case {
 
 /* How it is profiled. The defaults are the product's; the rest is for finding out what matters. */
 struct sim_rules {
-	uint64_t period_ns, signal_ns, exit_ns, sample_ns, oversleep_ns, length_ns;
+	uint64_t period_ns, signal_ns, exit_ns, sample_ns, entry_ns, oversleep_ns, length_ns;
 	uint64_t settle_ns; /* of virtual time at the start of each experiment that is not counted */
 	uint32_t min_debt_ns;
 	unsigned window;             /* samples that f is taken from, up to COZBPF_RING */
@@ -124,7 +124,8 @@ struct sim_rules {
 	bool one_segment;            /* delay_segment() not called */
 	bool uprobe;                 /* --sync=uprobe: edges from calls */
 	bool unbounded;              /* more may be executed than there are CPUs for */
-	bool accounted;              /* what samples cost is taken off virtual time */
+	bool told;                   /* the rules know what samples cost */
+	bool accounted;              /* that is taken off virtual time; with told */
 	bool no_cpu, no_wake, waker; /* rules of 4.5 left out; the waker's L taken outright */
 };
 
@@ -197,6 +198,8 @@ static struct sim_rules sim_rules_read(void)
 		SIM_KNOB("period", period_ns);
 		SIM_KNOB("signal", signal_ns);
 		SIM_KNOB("sample", sample_ns);
+		SIM_KNOB("entry", entry_ns);
+		SIM_KNOB("told", told);
 		SIM_KNOB("oversleep", oversleep_ns);
 		SIM_KNOB("length", length_ns);
 		SIM_KNOB("settle", settle_ns);

@@ -93,16 +93,16 @@ static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
 	delay_forecast(t);
 }
 
-/* Asks for a pause of @debt. */
-static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, uint64_t debt)
+/* Asks for a pause of @debt, which a sample's program found at @now or, not @sampled, a call's. */
+static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, bool sampled, uint64_t debt, uint64_t now)
 {
-	uint64_t end = (s->now + debt - s->r->exit_ns) & ~COZBPF_HOLD;
+	uint64_t end = delay_plan(&t->d, &s->x, sampled, debt, (uint32_t)s->r->exit_ns, now);
 	unsigned threads = 0;
 
 	for (unsigned i = 0; i < SIM_THREADS; i++)
 		threads += s->threads[i].alive;
 	t->hold = !s->r->sleep || threads > s->c->cpus;
-	delay_asked(&t->d, s->now, end, debt, t->hold);
+	delay_asked(&t->d, now, end, debt, t->hold);
 	t->hold = t->d.pause_hold;
 	t->signalled = true;
 	t->signal_at = (cpu->free_at > s->now ? cpu->free_at : s->now) + s->r->signal_ns;
@@ -114,31 +114,32 @@ static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, ui
 static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 {
 	struct sim_thread *t = cpu->cur;
-	uint64_t debt;
+	uint64_t debt, now = s->now + s->r->entry_ns; /* it stands still since s->now */
 	unsigned line;
 
 	s->samples++;
 	sim_look(s, t);
-	delay_settle(&t->d, &s->x, s->now);
+	delay_settle(&t->d, &s->x, now);
 	if (t->d.pause == COZBPF_PAUSE_BEGUN) {
 		s->in_pause++;
 		return;
 	}
 	cpu->free_at = s->now + s->r->sample_ns;
 	line = t->spins ? 9 : t->line;
-	delay_withdraw(&t->d, s->now);
+	delay_withdraw(&t->d, now);
 	if (s->r->lumps && line == SIM_SELECTED && s->x.active) {
-		delay_credit(&t->d, &s->x, s->now);
+		delay_credit(&t->d, &s->x, now);
 		t->d.paid += t->d.unsampled * s->x.speedup_pct / 100;
 		delay_raise_required(&s->x, t->d.paid);
 	}
-	debt = delay_sample(&t->d, &s->x, line, s->now, s->r->min_debt_ns);
-	delay_executed(&cpu->d, &t->d, &s->x, s->now);
-	delay_lone(&s->x, &cpu->d, &t->d, !cpu->n_queue, s->now);
+	delay_sample_entry(&t->d, &s->x, (int64_t)s->r->entry_ns);
+	debt = delay_sample(&t->d, &s->x, line, now, s->r->min_debt_ns);
+	delay_executed(&cpu->d, &t->d, &s->x, now);
+	delay_lone(&s->x, &cpu->d, &t->d, !cpu->n_queue, now);
 	sim_trim_window(s, &t->d);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;
-	sim_ask(s, cpu, t, debt);
+	sim_ask(s, cpu, t, true, debt, now);
 }
 
 static uint32_t sim_call_id(const struct sim_op *op)
@@ -158,7 +159,7 @@ static bool sim_on_call(struct sim *s, struct sim_thread *t, const struct sim_op
 	debt = delay_call(&t->d, &s->x, op->kind != SIM_UNLOCK, sim_call_id(op), s->now, s->r->min_debt_ns);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return false;
-	sim_ask(s, &s->cpus[t->cpu], t, debt);
+	sim_ask(s, &s->cpus[t->cpu], t, false, debt, s->now);
 	return true;
 }
 

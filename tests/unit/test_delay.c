@@ -449,39 +449,6 @@ TEST(hand_over)
 	CHECK_EQ(delay_hand_over(&t, &x, T0 + 4 * MS, 50 * US), 0);
 }
 
-/* What a sample costs its thread is a pause that it has served already, and that others owe; it is not executed. */
-TEST(cost_of_a_sample)
-{
-	struct cozbpf_thread t, other;
-
-	open(0);
-	x.sample_cost_ns = 20 * US;
-	t = thread(0, HALF);
-	CHECK_EQ(delay_sample(&t, &x, 0, T0 + MS, 50 * US), 0);
-	CHECK_EQ(t.paid, 20 * US);
-	CHECK_EQ(x.required, 20 * US);
-	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS + 20 * US), T0 + MS);
-	delay_sample(&t, &x, 0, T0 + 2 * MS, 50 * US);
-	CHECK_EQ(x.required, 40 * US);
-	CHECK_EQ(t.ring[(t.ring_next - 2) & (COZBPF_RING - 1)].weight_ns, MS / 2 + (MS - 20 * US) / 2);
-	delay_sample(&t, &x, 0, T0 + 3 * MS, 50 * US);
-	other = thread(0, HALF);
-	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 3 * MS, 50 * US), 0); /* of 60 us it has served 20 */
-	delay_sample(&t, &x, 0, T0 + 4 * MS, 50 * US);
-	delay_sample(&t, &x, 0, T0 + 5 * MS, 50 * US);
-	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 5 * MS, 50 * US), 60 * US);
-	/* Switched out before it is over; no experiment. */
-	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 5 * MS + US);
-	CHECK_EQ(t.paid, 100 * US);
-	open(0);
-	x.sample_cost_ns = 20 * US;
-	x.active = 0;
-	t = thread(0, HALF);
-	delay_sample(&t, &x, 0, T0 + MS, 50 * US);
-	CHECK_EQ(t.paid, 0);
-	CHECK_EQ(t.run_since, T0 + MS);
-}
-
 TEST(unseen_switch_in)
 {
 	struct cozbpf_thread t;

@@ -303,6 +303,50 @@ TEST(who_slept_into_its_debt_sleeps_it_off)
 	CHECK_EQ(t.rested, 0);
 }
 
+/* An outsider is there when a sample falls due: a thread in debt would have paused from then on. */
+TEST(ousted_as_a_sample_falls_due)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	x.required = 2 * MS;
+	t = thread(0, 0);
+	delay_sample_missed(&cpu, &x, T0); /* of an outsider before: no matter */
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+	delay_sample_missed(&cpu, &x, T0 + 2 * MS);
+	x.required = 9 * MS; /* grown since, which it is for the next sample to find */
+	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+	CHECK_EQ(t.paid, MS);
+	CHECK_EQ(t.run_since, T0 + 3 * MS);
+	CHECK_EQ(t.unsampled, 2 * MS); /* the outsider's first millisecond made the CPU slower */
+	/* No more than was owed; two samples were missed. */
+	open(50);
+	x.required = MS;
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+	delay_sample_missed(&cpu, &x, T0 + 2 * MS);
+	x.required = MS * 3 / 2;
+	delay_sample_missed(&cpu, &x, T0 + 3 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	CHECK_EQ(t.paid, MS * 3 / 2);
+	CHECK_EQ(t.run_since, T0 + 2 * MS + MS * 3 / 2);
+	/* Nothing owed; on another CPU; no sample missed: it executes. */
+	for (int i = 0; i < 3; i++) {
+		struct cozbpf_cpu other = {0};
+
+		open(50);
+		x.required = i ? 2 * MS : 0;
+		t = thread(0, 0);
+		delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+		if (i < 2)
+			delay_sample_missed(&cpu, &x, T0 + 2 * MS);
+		delay_switch_in(&t, &x, i == 1 ? &other : &cpu, T0 + 3 * MS);
+		CHECK_EQ(t.paid, 0);
+		delay_credit(&t, &x, T0 + 3 * MS);
+		CHECK_EQ(t.unsampled, 3 * MS);
+	}
+}
+
 /* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where that one stood still. */
 TEST(ousted)
 {

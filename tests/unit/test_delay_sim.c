@@ -48,7 +48,8 @@
  *
  * Tolerances, in points, from the spread to be expected: 30 experiments a speedup of 50 or more visits each err by 0.5 / 50 / sqrt(30) = 0.2 % at
  * their ends; 15000 samples of a thread put R at +- 1 % of itself at most (binomial, and periodic sampling does better). Two such figures make a
- * prediction: 1 point for "known share" is three deviations, 1.5 for "as sampled". Where a cause above is at work the tolerance is what it does today.
+ * prediction: 1 point for "known share" is three deviations, 1.5 for "as sampled". Where a cause above is at work the tolerance is what it does today, and three
+ * deviations of what it does with other seeds (three stages at 75 %: -5.2, 0.3).
  */
 #include "check.h"
 #include "refsim.h"
@@ -284,10 +285,35 @@ TEST(dear_samples)
 	plain = period_now(&c, &r);
 	r.sample_ns = 40 * US;
 	CHECK_NEAR(period_now(&c, &r) / plain, 1.02, 0.004);
-	r.accounted = true;
+	r.told = r.accounted = true;
 	accounted = period_now(&c, &r);
 	printf("   period %.0f us, with dear samples that are accounted for %.0f us\n", plain, accounted);
 	CHECK_NEAR(accounted / plain, 1, 0.004); /* 2400 visits that vary by 2.4 %, twice: 0.07 % */
+}
+
+/*
+ * Samples that are dear, 20 us and half of them before their program looks at the clock, keep a thread that pauses from executing more than a baseline: one that has
+ * nothing to do with the line seems to lose by it. Not where the rules know what they cost; but for that, each pause begins with a sample that none accounts for.
+ */
+TEST(dear_samples_beside_the_line)
+{
+	static const struct sim_op line[] = {RUN(A, 900 * US), RUN(B, 100 * US), LOOP}, beside[] = {RUN(B, MS), VISIT, LOOP};
+	struct sim_case c = {.programs = {line, beside}, .n_threads = 2, .cpus = 2, .jitter_pct = 5, .wake_ns = 5000};
+	static const unsigned faster[] = {25, 50, 75, 90};
+	struct sim_rules r = sim_rules_read();
+	double predicted[4];
+
+	r.min_debt_ns = 50 * US;
+	r.sample_ns = 20 * US;
+	r.entry_ns = 10 * US;
+	sim_predict(&c, &r, faster, 4, predicted);
+	row("beside the line, samples of 20 us", "not known", predicted);
+	CHECK(predicted[2] < -1 && predicted[3] < -3);
+	r.told = true;
+	sim_predict(&c, &r, faster, 4, predicted);
+	row("", "known", predicted);
+	for (int i = 0; i < 4; i++)
+		CHECK_NEAR(predicted[i], 0, 1);
 }
 
 /*
@@ -398,7 +424,7 @@ TEST(three_stages_two_cpus)
 	c.name = "three stages, 4, 1 and 2.4 ms on 2 CPUs";
 	c.programs[1] = longer_middle;
 	c.programs[2] = longer_last;
-	hold_against_truth(&c, 5, 5.5);
+	hold_against_truth(&c, 5, 6);
 }
 
 TEST(three_on_two)

@@ -119,12 +119,14 @@ static void choose_period(struct runner *r)
 }
 
 /* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer (docs/accuracy.md). Gains in throughput do not change. */
-static void account_samples(struct runner *r)
+static void measure_samples(struct runner *r)
 {
-	uint64_t ns = run_has_pairs(r) ? session_account_samples(r->session) : 0;
+	bool latencies = run_has_pairs(r);
+	struct sample_cost cost = session_measure_samples(r->session, latencies);
 
-	if (ns && r->o.verbose)
-		run_say(r, "a sample costs %.1f us, which latencies are without", (double)ns / 1e3);
+	if (cost.whole_ns && r->o.verbose)
+		run_say(r, "a sample costs %.1f us%s, %.1f of them on the way into it", (double)cost.whole_ns / 1e3,
+		    latencies ? ", which latencies are without" : "", (double)cost.entry_ns / 1e3);
 }
 
 int run_setup(struct runner *r, struct error *e)
@@ -152,7 +154,7 @@ int run_setup(struct runner *r, struct error *e)
 	choose_period(r);
 	if (session_attach(r->session, r->o.period_ns, e) || run_open_output(r, e))
 		return -1;
-	account_samples(r);
+	measure_samples(r);
 	r->counts_room = r->lines.n_lines + SPARE_LINES;
 	r->counts_before = calloc(r->counts_room, sizeof(*r->counts_before));
 	r->free_before = calloc(r->counts_room, sizeof(*r->free_before));

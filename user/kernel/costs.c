@@ -2,18 +2,17 @@
 /* What probes and samples cost on this machine, measured on code of our own; see session.h. */
 #include <link.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "kernel/sampling.h"
+#include "core/stats.h"
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
 
 #define COST_CALLS 2000
 #define COST_PERIODS 64
-#define COST_PERIOD_NS 250000 /* several samples for each tick of any kernel */
-#define COST_GAP_NS 500       /* reading the clock takes some 30 ns */
+#define COST_GAP_NS 500      /* reading the clock takes some 30 ns */
+#define COST_SAMPLE_NS 50000 /* what happens so soon after a sample has begun is its doing */
 
 static uint64_t time_calls(void (*what)(void))
 {
@@ -107,41 +106,65 @@ uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
 	return cost_of_one(plain, probed);
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+/* What one sample costs, and how much before it was due it began to. */
+struct look {
+	uint64_t began, whole, entry;
+	int64_t early;
+};
 
-	return (x > y) - (x < y);
+/* The gap [@before, @now), in which we did not execute: a sample of its own, or more of the @n-th; returns how many there are now. */
+static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_control *control, uint64_t before, uint64_t now)
+{
+	uint64_t seen = control->sample_seen_ns;
+
+	if (seen > before && seen < now) {
+		looks[n] = (struct look){
+		    .began = before, .whole = now - before, .entry = seen - before, .early = (int64_t)(control->sample_due_ns - before)};
+		return n + 1;
+	}
+	if (n && before - looks[n - 1].began < COST_SAMPLE_NS)
+		looks[n - 1].whole += now - before;
+	return n;
 }
 
-/*
- * The median of the gaps that a thread sees in the clock which does nothing but look at it and is sampled four times a millisecond. Other interrupts are fewer, and
- * losing the CPU is rarer yet.
- */
-static uint64_t sample_cost_ns(void)
+/* The looks of a thread that does nothing but look at the clock: the gaps which it sees there and in which a sample's program has looked at it, too. */
+static size_t look_at_samples(volatile struct cozbpf_control *control, uint64_t period_ns, struct look *looks)
 {
-	uint64_t gaps[4 * COST_PERIODS], from = session_now_ns(), now = from, before;
+	uint64_t from = session_now_ns(), now = from, before;
 	size_t n = 0;
 
-	while (n < 4 * COST_PERIODS && now - from < COST_PERIODS * COST_PERIOD_NS) {
+	control->sample_seen_ns = from;
+	while (n < COST_PERIODS && now - from < 2 * COST_PERIODS * period_ns) {
 		before = now;
 		now = session_now_ns();
 		if (now - before >= COST_GAP_NS)
-			gaps[n++] = now - before;
+			n = add_gap(looks, n, control, before, now);
 	}
-	if (n < COST_PERIODS / 2)
-		return 0;
-	qsort(gaps, n, sizeof(gaps[0]), compare);
-	return gaps[n / 2] < COST_PERIOD_NS / 4 ? gaps[n / 2] : 0; /* more is no sample's: others have the CPU */
+	control->sample_seen_ns = 0;
+	return n;
 }
 
-uint64_t session_account_samples(struct session *s)
+struct sample_cost session_measure_samples(struct session *s, bool free)
 {
-	uint64_t ns;
+	struct cozbpf_control *control = &s->bpf->bss->control;
+	double whole[COST_PERIODS], entry[COST_PERIODS], early[COST_PERIODS];
+	struct look looks[COST_PERIODS];
+	struct sample_cost ret;
+	size_t n = look_at_samples(control, s->period_ns, looks);
 
-	sampling_set_period(s->sampling, (double)COST_PERIOD_NS / (double)s->period_ns);
-	ns = sample_cost_ns();
-	sampling_set_period(s->sampling, 1);
-	s->bpf->bss->control.sample_cost_ns = ns;
-	return ns;
+	for (size_t i = 0; i < n; i++) {
+		whole[i] = (double)looks[i].whole;
+		entry[i] = (double)looks[i].entry;
+		early[i] = (double)looks[i].early;
+	}
+	if (n < COST_PERIODS / 2)
+		return (struct sample_cost){0};
+	ret = (struct sample_cost){.whole_ns = (uint64_t)select_kth(whole, n, n / 2), .entry_ns = (uint64_t)select_kth(entry, n, n / 2)};
+	if (ret.whole_ns > s->period_ns / 4)
+		return (struct sample_cost){0}; /* no sample's: others have the CPU */
+	control->sample_cost_ns = ret.whole_ns;
+	control->sample_entry_ns = (uint32_t)ret.entry_ns;
+	control->sample_early_ns = (int64_t)select_kth(early, n, n / 2);
+	control->sample_free = free;
+	return ret;
 }

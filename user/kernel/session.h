@@ -56,8 +56,13 @@ int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
 
-/* What samples cost is taken off virtual time from now on (costs.c); measures it, for 16 ms. Returns the cost of one in ns; 0: it cannot be told. */
-uint64_t session_account_samples(struct session *s);
+/* For how long a sample keeps its thread from executing, and the part of that before its program looks at the clock. */
+struct sample_cost {
+	uint64_t whole_ns, entry_ns;
+};
+
+/* Measures what a sample costs, for 16 ms (costs.c), which pauses take into account from now on and, @free, virtual time is without. 0: it cannot be told. */
+struct sample_cost session_measure_samples(struct session *s, bool free);
 
 /* A place whose visits count for a point. Several may serve one point. */
 struct point_probe {

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What samples cost beside pauses, and pauses that are over but not looked at yet; delay_pause.h and delay.h. */
+#include "delay_fixture.h"
+
+/* What a sample costs its thread is a pause that it has served already, and that others owe; it is not executed. */
+TEST(cost_of_a_sample)
+{
+	struct cozbpf_thread t, other;
+
+	open(0);
+	x.sample_cost_ns = 20 * US;
+	x.sample_free = 1;
+	t = thread(0, HALF);
+	CHECK_EQ(delay_sample(&t, &x, 0, T0 + MS, 50 * US), 0);
+	CHECK_EQ(t.paid, 20 * US);
+	CHECK_EQ(x.required, 20 * US);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS + 20 * US), T0 + MS);
+	delay_sample(&t, &x, 0, T0 + 2 * MS, 50 * US);
+	CHECK_EQ(x.required, 40 * US);
+	CHECK_EQ(t.ring[(t.ring_next - 2) & (COZBPF_RING - 1)].weight_ns, MS / 2 + (MS - 20 * US) / 2);
+	delay_sample(&t, &x, 0, T0 + 3 * MS, 50 * US);
+	other = thread(0, HALF);
+	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 3 * MS, 50 * US), 0); /* of 60 us it has served 20 */
+	delay_sample(&t, &x, 0, T0 + 4 * MS, 50 * US);
+	delay_sample(&t, &x, 0, T0 + 5 * MS, 50 * US);
+	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 5 * MS, 50 * US), 60 * US);
+	/* Switched out before it is over; no experiment. */
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 5 * MS + US);
+	CHECK_EQ(t.paid, 100 * US);
+	open(0);
+	x.sample_cost_ns = 20 * US;
+	x.sample_free = 1;
+	x.active = 0;
+	t = thread(0, HALF);
+	delay_sample(&t, &x, 0, T0 + MS, 50 * US);
+	CHECK_EQ(t.paid, 0);
+	CHECK_EQ(t.run_since, T0 + MS);
+}
+
+/* A thread that pauses is sampled after less than a period executed: what samples cost it more, or less, than a baseline counts as paused. */
+TEST(aside_of_a_pause)
+{
+	const struct {
+		__u64 executed;
+		__s64 aside;
+	} after[] = {{MS / 4, 5 * US}, {MS, -10 * US}, {2 * MS, -30 * US}, {9 * MS, -70 * US}};
+	struct cozbpf_thread t;
+	__u64 now, debt, end;
+
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		open(50);
+		x.period_ns = MS;
+		x.sample_cost_ns = 20 * US;
+		x.sample_entry_ns = 9 * US;
+		x.sample_early_ns = US;
+		x.required = 400 * US;
+		t = thread(0, 0);
+		now = T0 + after[i].executed;
+		delay_sample_entry(&t, &x, 8 * US);
+		debt = delay_sample(&t, &x, 0, now, 50 * US);
+		CHECK_EQ(debt, 400 * US);
+		CHECK_EQ(delay_aside(&t, &x, 0, US), US); /* a call's: no sample has cost it anything */
+		end = delay_plan(&t, &x, 1, debt, US, now);
+		CHECK_EQ(end, now + 400 * US - after[i].aside);
+		delay_asked(&t, now, end, debt, 1);
+		delay_begin(&t, &x, now + 4 * US);
+		CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
+		delay_settle(&t, &x, now + 2 * US); /* before what counts as its beginning, where that is later */
+		delay_settle(&t, &x, end);
+		CHECK_EQ(t.paid, 400 * US);
+		CHECK_EQ(t.carry, 0);
+		CHECK_EQ(delay_virtual_time(&t, &x, end + US), end + US - 400 * US);
+	}
+	x.sample_free = 1; /* then all of it is paused already */
+	CHECK_EQ(delay_aside(&t, &x, 1, US), US);
+	x.sample_free = 0;
+	t.entry = MS;
+	end = delay_plan(&t, &x, 1, 60 * US, US, now); /* longer than what is owed: it does not end before it begins */
+	CHECK_EQ(end, now);
+}
+
+/* The way into samples is looked at each time, and what they cost in all goes with it. What is far off is no sample's cost, but time that the thread stood still. */
+TEST(entry_of_a_sample)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	x.period_ns = MS;
+	x.sample_cost_ns = 20 * US;
+	x.sample_entry_ns = 10 * US;
+	t = thread(0, 0);
+	t.sampled = MS / 2;
+	delay_sample_entry(&t, &x, 10 * US);
+	CHECK_EQ(t.entries, 10 * US);
+	CHECK_EQ(delay_aside(&t, &x, 1, 0), 0);
+	for (int i = 0; i < 100; i++) /* the machine is slower now, by half */
+		delay_sample_entry(&t, &x, 15 * US);
+	CHECK_NEAR(t.entries, 15 * US, 10);
+	CHECK_NEAR(delay_aside(&t, &x, 1, 0), 0, 20);
+	delay_sample_entry(&t, &x, 2 * MS);
+	CHECK_EQ(t.entry, 2 * MS);
+	CHECK_NEAR(t.entries, (7 * 15 + 40) * US / 8, 20);
+	delay_sample_entry(&t, &x, 1000 * MS);
+	CHECK_EQ(t.entry, COZBPF_PAUSE_MAX_NS);
+	delay_sample_entry(&t, &x, -5 * (__s64)US); /* clocks disagree */
+	CHECK_EQ(t.entry, 0);
+	/* Nothing was measured. */
+	x.sample_cost_ns = x.sample_entry_ns = 0;
+	delay_sample_entry(&t, &x, 10 * US);
+	CHECK_EQ(delay_aside(&t, &x, 1, US), US);
+}
+
+/* A visit after a pause, before the next sample has settled it: the pause is over, and virtual time is without it. */
+TEST(visit_after_a_pause)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	x.required = 3 * MS;
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 1);
+	delay_begin(&t, &x, T0);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS), T0);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), T0 + MS);
+	CHECK_EQ(t.paid, 0); /* it only looks */
+	delay_settle(&t, &x, T0 + 4 * MS);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), T0 + MS);
+	/* Not more than is owed: the rest is carry. */
+	x.required = 2 * MS;
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 1);
+	delay_begin(&t, &x, T0);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), T0 + 2 * MS);
+	/* Asked, not begun. */
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 1);
+	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS), T0 + MS);
+}
