@@ -138,7 +138,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct cozbpf_proc_stats *stats;
 	struct cozbpf_proc *proc;
 	struct cozbpf_cpu *cpu;
-	__u64 now, debt;
+	__u64 now, due, debt;
 	__u32 tgid, line = 0;
 	bool user;
 
@@ -172,7 +172,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	}
 	visit_sampled(t, line, now);
 	visit_counters(t, tgid);
-	delay_sample_entry(t, &control, now - compat_sample_due(ctx));
+	due = compat_sample_due(ctx);
+	if (due)
+		delay_sample_entry(t, &control, (__s64)(now - due));
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);

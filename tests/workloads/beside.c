@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads that have nothing to do with each other: one runs A (the line) for nine tenths of its time, the other one counts its own rounds. Making A faster gains
+ * Two threads that have nothing to do with each other: one runs A (the line) for seven tenths of its time, the other one counts its own rounds. Making A faster gains
  * nothing: what is predicted is what pausing costs a thread beyond its pauses.
  */
 #include "workload.h"
 
-static long a_us = 900, rest_us = 100, b_us = 1000;
+static long a_us = 700, rest_us = 300, b_us = 1000;
 static uint64_t a_iters, rest_iters, b_iters;
 
 static void *run_line(void *argument)

@@ -118,7 +118,7 @@ static void choose_period(struct runner *r)
 		r->o.period_ns = run_has_pairs(r) ? PERIOD_LATENCY_NS : PERIOD_NS;
 }
 
-/* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer (docs/accuracy.md). Gains in throughput do not change. */
+/* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer (docs/accuracy.md). Throughput is compared with as slow a baseline. */
 static void measure_samples(struct runner *r)
 {
 	bool latencies = run_has_pairs(r);

@@ -5,14 +5,16 @@
 #include <unistd.h>
 
 #include "core/stats.h"
+#include "kernel/sampling.h"
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
 
 #define COST_CALLS 2000
 #define COST_PERIODS 64
-#define COST_GAP_NS 500      /* reading the clock takes some 30 ns */
-#define COST_SAMPLE_NS 50000 /* what happens so soon after a sample has begun is its doing */
+#define COST_PERIOD_MAX_NS 1000000 /* else it takes long */
+#define COST_GAP_NS 500            /* reading the clock takes some 30 ns */
+#define COST_SAMPLE_NS 50000       /* what happens so soon after a sample has begun is its doing */
 
 static uint64_t time_calls(void (*what)(void))
 {
@@ -115,11 +117,11 @@ struct look {
 /* The gap [@before, @now), in which we did not execute: a sample of its own, or more of the @n-th; returns how many there are now. */
 static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_control *control, uint64_t before, uint64_t now)
 {
-	uint64_t seen = control->sample_seen_ns;
+	uint64_t seen = control->sample_seen_ns, due = control->sample_due_ns;
 
 	if (seen > before && seen < now) {
 		looks[n] = (struct look){
-		    .began = before, .whole = now - before, .entry = seen - before, .early = (int64_t)(control->sample_due_ns - before)};
+		    .began = before, .whole = now - before, .entry = seen - before, .early = due ? (int64_t)(due - before) : 0};
 		return n + 1;
 	}
 	if (n && before - looks[n - 1].began < COST_SAMPLE_NS)
@@ -148,10 +150,14 @@ struct sample_cost session_measure_samples(struct session *s, bool free)
 {
 	struct cozbpf_control *control = &s->bpf->bss->control;
 	double whole[COST_PERIODS], entry[COST_PERIODS], early[COST_PERIODS];
+	uint64_t period = s->period_ns < COST_PERIOD_MAX_NS ? s->period_ns : COST_PERIOD_MAX_NS;
 	struct look looks[COST_PERIODS];
 	struct sample_cost ret;
-	size_t n = look_at_samples(control, s->period_ns, looks);
+	size_t n;
 
+	sampling_set_period(s->sampling, (double)period / (double)s->period_ns);
+	n = look_at_samples(control, period, looks);
+	sampling_set_period(s->sampling, 1);
 	for (size_t i = 0; i < n; i++) {
 		whole[i] = (double)looks[i].whole;
 		entry[i] = (double)looks[i].entry;
@@ -160,7 +166,7 @@ struct sample_cost session_measure_samples(struct session *s, bool free)
 	if (n < COST_PERIODS / 2)
 		return (struct sample_cost){0};
 	ret = (struct sample_cost){.whole_ns = (uint64_t)select_kth(whole, n, n / 2), .entry_ns = (uint64_t)select_kth(entry, n, n / 2)};
-	if (ret.whole_ns > s->period_ns / 4)
+	if (ret.whole_ns > period / 4)
 		return (struct sample_cost){0}; /* no sample's: others have the CPU */
 	control->sample_cost_ns = ret.whole_ns;
 	control->sample_entry_ns = (uint32_t)ret.entry_ns;

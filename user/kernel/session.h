@@ -61,7 +61,10 @@ struct sample_cost {
 	uint64_t whole_ns, entry_ns;
 };
 
-/* Measures what a sample costs, for 16 ms (costs.c), which pauses take into account from now on and, @free, virtual time is without. 0: it cannot be told. */
+/*
+ * Measures what a sample costs, for 64 periods of a millisecond at most (costs.c). Pauses take it into account from now on, and virtual time is without it where
+ * @free. 0: it cannot be told.
+ */
 struct sample_cost session_measure_samples(struct session *s, bool free);
 
 /* A place whose visits count for a point. Several may serve one point. */
