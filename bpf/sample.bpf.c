@@ -119,13 +119,17 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
 {
 	struct cozbpf_cpu *cpu = this_cpu();
+	__u64 now;
 
-	if (control.sample_seen_ns) {
+	if (!cpu || !(control.active || control.sample_cpu))
+		return;
+	now = bpf_ktime_get_ns();
+	if (control.sample_cpu == cpu->number) {
 		control.sample_due_ns = compat_sample_due(ctx);
-		control.sample_seen_ns = bpf_ktime_get_ns();
+		control.sample_seen_ns = now;
 	}
-	if (cpu && control.active && control.speedup_pct)
-		delay_sample_missed(cpu, &control, bpf_ktime_get_ns());
+	if (control.active)
+		delay_sample_missed(cpu, &control, config.min_debt_ns, now);
 }
 
 /* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches), one frame where the sample itself
@@ -188,8 +192,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
 	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx))) {
-		plan_pause(t, 1, now, debt);
-		send_pause(t, task, stats);
+		if (plan_pause(t, 1, now, debt))
+			send_pause(t, task, stats);
 	}
 	t->returning = 0;
 	return 0;

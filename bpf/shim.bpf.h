@@ -69,15 +69,18 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
 	return true;
 }
 
-/* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the signal is the caller's. */
-static __always_inline void plan_pause(struct cozbpf_thread *t, int sampled, __u64 now, __u64 debt)
+/* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the signal is the caller's. False: it need not pause. */
+static __always_inline bool plan_pause(struct cozbpf_thread *t, int sampled, __u64 now, __u64 debt)
 {
 	__u64 end = delay_plan(t, &control, sampled, debt, config.pause_exit_ns, now);
 
+	if (!end)
+		return false;
 	delay_asked(t, now, end, debt, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
 	t->relay = 0;
 	if (end > DELAY_READ(control.pause_horizon))
 		control.pause_horizon = end;
+	return true;
 }
 
 /* Pauses the current thread, which is in user mode, for @debt before it goes on: from the program of a probe. */
@@ -87,9 +90,8 @@ static __always_inline void pause_here(struct pt_regs *ctx, struct cozbpf_thread
 	__u32 tgid = t->tgid;
 
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)))
+	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)) || !plan_pause(t, 0, now, debt))
 		return;
-	plan_pause(t, 0, now, debt);
 	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is sent. */
 	t->relay = 1;
 	if (bpf_send_signal_thread(config.signal)) {

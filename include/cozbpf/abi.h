@@ -254,8 +254,8 @@ struct cozbpf_control {
 	__u64 sampled;                                /* the loader's: lines are progress points */
 	__u64 counters;                               /* the loader's: there are counters to be looked at */
 	__s64 sample_early_ns;                        /* the thread stops that much before the sample is due */
-	/* While the loader measures what samples cost: when one outside the target was due, and when it looked at the clock; else 0. */
-	__u64 sample_due_ns, sample_seen_ns;
+	__u64 sample_cpu;                    /* the loader's: the CPU, from 1, on which it measures what samples cost; 0: it does not */
+	__u64 sample_due_ns, sample_seen_ns; /* when the last one there was due, and when it looked at the clock */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {

@@ -126,25 +126,38 @@ DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 
 	return delay_pending(from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
 }
 
-/* A sample has met an outsider on this CPU. */
-DELAY_INLINE void delay_sample_missed(struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u64 now)
+/* A sample has met an outsider on this CPU: had it not come, the thread that it has taken the CPU from would have been told to pause, if it owes enough. */
+DELAY_INLINE void delay_sample_missed(struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u32 min_debt, __u64 now)
 {
+	__u64 required = DELAY_READ(x->required);
+
+	if (cpu->epoch != DELAY_READ(x->epoch) || required < cpu->paid + min_debt)
+		return;
 	if (!cpu->missed_at)
 		cpu->missed_at = now;
-	cpu->missed_required = DELAY_READ(x->required);
+	cpu->missed_required = required;
 }
 
 /*
- * An outsider had the CPU when a sample fell due that would have told thread `t` to pause, at `missed`: it has stood still since. Outsiders that come while it
- * pauses and stay are in its way after the pause; they must not be when they come before it, too.
+ * An outsider had the CPU when a sample fell due that would have told thread `t` to pause, which owed up to `required`: it has stood still since `missed`. Outsiders
+ * that come while it pauses and stay are in its way after the pause; they must not be when they come before it, too.
  */
 DELAY_INLINE void delay_stood_still(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
 {
 	__u64 room, stood = now - missed;
 
+	if (t->paced)
+		return;
 	delay_credit(t, x, missed);
-	delay_excuse(t, x);
 	room = required > t->paid ? required - t->paid : 0;
+	if (t->carry >= room) {
+		t->carry -= room;
+		t->paid += room;
+		return;
+	}
+	t->paid += t->carry;
+	room -= t->carry;
+	t->carry = 0;
 	if (stood > room)
 		stood = room;
 	t->paid += stood;
@@ -214,7 +227,7 @@ DELAY_INLINE void delay_wait_for_cpu(struct cozbpf_thread *t, struct cozbpf_cont
 /* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
 DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
-	int joined, slowed;
+	int joined, slowed, missed;
 
 	delay_enter(t, x);
 	delay_share_look_up(t);
@@ -243,8 +256,7 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	}
 	t->slack = 0;
 	t->run_since = slowed ? t->runnable_at : now;
-	if (slowed && cpu->left_at == t->runnable_at && cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE)
-		delay_stood_still(t, x, cpu->missed_at, cpu->missed_required, now);
+	missed = slowed && cpu->left_at == t->runnable_at && cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE;
 	t->ousted = 0;
 	t->runnable_at = 0;
 	t->blocked_at = 0;
@@ -253,10 +265,13 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
 		t->run_since = slowed && t->pause_hold ? t->pause_end : now;
 	} else if (t->pause == COZBPF_PAUSE_BEGUN) {
-		t->pause_from = now;
+		if (t->pause_from < now)
+			t->pause_from = now;
 		t->run_since = t->pause_end;
 	}
 	delay_executed_from(cpu, t, t->run_since);
+	if (missed)
+		delay_stood_still(t, x, cpu->missed_at, cpu->missed_required, now);
 	return joined;
 }
 

@@ -6,7 +6,7 @@
 #include <cozbpf/delay.h>
 
 /*
- * A sample looks at the clock `late` after it was due. That it takes until then, and with it the whole of what samples cost, changes with the machine's state by the
+ * A sample looks at the clock `late` after it was due. How long it takes until then, and with it the whole of what samples cost, changes with the machine's state by the
  * second, where it is a virtual one: hence the running mean. What is far off is something else: the CPU was taken away as the sample fell due.
  */
 DELAY_INLINE void delay_sample_entry(struct cozbpf_thread *t, const struct cozbpf_control *x, __s64 late)
@@ -38,12 +38,22 @@ DELAY_INLINE __s32 delay_aside(const struct cozbpf_thread *t, const struct cozbp
 	return (__s32)(exit_ns + t->entry) - (__s32)(cost * t->sampled / x->period_ns);
 }
 
-/* Plans the pause of `debt` that thread `t` owes now; returns its end. delay_asked() follows. */
-DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, const struct cozbpf_control *x, int sampled, __u64 debt, __u32 exit_ns, __u64 now)
+/*
+ * Plans the pause of `debt` that thread `t` owes now; returns its end, and delay_asked() follows. 0: it has stood still for longer already, on its way into the
+ * sample, and owes no more.
+ */
+DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x, int sampled, __u64 debt, __u32 exit_ns, __u64 now)
 {
-	t->aside = delay_aside(t, x, sampled, exit_ns);
-	if (t->aside > 0 && (__u64)t->aside > debt)
-		t->aside = (__s32)debt;
+	__s64 aside = delay_aside(t, x, sampled, exit_ns), most = (__s64)debt - (__s64)COZBPF_PAUSE_MAX_NS;
+
+	if (aside >= (__s64)debt) {
+		t->pause_from = now - debt;
+		delay_serve(t, x, now);
+		return 0;
+	}
+	if (aside < most) /* the handler pauses no longer */
+		aside = most;
+	t->aside = (__s32)aside;
 	return (now + debt - t->aside) & ~COZBPF_HOLD;
 }
 

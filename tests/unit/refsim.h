@@ -380,7 +380,7 @@ static void sim_run(struct sim *s, uint64_t until)
 			if (actor->cur && !actor->back_at)
 				sim_on_sample(s, actor);
 			else if (actor->back_at && s->x.active)
-				delay_sample_missed(&actor->d, &s->x, s->now);
+				delay_sample_missed(&actor->d, &s->x, s->r->min_debt_ns, s->now);
 		}
 	}
 }

@@ -99,6 +99,8 @@ static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, bo
 	uint64_t end = delay_plan(&t->d, &s->x, sampled, debt, (uint32_t)s->r->exit_ns, now);
 	unsigned threads = 0;
 
+	if (!end)
+		return;
 	for (unsigned i = 0; i < SIM_THREADS; i++)
 		threads += s->threads[i].alive;
 	t->hold = !s->r->sleep || threads > s->c->cpus;

@@ -311,9 +311,9 @@ TEST(ousted_as_a_sample_falls_due)
 	open(50);
 	x.required = 2 * MS;
 	t = thread(0, 0);
-	delay_sample_missed(&cpu, &x, T0); /* of an outsider before: no matter */
+	delay_sample_missed(&cpu, &x, 50 * US, T0); /* of an outsider before: no matter */
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-	delay_sample_missed(&cpu, &x, T0 + 2 * MS);
+	delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
 	x.required = 9 * MS; /* grown since, which it is for the next sample to find */
 	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
 	CHECK_EQ(t.paid, MS);
@@ -324,22 +324,37 @@ TEST(ousted_as_a_sample_falls_due)
 	x.required = MS;
 	t = thread(0, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-	delay_sample_missed(&cpu, &x, T0 + 2 * MS);
+	delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
 	x.required = MS * 3 / 2;
-	delay_sample_missed(&cpu, &x, T0 + 3 * MS);
+	delay_sample_missed(&cpu, &x, 50 * US, T0 + 3 * MS);
 	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
 	CHECK_EQ(t.paid, MS * 3 / 2);
 	CHECK_EQ(t.run_since, T0 + 2 * MS + MS * 3 / 2);
-	/* Nothing owed; on another CPU; no sample missed: it executes. */
-	for (int i = 0; i < 3; i++) {
+	/* What it was paused too long goes first. */
+	open(50);
+	x.required = MS;
+	t = thread(0, 0);
+	t.carry = MS / 4;
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+	delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	CHECK_EQ(t.paid, MS);
+	CHECK_EQ(t.carry, 0);
+	CHECK_EQ(t.run_since, T0 + 2 * MS + MS * 3 / 4);
+	/* What the CPU has executed since is without what its thread stood still, now and before. */
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 6 * MS);
+	CHECK_EQ(cpu.executed_ns, 4 * MS);
+	/* Nothing owed, too little; on another CPU; paced; no sample missed: it executes. */
+	for (int i = 0; i < 5; i++) {
 		struct cozbpf_cpu other = {0};
 
 		open(50);
-		x.required = i ? 2 * MS : 0;
+		x.required = i == 0 ? 0 : i == 3 ? 40 * US : 2 * MS;
 		t = thread(0, 0);
+		t.paced = i == 4;
 		delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-		if (i < 2)
-			delay_sample_missed(&cpu, &x, T0 + 2 * MS);
+		if (i != 2)
+			delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
 		delay_switch_in(&t, &x, i == 1 ? &other : &cpu, T0 + 3 * MS);
 		CHECK_EQ(t.paid, 0);
 		delay_credit(&t, &x, T0 + 3 * MS);

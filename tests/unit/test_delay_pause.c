@@ -75,8 +75,15 @@ TEST(aside_of_a_pause)
 	CHECK_EQ(delay_aside(&t, &x, 1, US), US);
 	x.sample_free = 0;
 	t.entry = MS;
-	end = delay_plan(&t, &x, 1, 60 * US, US, now); /* longer than what is owed: it does not end before it begins */
-	CHECK_EQ(end, now);
+	t.paid = 340 * US; /* it has stood still for longer than what it owes: so much is paid, and it need not pause */
+	CHECK_EQ(delay_plan(&t, &x, 1, 60 * US, US, now), 0);
+	CHECK_EQ(t.paid, 400 * US);
+	CHECK_EQ(t.carry, 0);
+	/* The handler pauses no longer than that. */
+	t.entry = 0;
+	t.entries = 20 * US;
+	t.sampled = 4 * MS;
+	CHECK(delay_plan(&t, &x, 1, COZBPF_PAUSE_MAX_NS, US, now) <= now + COZBPF_PAUSE_MAX_NS);
 }
 
 /* The way into samples is looked at each time, and what they cost in all goes with it. What is far off is no sample's cost, but time that the thread stood still. */

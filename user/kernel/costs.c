@@ -2,6 +2,7 @@
 /* What probes and samples cost on this machine, measured on code of our own; see session.h. */
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "core/stats.h"
@@ -135,14 +136,16 @@ static size_t look_at_samples(volatile struct cozbpf_control *control, uint64_t 
 	uint64_t from = session_now_ns(), now = from, before;
 	size_t n = 0;
 
-	control->sample_seen_ns = from;
+	control->sample_cpu = 1 + (unsigned)sched_getcpu();
 	while (n < COST_PERIODS && now - from < 2 * COST_PERIODS * period_ns) {
 		before = now;
 		now = session_now_ns();
-		if (now - before >= COST_GAP_NS)
-			n = add_gap(looks, n, control, before, now);
+		if (now - before < COST_GAP_NS)
+			continue;
+		n = add_gap(looks, n, control, before, now);
+		control->sample_cpu = 1 + (unsigned)sched_getcpu();
 	}
-	control->sample_seen_ns = 0;
+	control->sample_cpu = 0;
 	return n;
 }
 

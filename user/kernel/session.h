@@ -62,7 +62,7 @@ struct sample_cost {
 };
 
 /*
- * Measures what a sample costs, for 64 periods of a millisecond at most (costs.c). Pauses take it into account from now on, and virtual time is without it where
+ * Measures what a sample costs, for 64 periods, twice that at most, of a millisecond at most (costs.c). Pauses take it into account from now on, and virtual time is without it where
  * @free. 0: it cannot be told.
  */
 struct sample_cost session_measure_samples(struct session *s, bool free);
