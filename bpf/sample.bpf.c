@@ -118,10 +118,13 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 /* The sample met no thread of the target. */
 static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
 {
-	struct cozbpf_cpu *cpu = this_cpu();
+	struct cozbpf_cpu *cpu;
 	__u64 now;
 
-	if (!cpu || !(control.active || control.sample_cpu))
+	if (!control.active && !control.sample_cpu)
+		return;
+	cpu = this_cpu();
+	if (!cpu)
 		return;
 	now = bpf_ktime_get_ns();
 	if (control.sample_cpu == cpu->number) {
@@ -176,9 +179,6 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	}
 	visit_sampled(t, line, now);
 	visit_counters(t, tgid);
-	due = compat_sample_due(ctx);
-	if (due)
-		delay_sample_entry(t, &control, (__s64)(now - due));
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
 	debt = delay_sample(t, &control, line, now, config.min_debt_ns);
@@ -192,6 +192,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
 	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx))) {
+		due = compat_sample_due(ctx);
+		if (due)
+			delay_sample_entry(t, &control, (__s64)(now - due));
 		if (plan_pause(t, 1, now, debt))
 			send_pause(t, task, stats);
 	}

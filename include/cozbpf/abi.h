@@ -195,8 +195,8 @@ struct cozbpf_cpu {
 	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by threads of the target */
 	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
 	__u64 missed_at;        /* when a sample met the outsider that has taken the CPU since left_at; 0: none has */
-	__u64 missed_required;
-	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the CPU */
+	__u64 missed_required;  /* R at the latest such sample */
+	__u64 outsiders_ns;     /* threads of the target waited that long here because outsiders had the CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments, virtually, and up to where it is counted. */
 	__u64 executed_ns, executed_to, executed_paid, executed_before; /* before: in earlier experiments */
 	__u32 executed_epoch;
@@ -312,7 +312,7 @@ struct cozbpf_thread {
 	/* The thread's own CPU's from here on. */
 	__u64 unsampled; /* executed since the last sample, up to run_since */
 	__u32 sampled;   /* executed between the last two samples, ns */
-	__u32 entry;     /* the last sample has kept it from executing before it looked at the clock, ns */
+	__u32 entry;     /* the last sample that asked for a pause has kept it from executing before it looked at the clock, ns */
 	__u32 entries;   /* a running mean of that */
 	__s32 aside;     /* the thread stands still for that much longer than the pause shows (delay_aside()), ns */
 	__u64 carry;     /* slept beyond what was asked */

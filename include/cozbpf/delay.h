@@ -262,13 +262,11 @@ DELAY_INLINE void delay_sample_cost(struct cozbpf_thread *t, struct cozbpf_contr
 	t->run_since = now + x->sample_cost_ns;
 }
 
-/* The length of the pause that the thread owes now, 0 for none; carry is used up first. Longer debts are paid in parts. */
-DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 min_debt)
+/* What the thread owes up to `required` when its carry is used up. */
+DELAY_INLINE __u64 delay_owed(struct cozbpf_thread *t, __u64 required)
 {
-	__u64 required, debt;
+	__u64 debt;
 
-	delay_excuse(t, x);
-	required = DELAY_READ(x->required);
 	if (t->paid >= required)
 		return 0;
 	debt = required - t->paid;
@@ -280,6 +278,16 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x,
 	t->paid += t->carry;
 	debt -= t->carry;
 	t->carry = 0;
+	return debt;
+}
+
+/* The length of the pause that the thread owes now, 0 for none. Longer debts are paid in parts. */
+DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 min_debt)
+{
+	__u64 debt;
+
+	delay_excuse(t, x);
+	debt = delay_owed(t, DELAY_READ(x->required));
 	if (debt < min_debt)
 		return 0;
 	return debt < COZBPF_PAUSE_MAX_NS ? debt : COZBPF_PAUSE_MAX_NS;
@@ -489,15 +497,17 @@ DELAY_INLINE void delay_adopt(struct cozbpf_thread *t, struct cozbpf_control *x)
 /* What has been served up to `now` of the pause that thread `t` is in, or has come out of since it was last looked at, and L does not hold yet. */
 DELAY_INLINE __u64 delay_unsettled(const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
 {
-	__u64 from = DELAY_READ(t->pause_from), end = DELAY_READ(t->pause_end), required = DELAY_READ(x->required),
-	      paid = DELAY_READ(t->paid);
-	__u64 room = required > paid ? required - paid : 0;
+	__u64 end, served, required, paid;
 
-	if (now < end)
-		end = now;
-	if (DELAY_READ(t->pause) != COZBPF_PAUSE_BEGUN || end <= from)
+	if (DELAY_READ(t->pause) != COZBPF_PAUSE_BEGUN)
 		return 0;
-	return end - from < room ? end - from : room;
+	end = now < DELAY_READ(t->pause_end) ? now : DELAY_READ(t->pause_end);
+	served = end > DELAY_READ(t->pause_from) ? end - DELAY_READ(t->pause_from) : 0;
+	required = DELAY_READ(x->required);
+	paid = DELAY_READ(t->paid);
+	if (paid + served > required)
+		return required > paid ? required - paid : 0;
+	return served;
 }
 
 /* Virtual time of a thread that executes, without touching it: the sample program may come in between, hence the second look. */
@@ -510,7 +520,7 @@ DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struc
 	for (int i = 0; i < 3; i++) {
 		from = DELAY_READ(t->run_since);
 		paid = DELAY_READ(t->paid);
-		served = DELAY_READ(t->pause) == COZBPF_PAUSE_BEGUN ? delay_unsettled(t, x, now) : 0;
+		served = delay_unsettled(t, x, now);
 		if (DELAY_READ(t->run_since) == from && DELAY_READ(t->paid) == paid)
 			break;
 	}

@@ -144,22 +144,14 @@ DELAY_INLINE void delay_sample_missed(struct cozbpf_cpu *cpu, const struct cozbp
  */
 DELAY_INLINE void delay_stood_still(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
 {
-	__u64 room, stood = now - missed;
+	__u64 owed, stood = now - missed;
 
 	if (t->paced)
 		return;
 	delay_credit(t, x, missed);
-	room = required > t->paid ? required - t->paid : 0;
-	if (t->carry >= room) {
-		t->carry -= room;
-		t->paid += room;
-		return;
-	}
-	t->paid += t->carry;
-	room -= t->carry;
-	t->carry = 0;
-	if (stood > room)
-		stood = room;
+	owed = delay_owed(t, required);
+	if (stood > owed)
+		stood = owed;
 	t->paid += stood;
 	t->run_since = missed + stood;
 }

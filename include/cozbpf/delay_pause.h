@@ -6,7 +6,7 @@
 #include <cozbpf/delay.h>
 
 /*
- * A sample looks at the clock `late` after it was due. How long it takes until then, and with it the whole of what samples cost, changes with the machine's state by the
+ * A sample that asks for a pause looks at the clock `late` after it was due. How long it takes until then, and with it the whole of what samples cost, changes with the machine's state by the
  * second, where it is a virtual one: hence the running mean. What is far off is something else: the CPU was taken away as the sample fell due.
  */
 DELAY_INLINE void delay_sample_entry(struct cozbpf_thread *t, const struct cozbpf_control *x, __s64 late)

@@ -134,13 +134,13 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 		t->d.paid += t->d.unsampled * s->x.speedup_pct / 100;
 		delay_raise_required(&s->x, t->d.paid);
 	}
-	delay_sample_entry(&t->d, &s->x, (int64_t)s->r->entry_ns);
 	debt = delay_sample(&t->d, &s->x, line, now, s->r->min_debt_ns);
 	delay_executed(&cpu->d, &t->d, &s->x, now);
 	delay_lone(&s->x, &cpu->d, &t->d, !cpu->n_queue, now);
 	sim_trim_window(s, &t->d);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;
+	delay_sample_entry(&t->d, &s->x, (int64_t)s->r->entry_ns);
 	sim_ask(s, cpu, t, true, debt, now);
 }
 

@@ -149,7 +149,7 @@ static size_t look_at_samples(volatile struct cozbpf_control *control, uint64_t 
 	return n;
 }
 
-struct sample_cost session_measure_samples(struct session *s, bool free)
+struct sample_cost session_measure_samples(struct session *s, bool sample_free)
 {
 	struct cozbpf_control *control = &s->bpf->bss->control;
 	double whole[COST_PERIODS], entry[COST_PERIODS], early[COST_PERIODS];
@@ -174,6 +174,6 @@ struct sample_cost session_measure_samples(struct session *s, bool free)
 	control->sample_cost_ns = ret.whole_ns;
 	control->sample_entry_ns = (uint32_t)ret.entry_ns;
 	control->sample_early_ns = (int64_t)select_kth(early, n, n / 2);
-	control->sample_free = free;
+	control->sample_free = sample_free;
 	return ret;
 }

@@ -62,10 +62,10 @@ struct sample_cost {
 };
 
 /*
- * Measures what a sample costs, for 64 periods, twice that at most, of a millisecond at most (costs.c). Pauses take it into account from now on, and virtual time is without it where
- * @free. 0: it cannot be told.
+ * Measures what a sample costs, for 64 to 128 periods of a millisecond at most (costs.c). Pauses take it into account from now on, and virtual time is without it
+ * where @sample_free. 0: it cannot be told, where others have the CPU.
  */
-struct sample_cost session_measure_samples(struct session *s, bool free);
+struct sample_cost session_measure_samples(struct session *s, bool sample_free);
 
 /* A place whose visits count for a point. Several may serve one point. */
 struct point_probe {
