@@ -73,14 +73,14 @@ def take_text(path):
     return text
 
 
-def profile(options, case, iters_per_ms, speedups, nth):
-    """The @nth profile of @case for all of @speedups: as long for the baselines as for all other cells together."""
+def profile(options, case, iters_per_ms, speedups, name, more=()):
+    """A profile of @case for all of @speedups: as long for the baselines as for all other cells together. --keep keeps it under @name."""
     seconds = 2 * options.seconds_per_cell * len(speedups)
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
         command = [options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
-        command += ["--fixed-line", case.line(), "--fixed-speedup", wanted, *options.extra, "--", case.binary]
+        command += ["--fixed-line", case.line(), "--fixed-speedup", wanted, *options.extra, *more, "--", case.binary]
         command += arguments(case, iters_per_ms, seconds + 2)
         result, text, again = machine.run_quiet(command, 3 * seconds + 60, lambda: take_text(out), options.tries)
         if result.status or result.timed_out or not text:
@@ -89,7 +89,7 @@ def profile(options, case, iters_per_ms, speedups, nth):
         report = machine.run([options.cozbpf, "report", "--json", out], 120)
         if options.keep:
             Path(options.keep).mkdir(parents=True, exist_ok=True)
-            (Path(options.keep) / f"{case.name}-{nth}.coz").write_text(text)
+            (Path(options.keep) / f"{case.name}-{name}.coz").write_text(text)
     if report.status:
         raise ProfileError(f"cozbpf report: {last_words(report)}")
     return {"cells": predictions(json.loads(report.stdout), case.line()), "others": result.others, "redone": again}
@@ -98,7 +98,7 @@ def profile(options, case, iters_per_ms, speedups, nth):
 def measure_case(options, case, iters_per_ms, speedups):
     """Everything about one case, as it goes to --json."""
     actual = Actual(case, iters_per_ms, options.seconds_per_cell / options.repeats, speedups)
-    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": [], "coz": None}
+    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": [], "uprobe": None, "coz": None}
     for nth in range(options.profiles):
         while len(actual.rounds) < round(options.repeats * (nth + 1) / (options.profiles + 1)):
             actual.measure_round()
@@ -106,6 +106,11 @@ def measure_case(options, case, iters_per_ms, speedups):
             record["profiles"].append(profile(options, case, iters_per_ms, speedups, nth))
         except ProfileError as error:
             record["errors"].append(str(error))
+    if options.uprobe:
+        try:
+            record["uprobe"] = profile(options, case, iters_per_ms, speedups, "uprobe", ["--sync=uprobe"])
+        except ProfileError as error:
+            record["errors"].append(f"--sync=uprobe: {error}")
     if options.coz:
         record["coz"] = coz.measure(case, iters_per_ms, options.seconds_per_cell, speedups)
     while len(actual.rounds) < options.repeats:
@@ -119,6 +124,7 @@ def cell(case, actual, record, found, s):
     ours = found.get(s, {})
     truth, predicted, interval = actual.median(s), ours.get("predicted"), ours.get("interval")
     theirs = record["coz"]["predicted"].get(s) if record["coz"] else None
+    probed = record["uprobe"]["cells"].get(s, {}).get("predicted") if record["uprobe"] else None
     return {
         "case": case.name,
         "s": s,
@@ -130,6 +136,8 @@ def cell(case, actual, record, found, s):
         "error": None if predicted is None else predicted - truth,
         "interval": interval,
         "covered": None if not interval else interval[0] <= truth <= interval[1],
+        "uprobe": probed,
+        "uprobe_error": None if probed is None else probed - truth,
         "coz": theirs,
         "coz_error": None if theirs is None else theirs - truth,
     }
@@ -171,6 +179,7 @@ def parse(argv):
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
     parser.add_argument("--ci", action="store_true", help="short form with tolerances; s = 50 and 100, no Coz")
     parser.add_argument("--profiles", type=int, default=1, help="profiles of each case, each as long (default 1)")
+    parser.add_argument("--uprobe", action="store_true", help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
     parser.add_argument("--tries", type=int, default=2, help="times that a profile is taken when others disturb it (default 2)")
     parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")

@@ -8,7 +8,7 @@ import statistics
 
 FOOT = """
 All figures in percent; errors and `±` in points. Actual: program speedup with the line really made faster and no profiler, median over rounds, `±` its standard
-error. Interval: cozbpf's 95 % confidence interval. Covered: whether it held the actual figure. Coz: Debian's coz-profiler 0.2.2, same line, same time per cell.
+error. Interval: cozbpf's 95 % confidence interval. Covered: whether it held the actual figure. uprobe: one profile with `--sync=uprobe`. Coz: Debian's coz-profiler 0.2.2, same line, same time per cell.
 """
 
 
@@ -39,6 +39,7 @@ def row(cells):
         " ".join(signed(c["error"]) for c in cells),
         interval,
         told,
+        signed(first.get("uprobe_error")),
         percent(first["coz"]),
         signed(first["coz_error"]),
     )
@@ -56,7 +57,7 @@ def sign(cells):
 
 def summary_of(name, cells, key):
     """Mean absolute error, median, worst cell of the figures under @key."""
-    known = [c for c in cells if c[key] is not None]
+    known = [c for c in cells if c.get(key) is not None]
     if not known:
         return f"- {name}: no figures."
     errors = sorted(abs(c[key]) for c in known)
@@ -100,7 +101,8 @@ def notes(record):
     found += [f"cozbpf gave no figures: {error}" for error in record["errors"]]
     if record["actual"]["disturbed"]:
         found.append(f"{record['actual']['disturbed']} of {len(record['actual']['rounds'])} rounds of real runs were disturbed by others")
-    for name, run in [("cozbpf", profile) for profile in record["profiles"]] + [("Coz", record["coz"])]:
+    runs = [("cozbpf", profile) for profile in record["profiles"]] + [("--sync=uprobe", record["uprobe"]), ("Coz", record["coz"])]
+    for name, run in runs:
         if run and run["others"] > 0.1:
             found.append(f"others took {100 * run['others']:.0f} % of the CPU during {name}'s runs")
     if record["coz"] and record["coz"]["failures"]:
@@ -121,7 +123,7 @@ class Accuracy:
     def head(self, iters_per_ms):
         o = self.options
         self._say(f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs, {o.profiles} profiles of each case.\n")
-        self._say("| case | s | actual | predicted | error | interval | covered | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|")
+        self._say("| case | s | actual | predicted | error | interval | covered | uprobe error | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|---|")
 
     def rows(self, record):
         for s in dict.fromkeys(c["s"] for c in record["cells"]):
@@ -132,7 +134,8 @@ class Accuracy:
         cells = [c for c in all_cells if not c["sign_only"]]
         once = list({(c["case"], c["s"]): c for c in cells}.values())  # Coz has one figure where there are several profiles
         ours, theirs = summary_of("cozbpf", cells, "error"), summary_of("Coz", once, "coz_error")
-        self._say("\n" + "\n".join([ours, coverage(cells), theirs, against_coz(once)]) + sign(all_cells))
+        probed = [summary_of("cozbpf --sync=uprobe", once, "uprobe_error")] if self.options.uprobe else []
+        self._say("\n" + "\n".join([ours, coverage(cells), *probed, theirs, against_coz(once)]) + sign(all_cells))
         remarks = [f"- {record['case']}: {text}." for record in records for text in notes(record)]
         if remarks:
             self._say("\nRemarks:\n\n" + "\n".join(remarks))
