@@ -37,7 +37,7 @@ static __always_inline void send_pause(struct cozbpf_thread *t, struct task_stru
 	}
 }
 
-static __always_inline void count_line(__u32 line, __u64 now)
+static __always_inline void count_line(__u32 line)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
@@ -46,8 +46,6 @@ static __always_inline void count_line(__u32 line, __u64 now)
 	__sync_fetch_and_add(&count->all, 1);
 	if (!DELAY_READ(control.active) || !control.speedup_pct)
 		__sync_fetch_and_add(&count->free, 1);
-	if (control.active && line == control.line && now > control.counted_ns)
-		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
 		__sync_val_compare_and_swap(&control.picked, 0, line);
 }
@@ -60,21 +58,32 @@ static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line
 		count_visits(t, (__u32)count->point - 1, n);
 }
 
-/*
- * Lines that are progress points are visited by being executed. As in the thread's window (delay_ring_push()) half of the time executed between two samples
- * belongs to the one, half to the other: samples themselves come sooner after pauses.
- */
-static __always_inline void visit_sampled(struct cozbpf_thread *t, __u32 line, __u64 now)
+/* The time has come from which visits are counted, which is virtual. */
+static __always_inline bool visits_count(__u64 now)
 {
+	return DELAY_READ(control.active) && now > control.counted_ns + DELAY_READ(control.required);
+}
+
+/*
+ * What the selected line executes, and lines that are progress points, which are visited by being executed. As in the thread's window (delay_ring_push())
+ * half of the time executed between two samples belongs to the one, half to the other: samples themselves come sooner after pauses.
+ */
+static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, __u64 now)
+{
+	__u32 before = 0;
 	__u64 half;
 
+	delay_credit(t, &control, now);
+	half = t->unsampled / 2;
+	if (t->ring_used)
+		before = t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line;
+	if (visits_count(now))
+		__sync_fetch_and_add(&control.selected_ns, half * ((line == control.line) + (before == control.line)));
 	if (!control.sampled)
 		return;
-	delay_credit(t, &control, now);
-	half = t->unsampled / 2 / COZBPF_SAMPLED_UNIT_NS;
-	visit_line(t, line, half);
+	visit_line(t, line, half / COZBPF_SAMPLED_UNIT_NS);
 	if (t->ring_used)
-		visit_line(t, t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line, half);
+		visit_line(t, before, half / COZBPF_SAMPLED_UNIT_NS);
 }
 
 struct counter_look {
@@ -175,9 +184,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(line, now);
+		count_line(line);
 	}
-	visit_sampled(t, line, now);
+	share_executed(t, line, now);
 	visit_counters(t, tgid);
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);

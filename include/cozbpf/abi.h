@@ -250,10 +250,10 @@ struct cozbpf_control {
 	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
 	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
-	__u64 selected_samples;                       /* samples of the selected line in this experiment; reset by the loader */
-	__u64 sampled;                                /* the loader's: lines are progress points */
-	__u64 counters;                               /* the loader's: there are counters to be looked at */
-	__s64 sample_early_ns;                        /* the thread stops that much before the sample is due */
+	__u64 selected_ns;                   /* executed by the selected line in this experiment, while visits count; reset by the loader */
+	__u64 sampled;                       /* the loader's: lines are progress points */
+	__u64 counters;                      /* the loader's: there are counters to be looked at */
+	__s64 sample_early_ns;               /* the thread stops that much before the sample is due */
 	__u64 sample_cpu;                    /* the loader's: the CPU, from 1, on which it measures what samples cost; 0: it does not */
 	__u64 sample_due_ns, sample_seen_ns; /* when the last one there was due, and when it looked at the clock */
 } __attribute__((aligned(64)));

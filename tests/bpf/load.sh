@@ -9,7 +9,7 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 2800 40000
+on_sample 2800 45000
 on_deliver 120 200
 on_switch 1250 8000
 on_waking 850 5000

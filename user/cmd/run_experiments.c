@@ -207,6 +207,7 @@ static void close_experiment(struct runner *r)
 	x.elapsed_ns = elapsed;
 	x.start_ns = snap.opened_ns - r->started_ns;
 	x.selected_samples = snap.selected_samples;
+	x.selected_ns = snap.selected_ns;
 	x.fixed = r->fixed_line != 0;
 	x.run = r->run;
 	fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, &x);

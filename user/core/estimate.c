@@ -178,9 +178,9 @@ static int fill_points(struct estimate_line *l, const struct group *g)
 	l->n_points = g->n_cells - 1;
 	for (size_t i = 1; i < g->n_cells; i++) {
 		const struct cell *c = &g->cells[i];
-		double raw = 1 - c->period / g->cells[0].period;
+		double raw = 1 - c->raw_period / g->cells[0].raw_period;
 
-		y[i] = g->phase * raw;
+		y[i] = g->phase * (1 - c->period / g->cells[0].period);
 		l->points[i - 1] = (struct estimate_point){.line_speedup = c->speedup,
 		    .program_speedup = y[i],
 		    .raw_program_speedup = raw,

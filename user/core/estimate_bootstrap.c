@@ -106,13 +106,15 @@ static int pool_cell(struct pool *p, const struct cell *c)
 		double t = c->obs[i].exposure, e = (c->obs[i].time - c->period * c->obs[i].count) * (c->exposure / c->time);
 		double left = 1 - leverage(c, &c->obs[i]);
 
+		if (c->obs[i].widen > 0)
+			e *= c->obs[i].widen;
 		/* Where spans count, an experiment without one has neither time nor count. */
 		if (t > 0 && left > 0)
 			pool_add(p, e / sqrt(t * left));
 		else
 			pool_add(p, 0);
 	}
-	p->df = c->effective_n - 1;
+	p->df = c->effective_n - 1 - (c->obs[0].widen > 0);
 	if (c->is_weighted)
 		p->variance = weighted_variance(p, c);
 	return 0;

@@ -167,6 +167,7 @@ static int add_experiment(struct observations *o, const struct profile *p, size_
 	    .fixed = x->fixed,
 	    .duration = (double)x->duration_ns,
 	    .samples = (double)x->selected_samples,
+	    .line_time = (double)x->selected_ns,
 	    .sampled = (double)x->duration_ns,
 	    .weight = 1};
 	size_t first = o->n;
@@ -320,6 +321,7 @@ void observations_choose_period(struct observation *obs, size_t n, enum estimate
 		obs[i].exposure = obs[i].time;
 		if (is_latency_point(obs[i].point))
 			obs[i].time = obs[i].in_flight;
+		obs[i].raw_time = obs[i].time;
 	}
 }
 
@@ -344,13 +346,14 @@ static void weigh_cell(struct cell *c)
 
 static bool sum_cell(const struct group *g, struct cell *c)
 {
-	double weighted = 0, squares = 0;
+	double weighted = 0, squares = 0, raw_time = 0;
 
 	c->speedup = c->obs[0].permille / 1000.0;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct observation *o = &c->obs[i];
 
 		c->time += o->weight * o->time;
+		raw_time += o->weight * o->raw_time;
 		c->count += o->weight * o->count;
 		c->exposure += o->weight * o->exposure;
 		c->visits += o->visits;
@@ -359,6 +362,7 @@ static bool sum_cell(const struct group *g, struct cell *c)
 		c->is_weighted |= o->weight != 1;
 	}
 	c->period = c->time / c->count;
+	c->raw_period = raw_time / c->count;
 	c->effective_n = (double)c->n;
 	c->effective_time = c->exposure;
 	if (c->is_weighted)
@@ -431,6 +435,8 @@ int group_init(
 	if (collect(g, own, n, b))
 		return -ENOMEM;
 	observations_choose_period(g->obs, g->n, period);
+	if (g->is_fixed && !g->is_latency && !g->end_to_end)
+		observations_control(g->obs, g->n);
 	for (size_t i = 0; i < g->n; i = end) {
 		struct cell c = {.obs = &g->obs[i]};
 

@@ -24,12 +24,15 @@ struct observation {
 	double span, span_delta; /* 0 where not known */
 	double visits;           /* bursts where known */
 	double samples;          /* of the group's line */
+	double line_time;        /* executed by the line while visits counted */
 	double sampled;          /* time in which they were counted */
 	double time,
 	    count; /* what the period is made of: duration and delta, span and span_delta, or requests in flight x time and arrivals */
 	double exposure;  /* what the variance of time - period x count is in proportion to: time; of a latency, the duration */
 	double in_flight; /* requests in flight x duration */
 	double weight;    /* in its cell; 1 but for baselines that several lines share */
+	double raw_time;  /* time, as it was before observations_control() */
+	double widen;     /* what its residual is to be multiplied by for what observations_control() fitted; 0: it did not */
 	const struct point_record *record;
 };
 
@@ -47,6 +50,7 @@ struct cell {
 	double time, count, exposure; /* weighted sums */
 	double visits;                /* not weighted */
 	double period;                /* time / count */
+	double raw_period;            /* as it was before observations_control() */
 	bool is_weighted;             /* not all weights are 1 */
 	/* As many observations of weight 1, and of as much time together, would have the same scatter. Without weights they are what is there. */
 	double effective_n, effective_time;
@@ -122,6 +126,9 @@ int observations_by_point(const void *a, const void *b); /* for qsort() of struc
 int observations_level_runs(struct observations *o, size_t n_runs);
 /* Fills time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */
 void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
+
+/* estimate_control.c. Takes out of the @n observations' times, which are by speedup, what they have because the line ran more in some experiments than in others. */
+void observations_control(struct observation *obs, size_t n);
 
 /* @o and @p must stay. 0 or -ENOMEM. */
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);

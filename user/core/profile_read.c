@@ -183,9 +183,9 @@ static bool add_experiment(struct reader *r, const struct line *l)
 	r->in_experiment = false;
 	if (!selected || !field_fraction(l, "speedup", &x.speedup) || !field_u64(l, "duration", MAX_NS, &x.duration_ns))
 		return false;
-	if (!field_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) || !field_own(l, "elapsed", MAX_NS, &x.elapsed_ns) ||
-	    !field_own(l, "start", MAX_NS, &x.start_ns) || !field_own(l, "fixed", 1, &fixed) ||
-	    !field_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
+	if (!field_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) || !field_own(l, "selected-time", MAX_NS, &x.selected_ns) ||
+	    !field_own(l, "elapsed", MAX_NS, &x.elapsed_ns) || !field_own(l, "start", MAX_NS, &x.start_ns) ||
+	    !field_own(l, "fixed", 1, &fixed) || !field_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
 		return false;
 	x.fixed = fixed;
 	if (!has_good_lines(r, l, &x)) {
