@@ -37,7 +37,13 @@ static __always_inline void send_pause(struct cozbpf_thread *t, struct task_stru
 	}
 }
 
-static __always_inline void count_line(__u32 line)
+/* The time has come from which visits are counted, which is virtual. */
+static __always_inline bool visits_count(__u64 now)
+{
+	return DELAY_READ(control.active) && now > control.counted_ns + DELAY_READ(control.required);
+}
+
+static __always_inline void count_line(__u32 line, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
@@ -46,6 +52,8 @@ static __always_inline void count_line(__u32 line)
 	__sync_fetch_and_add(&count->all, 1);
 	if (!DELAY_READ(control.active) || !control.speedup_pct)
 		__sync_fetch_and_add(&count->free, 1);
+	if (line == control.line && visits_count(now))
+		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
 		__sync_val_compare_and_swap(&control.picked, 0, line);
 }
@@ -58,27 +66,25 @@ static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line
 		count_visits(t, (__u32)count->point - 1, n);
 }
 
-/* The time has come from which visits are counted, which is virtual. */
-static __always_inline bool visits_count(__u64 now)
-{
-	return DELAY_READ(control.active) && now > control.counted_ns + DELAY_READ(control.required);
-}
-
 /*
- * What the selected line executes, and lines that are progress points, which are visited by being executed. As in the thread's window (delay_ring_push())
- * half of the time executed between two samples belongs to the one, half to the other: samples themselves come sooner after pauses.
+ * What lines have executed, for the selected one and for those that are progress points, which are visited by being executed. As in the thread's window
+ * (delay_ring_push()) half of the time executed between two samples belongs to the one, half to the other: samples themselves come sooner after pauses. To
+ * the selected line a thread's first sample is a whole period, or threads that die before their second one would hardly count.
  */
 static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, __u64 now)
 {
 	__u32 before = 0;
-	__u64 half;
+	__u64 half, whole;
 
 	delay_credit(t, &control, now);
-	half = t->unsampled / 2;
+	whole = t->unsampled;
+	half = whole / 2;
 	if (t->ring_used)
 		before = t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line;
-	if (visits_count(now))
-		__sync_fetch_and_add(&control.selected_ns, half * ((line == control.line) + (before == control.line)));
+	else if (whole < control.period_ns)
+		whole = control.period_ns;
+	if ((line == control.line || before == control.line) && visits_count(now))
+		__sync_fetch_and_add(&control.selected_ns, line == before || !t->ring_used ? whole : half);
 	if (!control.sampled)
 		return;
 	visit_line(t, line, half / COZBPF_SAMPLED_UNIT_NS);
@@ -184,7 +190,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(line);
+		count_line(line, now);
 	}
 	share_executed(t, line, now);
 	visit_counters(t, tgid);

@@ -250,7 +250,8 @@ struct cozbpf_control {
 	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
 	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
-	__u64 selected_ns;                   /* executed by the selected line in this experiment, while visits count; reset by the loader */
+	/* Reset by the loader: samples of the selected line while visits count in this experiment, and what it executed. */
+	__u64 selected_samples, selected_ns;
 	__u64 sampled;                       /* the loader's: lines are progress points */
 	__u64 counters;                      /* the loader's: there are counters to be looked at */
 	__s64 sample_early_ns;               /* the thread stops that much before the sample is due */

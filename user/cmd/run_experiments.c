@@ -207,8 +207,9 @@ static void close_experiment(struct runner *r)
 	x.elapsed_ns = elapsed;
 	x.start_ns = snap.opened_ns - r->started_ns;
 	x.selected_samples = snap.selected_samples;
-	x.selected_ns = snap.selected_ns;
 	x.fixed = r->fixed_line != 0;
+	x.selected_ns = snap.selected_ns;
+	x.has_selected_ns = x.fixed;
 	x.run = r->run;
 	fill_points(r, x.duration_ns, snap.closed_ns - snap.opened_ns, &x);
 	fit_to_cpus(r, &snap, &x);

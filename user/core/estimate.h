@@ -48,8 +48,9 @@ struct estimate_options {
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. What could not be estimated is NaN. */
 struct estimate_point {
 	double line_speedup;
-	double program_speedup;     /* phase-corrected (3.4.4) */
-	double raw_program_speedup; /* 1 - p_s / p_0 */
+	double
+	    program_speedup; /* phase-corrected (3.4.4); of a line that was named: at the common share of the line (estimate_control.c) */
+	double raw_program_speedup; /* 1 - p_s / p_0, of what was measured */
 	double ci_lo, ci_hi;        /* 95 % of program_speedup */
 	uint64_t experiments, visits;
 };

@@ -17,6 +17,7 @@
  *    quantile to the normal one, with Satterthwaite's degrees of freedom for a sum of cells of different spread.
  * Baselines that several lines share have weights: each residual is drawn together with its own weight, for baselines of other phases have large
  * residuals and small weights. Where they are more than MANY their sum is drawn as a normal number, which it then is.
+ * Where periods were brought to a common time of the line per visit (estimate_control.c) its error is drawn once for all cells.
  * What the experiments cannot tell is by how much the method itself errs: METHOD_ERROR is added, as the square root of the sum of squares.
  * Without that, and with all of this, it is 92 to 99; the table is in the head of tests/unit/test_intervals.c. Experiments have to be in random order: then
  * a machine whose speed wanders is noise like any other.
@@ -106,15 +107,13 @@ static int pool_cell(struct pool *p, const struct cell *c)
 		double t = c->obs[i].exposure, e = (c->obs[i].time - c->period * c->obs[i].count) * (c->exposure / c->time);
 		double left = 1 - leverage(c, &c->obs[i]);
 
-		if (c->obs[i].widen > 0)
-			e *= c->obs[i].widen;
 		/* Where spans count, an experiment without one has neither time nor count. */
 		if (t > 0 && left > 0)
-			pool_add(p, e / sqrt(t * left));
+			pool_add(p, e * c->obs[i].widen / sqrt(t * left));
 		else
 			pool_add(p, 0);
 	}
-	p->df = c->effective_n - 1 - (c->obs[0].widen > 0);
+	p->df = c->effective_n - 1;
 	if (c->is_weighted)
 		p->variance = weighted_variance(p, c);
 	return 0;
@@ -283,6 +282,14 @@ static double draw_error(const struct bootstrap *b, size_t cell, struct rng *rng
 	return sum / c->exposure;
 }
 
+/* A replicate of the cell's period, where the line's time per visit is @off from what it was taken to be. */
+static double draw_period(const struct bootstrap *b, size_t cell, double off, struct rng *rng)
+{
+	const struct cell *c = &b->g->cells[cell];
+
+	return c->period * exp(draw_error(b, cell, rng)) + off * control_slope(&b->g->control, c->speedup);
+}
+
 /* A replicate of the phase factor; its baselines are drawn apart from those of the period, whose errors have other causes. */
 static double draw_phase(const struct bootstrap *b, struct rng *rng)
 {
@@ -306,11 +313,11 @@ static void replicate(struct bootstrap *b, size_t index, struct rng *rng)
 {
 	const struct group *g = b->g;
 	size_t n = g->n_cells;
-	double baseline = g->cells[0].period * exp(draw_error(b, 0, rng));
-	double phase = draw_phase(b, rng);
+	double off = g->control.x_error > 0 ? g->control.x_error * draw_normal(rng) : 0;
+	double baseline = draw_period(b, 0, off, rng), phase = draw_phase(b, rng);
 
 	for (size_t i = 1; i < n; i++) {
-		b->y[i] = phase * (1 - g->cells[i].period * exp(draw_error(b, i, rng)) / baseline);
+		b->y[i] = phase * (1 - draw_period(b, i, off, rng) / baseline);
 		b->replicates[(i - 1) * b->n + index] = b->y[i];
 	}
 	b->replicates[(n - 1) * b->n + index] = regression_slope(g, b->weights, b->y);

@@ -167,9 +167,10 @@ static int add_experiment(struct observations *o, const struct profile *p, size_
 	    .fixed = x->fixed,
 	    .duration = (double)x->duration_ns,
 	    .samples = (double)x->selected_samples,
-	    .line_time = (double)x->selected_ns,
+	    .line_time = x->has_selected_ns ? (double)x->selected_ns : -1,
 	    .sampled = (double)x->duration_ns,
-	    .weight = 1};
+	    .weight = 1,
+	    .widen = 1};
 	size_t first = o->n;
 
 	/* No time tells nothing; no point at all is a record that was cut off. */
@@ -436,7 +437,7 @@ int group_init(
 		return -ENOMEM;
 	observations_choose_period(g->obs, g->n, period);
 	if (g->is_fixed && !g->is_latency && !g->end_to_end)
-		observations_control(g->obs, g->n);
+		observations_control(g->obs, g->n, &g->control);
 	for (size_t i = 0; i < g->n; i = end) {
 		struct cell c = {.obs = &g->obs[i]};
 

@@ -24,7 +24,7 @@ struct observation {
 	double span, span_delta; /* 0 where not known */
 	double visits;           /* bursts where known */
 	double samples;          /* of the group's line */
-	double line_time;        /* executed by the line while visits counted */
+	double line_time;        /* executed by the line while visits counted; below 0: not known */
 	double sampled;          /* time in which they were counted */
 	double time,
 	    count; /* what the period is made of: duration and delta, span and span_delta, or requests in flight x time and arrivals */
@@ -32,7 +32,7 @@ struct observation {
 	double in_flight; /* requests in flight x duration */
 	double weight;    /* in its cell; 1 but for baselines that several lines share */
 	double raw_time;  /* time, as it was before observations_control() */
-	double widen;     /* what its residual is to be multiplied by for what observations_control() fitted; 0: it did not */
+	double widen;     /* what its residual is to be multiplied by, for what observations_control() fitted */
 	const struct point_record *record;
 };
 
@@ -40,6 +40,12 @@ struct observations {
 	struct observation *items; /* sorted by line, point, fixed, permille, index */
 	size_t n;
 	struct names lines, points;
+};
+
+/* By how much periods follow the time that the line has per visit; all 0 where they were left as they are. */
+struct control {
+	double x, x_error; /* the mean of that time, and its standard error */
+	double b0, b1;     /* a period has b0 + b1 s for each unit of it, s being the speedup */
 };
 
 /* One line speedup of a group. */
@@ -72,6 +78,7 @@ struct group {
 	uint64_t baselines; /* obs of speedup 0, enough visits or not */
 	double phase;       /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
+	struct control control;
 	bool has_phase;
 	double phase_rate;      /* the line's samples per ns in its baselines */
 	double phase_unclamped; /* the factor before it was held to 1 */
@@ -124,11 +131,15 @@ void observations_deinit(struct observations *o);
 int observations_by_point(const void *a, const void *b); /* for qsort() of struct observation: by point, then in the order of time */
 /* estimate_runs.c. Brings the times of runs that differ in speed to one level, for ratios between them. 0 or -ENOMEM. */
 int observations_level_runs(struct observations *o, size_t n_runs);
-/* Fills time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */
+/* Fills time, raw_time, count and exposure of the @n observations of one point, which are by speedup: the same kind for all of them. */
 void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 
-/* estimate_control.c. Takes out of the @n observations' times, which are by speedup, what they have because the line ran more in some experiments than in others. */
-void observations_control(struct observation *obs, size_t n);
+/*
+ * estimate_control.c. Takes out of the times of the @n observations, which are by speedup, what they have because the line ran more in some experiments than in
+ * others; sets raw_time's successors time and exposure, and widen. @ret: all 0 where that does not serve.
+ */
+void observations_control(struct observation *obs, size_t n, struct control *ret);
+double control_slope(const struct control *c, double speedup);
 
 /* @o and @p must stay. 0 or -ENOMEM. */
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);

@@ -131,6 +131,7 @@ static void apply(struct observation *const *at_point, size_t n, const struct le
 		}
 		x->duration *= factor;
 		x->span *= factor;
+		x->line_time *= factor;
 	}
 }
 

@@ -87,7 +87,8 @@ int profile_write_experiment(FILE *out, const struct experiment_record *x)
 	profile_write_text(out, "selected", x->selected);
 	write_speedup(out, x->speedup);
 	fprintf(out, "\tduration=%" PRIu64 "\tselected-samples=%" PRIu64, x->duration_ns, x->selected_samples);
-	profile_write_own(out, "selected-time", x->selected_ns);
+	if (x->has_selected_ns)
+		fprintf(out, "\tselected-time=%" PRIu64, x->selected_ns);
 	profile_write_own(out, "elapsed", x->elapsed_ns);
 	profile_write_own(out, "start", x->start_ns);
 	profile_write_own(out, "fixed", x->fixed);

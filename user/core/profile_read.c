@@ -188,6 +188,7 @@ static bool add_experiment(struct reader *r, const struct line *l)
 	    !field_own(l, "fixed", 1, &fixed) || !field_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
 		return false;
 	x.fixed = fixed;
+	x.has_selected_ns = field_find(l, "selected-time");
 	if (!has_good_lines(r, l, &x)) {
 		free(x.lines);
 		return false;

@@ -386,6 +386,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->bucket_shift = o->shift;
 	required = c->required;
 	c->required = 0;
+	c->selected_samples = 0;
 	c->selected_ns = 0;
 	s->samples_at_open = c->samples;
 	s->deep_debt_at_open = c->deep_debt;
@@ -408,8 +409,8 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
 	ret->opened_ns = c->opened_ns;
 	ret->counted_ns = c->counted_ns;
+	ret->selected_samples = c->selected_samples;
 	ret->selected_ns = c->selected_ns;
-	ret->selected_samples = (c->selected_ns + c->period_ns / 2) / c->period_ns;
 	ret->samples = c->samples - s->samples_at_open;
 	ret->deep_debt = c->deep_debt - s->deep_debt_at_open;
 	session_cpu_use(s, &ret->use);

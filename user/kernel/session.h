@@ -152,9 +152,9 @@ struct cpu_use {
 
 struct snapshot {
 	uint64_t opened_ns, counted_ns, closed_ns;
-	uint64_t required_ns;        /* R at the close; virtual duration = closed - counted - required */
-	uint64_t selected_ns;        /* executed by the selected line while visits counted */
-	uint64_t selected_samples;   /* as many have that much time between them: the first ones after pauses come sooner */
+	uint64_t required_ns; /* R at the close; virtual duration = closed - counted - required */
+	uint64_t selected_samples;
+	uint64_t selected_ns;        /* executed by the selected line */
 	uint64_t samples, deep_debt; /* of this experiment */
 	struct cpu_use use;          /* likewise */
 };

@@ -115,7 +115,7 @@ static void write_figures(struct json *j, const struct latency_figures *f)
 	json_close(j, ']');
 }
 
-/* [line speedup, program speedup, its interval's ends, without phase correction, experiments, visits] */
+/* [line speedup, program speedup, its interval's ends, as measured, experiments, visits] */
 static void write_points(struct json *j, const struct estimate_line *l)
 {
 	json_key(j, "points");
