@@ -80,7 +80,7 @@ struct fit {
 	double trend, trend_squares; /* sums over cells of count x (x - X) x (s - mean s), and count x (s - mean s)^2 */
 };
 
-static void fit_cell(struct fit *f, const struct observation *obs, size_t n, const struct sums *all)
+static void fit_cell(struct fit *f, const struct observation *obs, size_t n, const struct sums *all, double x)
 {
 	struct sums c = sums_of(obs, n);
 	double s = obs[0].permille / 1000.0, off = s - all->speedup / all->count;
@@ -88,7 +88,7 @@ static void fit_cell(struct fit *f, const struct observation *obs, size_t n, con
 	if (!(c.count > 0))
 		return;
 	f->df += c.n - 1;
-	f->trend += (c.line - all->line / all->count * c.count) * off;
+	f->trend += (c.line - x * c.count) * off;
 	f->trend_squares += c.count * off * off;
 	for (size_t i = 0; i < n; i++) {
 		double t = obs[i].time, u = line_of(&obs[i]) - c.line / c.count * obs[i].count, e = t - c.time / c.count * obs[i].count;
@@ -133,7 +133,7 @@ double control_slope(const struct control *c, double speedup)
 }
 
 /* The standard error of X, from how far the means of batches of neighbouring experiments lie from it. */
-static double error_of_x(const struct observation *obs, size_t n, const struct sums *all)
+static double error_of_x(const struct observation *obs, size_t n, const struct sums *all, double x)
 {
 	size_t batches = (size_t)fmin(fmax(sqrt(all->n), 2), MAX_BATCHES);
 	double off[MAX_BATCHES] = {0}, squares = 0;
@@ -146,7 +146,7 @@ static double error_of_x(const struct observation *obs, size_t n, const struct s
 	for (size_t i = 0; i < n; i++)
 		if (takes_part(&obs[i]))
 			off[(uint64_t)(obs[i].index - first) * batches / ((uint64_t)last - first + 1)] +=
-			    line_of(&obs[i]) - all->line / all->count * obs[i].count;
+			    line_of(&obs[i]) - x * obs[i].count;
 	for (size_t i = 0; i < batches; i++)
 		squares += off[i] * off[i];
 	return student_975((double)batches - 1) / NORMAL_975 * sqrt(squares * (double)batches / ((double)batches - 1)) / all->count;
@@ -194,7 +194,7 @@ static bool is_straight(const struct control *k, const struct observation *obs, 
 void observations_control(struct observation *obs, size_t n, struct control *ret)
 {
 	struct sums all = sums_of(obs, n);
-	struct control k = {.x = all.line / all.count};
+	struct control k = {0};
 	struct fit f = {0};
 
 	*ret = (struct control){0};
@@ -203,13 +203,14 @@ void observations_control(struct observation *obs, size_t n, struct control *ret
 			return; /* of some it is not known */
 	if (!(all.count > 0 && all.line > 0))
 		return;
+	k.x = all.line / all.count;
 	for (size_t first = 0, end; first < n; first = end) {
 		end = cell_end(obs, n, first);
-		fit_cell(&f, &obs[first], end - first, &all);
+		fit_cell(&f, &obs[first], end - first, &all, k.x);
 	}
 	if (f.df < MIN_DF || has_trend(&f) || !solve(&f, &k) || !is_straight(&k, obs, n))
 		return;
-	k.x_error = error_of_x(obs, n, &all);
+	k.x_error = error_of_x(obs, n, &all, k.x);
 	apply(&k, &f, obs, n);
 	*ret = k;
 }

@@ -136,7 +136,7 @@ void observations_choose_period(struct observation *obs, size_t n, enum estimate
 
 /*
  * estimate_control.c. Takes out of the times of the @n observations, which are by speedup, what they have because the line ran more in some experiments than in
- * others; sets raw_time's successors time and exposure, and widen. @ret: all 0 where that does not serve.
+ * others: changes time and exposure, sets widen. @ret: all 0 where that does not serve and nothing was changed.
  */
 void observations_control(struct observation *obs, size_t n, struct control *ret);
 double control_slope(const struct control *c, double speedup);
