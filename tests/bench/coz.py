@@ -12,6 +12,7 @@ from cases import BUILD, SPEEDUPS, WORKLOADS, arguments
 
 CFLAGS = ("-O1", "-gdwarf-3", "-gstrict-dwarf", "-fno-omit-frame-pointer", "-DWITH_COZ")
 VISITS_MIN = 5  # cells with fewer visits say nothing: Coz's viewer drops them too
+BELOW_ZERO = 1 << 63  # a duration from here on is a negative one, where more delay was inserted than time passed: no figure can be made of it
 PASSES = 2  # runs per speedup, in opposite orders, so that drift harms little
 
 
@@ -38,7 +39,8 @@ def read_profile(path):
         kind, *words = text.split("\t")
         keys = dict(word.split("=", 1) for word in words if "=" in word)
         if kind == "experiment":
-            current = (round(100 * float(keys["speedup"])), int(keys["duration"]))
+            duration = int(keys["duration"])
+            current = (round(100 * float(keys["speedup"])), duration) if duration < BELOW_ZERO else None
         elif kind == "throughput-point" and current and keys["name"] == "progress":
             cells.setdefault(current[0], []).append((int(keys["delta"]), current[1]))
     return cells
