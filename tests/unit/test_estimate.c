@@ -537,3 +537,31 @@ TEST(reasons_for_nothing)
 	estimate_deinit(&e);
 	profile_deinit(&p);
 }
+
+/* Visits each 10 ms by a timer. In the first experiment that is not known yet, and the delays are taken from their time: it tells nothing. */
+TEST(paced_but_not_known_yet)
+{
+	struct profile p;
+	struct estimate e;
+	const struct estimate_line *l;
+
+	profile_init(&p);
+	add_list(&p, "a.c:1", 0, 0.0001, 6);
+	for (size_t i = 0; i < p.n_experiments; i++) {
+		struct experiment_record *x = &p.experiments[i];
+
+		x->fixed = x->has_selected_ns = true;
+		x->selected_ns = 1000000 + i * i % 7 * 100000;
+		x->duration_ns = (uint64_t)(500e6 * (1 - 0.8 * x->speedup));
+		x->points[0].delta = x->points[0].bursts = 50;
+		x->points[0].paced_ns = 500000000 + i % 3;
+	}
+	p.experiments[p.n_experiments - 1].points[0].paced_ns = 0;
+	CHECK(!estimate_profile(&p, &defaults, &e));
+	l = find(&e, "a.c:1", "work");
+	CHECK_EQ(l->n_points, 4);
+	for (size_t i = 0; i < l->n_points; i++)
+		CHECK_NEAR(l->points[i].program_speedup, 0, 1e-6);
+	estimate_deinit(&e);
+	profile_deinit(&p);
+}

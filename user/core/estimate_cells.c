@@ -55,6 +55,7 @@ static int push(struct observations *o, const struct observation *item)
 struct run_points {
 	uint32_t ids[MAX_FILLED_POINTS + 1];
 	int64_t least[MAX_FILLED_POINTS + 1]; /* of a latency: requests in flight; 0 or less */
+	int64_t paced[MAX_FILLED_POINTS + 1]; /* in how many more experiments visits were paced from outside than were not */
 	size_t n;
 };
 
@@ -91,8 +92,11 @@ static int note_point(struct observations *o, const struct point_record *r, bool
 	i = find_point(points, id);
 	if (i == points->n && points->n <= MAX_FILLED_POINTS) {
 		points->ids[points->n] = id;
+		points->paced[points->n] = 0;
 		points->least[points->n++] = 0;
 	}
+	if (i < points->n)
+		points->paced[i] += r->paced_ns ? 1 : -1;
 	if (i < points->n && is_latency && is_baseline && r->has_integral && r->least < points->least[i])
 		points->least[i] = r->least;
 	return 0;
@@ -112,13 +116,21 @@ static int note_points(struct observations *o, const struct experiment_record *x
 	return 0;
 }
 
-/* Visits that are paced from outside do not slow down with the program, so no delay is taken from their time (design.md section 5). */
-static void fill_visits(struct observation *item, const struct point_record *r)
+/*
+ * Visits that are paced from outside do not slow down with the program, so no delay is taken from their time (design.md section 5), nor what they owe to the line.
+ * Where they are in most experiments of the run (@is_paced), those in which that was not seen yet tell nothing: a timer has to expire some times before it is known for one.
+ */
+static void fill_visits(struct observation *item, const struct point_record *r, bool is_paced)
 {
+	if (is_paced && !r->paced_ns) {
+		item->duration = 0;
+		return;
+	}
 	item->delta = (double)r->delta;
 	item->visits = (double)(r->bursts ? r->bursts : r->delta);
 	if (r->paced_ns) {
 		item->duration = (double)r->paced_ns;
+		item->line_time = -1;
 		return;
 	}
 	if (r->bursts >= 2 && r->span_ns && r->span_delta) {
@@ -146,8 +158,11 @@ static int add_point(struct observations *o, const struct observation *x, const 
 	struct observation item = *x;
 	size_t known;
 
-	fill_visits(&item, r);
-	if (point_id(o, r, false, &item.point) || push(o, &item))
+	if (point_id(o, r, false, &item.point))
+		return -ENOMEM;
+	known = find_point(points, item.point);
+	fill_visits(&item, r, known < points->n && points->paced[known] > 0);
+	if (push(o, &item))
 		return -ENOMEM;
 	if (!r->is_latency)
 		return 0;
