@@ -182,8 +182,8 @@ coverage: ## lines covered by the unit tests, per file
 
 bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 
-bench-accuracy: all workloads ## predicted against really shortened programs, Coz beside; needs root; long
-	@tests/bench/accuracy.sh
+bench-accuracy: all workloads ## predicted against really shortened programs, --sync=uprobe and Coz beside; needs root; long
+	@tests/bench/accuracy.sh --uprobe
 
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
