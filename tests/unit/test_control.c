@@ -33,6 +33,7 @@ struct program {
 	double noise;         /* relative standard deviation of a visit's time, of the mean over an experiment */
 	double sampling;      /* the same of how long the line seems to be */
 	uint64_t from, cycle; /* experiments: where in the first cycle the profile begins, and how many a cycle has */
+	double slower;        /* every other run's machine, by that factor; 0: none */
 	unsigned deck;        /* speedups, of which each gets 40 / deck experiments */
 	bool in_line;         /* AT_RANDOM: now */
 };
@@ -67,10 +68,11 @@ static void add_experiment(struct profile *p, struct program *g, struct rng *r, 
 	    .n_points = 1,
 	    .has_selected_ns = true,
 	    .run = (uint32_t)p->n_runs - 1};
+	double slower = g->slower > 0 && x.run % 2 ? g->slower : 1;
 	uint64_t visits = 100; /* in real time as many fit with a speedup as without, but for pauses */
 
-	x.selected_ns = (uint64_t)(line_ms * 1e6 * (double)visits * fmax(0, 1 + g->sampling * normal(r)));
-	x.duration_ns = (uint64_t)(period * 1e6 * (double)visits * (1 + g->noise * normal(r)));
+	x.selected_ns = (uint64_t)(slower * line_ms * 1e6 * (double)visits * fmax(0, 1 + g->sampling * normal(r)));
+	x.duration_ns = (uint64_t)(slower * period * 1e6 * (double)visits * (1 + g->noise * normal(r)));
 	x.points = calloc(1, sizeof(*x.points));
 	x.points[0] = (struct point_record){
 	    .name = strdup("work"), .delta = visits, .bursts = visits, .span_delta = visits, .span_ns = x.duration_ns};
@@ -200,8 +202,13 @@ TEST(many_speedups)
 
 TEST(merged)
 {
-	struct outcome o = try("4 runs", (struct program){.phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 7, .deck = 4}, 4);
+	struct program g = {.phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 7, .deck = 4};
+	struct outcome o = try("4 runs", g, 4);
 
+	CHECK(o.error < 0.3 * o.raw_error);
+	CHECK(o.covered > 0.93);
+	g.slower = 1.3;
+	o = try("4 runs, two of them slower", g, 4);
 	CHECK(o.error < 0.3 * o.raw_error);
 	CHECK(o.covered > 0.93);
 }
