@@ -209,7 +209,7 @@ TEST(merged)
 	CHECK(o.covered > 0.93);
 	g.slower = 1.3;
 	o = try("4 runs, two of them slower", g, 4);
-	CHECK(o.error < 0.3 * o.raw_error);
+	CHECK(o.error < 0.1 * o.raw_error); /* 0.15 where the time of the line is not brought to one level as well */
 	CHECK(o.covered > 0.93);
 }
 
