@@ -27,8 +27,8 @@ static double normal(struct rng *r)
 enum phases { NONE, IN_TURN, AT_RANDOM, RARE };
 
 struct program {
-	enum phases
-	    phases; /* the line runs all the time, half as much; in every other half cycle; as chance has it, half the time; in a twentieth of each cycle */
+	/* The line runs all the time, half as much; in every other half cycle; as chance has it, half the time; in a twentieth of each cycle. */
+	enum phases phases;
 	double spins;         /* the line is that much longer where it is the fastest, as one that waits for others */
 	double noise;         /* relative standard deviation of a visit's time, of the mean over an experiment */
 	double sampling;      /* the same of how long the line seems to be */
@@ -105,6 +105,7 @@ static void add_run(struct profile *p, struct program *g, uint64_t seed)
 
 struct outcome {
 	double error, raw_error; /* root mean square over profiles and speedups, in points */
+	double moved_error;      /* the same over the profiles that were moved */
 	double covered;          /* share of the intervals that hold the truth */
 	double width;            /* of an interval, mean, in points */
 	int moved;               /* profiles whose figures are not the raw ones */
@@ -150,6 +151,7 @@ static struct outcome try(const char *name, struct program g, int runs)
 		one = judge(&p, &g);
 		ret.error += one.error / profiles;
 		ret.raw_error += one.raw_error / profiles;
+		ret.moved_error += one.moved * one.error;
 		ret.covered += one.covered / profiles;
 		ret.width += one.width / profiles;
 		ret.moved += one.moved;
@@ -157,6 +159,7 @@ static struct outcome try(const char *name, struct program g, int runs)
 	}
 	ret.error = sqrt(ret.error);
 	ret.raw_error = sqrt(ret.raw_error);
+	ret.moved_error = sqrt(ret.moved_error / fmax(1, ret.moved));
 	printf("   %-40s error %5.2f points, raw %5.2f; %5.1f %% of the intervals hold, %4.1f wide; %d of %d moved\n", name, ret.error,
 	    ret.raw_error, 100 * ret.covered, ret.width, ret.moved, profiles);
 	return ret;
@@ -169,9 +172,9 @@ TEST(phases)
 	struct outcome o = try("cycles of 8", g, 1);
 
 	CHECK(o.raw_error > 4);
-	CHECK(o.error < 0.25 * o.raw_error);
+	CHECK(o.moved_error < 0.7);
 	CHECK(o.covered > 0.93);
-	CHECK(o.moved >= 198);
+	CHECK(o.moved >= 197); /* a trend by chance in 0.4 of 200: 4 or more have a probability of 8 in 10,000 */
 	g.cycle = 7;
 	o = try("cycles of 7", g, 1);
 	CHECK(o.error < 1.2);

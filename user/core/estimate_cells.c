@@ -118,11 +118,11 @@ static int note_points(struct observations *o, const struct experiment_record *x
 
 /*
  * Visits that are paced from outside do not slow down with the program, so no delay is taken from their time (design.md section 5), nor what they owe to the line.
- * Where they are in most experiments of the run (@is_paced), those in which that was not seen yet tell nothing: a timer has to expire some times before it is known for one.
+ * Where they are in most experiments of the run (@is_paced), those with visits in which that was not seen yet tell nothing: a timer has to expire some times before it is known for one.
  */
 static void fill_visits(struct observation *item, const struct point_record *r, bool is_paced)
 {
-	if (is_paced && !r->paced_ns) {
+	if (is_paced && !r->paced_ns && r->delta) {
 		item->duration = 0;
 		return;
 	}

@@ -76,9 +76,9 @@ struct group {
 	bool has_baseline;
 	double visits;      /* in the line's own experiments */
 	uint64_t baselines; /* obs of speedup 0, enough visits or not */
-	double phase;       /* factor as applied */
-	/* For the bootstrap of the factor, when there is one. */
 	struct control control;
+	double phase; /* factor as applied */
+	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
 	double phase_rate;      /* the line's samples per ns in its baselines */
 	double phase_unclamped; /* the factor before it was held to 1 */

@@ -63,14 +63,13 @@ struct experiment_record {
 	double speedup;       /* 0 .. 1 */
 	uint64_t duration_ns; /* virtual: elapsed - required delay */
 	uint64_t selected_samples;
-	uint64_t
-	    selected_ns; /* own key `selected-time`: executed by the selected line while visits counted; 0 with has_selected_ns unset: not known */
-	bool has_selected_ns;
-	uint64_t elapsed_ns; /* own key `elapsed`: real time; 0: not known */
-	uint64_t start_ns;   /* own key `start`: monotonic time of the opening since the run's start */
-	bool fixed;          /* own key `fixed=1`: the line was named by the user, not picked by a sample: no phase correction */
-	uint64_t unpaid_ns;  /* own key `unpaid`: largest debt of a living thread at the close */
-	uint32_t run;        /* index of the startup record it follows, from 0 */
+	uint64_t selected_ns; /* own key `selected-time`: executed by the selected line while visits counted */
+	bool has_selected_ns; /* unset: that is not known */
+	uint64_t elapsed_ns;  /* own key `elapsed`: real time; 0: not known */
+	uint64_t start_ns;    /* own key `start`: monotonic time of the opening since the run's start */
+	bool fixed;           /* own key `fixed=1`: the line was named by the user, not picked by a sample: no phase correction */
+	uint64_t unpaid_ns;   /* own key `unpaid`: largest debt of a living thread at the close */
+	uint32_t run;         /* index of the startup record it follows, from 0 */
 	struct point_record *points;
 	size_t n_points;
 	/* Own key `lines=ID:OPENING:OBSERVED,...` of a baseline whose line was picked by a sample: all lines sampled in its opening, by id.
