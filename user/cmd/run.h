@@ -69,6 +69,9 @@ struct process {
 	struct process *next;
 };
 
+/* What an experiment is dropped for; SPOILT_NO_TIME: the speedup has taken all of the time that was to be counted. */
+enum spoilt { SPOILT_NOT, SPOILT_STOP, SPOILT_DEBT, SPOILT_BUSY, SPOILT_NO_TIME, N_SPOILT };
+
 enum phase { PHASE_PICK, PHASE_OPEN, PHASE_COOL, PHASE_IDLE };
 
 /* The lines sampled in the baseline that is open; see run_baseline.c. */
@@ -122,7 +125,7 @@ struct runner {
 	uint64_t latency_ns; /* mean latency of late, of the slowest pair; 0: none */
 	bool closing;        /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
-	bool spoilt;            /* the target was stopped meanwhile */
+	enum spoilt spoilt;     /* why the open experiment does not count, as far as is known yet */
 	unsigned n_points_open; /* points that were there when the experiment opened */
 	uint32_t line;
 	unsigned speedup_pct;
@@ -137,8 +140,9 @@ struct runner {
 	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
 	size_t counts_room;
 	uint64_t dropped;
-	unsigned stretched; /* experiments, to fit the CPUs */
-	double busy_sum;    /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
+	uint64_t spoilt_by[N_SPOILT]; /* experiments of all runs */
+	unsigned stretched;           /* experiments, to fit the CPUs */
+	double busy_sum;              /* shares of the CPU time wanted that outsiders had, over busy_n experiments */
 	unsigned busy_n;
 	struct quota quota;        /* of the target's control groups, in this run */
 	uint64_t quota_ns;         /* when to read on */

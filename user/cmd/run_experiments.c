@@ -60,7 +60,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	r->speedup_pct = o.speedup_pct;
 	r->planned_ns = run_latency_length_ns(r, r->length.ns);
 	r->shift = r->o.end_to_end ? END_TO_END_SHIFT : bucket_shift(r->planned_ns + r->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
-	r->spoilt = false;
+	r->spoilt = SPOILT_NOT;
 	r->closing = false;
 	r->phase = PHASE_OPEN;
 	r->visits_at_open = most_visits(r);
@@ -181,6 +181,34 @@ static void fit_to_cpus(struct runner *r, const struct snapshot *snap, struct ex
 	}
 }
 
+static bool owes_too_much(const struct runner *r, const struct snapshot *snap)
+{
+	return r->speedup_pct && snap->deep_debt * 100 > snap->samples * SPOILT_DEBT_PCT;
+}
+
+/* Whether the experiment counts; one that was spoilt before its close remains so. */
+static void judge(struct runner *r, const struct snapshot *snap, uint64_t elapsed)
+{
+	bool busy = was_busy(r, &snap->use); /* learns from each experiment */
+
+	if (r->spoilt)
+		return;
+	if (snap->closed_ns < snap->counted_ns || elapsed > 2 * r->planned_ns + 1000000000ULL)
+		r->spoilt = SPOILT_STOP; /* nobody ran, or we did not: suspended machine, a stop that was not seen */
+	else if (owes_too_much(r, snap))
+		r->spoilt = SPOILT_DEBT;
+	else if (snap->required_ns >= elapsed)
+		r->spoilt = SPOILT_NO_TIME;
+	else if (busy)
+		r->spoilt = SPOILT_BUSY;
+}
+
+static void drop_experiment(struct runner *r)
+{
+	r->dropped++;
+	r->spoilt_by[r->spoilt]++;
+}
+
 static void close_experiment(struct runner *r)
 {
 	uint64_t bursts[COZBPF_POINTS], elapsed;
@@ -191,14 +219,9 @@ static void close_experiment(struct runner *r)
 	if (r->speedup_pct)
 		r->delayed_ns += snap.closed_ns - snap.opened_ns;
 	elapsed = snap.closed_ns - snap.counted_ns;
-	if (snap.closed_ns < snap.counted_ns || snap.required_ns >= elapsed || elapsed > 2 * r->planned_ns + 1000000000ULL)
-		r->spoilt = true; /* nobody ran, or we did not: suspended machine, a stop that was not seen */
-	if (r->speedup_pct && snap.deep_debt * 100 > snap.samples * SPOILT_DEBT_PCT)
-		r->spoilt = true;
-	if (was_busy(r, &snap.use))
-		r->spoilt = true;
+	judge(r, &snap, elapsed);
 	if (r->spoilt) {
-		r->dropped++;
+		drop_experiment(r);
 		return;
 	}
 	x.selected = line_name(r, r->line);
@@ -354,8 +377,12 @@ static void record_run(struct runner *r)
 	session_close_experiment(r->session, &snap);
 	if (r->speedup_pct)
 		r->delayed_ns += snap.closed_ns - snap.opened_ns;
-	if (r->spoilt || exit_bucket->count != 1 || (r->speedup_pct && snap.deep_debt * 100 > snap.samples * SPOILT_DEBT_PCT)) {
-		r->dropped++;
+	if (!r->spoilt && exit_bucket->count != 1)
+		r->spoilt = snap.required_ns < snap.closed_ns - snap.opened_ns ? SPOILT_STOP : SPOILT_NO_TIME;
+	if (!r->spoilt && owes_too_much(r, &snap))
+		r->spoilt = SPOILT_DEBT;
+	if (r->spoilt) {
+		drop_experiment(r);
 		return;
 	}
 	x.selected = line_name(r, r->line);

@@ -191,6 +191,35 @@ static void name_unpaused(const struct runner *r)
 		warn_unpaused(r, &list.names[i]);
 }
 
+static uint64_t n_spoilt(const struct runner *r)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < N_SPOILT; i++)
+		n += r->spoilt_by[i];
+	return n;
+}
+
+/* The reason that most experiments were dropped for. */
+static int fail_spoilt(const struct runner *r, struct error *e)
+{
+	static const struct {
+		const char *cause, *hint;
+	} reasons[N_SPOILT] = {
+	    [SPOILT_STOP] = {"the command or the machine was stopped meanwhile", "profile again, or longer: -d 60s"},
+	    [SPOILT_DEBT] = {"threads could not be made to pause", "the warnings above name the processes and the reason"},
+	    [SPOILT_BUSY] = {"other programs had the CPUs", "profile while the machine is less busy, or longer: -d 60s"},
+	    [SPOILT_NO_TIME] = {"the line made faster is nearly all that the program does, and no time was left to count in",
+		"profile longer (-d 60s), or name lower speedups: --fixed-speedup 0,25,50,75"},
+	};
+	int most = SPOILT_STOP;
+
+	for (int i = SPOILT_STOP; i < N_SPOILT; i++)
+		most = r->spoilt_by[i] > r->spoilt_by[most] ? i : most;
+	error_set(e, EXIT_NO_RESULT, "all %" PRIu64 " experiments were spoilt, most because %s", n_spoilt(r), reasons[most].cause);
+	return error_hint(e, "%s", reasons[most].hint);
+}
+
 /* No experiment at all: the first reason that holds (design.md section 10, 21). */
 static int fail_empty(struct runner *r, struct error *e)
 {
@@ -219,10 +248,8 @@ static int fail_empty(struct runner *r, struct error *e)
 		    "is in scope",
 		    name);
 	}
-	if (r->dropped) {
-		error_set(e, EXIT_NO_RESULT, "all %" PRIu64 " experiments were spoilt: threads could not be made to pause", r->dropped);
-		return error_hint(e, "the warnings above name the processes and the reason");
-	}
+	if (n_spoilt(r))
+		return fail_spoilt(r, e);
 	if (r->o.end_to_end) {
 		error_set(e, EXIT_NO_RESULT, "one run of the command tells nothing about what would make it faster");
 		return error_hint(e, "give a progress point with -P, or more runs with -n 40");

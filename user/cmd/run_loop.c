@@ -56,9 +56,9 @@ static void follow_stop(struct runner *r)
 
 	if (r->attached || waitid(P_PID, (id_t)r->launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
 		return;
-	r->spoilt = true;
+	r->spoilt = SPOILT_STOP;
 	run_view_stop(r, SIGSTOP);
-	r->spoilt = true;
+	r->spoilt = SPOILT_STOP;
 	kill(r->launch.pid, SIGCONT);
 }
 
@@ -85,7 +85,7 @@ static void take_signals(struct runner *r)
 			continue;
 		}
 		if (sig == SIGCONT)
-			r->spoilt = true; /* the terminal has stopped us together with the command, which goes on already */
+			r->spoilt = SPOILT_STOP; /* the terminal has stopped us together with the command, which goes on already */
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
 			r->interrupted = true; /* no further run of -n */
 		/* The terminal sends to its whole foreground group, the command included; anybody else has sent to us alone. */
