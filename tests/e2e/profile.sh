@@ -22,6 +22,15 @@ looked() { # WHAT ARGUMENTS...: of profile.py
 	if "${look[@]}" "$@" >"$dir/figures" 2>"$dir/err"; then ok "$what"; else bad "$what"; fi
 }
 
+# ended PROFILE: what ending the line gains, in `gain`
+ended() {
+	run 0 "$tool" report --json "$1"
+	cp "$dir/out" "$dir/report.json"
+	looked "the JSON report keeps the contract" json "$dir/report.json"
+	gain=$(figure "gain $line 1.0")
+	gain=${gain:-$(figure "gain $line 1")}
+}
+
 echo "-- records"
 run 0 "$tool" "${short[@]}" --seed 1 -o "$dir/a.coz" -- "$work" --seconds 2 --iters-per-ms "$rate"
 says 'abab\.c:' 'progress point progress'
@@ -63,11 +72,7 @@ check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 
 echo "-- end to end"
 run 0 nice -n -15 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" --fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
 looked "the profile is one of twelve runs" coz "$dir/e.coz" 12
-run 0 "$tool" report --json "$dir/e.coz"
-cp "$dir/out" "$dir/report.json"
-looked "the JSON report keeps the contract" json "$dir/report.json"
-gain=$(figure "gain $line 1.0")
-gain=${gain:-$(figure "gain $line 1")}
+ended "$dir/e.coz"
 check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.3
 check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
@@ -83,6 +88,17 @@ for speedup in 0.5 1; do
 	check "at a speedup of $speedup it is $percent % of ${base:-none} ms" is "$percent" '>=' 85
 	check "and no more than 115" is "$percent" '<=' 115
 done
+
+echo "-- a line that is nearly all of the program"
+# 0.92 ms of 1 ms: within the 100 ms of an experiment at 100 % there are 8 of virtual time, and 20 pass before visits count. Eight runs had 5 to 7 experiments, none
+# dropped, where without drawing them out 1 of 16 was left; the gain was 0.894 to 0.928 with a standard deviation of 0.011: five of these.
+run 0 nice -n -15 "$tool" run -q --no-tui --experiment-length 100ms -P progress --fixed-line "$line" --fixed-speedup 100 -d 4s -o "$dir/h.coz" -- \
+	"$work" --threads 1 --a-us 920 --b-us 80 --seconds 5 --iters-per-ms "$rate"
+kept=$(grep -c '^experiment.*speedup=1\.00' "$dir/h.coz")
+check "$kept experiments at 100 % count" is "$kept" '>=' 3
+ended "$dir/h.coz"
+check "ending the line gains ${gain:-nothing} of 0.92" is "${gain:-none}" '>=' 0.86
+check "and no more than 0.98" is "${gain:-none}" '<=' 0.98
 
 echo "-- the seed"
 order() { # SEED: the speedups as they came, without baselines: at most the 20 of one pass

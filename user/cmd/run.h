@@ -122,8 +122,9 @@ struct runner {
 	enum phase phase;
 	uint64_t deadline_ns; /* of the phase */
 	uint64_t visits_at_open, visits_at_deadline;
-	uint64_t latency_ns; /* mean latency of late, of the slowest pair; 0: none */
-	bool closing;        /* its length is over: it closes with the next visit, at give_up_ns at the latest */
+	uint64_t latency_ns;  /* mean latency of late, of the slowest pair; 0: none */
+	uint64_t extended_ns; /* until when an experiment is drawn out that has no window yet */
+	bool closing;         /* its length is over: it closes with the next visit, at give_up_ns at the latest */
 	uint64_t give_up_ns;
 	enum spoilt spoilt;     /* why the open experiment does not count, as far as is known yet */
 	unsigned n_points_open; /* points that were there when the experiment opened */

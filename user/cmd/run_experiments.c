@@ -11,14 +11,16 @@
 
 #include "core/visits.h"
 
-#define FITS 1.02                 /* times what the CPUs have time for, and it still fits */
-#define POLL_NS 1000000ULL        /* for the sample that picks the line, and for the visit that closes an experiment */
-#define COOL_OFF_PERIODS 3        /* of sampling: no sample of one experiment falls in the next (design.md 6) */
-#define PAUSE_SLACK_NS 1000000ULL /* after the latest end of a pause: the handler has returned */
-#define CLOSE_WAIT_PCT 25         /* of the length: how long a close waits for the visit that it is to fall on */
-#define CLOSE_BUCKETS 2ULL        /* between the visit that closes and the close: the window does not cut its burst */
-#define CLOSE_WAIT_VISITS 100     /* with more visits than this one more or less is below 1 % */
-#define SETTLE_NS 20000000ULL     /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
+#define FITS 1.02                   /* times what the CPUs have time for, and it still fits */
+#define POLL_NS 1000000ULL          /* for the sample that picks the line, and for the visit that closes an experiment */
+#define COOL_OFF_PERIODS 3          /* of sampling: no sample of one experiment falls in the next (design.md 6) */
+#define PAUSE_SLACK_NS 1000000ULL   /* after the latest end of a pause: the handler has returned */
+#define CLOSE_WAIT_PCT 25           /* of the length: how long a close waits for the visit that it is to fall on */
+#define CLOSE_BUCKETS 2ULL          /* between the visit that closes and the close: the window does not cut its burst */
+#define CLOSE_WAIT_VISITS 100       /* with more visits than this one more or less is below 1 % */
+#define SETTLE_NS 20000000ULL       /* what a speedup has left in the program's queues drains; measured with pipelines (docs/accuracy.md) */
+#define WINDOW_MIN_NS SETTLE_NS     /* of virtual time to count visits in, */
+#define WINDOW_WAIT_NS 500000000ULL /* for which an experiment goes on at most, where the speedup leaves hardly any time */
 #define SAMPLED_VISIT_UNITS (1000000 / COZBPF_SAMPLED_UNIT_NS) /* a millisecond executed is a visit to a line that is a progress point */
 #define PERIOD_SPREAD 0.1                                      /* of the sampling period, from one experiment to the next */
 #define BUSY_SHARE 0.1     /* of the CPU time wanted: an experiment in which outsiders had more is dropped, */
@@ -76,6 +78,7 @@ static uint64_t open_experiment(struct runner *r, uint32_t line, uint64_t now)
 	run_baseline_open(r, now + o.settle_ns);
 	session_open_experiment(r->session, &o);
 	r->deadline_ns = r->o.end_to_end ? UINT64_MAX : now + o.settle_ns + r->planned_ns;
+	r->extended_ns = r->deadline_ns + WINDOW_WAIT_NS; /* unused with end-to-end */
 	return r->baseline.due_ns ? r->baseline.due_ns : r->deadline_ns;
 }
 
@@ -303,12 +306,25 @@ static uint64_t step_pick(struct runner *r, uint64_t now)
 }
 
 /*
+ * At high speedups of a line that is nearly all of the program virtual time hardly goes on: the length is over before there is a window, and what the chance of the
+ * samples has left of it would be all that is counted. So such an experiment goes on. Returns the virtual time that it lacks: no less real time will do.
+ */
+static uint64_t lacking_ns(const struct runner *r, uint64_t now)
+{
+	const struct cozbpf_control *c = session_control(r->session);
+	uint64_t least = r->planned_ns / 4 < WINDOW_MIN_NS ? r->planned_ns / 4 : WINDOW_MIN_NS;
+	uint64_t until = c->counted_ns + least + __atomic_load_n(&c->required, __ATOMIC_RELAXED);
+
+	return r->speedup_pct && now < r->extended_ns && now < until ? until - now : 0;
+}
+
+/*
  * A close falls on a visit where visits are rare: intervals are then whole, and their mean is free of the window's two ends (Wald). The window
  * ends some buckets after that visit, so that it does not cut the visit's own burst.
  */
 static uint64_t step_open(struct runner *r, uint64_t now)
 {
-	uint64_t visits = most_visits(r);
+	uint64_t visits = most_visits(r), lacking;
 
 	if (now < r->baseline.due_ns)
 		return r->baseline.due_ns;
@@ -316,6 +332,9 @@ static uint64_t step_open(struct runner *r, uint64_t now)
 		run_baseline_split(r);
 	if (now < r->deadline_ns)
 		return r->deadline_ns;
+	lacking = r->closing ? 0 : lacking_ns(r, now);
+	if (lacking)
+		return now + (lacking > POLL_NS ? lacking : POLL_NS);
 	if (!r->closing) {
 		r->closing = true;
 		r->visits_at_deadline = visits;

@@ -216,7 +216,10 @@ static int fail_spoilt(const struct runner *r, struct error *e)
 
 	for (int i = SPOILT_STOP; i < N_SPOILT; i++)
 		most = r->spoilt_by[i] > r->spoilt_by[most] ? i : most;
-	error_set(e, EXIT_NO_RESULT, "all %" PRIu64 " experiments were spoilt, most because %s", n_spoilt(r), reasons[most].cause);
+	if (n_spoilt(r) == 1)
+		error_set(e, EXIT_NO_RESULT, "the only experiment was spoilt: %s", reasons[most].cause);
+	else
+		error_set(e, EXIT_NO_RESULT, "all %" PRIu64 " experiments were spoilt, most because %s", n_spoilt(r), reasons[most].cause);
 	return error_hint(e, "%s", reasons[most].hint);
 }
 
