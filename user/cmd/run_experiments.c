@@ -315,7 +315,7 @@ static uint64_t lacking_ns(const struct runner *r, uint64_t now)
 	uint64_t least = r->planned_ns / 4 < WINDOW_MIN_NS ? r->planned_ns / 4 : WINDOW_MIN_NS;
 	uint64_t until = c->counted_ns + least + __atomic_load_n(&c->required, __ATOMIC_RELAXED);
 
-	return r->speedup_pct && now < r->extended_ns && now < until ? until - now : 0;
+	return r->speedup_pct && !r->spoilt && now < r->extended_ns && now < until ? until - now : 0;
 }
 
 /*
