@@ -60,9 +60,9 @@ for how in sleep timerfd uring stdin; do
 	[ $how = stdin ] || check "$how: $others are not" is "${others:-none}" '>=' $((rounds * 9 / 10))
 done
 echo "-- threads that execute in debt, and then wait for a lock: what they executed has to fit the CPUs"
-# At 100 % the lock is free and the CPUs are wanted by twice as many threads; of some seven experiments all were over by 12 to 52 %, the limit is 2. On two of the
-# machine's CPUs, which are all that count.
-run 0 taskset -c 0,1 "$tool" -v --no-tui -P progress --fixed-line "mutex.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/mutex.c | cut -d: -f1)" --fixed-speedup 100 -d 5s \
+# At 100 % the lock is free and the CPUs are wanted by twice as many threads; in six runs 46 of 62 experiments were over by more than the 2 % that are no finding, so
+# that none of ten is once in 700,000 runs. On two of the machine's CPUs, which are all that count.
+run 0 nice -n -15 taskset -c 0,1 "$tool" -v --no-tui -P progress --fixed-line "mutex.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/mutex.c | cut -d: -f1)" --fixed-speedup 100 --experiment-length 200ms -d 5s \
 	-o "$dir/p.coz" -- "$workloads/mutex" --threads 4 --seconds 6
 says 'in [1-9][0-9]* experiments threads executed more, virtually, than the CPUs have time for'
 finish
