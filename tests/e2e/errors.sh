@@ -79,8 +79,8 @@ echo "-- nothing to measure"
 fails 4 'hardly ever seen on a CPU' 'only sleeps' -P progress -- "$dir/sleepy"
 fails 4 'ended after 0\.[0-9]+ s, before one experiment' 'more work' -P progress -- "$work" --rounds 1
 fails 4 'one run of the command tells nothing' '-n 40' --end-to-end -- "$work" --rounds 20
-# A seed whose first experiment is at 100 %; it is drawn out to 0.8 s, and the next one would end after 1.1. Samples that meet another line, in interrupts, leave some 6 ms
-# of it (Poisson: 20, from which on it counts, twice in 100,000 runs); before other programs, since the time that they take is left, too.
+# A seed whose first experiment is at 100 %; it is drawn out to 0.8 s, and the next one would end after 1.1. Samples that meet another line leave 5 to 9 ms
+# of it (twelve runs, standard deviation 1.1); it counts from 20 on. Before other programs, since the time that they take is left, too.
 renice -n -15 $$ >/dev/null
 fails 4 'the only experiment was spoilt: the line made faster is nearly all' 'lower speedups' -P progress --fixed-line "$(line_of oneline ALL)" \
 	--fixed-speedup 100 --seed 2 --experiment-length 300ms -d 1.1s -- "$dir/oneline"
