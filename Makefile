@@ -42,10 +42,10 @@ SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding -
 
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
 BPF_OBJS := $(BPF_SRCS:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
-USER_SRCS := user/main.c $(foreach d,cmd core target symbols kernel report,$(wildcard user/$(d)/*.c))
+USER_SRCS := $(sort $(shell find user -name '*.c' ! -path 'user/shim/*'))
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o)
 # What unit tests link with: everything that needs neither root nor a kernel.
-PURE_SRCS := $(foreach d,core symbols report,$(wildcard user/$(d)/*.c)) $(wildcard user/cmd/options*.c)
+PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options%,$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
 ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Making threads that run already the target's: an iterator over all tasks, read by the loader until it finds none that is new. */
+/* Making threads that run already the target's: an iterator over all tasks, read by the loader
+ * until it finds none that is new. */
 #include "member.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Hook: reading the iterator, task context, once for each task. The processes meant are those whose mappings the loader has told. Threads born while
- * this goes on belong to the target when their parents do by then; the others are found by the next reading.
+ * Hook: reading the iterator, task context, once for each task. The processes meant are those whose
+ * mappings the loader has told. Threads born while this goes on belong to the target when their
+ * parents do by then; the others are found by the next reading.
  */
 SEC("iter/task")
 int on_adopt(struct bpf_iter__task *ctx)

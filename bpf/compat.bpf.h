@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Every difference between kernels and architectures that the programs must know, and nothing else. */
+/* Every difference between kernels and architectures that the programs must know, and nothing else.
+ */
 #ifndef COZBPF_COMPAT_BPF_H
 #define COZBPF_COMPAT_BPF_H
 
@@ -9,7 +10,8 @@
 #include <bpf/bpf_tracing.h>
 
 /* From 6.13 (6280cf718db0, "bpf: Implement bpf_send_signal_task() kfunc"). */
-extern int bpf_send_signal_task(struct task_struct *task, int sig, enum pid_type type, __u64 value) __ksym __weak;
+extern int bpf_send_signal_task(
+    struct task_struct *task, int sig, enum pid_type type, __u64 value) __ksym __weak;
 
 #if defined(__TARGET_ARCH_x86)
 /* Whether the registers of a sample are those of user code. */
@@ -48,12 +50,14 @@ static __always_inline __u64 compat_sample_bp(const struct bpf_perf_event_data *
 }
 #endif
 
-/* When the timer of the sample was to fire, and thereby the thread to stop; 0: not known. The kernel's own context lies where ours seems to. */
+/* When the timer of the sample was to fire, and thereby the thread to stop; 0: not known. The
+ * kernel's own context lies where ours seems to. */
 static __always_inline __u64 compat_sample_due(const struct bpf_perf_event_data *ctx)
 {
 	struct perf_event *event = 0;
 
-	if (bpf_probe_read_kernel(&event, sizeof(event), (const char *)ctx + bpf_core_field_offset(struct bpf_perf_event_data_kern, event)))
+	if (bpf_probe_read_kernel(&event, sizeof(event),
+		(const char *)ctx + bpf_core_field_offset(struct bpf_perf_event_data_kern, event)))
 		return 0;
 	return (__u64)BPF_CORE_READ(event, hw.hrtimer._softexpires);
 }
@@ -71,8 +75,9 @@ static __always_inline bool compat_task_runnable(struct task_struct *t)
 }
 
 /*
- * Whether nobody waits for the CPU of @t, which has it, but @t. Its run queue is found through its group's (CONFIG_FAIR_GROUP_SCHED), since not every kernel tells
- * where per-CPU variables are. What counts those that wait only came in 6.14; before, a sleeper may be among them.
+ * Whether nobody waits for the CPU of @t, which has it, but @t. Its run queue is found through its
+ * group's (CONFIG_FAIR_GROUP_SCHED), since not every kernel tells where per-CPU variables are. What
+ * counts those that wait only came in 6.14; before, a sleeper may be among them.
  */
 static __always_inline bool compat_alone(const struct task_struct *t)
 {
@@ -86,7 +91,8 @@ static __always_inline bool compat_alone(const struct task_struct *t)
 	return rq->nr_running == 1;
 }
 
-/* si_value of a queued signal: user ABI puts it 24 bytes into the siginfo on 64-bit architectures. */
+/* si_value of a queued signal: user ABI puts it 24 bytes into the siginfo on 64-bit architectures.
+ */
 static __always_inline __u64 compat_siginfo_value(const struct kernel_siginfo *info)
 {
 	__u64 value = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Latency pairs: a begin waits in a map, by its key, for the end (paper 3.3; design.md section 5). Counting of visits is in maps.bpf.h. */
+/* Latency pairs: a begin waits in a map, by its key, for the end (paper 3.3; design.md section 5).
+ * Counting of visits is in maps.bpf.h. */
 #ifndef COZBPF_LATENCY_BPF_H
 #define COZBPF_LATENCY_BPF_H
 
@@ -9,9 +10,11 @@
 #define EEXIST 17
 
 /*
- * Begins without an end yet, and their virtual time. Written by progress. Threads exit, processes exec and programs give requests up, so some begins
- * never end: the map is one whose least recently used entries make room, and these are the oldest begins. It needs no sweeping, and never keeps a new
- * request from being measured; a request that is still alive when it is dropped shows as an end without a begin.
+ * Begins without an end yet, and their virtual time. Written by progress. Threads exit, processes
+ * exec and programs give requests up, so some begins never end: the map is one whose least recently
+ * used entries make room, and these are the oldest begins. It needs no sweeping, and never keeps a
+ * new request from being measured; a request that is still alive when it is dropped shows as an end
+ * without a begin.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -20,7 +23,8 @@ struct {
 	__type(value, __u64);
 } begins SEC(".maps") __weak;
 
-/* What pairs have seen, by the index of their begins; written by progress, reset by the loader between experiments. */
+/* What pairs have seen, by the index of their begins; written by progress, reset by the loader
+ * between experiments. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -38,8 +42,10 @@ static __always_inline __u64 extend(__u64 v, const struct cozbpf_arg *a)
 	return a->is_signed ? (__u64)((__s64)(v << unused) >> unused) : v << unused >> unused;
 }
 
-/* What joins the two ends: the thread, or an argument. 0: it cannot be read. @ctx is struct pt_regs where the key is no thread. */
-static __always_inline int read_key(void *ctx, const struct cozbpf_thread *t, __u64 cookie, struct cozbpf_latency_key *ret)
+/* What joins the two ends: the thread, or an argument. 0: it cannot be read. @ctx is struct pt_regs
+ * where the key is no thread. */
+static __always_inline int read_key(
+    void *ctx, const struct cozbpf_thread *t, __u64 cookie, struct cozbpf_latency_key *ret)
 {
 	__u32 index = COZBPF_COOKIE_KEY(cookie), off;
 	const struct cozbpf_arg *a;
@@ -59,17 +65,20 @@ static __always_inline int read_key(void *ctx, const struct cozbpf_thread *t, __
 	if (a->kind == COZBPF_ARG_CONST)
 		return 1;
 	/* The verifier takes no variable offset into the context. */
-	if (off > sizeof(struct pt_regs) - 8 || bpf_probe_read_kernel(&v, sizeof(v), (char *)ctx + off))
+	if (off > sizeof(struct pt_regs) - 8 ||
+	    bpf_probe_read_kernel(&v, sizeof(v), (char *)ctx + off))
 		return 0;
-	if (a->kind == COZBPF_ARG_MEM && bpf_probe_read_user(&v, sizeof(v), (const void *)(v + (__u64)a->value)))
+	if (a->kind == COZBPF_ARG_MEM &&
+	    bpf_probe_read_user(&v, sizeof(v), (const void *)(v + (__u64)a->value)))
 		return 0;
 	ret->key = extend(v, a);
 	return 1;
 }
 
 /*
- * Virtual time that goes on from one experiment to the next: less what was inserted in those before, too. Between experiments nothing is credited, so
- * a request that crosses their border lasts as long as it does in each.
+ * Virtual time that goes on from one experiment to the next: less what was inserted in those
+ * before, too. Between experiments nothing is credited, so a request that crosses their border
+ * lasts as long as it does in each.
  */
 static __always_inline __u64 lasting_time(__u64 v)
 {
@@ -77,11 +86,12 @@ static __always_inline __u64 lasting_time(__u64 v)
 }
 
 /*
- * A request that was given up is no longer in flight, and for Little's law it never came: its begin is taken back. As long as it is not known whether it may
- * not have ended on another thread it is in doubt, and the loader decides when it is.
+ * A request that was given up is no longer in flight, and for Little's law it never came: its begin
+ * is taken back. As long as it is not known whether it may not have ended on another thread it is
+ * in doubt, and the loader decides when it is.
  */
-static __always_inline void give_up(
-    const struct cozbpf_thread *t, __u32 index, struct cozbpf_latency *l, const struct cozbpf_latency_key *key)
+static __always_inline void give_up(const struct cozbpf_thread *t, __u32 index,
+    struct cozbpf_latency *l, const struct cozbpf_latency_key *key)
 {
 	__u64 *begun = bpf_map_lookup_elem(&begins, key);
 
@@ -119,14 +129,15 @@ static __always_inline void begin_latency(void *ctx, const struct cozbpf_thread 
 }
 
 /*
- * An end in the window counts wherever it began: without those that began before it long requests would be missing. V1 is not known yet, so the few that end
- * between it and the close count, too.
+ * An end in the window counts wherever it began: without those that began before it long requests
+ * would be missing. V1 is not known yet, so the few that end between it and the close count, too.
  */
 static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t, __u64 cookie)
 {
 	__u32 index = COZBPF_COOKIE_POINT(cookie) - 1;
 	struct cozbpf_latency *l = bpf_map_lookup_elem(&latencies, &index);
-	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns()), now = lasting_time(v), at = 0, *begun = NULL;
+	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns()), now = lasting_time(v),
+	      at = 0, *begun = NULL;
 	struct cozbpf_latency_key key = {.point = index};
 	__s64 took;
 	__u32 cell;
@@ -146,7 +157,8 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 	__sync_fetch_and_add(&l->matched, 1);
 	if (!DELAY_READ(control.active) || v <= control.counted_ns)
 		return;
-	/* A thread that is ahead by its debt may hand over to one that has none: below 0, which has no cell. */
+	/* A thread that is ahead by its debt may hand over to one that has none: below 0, which has
+	 * no cell. */
 	took = (__s64)(now - at);
 	cell = latency_index(took > 0 ? (__u64)took : 0);
 	if (cell >= COZBPF_LATENCY_CELLS)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Birth, exec and death of the target's threads and processes: membership is inherited in the kernel, so that no child runs unseen. */
+/* Birth, exec and death of the target's threads and processes: membership is inherited in the
+ * kernel, so that no child runs unseen. */
 #include "member.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Maps and globals of all programs. They are weak, so that every object may carry the definition and the linker keeps one. */
+/* Maps and globals of all programs. They are weak, so that every object may carry the definition
+ * and the linker keeps one. */
 #ifndef COZBPF_MAPS_BPF_H
 #define COZBPF_MAPS_BPF_H
 
@@ -45,7 +46,8 @@ struct {
 	__type(value, struct cozbpf_line_count);
 } line_counts SEC(".maps") __weak;
 
-/* Mappings per process; written by the loader, copied at fork, deleted at exec and exit (lifecycle). */
+/* Mappings per process; written by the loader, copied at fork, deleted at exec and exit
+ * (lifecycle). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -78,7 +80,8 @@ struct {
 	__type(value, struct cozbpf_point);
 } points SEC(".maps") __weak;
 
-/* The set of counters (its index) of a process; written by the loader, copied at fork, deleted at exec and exit (lifecycle). */
+/* The set of counters (its index) of a process; written by the loader, copied at fork, deleted at
+ * exec and exit (lifecycle). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -118,13 +121,17 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 }
 
 /*
- * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no experiment is open: that is before all windows. What is
- * not in the buckets of this experiment and not before V0 counts as late, so that the loader can tell how many visits lay before V0, whenever it looks.
+ * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no
+ * experiment is open: that is before all windows. What is not in the buckets of this experiment and
+ * not before V0 counts as late, so that the loader can tell how many visits lay before V0, whenever
+ * it looks.
  */
-static __always_inline void count_visits_at(const struct cozbpf_thread *t, __u32 index, __u64 n, __u64 v)
+static __always_inline void count_visits_at(
+    const struct cozbpf_thread *t, __u32 index, __u64 n, __u64 v)
 {
 	struct cozbpf_point *point = bpf_map_lookup_elem(&points, &index);
-	__u32 epoch = DELAY_READ(control.epoch); /* before `active`: an experiment that opens meanwhile takes the visit for one before V0 */
+	__u32 epoch = DELAY_READ(control.epoch); /* before `active`: an experiment that opens
+						    meanwhile takes the visit for one before V0 */
 	__u64 bucket, from;
 
 	if (!point)
@@ -152,7 +159,8 @@ static __always_inline void count_visits_at(const struct cozbpf_thread *t, __u32
 /* The same now, in virtual time (design.md section 5). */
 static __always_inline void count_visits(const struct cozbpf_thread *t, __u32 index, __u64 n)
 {
-	count_visits_at(t, index, n, DELAY_READ(control.active) ? delay_virtual_time(t, &control, bpf_ktime_get_ns()) : 0);
+	count_visits_at(t, index, n,
+	    DELAY_READ(control.active) ? delay_virtual_time(t, &control, bpf_ktime_get_ns()) : 0);
 }
 
 static __always_inline struct cozbpf_cpu *this_cpu(void)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Who may become a thread of the target, and by which number and name the loader knows its process. */
+/* Who may become a thread of the target, and by which number and name the loader knows its process.
+ */
 #ifndef COZBPF_MEMBER_BPF_H
 #define COZBPF_MEMBER_BPF_H
 
 #include "maps.bpf.h"
 
-/* PF_KTHREAD; PF_IO_WORKER and PF_USER_WORKER: threads that the kernel runs on a process's behalf, as io_uring does, count as devices (include/linux/sched.h). */
+/* PF_KTHREAD; PF_IO_WORKER and PF_USER_WORKER: threads that the kernel runs on a process's behalf,
+ * as io_uring does, count as devices (include/linux/sched.h). */
 #define PF_NOT_USER (0x00200000 | 0x00000010 | 0x00004000)
 
 /* Number of the process of @task in the loader's PID namespace; 0: it has none there. */
@@ -17,8 +19,8 @@ static __always_inline __u32 process_number(struct task_struct *task)
 
 	if (!pid || BPF_CORE_READ(pid, level) < level || level > 32)
 		return 0;
-	at =
-	    (const struct upid *)((const char *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid));
+	at = (const struct upid *)((const char *)pid + bpf_core_field_offset(struct pid, numbers) +
+				   level * bpf_core_type_size(struct upid));
 	return BPF_CORE_READ(at, nr);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Visits to progress points, counted in virtual time (design.md section 5). The attach cookie says which point (COZBPF_COOKIE() of abi.h). */
+/* Visits to progress points, counted in virtual time (design.md section 5). The attach cookie says
+ * which point (COZBPF_COOKIE() of abi.h). */
 #include "latency.bpf.h"
 #include "shim.bpf.h"
 
@@ -20,8 +21,9 @@ static __always_inline void visit(void *ctx, __u64 cookie)
 }
 
 /*
- * A request begins: whoever serves it need not wait for it. A thread that is ahead by what it owes would have it served before it has come, virtually;
- * without this means of 1 ms were predicted up to a fifth too short (docs/accuracy.md).
+ * A request begins: whoever serves it need not wait for it. A thread that is ahead by what it owes
+ * would have it served before it has come, virtually; without this means of 1 ms were predicted up
+ * to a fifth too short (docs/accuracy.md).
  */
 static __always_inline void hand_over(struct pt_regs *ctx)
 {
@@ -47,8 +49,8 @@ static __always_inline int probe_hit(struct pt_regs *ctx)
 }
 
 /*
- * Hook: uprobe or uretprobe, task context. Reads the thread state, writes the point's counters, begins and latencies, at a begin the thread state, too. No
- * loops beyond delay.h's.
+ * Hook: uprobe or uretprobe, task context. Reads the thread state, writes the point's counters,
+ * begins and latencies, at a begin the thread state, too. No loops beyond delay.h's.
  */
 SEC("uprobe")
 int on_visit(struct pt_regs *ctx)
@@ -63,7 +65,8 @@ int on_visits(struct pt_regs *ctx)
 	return probe_hit(ctx);
 }
 
-/* Hook: any tracepoint, in whatever context it has: a visit by the current thread. Otherwise the same. */
+/* Hook: any tracepoint, in whatever context it has: a visit by the current thread. Otherwise the
+ * same. */
 SEC("tracepoint")
 int on_tracepoint(void *ctx)
 {
@@ -71,7 +74,8 @@ int on_tracepoint(void *ctx)
 	return 0;
 }
 
-/* Hook: uprobe on the shim's function that a new counter of Coz's coz.h is told by; arguments: kind, name, count. Writes events. */
+/* Hook: uprobe on the shim's function that a new counter of Coz's coz.h is told by; arguments:
+ * kind, name, count. Writes events. */
 SEC("uprobe")
 int BPF_KPROBE(on_counter, int kind, const char *name, __u64 address)
 {

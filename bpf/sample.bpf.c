@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Samples: which line runs (design.md section 3), what the thread owes, and the signal that makes it pay (4.2, 4.7). */
+/* Samples: which line runs (design.md section 3), what the thread owes, and the signal that makes
+ * it pay (4.2, 4.7). */
 #include "shim.bpf.h"
 #include "unwind.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Line of a sample: the innermost address, else the first in-scope caller (paper 3.4.2). */
-static __always_inline __u32 line_of_sample(
-    struct bpf_perf_event_data *ctx, struct task_struct *task, const struct cozbpf_proc *proc, bool user)
+static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
+    struct task_struct *task, const struct cozbpf_proc *proc, bool user)
 {
 	struct unwind u = {.proc = proc};
 
@@ -27,7 +28,8 @@ static __always_inline __u32 line_of_sample(
 	return u.line;
 }
 
-static __always_inline void send_pause(struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats)
+static __always_inline void send_pause(
+    struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats)
 {
 	if (bpf_send_signal_task(task, config.signal, PIDTYPE_PID, t->pause_end | t->pause_hold)) {
 		t->pause = COZBPF_PAUSE_NONE;
@@ -40,7 +42,8 @@ static __always_inline void send_pause(struct cozbpf_thread *t, struct task_stru
 /* The time has come from which visits are counted, which is virtual. */
 static __always_inline bool visits_count(__u64 now)
 {
-	return DELAY_READ(control.active) && now > control.counted_ns + DELAY_READ(control.required);
+	return DELAY_READ(control.active) &&
+	       now > control.counted_ns + DELAY_READ(control.required);
 }
 
 static __always_inline void count_line(__u32 line, __u64 now)
@@ -67,9 +70,11 @@ static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line
 }
 
 /*
- * What lines have executed, for the selected one and for those that are progress points, which are visited by being executed. As in the thread's window
- * (delay_ring_push()) half of the time executed between two samples belongs to the one, half to the other: samples themselves come sooner after pauses. To
- * the selected line a thread's first sample is a whole period, or threads that die before their second one would hardly count.
+ * What lines have executed, for the selected one and for those that are progress points, which are
+ * visited by being executed. As in the thread's window (delay_ring_push()) half of the time
+ * executed between two samples belongs to the one, half to the other: samples themselves come
+ * sooner after pauses. To the selected line a thread's first sample is a whole period, or threads
+ * that die before their second one would hardly count.
  */
 static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, __u64 now)
 {
@@ -84,7 +89,8 @@ static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, 
 	else if (whole < control.period_ns)
 		whole = control.period_ns;
 	if ((line == control.line || before == control.line) && visits_count(now))
-		__sync_fetch_and_add(&control.selected_ns, line == before || !t->ring_used ? whole : half);
+		__sync_fetch_and_add(
+		    &control.selected_ns, line == before || !t->ring_used ? whole : half);
 	if (!control.sampled)
 		return;
 	visit_line(t, line, half / COZBPF_SAMPLED_UNIT_NS);
@@ -107,7 +113,8 @@ static long look_at_counter(__u32 i, void *arg)
 		return 1;
 	c = &look->set->counters[i];
 	seen = c->seen;
-	/* Fails where the process has not touched the page since its fork: then it has counted nothing either. */
+	/* Fails where the process has not touched the page since its fork: then it has counted
+	 * nothing either. */
 	if (bpf_probe_read_user(&count, sizeof(count), (const void *)c->address) || count <= seen)
 		return 0;
 	if (__sync_val_compare_and_swap(&c->seen, seen, count) == seen)
@@ -115,8 +122,9 @@ static long look_at_counter(__u32 i, void *arg)
 	return 0;
 }
 
-/* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last sample are visits now. That is late
- * by a millisecond of the process's CPU time at most, which for a process that mostly waits is long; what came after its last sample is not seen. */
+/* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last
+ * sample are visits now. That is late by a millisecond of the process's CPU time at most, which for
+ * a process that mostly waits is long; what came after its last sample is not seen. */
 static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 {
 	struct counter_look look = {.t = t};
@@ -150,8 +158,8 @@ static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
 		delay_sample_missed(cpu, &control, config.min_debt_ns, now);
 }
 
-/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two searches), one frame where the sample itself
- * is in scope; COZBPF_COUNTERS where there are any. */
+/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two
+ * searches), one frame where the sample itself is in scope; COZBPF_COUNTERS where there are any. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
@@ -206,7 +214,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
-	if (debt && user && t->pause == COZBPF_PAUSE_NONE && shim_listens(t, task, stats, compat_sample_sp(ctx))) {
+	if (debt && user && t->pause == COZBPF_PAUSE_NONE &&
+	    shim_listens(t, task, stats, compat_sample_sp(ctx))) {
 		due = compat_sample_due(ctx);
 		if (due)
 			delay_sample_entry(t, &control, (__s64)(now - due));
@@ -218,8 +227,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Hook: a signal is about to be delivered to the current thread, task context: the pause begins. Or it is the signal of a program that cannot give it a
- * value (sync.bpf.c): the handler takes it for a pause that is over, and the real one follows.
+ * Hook: a signal is about to be delivered to the current thread, task context: the pause begins. Or
+ * it is the signal of a program that cannot give it a value (sync.bpf.c): the handler takes it for
+ * a pause that is over, and the real one follows.
  */
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)

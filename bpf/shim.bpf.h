@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Asking a thread to pause: whether the shim listens, told from what the kernel itself keeps of the signal's action (design.md 4.7), and the signal. */
+/* Asking a thread to pause: whether the shim listens, told from what the kernel itself keeps of the
+ * signal's action (design.md 4.7), and the signal. */
 #ifndef COZBPF_SHIM_BPF_H
 #define COZBPF_SHIM_BPF_H
 
@@ -9,7 +10,8 @@
 static __always_inline bool shim_installed(struct task_struct *task)
 {
 	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
-	const char *at = (const char *)sighand + bpf_core_field_offset(struct sighand_struct, action) +
+	const char *at = (const char *)sighand +
+			 bpf_core_field_offset(struct sighand_struct, action) +
 			 ((config.signal - 1) & 63) * bpf_core_type_size(struct k_sigaction);
 	const struct k_sigaction *action = (const struct k_sigaction *)at;
 	__u64 handler = (__u64)BPF_CORE_READ(action, sa.sa_handler);
@@ -21,7 +23,8 @@ static __always_inline bool shim_installed(struct task_struct *task)
 }
 
 #define VM_GROWSDOWN 0x100 /* include/linux/mm.h */
-#define RED_ZONE 128       /* bytes below the stack pointer that a signal frame leaves alone (x86-64 ABI) */
+/* bytes below the stack pointer that a signal frame leaves alone (x86-64 ABI) */
+#define RED_ZONE 128
 
 struct stack_look {
 	__u64 sp;
@@ -37,8 +40,9 @@ static long look_at_stack(struct task_struct *task, struct vm_area_struct *vma, 
 }
 
 /*
- * Whether the stack that the thread is on ends too soon for a signal frame: a thread's own may be tiny, a coroutine's is. One page fault there would kill the
- * program. Where the kernel cannot tell at the moment (mappings are being changed) it counts as enough: it was at all other samples.
+ * Whether the stack that the thread is on ends too soon for a signal frame: a thread's own may be
+ * tiny, a coroutine's is. One page fault there would kill the program. Where the kernel cannot tell
+ * at the moment (mappings are being changed) it counts as enough: it was at all other samples.
  */
 static __always_inline bool stack_too_small(struct task_struct *task, __u64 sp)
 {
@@ -48,8 +52,10 @@ static __always_inline bool stack_too_small(struct task_struct *task, __u64 sp)
 	return look.short_of;
 }
 
-/* Whether the pause signal would reach the shim in this thread; what stands in the way is counted (design.md 4.7). */
-static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
+/* Whether the pause signal would reach the shim in this thread; what stands in the way is counted
+ * (design.md 4.7). */
+static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task,
+    struct cozbpf_proc_stats *stats, __u64 sp)
 {
 	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
 
@@ -62,37 +68,44 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
 			__sync_fetch_and_add(&stats->blocked, 1);
 		return false;
 	}
-	if (alt_size ? (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack : stack_too_small(task, sp)) {
+	if (alt_size ? (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack
+		     : stack_too_small(task, sp)) {
 		__sync_fetch_and_add(&stats->small_stack, 1);
 		return false;
 	}
 	return true;
 }
 
-/* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the signal is the caller's. False: it need not pause. */
+/* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the
+ * signal is the caller's. False: it need not pause. */
 static __always_inline bool plan_pause(struct cozbpf_thread *t, int sampled, __u64 now, __u64 debt)
 {
 	__u64 end = delay_plan(t, &control, sampled, debt, config.pause_exit_ns, now);
 
 	if (!end)
 		return false;
-	delay_asked(t, now, end, debt, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
+	delay_asked(
+	    t, now, end, debt, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
 	t->relay = 0;
 	if (end > DELAY_READ(control.pause_horizon))
 		control.pause_horizon = end;
 	return true;
 }
 
-/* Pauses the current thread, which is in user mode, for @debt before it goes on: from the program of a probe. */
-static __always_inline void pause_here(struct pt_regs *ctx, struct cozbpf_thread *t, struct task_struct *task, __u64 now, __u64 debt)
+/* Pauses the current thread, which is in user mode, for @debt before it goes on: from the program
+ * of a probe. */
+static __always_inline void pause_here(
+    struct pt_regs *ctx, struct cozbpf_thread *t, struct task_struct *task, __u64 now, __u64 debt)
 {
 	struct cozbpf_proc_stats *stats;
 	__u32 tgid = t->tgid;
 
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)) || !plan_pause(t, 0, now, debt))
+	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)) ||
+	    !plan_pause(t, 0, now, debt))
 		return;
-	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is sent. */
+	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is
+	 * sent. */
 	t->relay = 1;
 	if (bpf_send_signal_thread(config.signal)) {
 		t->pause = COZBPF_PAUSE_NONE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * From a sample to the first frame in scope (design.md section 3): lines by binary search in the line table, callers by the rows that the loader made
- * of .eh_frame, as compilers omit frame pointers and libraries are compiled without; by frame pointers where there is no row.
+ * From a sample to the first frame in scope (design.md section 3): lines by binary search in the
+ * line table, callers by the rows that the loader made of .eh_frame, as compilers omit frame
+ * pointers and libraries are compiled without; by frame pointers where there is no row.
  */
 #ifndef COZBPF_UNWIND_BPF_H
 #define COZBPF_UNWIND_BPF_H
@@ -17,7 +18,8 @@ struct unwind {
 	__u32 line;   /* found */
 };
 
-/* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps. */
+/* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps.
+ */
 static __noinline __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
 {
 	__u32 lo = first, n = count;
@@ -41,7 +43,8 @@ static __noinline __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
 	return 0;
 }
 
-/* The last row of a slice at or before a file offset, as the eight bytes it is; 0, which is no rule, for none. At most SEARCH_STEPS steps. */
+/* The last row of a slice at or before a file offset, as the eight bytes it is; 0, which is no
+ * rule, for none. At most SEARCH_STEPS steps. */
 static __noinline __u64 row_in_slice(__u32 first, __u32 count, __u64 offset)
 {
 	__u32 lo = first, n = count;
@@ -64,7 +67,8 @@ static __noinline __u64 row_in_slice(__u32 first, __u32 count, __u64 offset)
 	return found;
 }
 
-/* Index of the mapping that holds @ip, COZBPF_MAPPINGS for none. Not static: the verifier then looks at it once, not forty times. */
+/* Index of the mapping that holds @ip, COZBPF_MAPPINGS for none. Not static: the verifier then
+ * looks at it once, not forty times. */
 __attribute__((noinline)) int mapping_at(const struct cozbpf_proc *proc, __u64 ip)
 {
 	if (!proc)
@@ -79,7 +83,8 @@ __attribute__((noinline)) int mapping_at(const struct cozbpf_proc *proc, __u64 i
 }
 
 /* One frame further; false at the end of the chain. */
-static __always_inline bool unwind_step(struct unwind *u, const struct cozbpf_unwind_row *row, __u64 ip)
+static __always_inline bool unwind_step(
+    struct unwind *u, const struct cozbpf_unwind_row *row, __u64 ip)
 {
 	__u64 cfa, ip_up, bp_up = u->bp;
 	__s64 rbp = (__s64)row->rbp * 8;

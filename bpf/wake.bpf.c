@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Scheduler edges (--sync=wake, design.md 4.5 and 4.6): who ran, who waited, who woke whom, and which wake-ups are no thread's doing.
- * The scheduler's hooks run with interrupts off; they touch the thread state and the clock of this CPU, and create nothing.
+ * Scheduler edges (--sync=wake, design.md 4.5 and 4.6): who ran, who waited, who woke whom, and
+ * which wake-ups are no thread's doing. The scheduler's hooks run with interrupts off; they touch
+ * the thread state and the clock of this CPU, and create nothing.
  */
 #include "maps.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* A softirq that begins this soon after an interrupt handler of this CPU runs on that interrupt's exit, not inline from a system call. */
+/* A softirq that begins this soon after an interrupt handler of this CPU runs on that interrupt's
+ * exit, not inline from a system call. */
 #define IRQ_EXIT_NS 3000
 
 enum { SOFTIRQ_NET_TX = 2, SOFTIRQ_NET_RX = 3 }; /* include/linux/interrupt.h */
@@ -41,7 +43,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (control.speedup_pct)
 			delay_lone(&control, cpu, in, compat_alone(next), now);
 		if (since) {
-			/* No longer than that one ran: before it were others of the target, or a quota held the thread back. */
+			/* No longer than that one ran: before it were others of the target, or a
+			 * quota held the thread back. */
 			__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 
 			cpu->outsiders_ns += now - since < ran ? now - since : ran;
@@ -51,8 +54,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 /*
- * The object of a wake-up, as far as the first argument of the waker's system call tells: a futex word, a descriptor. Equal objects give equal
- * hashes; kinds of segments that share one share their share f, no more. The woken task's own argument lies on the stack of another CPU.
+ * The object of a wake-up, as far as the first argument of the waker's system call tells: a futex
+ * word, a descriptor. Equal objects give equal hashes; kinds of segments that share one share their
+ * share f, no more. The woken task's own argument lies on the stack of another CPU.
  */
 static __always_inline __u32 woken_through(struct task_struct *waker)
 {
@@ -61,7 +65,8 @@ static __always_inline __u32 woken_through(struct task_struct *waker)
 	return (__u32)((__u64)PT_REGS_PARM1_SYSCALL(regs) * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
-/* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No loops. */
+/* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No
+ * loops. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
@@ -78,7 +83,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	waker = bpf_get_current_task_btf();
 	w = thread_of(waker);
 	cpu = this_cpu();
-	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays what accrued while it slept. */
+	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays
+	 * what accrued while it slept. */
 	by_thread = w && w != t && cpu && !cpu->irq;
 	if (by_thread && !config.sync_uprobe) {
 		delay_wake(t, w, &control, now);
@@ -109,7 +115,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	return 0;
 }
 
-/* Marks what runs on this CPU for the time of an interrupt. Flags, not depths: one kind does not nest in itself, and a lost exit heals. */
+/* Marks what runs on this CPU for the time of an interrupt. Flags, not depths: one kind does not
+ * nest in itself, and a lost exit heals. */
 static __always_inline int irq_set(__u32 kind)
 {
 	struct cozbpf_cpu *cpu = this_cpu();
@@ -164,7 +171,8 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
-/* Network softirqs that run inline from a send are the sender's doing (loopback); all other softirqs are nobody's. */
+/* Network softirqs that run inline from a send are the sender's doing (loopback); all other
+ * softirqs are nobody's. */
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_softirq_entry, unsigned int vec)
 {
@@ -172,7 +180,8 @@ int BPF_PROG(on_softirq_entry, unsigned int vec)
 
 	if (!cpu)
 		return 0;
-	if ((vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) && bpf_ktime_get_ns() - cpu->irq_exit_at > IRQ_EXIT_NS)
+	if ((vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) &&
+	    bpf_ktime_get_ns() - cpu->irq_exit_at > IRQ_EXIT_NS)
 		return 0;
 	cpu->irq |= COZBPF_IRQ_SOFT;
 	return 0;

@@ -43,11 +43,18 @@ in_code() { # FILE PATTERN
 # user/DIR ranks: an include must go down, or stay in its own folder.
 rank() {
 	case $1 in
-	main) echo 4 ;;
-	cmd) echo 3 ;;
+	main) echo 5 ;;
+	cmd) echo 4 ;;
+	run) echo 3 ;;
 	target | symbols | kernel | report) echo 2 ;;
 	core) echo 1 ;;
 	esac
+}
+
+# The folder of user/ that a file lies in, at whatever depth.
+folder_of() { # FILE
+	local below=${1#user/}
+	if [ "$1" = user/main.c ]; then echo main; else echo "${below%%/*}"; fi
 }
 
 # The folder of user/ that a quoted include of file F names; empty: not one of ours.
@@ -56,7 +63,7 @@ included_folder() { # F PATH
 	if [ "$top" != "$2" ] && [ -d "user/$top" ]; then
 		echo "$top"
 	elif [ -f "$(dirname "$1")/$2" ]; then
-		basename "$(dirname "$1")"
+		folder_of "$1"
 	fi
 }
 
@@ -85,7 +92,7 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	elif [ "$other" = shim ]; then
 		[[ "$folder" =~ ^(target|kernel)$ ]] || fail "$at" "'$path': only user/target and user/kernel know the shim"
 	elif [ "$(rank "$folder")" -le "$(rank "$other")" ]; then
-		fail "$at" "'$path': user/$folder must not include user/$other (main -> cmd -> target, symbols, kernel, report -> core -> include)"
+		fail "$at" "'$path': user/$folder must not include user/$other (main -> cmd -> run -> target, symbols, kernel, report -> core -> include)"
 	fi
 }
 
@@ -99,8 +106,7 @@ check_core_include() { # FILE LINE PATH
 check_directions() {
 	local f folder line kind path
 	while read -r f; do
-		folder=$(basename "$(dirname "$f")")
-		[ "$f" != user/main.c ] || folder=main
+		folder=$(folder_of "$f")
 		while read -r line kind path; do
 			check_user_include "$f" "$folder" "$line" "$kind" "$path"
 			[ "$folder" != core ] || check_core_include "$f" "$line" "$path"
@@ -109,7 +115,7 @@ check_directions() {
 	while read -r f; do
 		while read -r line kind path; do
 			case $path in
-			core/* | cmd/* | target/* | symbols/* | kernel/* | report/* | shim/* | user/* | */user/*)
+			core/* | cmd/* | run/* | target/* | symbols/* | kernel/* | report/* | shim/* | user/* | */user/*)
 				fail "$f:$line" "'$path': ${f%%/*}/ must not include user/" ;;
 			esac
 		done < <(includes "$f")

@@ -7,54 +7,27 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "core/printable.h"
+#include "core/text/errors.h"
+#include "core/text/printable.h"
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-    {"run", cmd_run, "launch a command, or attach to a running process, and profile it (the default)"},
+    {"run", cmd_run,
+	"launch a command, or attach to a running process, and profile it (the default)"},
     {"attach", cmd_run, NULL}, /* another name of run, for those who expect one */
     {"report", cmd_report, "show what was measured"},
     {"plot", cmd_plot, "draw what was measured: a page for the browser"},
     {"merge", cmd_merge, "put profiles of several machines or replicas together"},
-    {"compare", cmd_compare, "hold two profiles against each other: what a change did, and whether it was predicted"},
+    {"compare", cmd_compare,
+	"hold two profiles against each other: what a change did, and whether it was predicted"},
     {"lines", cmd_lines, "what could be selected in a binary"},
     {"doctor", cmd_doctor, "what this machine allows"},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-int cmd_fail(const struct error *e)
-{
-	cmd_say("error: %s", e->cause);
-	if (e->hint[0])
-		cmd_say("hint: %s", e->hint);
-	return e->status;
-}
-
-void cmd_say(const char *format, ...)
-{
-	char *text = NULL, *shown = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	if (text)
-		shown = printable_text(text);
-	if (shown)
-		fprintf(stderr, "cozbpf: %s\n", shown);
-	free(shown);
-	free(text);
-}
-
-FILE *cmd_stdout(void)
-{
-	return isatty(STDOUT_FILENO) ? printable_open(stdout) : stdout;
-}
 
 static int help(FILE *out)
 {
@@ -68,7 +41,9 @@ static int help(FILE *out)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (commands[i].help)
 			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
-	fputs("\n`cozbpf COMMAND --help` lists a command's options; `cozbpf run --help` those for profiling.\n", out);
+	fputs("\n`cozbpf COMMAND --help` lists a command's options; `cozbpf run --help` those for "
+	      "profiling.\n",
+	    out);
 	return EXIT_OK;
 }
 

@@ -1,53 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * What the kernel side (bpf/) and the loader (user/kernel/) share: map values, events and the control block. Nothing else is shared.
- * Fixed-width integers only, no pointers, explicit padding. All times are CLOCK_MONOTONIC nanoseconds unless the name says otherwise.
+ * What the kernel side (bpf/) and the loader (user/kernel/) share: map values, events and the
+ * control block. Nothing else is shared. Fixed-width integers only, no pointers, explicit padding.
+ * All times are CLOCK_MONOTONIC nanoseconds unless the name says otherwise.
  */
 #ifndef COZBPF_ABI_H
 #define COZBPF_ABI_H
 
 #include <linux/types.h>
 
-#define COZBPF_MAPPINGS 40 /* executable mappings per process; those in scope come first, what is beyond is neither in scope nor unwound */
+/* executable mappings per process; those in scope come first, what is beyond is neither in scope
+ * nor unwound */
+#define COZBPF_MAPPINGS 40
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
-#define COZBPF_RING 32        /* last samples kept per thread: the window of the share f (design.md 4.1) */
-#define COZBPF_SEGMENTS 16    /* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
-#define COZBPF_YOUNG 8        /* a thread's first samples, from which threads born later start */
-#define COZBPF_POINTS 64      /* progress points */
+/* last samples kept per thread: the window of the share f (design.md 4.1) */
+#define COZBPF_RING 32
+/* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
+#define COZBPF_SEGMENTS 16
+#define COZBPF_YOUNG 8   /* a thread's first samples, from which threads born later start */
+#define COZBPF_POINTS 64 /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 
-#define COZBPF_PAUSE_MAX_NS 10000000ULL  /* a pause is at most this long, the rest is asked again (design.md 4.7) */
-#define COZBPF_ASK_TIMEOUT_NS 5000000ULL /* an ask not begun by then is withdrawn (design.md 4.7) */
-#define COZBPF_DEEP_DEBT_NS 50000000ULL  /* debt that says the thread cannot be made to pay: five longest pauses */
+/* a pause is at most this long, the rest is asked again (design.md 4.7) */
+#define COZBPF_PAUSE_MAX_NS 10000000ULL
+/* an ask not begun by then is withdrawn (design.md 4.7) */
+#define COZBPF_ASK_TIMEOUT_NS 5000000ULL
+/* debt that says the thread cannot be made to pay: five longest pauses */
+#define COZBPF_DEEP_DEBT_NS 50000000ULL
 /*
- * How the kernel side tells the shim's handler from anything else, without looking at the target's memory (which may not be there when it looks):
- * these flags (SA_SIGINFO, SA_RESTART, SA_ONSTACK, SA_RESTORER), and a restorer at this distance from the handler.
+ * How the kernel side tells the shim's handler from anything else, without looking at the target's
+ * memory (which may not be there when it looks): these flags (SA_SIGINFO, SA_RESTART, SA_ONSTACK,
+ * SA_RESTORER), and a restorer at this distance from the handler.
  */
 #define COZBPF_HANDLER_FLAGS 0x1c000004UL
 #define COZBPF_HANDLER_DISTANCE 48
-#define COZBPF_BLOB_MAGIC "cozbpf01" /* 16 bytes behind the restorer; its number changes with what the handler does */
+/* 16 bytes behind the restorer; its number changes with what the handler does */
+#define COZBPF_BLOB_MAGIC "cozbpf01"
 
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
 /* Read-only for the kernel side, set before loading. */
 struct cozbpf_config {
-	__u32 signal;          /* number of the pause signal */
-	__u32 min_stack;       /* bytes that a signal frame and the handler need on an alternate stack */
+	__u32 signal;    /* number of the pause signal */
+	__u32 min_stack; /* bytes that a signal frame and the handler need on an alternate stack */
 	__u32 follow_children; /* forked processes are target too */
-	__u32 min_debt_ns;     /* smaller debts wait for the next sample: a signal costs some microseconds */
+	__u32 min_debt_ns;     /* smaller debts wait for the next sample: a signal costs some
+				  microseconds */
 	__u32 pause_exit_ns;   /* cost of leaving the handler: a pause ends that much earlier */
-	__u32 sleep_pauses;    /* 0: pauses always hold the CPU; 1: sleep when no thread of the target can be waiting for a CPU */
+	__u32 sleep_pauses; /* 0: pauses always hold the CPU; 1: sleep when no thread of the target
+			       can be waiting for a CPU */
 	__u32 n_cpus;
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
 };
 
 /*
- * Cookie of a probe of a progress point: the point, what a visit there means, and where the key is that joins the two ends of a latency: 0: the
- * thread, else 1 + an index into the map `args`.
+ * Cookie of a probe of a progress point: the point, what a visit there means, and where the key is
+ * that joins the two ends of a latency: 0: the thread, else 1 + an index into the map `args`.
  */
 #define COZBPF_COOKIE(point, role, key) ((__u64)(point) | (__u64)(role) << 8 | (__u64)(key) << 16)
 #define COZBPF_COOKIE_POINT(cookie) ((__u32)(cookie)&0xff)
@@ -58,9 +70,10 @@ struct cozbpf_config {
 #define COZBPF_ROLE_END 2
 
 /*
- * Argument of a probe (made by user/core/probe_args.c): what the kernel side reads where the probe is hit. All of it is 0 for none.
- * CONST: `value`. REG: `size` bytes at `reg_off` in struct pt_regs. MEM: `size` bytes of the target's memory at the register's 8 bytes + `value`.
- * What is read is extended to 64 bits, with its sign when `is_signed`.
+ * Argument of a probe (made by user/core/places/probe_args.c): what the kernel side reads where the
+ * probe is hit. All of it is 0 for none. CONST: `value`. REG: `size` bytes at `reg_off` in struct
+ * pt_regs. MEM: `size` bytes of the target's memory at the register's 8 bytes + `value`. What is
+ * read is extended to 64 bits, with its sign when `is_signed`.
  */
 struct cozbpf_arg {
 	__u8 kind; /* COZBPF_ARG_* */
@@ -75,14 +88,16 @@ struct cozbpf_arg {
 #define COZBPF_ARG_REG 2
 #define COZBPF_ARG_MEM 3
 
-#define COZBPF_COUNTERS 64          /* of Coz's coz.h in one process, those of its forks included */
-#define COZBPF_COUNTER_NAME 120     /* bytes, the zero at the end included; of longer names it is their end */
+#define COZBPF_COUNTERS 64 /* of Coz's coz.h in one process, those of its forks included */
+/* bytes, the zero at the end included; of longer names it is their end */
+#define COZBPF_COUNTER_NAME 120
 #define COZBPF_COUNTER_SETS 64      /* processes that have counters and did not get them by fork */
 #define COZBPF_COUNTER_THROUGHPUT 1 /* what Coz calls the kinds */
 #define COZBPF_COUNTER_BEGIN 2
 #define COZBPF_COUNTER_END 3
 
-/* The counters of a process and its forks, which share their memory (user/shim/counters.c). A sample looks by how much they have grown. */
+/* The counters of a process and its forks, which share their memory (user/shim/counters.c). A
+ * sample looks by how much they have grown. */
 struct cozbpf_counter {
 	__u64 address; /* in each of the processes */
 	__u64 seen;    /* the kernel side's: the count up to which visits have been counted */
@@ -93,7 +108,8 @@ struct cozbpf_counter_set {
 	struct cozbpf_counter counters[COZBPF_COUNTERS];
 };
 
-/* Cookie of a probe on a call of the paper's Tables 1 and 2: what the call may do, and how its result says that it was not cut short. */
+/* Cookie of a probe on a call of the paper's Tables 1 and 2: what the call may do, and how its
+ * result says that it was not cut short. */
 #define COZBPF_CALL_BLOCKS 1 /* else it may only wake */
 #define COZBPF_CALL_RESULT(cookie) ((cookie) >> 1 & 3)
 #define COZBPF_RESULT_ZERO (0 << 1)     /* 0 */
@@ -113,13 +129,15 @@ struct cozbpf_range {
 };
 
 /*
- * How to get from a frame to its caller's, from file offset `lo` on up to the next row (user/symbols/unwind.h). The return address lies right below
- * the CFA, the caller's stack pointer.
+ * How to get from a frame to its caller's, from file offset `lo` on up to the next row
+ * (user/symbols/elf/unwind.h). The return address lies right below the CFA, the caller's stack
+ * pointer.
  */
 struct cozbpf_unwind_row {
 	__u32 lo;
 	__s16 cfa; /* from the register that `kind` names */
-	__s8 rbp;  /* where the caller's rbp is saved, in 8 bytes from the CFA; 0: it is still in rbp */
+	__s8 rbp; /* where the caller's rbp is saved, in 8 bytes from the CFA; 0: it is still in rbp
+		   */
 	__u8 kind; /* COZBPF_UNWIND_* */
 };
 #define COZBPF_UNWIND_NONE 0 /* by frame pointers */
@@ -128,8 +146,8 @@ struct cozbpf_unwind_row {
 #define COZBPF_UNWIND_PLT 3 /* rsp, and 8 more in the last third of each 16 bytes */
 
 /*
- * An executable mapping: [start, end) in the process, `offset` the file offset at start, [first, first + count) its ranges of lines in scope,
- * likewise its rows for unwinding.
+ * An executable mapping: [start, end) in the process, `offset` the file offset at start, [first,
+ * first + count) its ranges of lines in scope, likewise its rows for unwinding.
  */
 struct cozbpf_mapping {
 	__u64 start, end, offset;
@@ -156,15 +174,18 @@ struct cozbpf_proc_stats {
 	__u64 not_sent;    /* the kernel refused the signal */
 };
 
-#define COZBPF_SAMPLED_UNIT_NS 1000 /* executed in a line that is a progress point: one of the visits counted here */
+/* executed in a line that is a progress point: one of the visits counted here */
+#define COZBPF_SAMPLED_UNIT_NS 1000
 
 struct cozbpf_line_count {
 	__u64 all;   /* samples of the whole run */
 	__u64 free;  /* those taken in delay-free time: no experiment open, or a baseline */
-	__u64 point; /* 1 + the progress point that is visited by executing the line; 0: none. Written by the loader */
+	__u64 point; /* 1 + the progress point that is visited by executing the line; 0: none.
+			Written by the loader */
 };
 
-/* Visits whose virtual time since the opening falls into one bucket. sum: of those virtual times. */
+/* Visits whose virtual time since the opening falls into one bucket. sum: of those virtual times.
+ */
 struct cozbpf_bucket {
 	__u64 count, sum;
 };
@@ -172,38 +193,48 @@ struct cozbpf_bucket {
 struct cozbpf_point {
 	__u64 visits;  /* of the whole run, experiment or not */
 	__u64 paced;   /* those of threads that a periodic timer paces */
-	__u64 late[2]; /* those after V0 that are in no bucket, of even and of odd experiments; reset by the loader */
+	__u64 late[2]; /* those after V0 that are in no bucket, of even and of odd experiments;
+			  reset by the loader */
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
 };
 
-/* A stretch of a CPU's time that one thread of the target had, and the virtual time that it took: less what L grew by, more where L was set back. */
+/* A stretch of a CPU's time that one thread of the target had, and the virtual time that it took:
+ * less what L grew by, more where L was set back. */
 struct cozbpf_slice {
 	__u64 from, to, took;
 };
 #define COZBPF_SLICES 8
 
-/* The clock of a CPU (design.md 4.5): L of the last target thread that left it, and the slices before. */
+/* The clock of a CPU (design.md 4.5): L of the last target thread that left it, and the slices
+ * before. */
 struct cozbpf_cpu {
 	__u64 paid, left_at;
 	__u64 began, began_paid; /* the slice that runs; 0: none does */
 	struct cozbpf_slice slices[COZBPF_SLICES];
 	__u32 began_epoch, next_slice;
 	__u32 epoch;
-	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no edges */
+	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no
+		      edges */
 	__u64 irq_exit_at;
-	__u64 timer_at;         /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
-	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by threads of the target */
+	__u64 timer_at; /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
+	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by
+				   threads of the target */
 	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
-	__u64 missed_at;        /* when a sample met the outsider that has taken the CPU since left_at; 0: none has */
-	__u64 missed_required;  /* R at the latest such sample */
-	__u64 outsiders_ns;     /* threads of the target waited that long here because outsiders had the CPU */
-	/* delay_executed(): what threads of the target have executed here in experiments, virtually, and up to where it is counted. */
-	__u64 executed_ns, executed_to, executed_paid, executed_before; /* before: in earlier experiments */
+	__u64 missed_at; /* when a sample met the outsider that has taken the CPU since left_at; 0:
+			    none has */
+	__u64 missed_required; /* R at the latest such sample */
+	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
+			       CPU */
+	/* delay_executed(): what threads of the target have executed here in experiments,
+	 * virtually, and up to where it is counted. */
+	__u64 executed_ns, executed_to, executed_paid,
+	    executed_before; /* before: in earlier experiments */
 	__u32 executed_epoch;
 	__u32 number; /* of this CPU, from 1 */
 };
 
-/* A CPU with room, virtually, that one thread has for itself, by which R grows (delay_lone()): others that wait for theirs would have got it. */
+/* A CPU with room, virtually, that one thread has for itself, by which R grows (delay_lone()):
+ * others that wait for theirs would have got it. */
 struct cozbpf_lone {
 	__u64 from, to; /* to: 0 while it lasts */
 	__u32 share;    /* f of that thread */
@@ -215,56 +246,67 @@ struct cozbpf_ring_entry {
 	__u32 line, weight_ns;
 };
 
-/* A sample of a young thread, and the line of the one before it in the same thread; COZBPF_NO_SAMPLE: it was its first, or an edge lay between. */
+/* A sample of a young thread, and the line of the one before it in the same thread;
+ * COZBPF_NO_SAMPLE: it was its first, or an edge lay between. */
 struct cozbpf_young_entry {
 	__u32 line, weight_ns, before, pad;
 };
 #define COZBPF_NO_SAMPLE 0xffffffffU
 
-/* The control block, in .bss. The first group is the loader's while no experiment is open, and constant while one is. */
+/* The control block, in .bss. The first group is the loader's while no experiment is open, and
+ * constant while one is. */
 struct cozbpf_control {
 	__u64 opened_ns;    /* opening: everybody's L and R are 0 */
-	__u64 counted_ns;   /* V0: visits count from here; what the experiment before left in queues has drained */
+	__u64 counted_ns;   /* V0: visits count from here; what the experiment before left in queues
+			       has drained */
 	__u32 line;         /* selected line */
 	__u32 speedup_pct;  /* s in percent */
 	__u32 epoch;        /* number of the experiment, from 1 */
 	__u32 active;       /* an experiment is open; written last */
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
-	__u32 pick;         /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
+	__u32 pick; /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
 	__u32 picked;
-	__u32 root;      /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0: there is none */
-	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are named here; written by adopt */
+	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0:
+		       there is none */
+	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are
+			    named here; written by adopt */
 	__u64 period_ns; /* CPU time between samples */
-	/* The rest is the kernel side's. R has a cache line of its own, with what is read beside it: every credit does, and the line above never changes. */
+	/* The rest is the kernel side's. R has a cache line of its own, with what is read beside
+	 * it: every credit does, and the line above never changes. */
 	__u64 required;        /* R */
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
-	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing; 0: not known */
+	__u64 sample_cost_ns; /* for which a sample keeps its thread from executing; 0: not known */
 	struct cozbpf_lone lone;
-	__u32 sample_entry_ns;                        /* of that, before the sample's program looks at the clock */
-	__u32 sample_free;                            /* virtual time is without what samples cost */
-	__u64 pause_horizon;                          /* end of the latest pause asked for */
-	__u64 samples, in_scope, in_pause, deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
-	__u64 pauses, sync_calls;                     /* sync_calls: probes of calls that were hit, returns included */
+	__u32 sample_entry_ns; /* of that, before the sample's program looks at the clock */
+	__u32 sample_free;     /* virtual time is without what samples cost */
+	__u64 pause_horizon;   /* end of the latest pause asked for */
+	__u64 samples, in_scope, in_pause,
+	    deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
+	__u64 pauses, sync_calls; /* sync_calls: probes of calls that were hit, returns included */
 	__u64 events_lost, storage_lost, unseen_switches;
 	__s64 threads; /* living threads of the target */
 	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
-	struct cozbpf_young_entry young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
-	/* Reset by the loader: samples of the selected line while visits count in this experiment, and what it executed. */
+	struct cozbpf_young_entry
+	    young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
+	/* Reset by the loader: samples of the selected line while visits count in this experiment,
+	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
-	__u64 sampled;                       /* the loader's: lines are progress points */
-	__u64 counters;                      /* the loader's: there are counters to be looked at */
-	__s64 sample_early_ns;               /* the thread stops that much before the sample is due */
-	__u64 sample_cpu;                    /* the loader's: the CPU, from 1, on which it measures what samples cost; 0: it does not */
-	__u64 sample_due_ns, sample_seen_ns; /* when the last one there was due, and when it looked at the clock */
+	__u64 sampled;         /* the loader's: lines are progress points */
+	__u64 counters;        /* the loader's: there are counters to be looked at */
+	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
+	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
+			     0: it does not */
+	__u64 sample_due_ns,
+	    sample_seen_ns; /* when the last one there was due, and when it looked at the clock */
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
 	COZBPF_EVENT_FORK = 1, /* a process; arg: its parent */
 	COZBPF_EVENT_EXEC = 2,
-	COZBPF_EVENT_EXIT = 3, /* the last thread of a process */
-	COZBPF_EVENT_COUNTER =
-	    4, /* a counter has been made, or (address 0) could not be; arg: COZBPF_COUNTER_*; in a struct cozbpf_counter_event */
+	COZBPF_EVENT_EXIT = 3,    /* the last thread of a process */
+	COZBPF_EVENT_COUNTER = 4, /* a counter has been made, or (address 0) could not be; arg:
+				     COZBPF_COUNTER_*; in a struct cozbpf_counter_event */
 };
 
 struct cozbpf_event {
@@ -277,7 +319,8 @@ struct cozbpf_counter_event {
 	char name[COZBPF_COUNTER_NAME];
 };
 
-/* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current thread's doing. */
+/* Interrupt kinds in cozbpf_cpu.irq: while one is set a wake-up on this CPU is not the current
+ * thread's doing. */
 #define COZBPF_IRQ_TIMER 1
 #define COZBPF_IRQ_SOFT 2
 #define COZBPF_IRQ_DEVICE 4
@@ -288,12 +331,14 @@ struct cozbpf_counter_event {
 #define COZBPF_PAUSE_BEGUN 2 /* in the handler */
 
 /*
- * A thread of the target: value of the task storage. A task belongs to the target when it has one with member set. The kernel places the value
- * 8 bytes into a cache line: the first 56 bytes are all that a waker, on another CPU, touches of the thread it wakes, or a visit of its own thread.
+ * A thread of the target: value of the task storage. A task belongs to the target when it has one
+ * with member set. The kernel places the value 8 bytes into a cache line: the first 56 bytes are
+ * all that a waker, on another CPU, touches of the thread it wakes, or a visit of its own thread.
  */
 struct cozbpf_thread {
-	__u64 paid;                    /* L */
-	__u64 run_since;               /* executing, and credited up to here; 0: not executing. In a pause: the pause's end */
+	__u64 paid;      /* L */
+	__u64 run_since; /* executing, and credited up to here; 0: not executing. In a pause: the
+			    pause's end */
 	__u64 blocked_at, runnable_at; /* 0: not so */
 	__u32 epoch;
 	__u32 share; /* f of the selected line, in 1/COZBPF_SHARE_ONE */
@@ -301,34 +346,44 @@ struct cozbpf_thread {
 	__u8 member;
 	__u8 paced; /* woken by a periodic timer, or by a thread that was */
 	__u8 pause, pause_hold;
-	__u8 segment;      /* kind of segment it is in */
-	__u8 share_due;    /* a waker has put it into that segment: its share is to be looked up when it gets a CPU */
-	__u8 last_valid;   /* there was a sample before, and no edge since */
-	__u8 last_hit;     /* that sample was in the line */
-	__u8 returning;    /* no sample since its last pause: it may still be on its way out of the handler, with the signal blocked */
-	__u8 ousted;       /* off its CPU because an outsider took it */
-	__u16 persistence; /* lag-1 correlation of samples falling in the line, in 1/COZBPF_SHARE_ONE, one short of it at most */
-	__u8 rested;       /* woken by no thread of the target: what it owes accrued while it was off the CPU */
+	__u8 segment;    /* kind of segment it is in */
+	__u8 share_due;  /* a waker has put it into that segment: its share is to be looked up when
+			    it gets a CPU */
+	__u8 last_valid; /* there was a sample before, and no edge since */
+	__u8 last_hit;   /* that sample was in the line */
+	__u8 returning;  /* no sample since its last pause: it may still be on its way out of the
+			    handler, with the signal blocked */
+	__u8 ousted;     /* off its CPU because an outsider took it */
+	__u16 persistence; /* lag-1 correlation of samples falling in the line, in
+			      1/COZBPF_SHARE_ONE, one short of it at most */
+	__u8 rested; /* woken by no thread of the target: what it owes accrued while it was off the
+			CPU */
 	__u8 pad[7];
 	/* The thread's own CPU's from here on. */
 	__u64 unsampled; /* executed since the last sample, up to run_since */
 	__u32 sampled;   /* executed between the last two samples, ns */
-	__u32 entry;     /* the last sample that asked for a pause has kept it from executing before it looked at the clock, ns */
-	__u32 entries;   /* a running mean of that */
-	__s32 aside;     /* the thread stands still for that much longer than the pause shows (delay_aside()), ns */
-	__u64 carry;     /* slept beyond what was asked */
+	__u32 entry; /* the last sample that asked for a pause has kept it from executing before it
+			looked at the clock, ns */
+	__u32 entries; /* a running mean of that */
+	__s32 aside;   /* the thread stands still for that much longer than the pause shows
+			  (delay_aside()), ns */
+	__u64 carry;   /* slept beyond what was asked */
 	__u64 asked_at, pause_from, pause_end;
-	__u64 timer_at, timer_period;         /* expiry of the timer that woke it last, and how long after the one before */
-	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its bit */
+	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after
+					 the one before */
+	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its
+						 bit */
 	__u32 tgid;
 	__u32 share_known;
 	__u32 ring_next, ring_used;
-	__u32 hit_bits, edge_bits;    /* of the last 32 samples, the latest lowest: in the line; an edge before it */
-	__u32 call;                   /* COZBPF_CALL_* */
-	__u32 relay;                  /* the next signal delivered is to be sent again, with its value */
+	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an
+				      edge before it */
+	__u32 call;                /* COZBPF_CALL_* */
+	__u32 relay; /* the next signal delivered is to be sent again, with its value */
 	__u64 call_required, call_at; /* R and the time when it blocked in that call */
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
-	__u64 segment_weight[COZBPF_SEGMENTS], segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
+	__u64 segment_weight[COZBPF_SEGMENTS],
+	    segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
 };
@@ -341,7 +396,8 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 152 + 24 * COZBPF_SLICES);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 19 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
+		  19 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * The delay arithmetic (design.md section 4), and nowhere else. Pure: no clock, no map, no helper; compiled into the BPF programs and into the
- * host's unit tests. `now` is monotonic ns. Each function looks at threads that cannot be looked at by another CPU at the same moment, except
- * delay_virtual_time(), which only reads; `required` is the one word that all share, and is only ever raised, atomically.
+ * The delay arithmetic (design.md section 4), and nowhere else. Pure: no clock, no map, no helper;
+ * compiled into the BPF programs and into the host's unit tests. `now` is monotonic ns. Each
+ * function looks at threads that cannot be looked at by another CPU at the same moment, except
+ * delay_virtual_time(), which only reads; `required` is the one word that all share, and is only
+ * ever raised, atomically.
  */
 #ifndef COZBPF_DELAY_H
 #define COZBPF_DELAY_H
@@ -10,7 +12,8 @@
 #include <cozbpf/abi.h>
 #include <cozbpf/delay_share.h>
 
-/* R = max(R, v). Bounded: after eight lost races the others have raised it and ours comes at the next look. */
+/* R = max(R, v). Bounded: after eight lost races the others have raised it and ours comes at the
+ * next look. */
 DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
 {
 	if (!x)
@@ -25,14 +28,15 @@ DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
 }
 
 /*
- * No program keeps a shorter period by timer, and almost any distance is a multiple of a very short one. Programs that want a timer to fire at
- * once set it to 1 ns (systemd's event loop does), which makes such a distance; with it all wake-ups ever after would look periodic.
+ * No program keeps a shorter period by timer, and almost any distance is a multiple of a very short
+ * one. Programs that want a timer to fire at once set it to 1 ns (systemd's event loop does), which
+ * makes such a distance; with it all wake-ups ever after would look periodic.
  */
 #define DELAY_PERIOD_MIN_NS 10000ULL
 
 /*
- * The pause's time is over. Its handler may need a moment yet: a virtual machine that was taken off its CPU meets the sample that fell due
- * meanwhile before the handler looks at the clock.
+ * The pause's time is over. Its handler may need a moment yet: a virtual machine that was taken off
+ * its CPU meets the sample that fell due meanwhile before the handler looks at the clock.
  */
 DELAY_INLINE void delay_pause_over(struct cozbpf_thread *t)
 {
@@ -67,7 +71,8 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	t->hit_bits = 0;
 	for (__u32 i = 0; i < COZBPF_RING; i++) {
 		__u32 at = (t->ring_next - 1 - i) & (COZBPF_RING - 1);
-		__u64 equal = delay_equal(t->ring[at].line, line), hit = t->ring[at].weight_ns & -equal;
+		__u64 equal = delay_equal(t->ring[at].line, line),
+		      hit = t->ring[at].weight_ns & -equal;
 
 		hits += hit;
 		t->hit_bits |= (__u32)equal << i;
@@ -98,7 +103,8 @@ DELAY_INLINE __u64 delay_pending(__u64 run_since, __u32 share, __u32 speedup_pct
 	return (now - run_since) * share / COZBPF_SHARE_ONE * speedup_pct / 100;
 }
 
-/* Rule 1: L grows by s x f x the time executed since the last look; R follows when L passes it (minimal delays, paper 3.4.3). */
+/* Rule 1: L grows by s x f x the time executed since the last look; R follows when L passes it
+ * (minimal delays, paper 3.4.3). */
 DELAY_INLINE void delay_credit(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	__u64 from = t->run_since;
@@ -114,7 +120,8 @@ DELAY_INLINE void delay_credit(struct cozbpf_thread *t, struct cozbpf_control *x
 		delay_raise_required(x, t->paid);
 }
 
-/* Rule 2: [pause_from, end) of a pause has been served; what exceeds the debt goes to carry, never to R (rule 3). */
+/* Rule 2: [pause_from, end) of a pause has been served; what exceeds the debt goes to carry, never
+ * to R (rule 3). */
 DELAY_OUTLINE int delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 end)
 {
 	__u64 served, required, room;
@@ -134,7 +141,8 @@ DELAY_OUTLINE int delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x,
 	return 0;
 }
 
-/* Brings a thread in a pause up to `now`. A pause that holds its CPU ends at its end; a sleeping one when the thread has a CPU again. */
+/* Brings a thread in a pause up to `now`. A pause that holds its CPU ends at its end; a sleeping
+ * one when the thread has a CPU again. */
 DELAY_INLINE void delay_settle(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	if (t->pause != COZBPF_PAUSE_BEGUN)
@@ -145,7 +153,8 @@ DELAY_INLINE void delay_settle(struct cozbpf_thread *t, struct cozbpf_control *x
 }
 
 /* Changes the weight of one sample of the window, and the sums with it. */
-DELAY_INLINE void delay_ring_weigh(struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 at, __u32 weight)
+DELAY_INLINE void delay_ring_weigh(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 at, __u32 weight)
 {
 	struct cozbpf_ring_entry *e = &t->ring[at & (COZBPF_RING - 1)];
 	__u32 k = t->ring_segment[at & (COZBPF_RING - 1)] & (COZBPF_SEGMENTS - 1);
@@ -161,10 +170,12 @@ DELAY_INLINE void delay_ring_weigh(struct cozbpf_thread *t, const struct cozbpf_
 }
 
 /*
- * Puts a sample into the thread's window. It weighs half of the time executed since the sample before, and that one the other half: pauses make
- * the time between samples depend on where they fall, so that all of it for one side would lean to the line or away from it.
+ * Puts a sample into the thread's window. It weighs half of the time executed since the sample
+ * before, and that one the other half: pauses make the time between samples depend on where they
+ * fall, so that all of it for one side would lean to the line or away from it.
  */
-DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 line)
+DELAY_INLINE void delay_ring_push(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u32 line)
 {
 	__u32 at = t->ring_next & (COZBPF_RING - 1), before = (at - 1) & (COZBPF_RING - 1);
 	__u32 half = t->unsampled > 0xffffffffULL ? 0x7fffffffU : (__u32)(t->unsampled / 2);
@@ -188,8 +199,10 @@ DELAY_INLINE void delay_ring_push(struct cozbpf_thread *t, const struct cozbpf_c
 	delay_forecast(t);
 }
 
-/* What the thread has been given too little, or too much, of credit for what it executed. Never below 0. */
-DELAY_INLINE void delay_put_right(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 hit, __u64 by)
+/* What the thread has been given too little, or too much, of credit for what it executed. Never
+ * below 0. */
+DELAY_INLINE void delay_put_right(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u32 hit, __u64 by)
 {
 	if (!hit) {
 		t->paid -= by < t->paid ? by : t->paid;
@@ -201,8 +214,9 @@ DELAY_INLINE void delay_put_right(struct cozbpf_thread *t, struct cozbpf_control
 }
 
 /*
- * The time since the last sample was credited with the guess made there. The sample now says where the line stands at its other end: what
- * the two ends tell together is half way between them, so L is put right by s x executed x r x (h1 - h0) / 2. Never below 0.
+ * The time since the last sample was credited with the guess made there. The sample now says where
+ * the line stands at its other end: what the two ends tell together is half way between them, so L
+ * is put right by s x executed x r x (h1 - h0) / 2. Never below 0.
  */
 DELAY_INLINE void delay_correct(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line)
 {
@@ -216,20 +230,27 @@ DELAY_INLINE void delay_correct(struct cozbpf_thread *t, struct cozbpf_control *
 }
 
 /*
- * The first sample of a thread that was born with its elders' share p: as far as one sample tells about the next it tells about the time since the
- * birth, too: f was p + r (h - p) there, and p was credited.
+ * The first sample of a thread that was born with its elders' share p: as far as one sample tells
+ * about the next it tells about the time since the birth, too: f was p + r (h - p) there, and p was
+ * credited.
  */
-DELAY_INLINE void delay_correct_first(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now)
+DELAY_INLINE void delay_correct_first(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now)
 {
-	__u64 since = now > x->opened_ns ? now - x->opened_ns : 0, executed = t->unsampled < since ? t->unsampled : since;
+	__u64 since = now > x->opened_ns ? now - x->opened_ns : 0,
+	      executed = t->unsampled < since ? t->unsampled : since;
 	__u32 hit = line == x->line, off = hit ? COZBPF_SHARE_ONE - t->share : t->share;
 
-	if (t->ring_used || !t->ring_weight || !t->persistence || t->share > COZBPF_SHARE_ONE || !DELAY_READ(x->active))
+	if (t->ring_used || !t->ring_weight || !t->persistence || t->share > COZBPF_SHARE_ONE ||
+	    !DELAY_READ(x->active))
 		return;
-	delay_put_right(t, x, hit, executed * t->persistence / COZBPF_SHARE_ONE * off / COZBPF_SHARE_ONE * x->speedup_pct / 100);
+	delay_put_right(t, x, hit,
+	    executed * t->persistence / COZBPF_SHARE_ONE * off / COZBPF_SHARE_ONE * x->speedup_pct /
+		100);
 }
 
-/* The thread executes, yet its switch-in was not seen (kernels have been met that switch without passing the tracepoint): it begins here. */
+/* The thread executes, yet its switch-in was not seen (kernels have been met that switch without
+ * passing the tracepoint): it begins here. */
 DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
 {
 	if (t->run_since)
@@ -251,8 +272,10 @@ DELAY_INLINE void delay_excuse(struct cozbpf_thread *t, const struct cozbpf_cont
 }
 
 /*
- * The sample itself has kept the thread from executing. Virtually nobody executes meanwhile: L grows as by credit, and others stand still as long, later. Else
- * the program is that much slower than it is without us, which gains do not show, but waits in queues do. Between experiments nothing is inserted.
+ * The sample itself has kept the thread from executing. Virtually nobody executes meanwhile: L
+ * grows as by credit, and others stand still as long, later. Else the program is that much slower
+ * than it is without us, which gains do not show, but waits in queues do. Between experiments
+ * nothing is inserted.
  */
 DELAY_INLINE void delay_sample_cost(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
@@ -294,10 +317,11 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x,
 }
 
 /*
- * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the thread owes now, 0 for none. The caller has
- * settled the thread and found it not pausing.
+ * A sample in `line` (0: none in scope) outside a pause. Returns the length of the pause that the
+ * thread owes now, 0 for none. The caller has settled the thread and found it not pausing.
  */
-DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
+DELAY_INLINE __u64 delay_sample(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {
 	__u64 executed, debt;
 
@@ -305,7 +329,8 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 	executed = t->unsampled;
 	t->sampled = executed < 4 * x->period_ns ? (__u32)executed : (__u32)(4 * x->period_ns);
 	if (!t->ring_weight && line && line == x->line && DELAY_READ(x->active)) {
-		/* Where nothing is known yet the first sample speaks for the time before it as well, which was not credited for want of a share. */
+		/* Where nothing is known yet the first sample speaks for the time before it as
+		 * well, which was not credited for want of a share. */
 		__u64 since = now > x->opened_ns ? now - x->opened_ns : 0;
 
 		t->paid += (executed < since ? executed : since) * x->speedup_pct / 100;
@@ -314,9 +339,10 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 	}
 	if (t->ring_used < COZBPF_YOUNG) {
 		/*
-		 * Two CPUs may take the same place: one sample is lost. A sample stands for the executed time of a period, less what was paused in it; the
-		 * first one for all of it: what was executed before the birth stands for what will be after the last one. Else short threads would
-		 * look as if they ended soon after their beginning.
+		 * Two CPUs may take the same place: one sample is lost. A sample stands for the
+		 * executed time of a period, less what was paused in it; the first one for all of
+		 * it: what was executed before the birth stands for what will be after the last
+		 * one. Else short threads would look as if they ended soon after their beginning.
 		 */
 		struct cozbpf_young_entry *e = &x->young[x->young_next++ & (COZBPF_RING - 1)];
 
@@ -324,7 +350,9 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 		if (!t->ring_used && executed < x->period_ns)
 			executed = x->period_ns;
 		e->weight_ns = executed > 0xffffffffULL ? 0xffffffffU : (__u32)executed;
-		e->before = t->ring_used && t->last_valid ? t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line : COZBPF_NO_SAMPLE;
+		e->before = t->ring_used && t->last_valid
+				? t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line
+				: COZBPF_NO_SAMPLE;
 	}
 	delay_correct_first(t, x, line, now);
 	delay_correct(t, x, line);
@@ -337,10 +365,12 @@ DELAY_INLINE __u64 delay_sample(struct cozbpf_thread *t, struct cozbpf_control *
 }
 
 /*
- * --sync=uprobe: the thread begins a call that may wake another or, when `blocks`, may block (paper, Tables 1 and 2). It pays first: returns the
- * length of the pause owed, 0 for none. `id` tells the object of the call from others.
+ * --sync=uprobe: the thread begins a call that may wake another or, when `blocks`, may block
+ * (paper, Tables 1 and 2). It pays first: returns the length of the pause owed, 0 for none. `id`
+ * tells the object of the call from others.
  */
-DELAY_INLINE __u64 delay_call(struct cozbpf_thread *t, struct cozbpf_control *x, int blocks, __u32 id, __u64 now, __u32 min_debt)
+DELAY_INLINE __u64 delay_call(struct cozbpf_thread *t, struct cozbpf_control *x, int blocks,
+    __u32 id, __u64 now, __u32 min_debt)
 {
 	delay_enter(t, x);
 	delay_settle(t, x, now);
@@ -353,10 +383,12 @@ DELAY_INLINE __u64 delay_call(struct cozbpf_thread *t, struct cozbpf_control *x,
 }
 
 /*
- * The thread is about to hand something over that another one may take without having waited for it, and so without an edge. It pays first, lest the other
- * one have it before it is there, virtually: returns the length of the pause owed, 0 for none.
+ * The thread is about to hand something over that another one may take without having waited for
+ * it, and so without an edge. It pays first, lest the other one have it before it is there,
+ * virtually: returns the length of the pause owed, 0 for none.
  */
-DELAY_INLINE __u64 delay_hand_over(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now, __u32 min_debt)
+DELAY_INLINE __u64 delay_hand_over(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now, __u32 min_debt)
 {
 	delay_enter(t, x);
 	delay_settle(t, x, now);
@@ -367,10 +399,12 @@ DELAY_INLINE __u64 delay_hand_over(struct cozbpf_thread *t, struct cozbpf_contro
 }
 
 /*
- * The call returns. When the thread blocked in it and another one let it go on (`released`: no timeout, no EINTR), it need not pay what was
- * inserted meanwhile: the other one has (paper 3.4.1). R may hold late what others had earned before: no thread earns more than s of a time.
+ * The call returns. When the thread blocked in it and another one let it go on (`released`: no
+ * timeout, no EINTR), it need not pay what was inserted meanwhile: the other one has (paper 3.4.1).
+ * R may hold late what others had earned before: no thread earns more than s of a time.
  */
-DELAY_INLINE void delay_return(struct cozbpf_thread *t, struct cozbpf_control *x, int released, __u32 id, __u64 now)
+DELAY_INLINE void delay_return(
+    struct cozbpf_thread *t, struct cozbpf_control *x, int released, __u32 id, __u64 now)
 {
 	__u64 required, accrued, most;
 
@@ -390,8 +424,10 @@ DELAY_INLINE void delay_return(struct cozbpf_thread *t, struct cozbpf_control *x
 	delay_segment(t, 2 * id + 1);
 }
 
-/* Thread `t`, blocked, is woken by `w`, which executes: the join in virtual time (rule 5, the paper's credit of 3.4.1). */
-DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, struct cozbpf_control *x, __u64 now)
+/* Thread `t`, blocked, is woken by `w`, which executes: the join in virtual time (rule 5, the
+ * paper's credit of 3.4.1). */
+DELAY_INLINE void delay_wake(
+    struct cozbpf_thread *t, struct cozbpf_thread *w, struct cozbpf_control *x, __u64 now)
 {
 	__u64 own;
 
@@ -411,9 +447,11 @@ DELAY_INLINE void delay_wake(struct cozbpf_thread *t, struct cozbpf_thread *w, s
 }
 
 /*
- * Thread `t`, blocked, is woken by a timer that was set to `expiry`. It pays what accrued while it slept, unless the timer is periodic: then its
- * pace comes from outside and no delay moves it (design.md section 5). Expiries at exactly equal distances tell: a program that sleeps for a
- * while, or until a while from now, never meets the same nanosecond twice. Whole multiples are periods that were missed.
+ * Thread `t`, blocked, is woken by a timer that was set to `expiry`. It pays what accrued while it
+ * slept, unless the timer is periodic: then its pace comes from outside and no delay moves it
+ * (design.md section 5). Expiries at exactly equal distances tell: a program that sleeps for a
+ * while, or until a while from now, never meets the same nanosecond twice. Whole multiples are
+ * periods that were missed.
  */
 DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry)
 {
@@ -430,8 +468,8 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 }
 
 /*
- * Woken by a device or a process outside the target: unchanged (rule 5), and what paced it before does no longer. Or `by_thread` of the target, where calls tell
- * of it (--sync=uprobe).
+ * Woken by a device or a process outside the target: unchanged (rule 5), and what paced it before
+ * does no longer. Or `by_thread` of the target, where calls tell of it (--sync=uprobe).
  */
 DELAY_INLINE void delay_outside_wake(struct cozbpf_thread *t, int by_thread)
 {
@@ -445,7 +483,8 @@ DELAY_INLINE void delay_runnable(struct cozbpf_thread *t, __u64 now)
 	t->runnable_at = now;
 }
 
-/* The window of threads that were young before this one, for a thread that has none: many end before they have been sampled often. */
+/* The window of threads that were young before this one, for a thread that has none: many end
+ * before they have been sampled often. */
 DELAY_OUTLINE int delay_inherit(struct cozbpf_thread *t, struct cozbpf_control *x)
 {
 	__u64 all = 0, hits = 0;
@@ -471,10 +510,11 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_thread *t, struct cozbpf_control *
 }
 
 /*
- * A new thread or process starts at its parent's L (paper 3.4, Thread creation), and with the window of those born before it.
- * `t` is zeroed.
+ * A new thread or process starts at its parent's L (paper 3.4, Thread creation), and with the
+ * window of those born before it. `t` is zeroed.
  */
-DELAY_INLINE void delay_fork(struct cozbpf_thread *t, struct cozbpf_thread *parent, struct cozbpf_control *x, __u64 now)
+DELAY_INLINE void delay_fork(
+    struct cozbpf_thread *t, struct cozbpf_thread *parent, struct cozbpf_control *x, __u64 now)
 {
 	delay_enter(parent, x);
 	delay_settle(parent, x, now);
@@ -494,8 +534,10 @@ DELAY_INLINE void delay_adopt(struct cozbpf_thread *t, struct cozbpf_control *x)
 	delay_inherit(t, x);
 }
 
-/* What has been served up to `now` of the pause that thread `t` is in, or has come out of since it was last looked at, and L does not hold yet. */
-DELAY_INLINE __u64 delay_unsettled(const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+/* What has been served up to `now` of the pause that thread `t` is in, or has come out of since it
+ * was last looked at, and L does not hold yet. */
+DELAY_INLINE __u64 delay_unsettled(
+    const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
 {
 	__u64 end, served, required, paid;
 
@@ -510,13 +552,16 @@ DELAY_INLINE __u64 delay_unsettled(const struct cozbpf_thread *t, const struct c
 	return served;
 }
 
-/* Virtual time of a thread that executes, without touching it: the sample program may come in between, hence the second look. */
-DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+/* Virtual time of a thread that executes, without touching it: the sample program may come in
+ * between, hence the second look. */
+DELAY_INLINE __u64 delay_virtual_time(
+    const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
 {
 	__u64 from = 0, paid = 0, served = 0;
 
 	if (t->epoch != x->epoch)
-		return now; /* not looked at in this experiment: has neither paid nor been credited */
+		return now; /* not looked at in this experiment: has neither paid nor been credited
+			     */
 	for (int i = 0; i < 3; i++) {
 		from = DELAY_READ(t->run_since);
 		paid = DELAY_READ(t->paid);
@@ -526,7 +571,8 @@ DELAY_INLINE __u64 delay_virtual_time(const struct cozbpf_thread *t, const struc
 	}
 	paid += served;
 	/* Between experiments nothing is credited. */
-	return now - paid - (DELAY_READ(x->active) ? delay_pending(from, t->share, x->speedup_pct, now) : 0);
+	return now - paid -
+	       (DELAY_READ(x->active) ? delay_pending(from, t->share, x->speedup_pct, now) : 0);
 }
 
 /* These build on the above. */

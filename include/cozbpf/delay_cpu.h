@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Threads that get a CPU and leave it, and wait for one meanwhile (design.md 4.5); part of delay.h, under the same rules. Each CPU looks at its own state only, and at
- * control.lone, which is one CPU's at a time.
+ * Threads that get a CPU and leave it, and wait for one meanwhile (design.md 4.5); part of delay.h,
+ * under the same rules. Each CPU looks at its own state only, and at control.lone, which is one
+ * CPU's at a time.
  */
 #ifndef COZBPF_DELAY_CPU_H
 #define COZBPF_DELAY_CPU_H
 
 #include <cozbpf/delay.h>
 
-/* Thread @t, which has the CPU, is as far as @now: what it executes from here on is counted by the next delay_executed(). */
-DELAY_INLINE void delay_executed_from(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, __u64 now)
+/* Thread @t, which has the CPU, is as far as @now: what it executes from here on is counted by the
+ * next delay_executed(). */
+DELAY_INLINE void delay_executed_from(
+    struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, __u64 now)
 {
 	if (cpu->executed_epoch != t->epoch)
 		cpu->executed_before = cpu->executed_ns;
@@ -18,13 +21,17 @@ DELAY_INLINE void delay_executed_from(struct cozbpf_cpu *cpu, const struct cozbp
 	cpu->executed_epoch = t->epoch;
 }
 
-/* Counts what it has executed since: the time less what its L grew by, which is no time virtually. At the opening of an experiment L is 0. */
-DELAY_INLINE void delay_executed(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+/* Counts what it has executed since: the time less what its L grew by, which is no time virtually.
+ * At the opening of an experiment L is 0. */
+DELAY_INLINE void delay_executed(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t,
+    const struct cozbpf_control *x, __u64 now)
 {
 	int before = cpu->executed_epoch != t->epoch;
-	__u64 began = cpu->executed_to, from = before && began < x->opened_ns ? x->opened_ns : began,
+	__u64 began = cpu->executed_to,
+	      from = before && began < x->opened_ns ? x->opened_ns : began,
 	      paid = before ? 0 : cpu->executed_paid;
-	__u64 executed = now > from && now - from + paid > t->paid ? now - from + paid - t->paid : 0;
+	__u64 executed =
+	    now > from && now - from + paid > t->paid ? now - from + paid - t->paid : 0;
 
 	delay_executed_from(cpu, t, now);
 	if (DELAY_READ(x->active) && began)
@@ -40,11 +47,13 @@ DELAY_INLINE void delay_slice_begin(struct cozbpf_cpu *cpu, const struct cozbpf_
 }
 
 /* The thread leaves it. At the opening of an experiment L is 0. */
-DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_thread *t,
+    const struct cozbpf_control *x, __u64 now)
 {
 	struct cozbpf_slice *s = &cpu->slices[cpu->next_slice++ & (COZBPF_SLICES - 1)];
 	int begun_before = cpu->began_epoch != t->epoch;
-	__u64 paid = begun_before ? 0 : cpu->began_paid, from = begun_before && cpu->began < x->opened_ns ? x->opened_ns : cpu->began;
+	__u64 paid = begun_before ? 0 : cpu->began_paid,
+	      from = begun_before && cpu->began < x->opened_ns ? x->opened_ns : cpu->began;
 
 	s->from = cpu->began && from < now ? from : now;
 	s->to = now;
@@ -53,8 +62,8 @@ DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_th
 }
 
 /*
- * By how much L grew in the slices of the target's threads on this CPU since `since`. Where they are more than are known, those that are speak for
- * the others.
+ * By how much L grew in the slices of the target's threads on this CPU since `since`. Where they
+ * are more than are known, those that are speak for the others.
  */
 DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since, __u64 now)
 {
@@ -63,7 +72,8 @@ DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since,
 	if (!cpu || now <= since)
 		return 0;
 	for (__u32 i = 1; i <= COZBPF_SLICES && oldest > since; i++) {
-		const struct cozbpf_slice *s = &cpu->slices[(cpu->next_slice - i) & (COZBPF_SLICES - 1)];
+		const struct cozbpf_slice *s =
+		    &cpu->slices[(cpu->next_slice - i) & (COZBPF_SLICES - 1)];
 
 		if (s->to <= since) {
 			oldest = since;
@@ -76,18 +86,24 @@ DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since,
 	}
 	if (length <= took)
 		return 0;
-	return oldest > since && oldest < now ? (length - took) * (now - since) / (now - oldest) : length - took;
+	return oldest > since && oldest < now ? (length - took) * (now - since) / (now - oldest)
+					      : length - took;
 }
 
-#define DELAY_ROOM_TENTHS 9            /* of virtual time: a CPU that has executed more in this experiment has no room */
-#define DELAY_LONE_BEHIND_NS 100000ULL /* behind R by no more than that a thread that runs the line soon makes it grow */
+/* of virtual time: a CPU that has executed more in this experiment has no room */
+#define DELAY_ROOM_TENTHS 9
+/* behind R by no more than that a thread that runs the line soon makes it grow */
+#define DELAY_LONE_BEHIND_NS 100000ULL
 
 /*
- * Thread @t has the CPU, @alone if no other one waits for it. If that makes R grow, all others stand still or execute in debt meanwhile, and virtually no time
- * passes: the CPU is free as soon as it was taken. Really it is not, and who waits for another one would have moved to this one, were it not for this CPU's
- * thread itself, which goes on: where the CPU has been busy, virtually, for most of the experiment, there is no room for others on it.
+ * Thread @t has the CPU, @alone if no other one waits for it. If that makes R grow, all others
+ * stand still or execute in debt meanwhile, and virtually no time passes: the CPU is free as soon
+ * as it was taken. Really it is not, and who waits for another one would have moved to this one,
+ * were it not for this CPU's thread itself, which goes on: where the CPU has been busy, virtually,
+ * for most of the experiment, there is no room for others on it.
  */
-DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *cpu, const struct cozbpf_thread *t, int alone, __u64 now)
+DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *cpu,
+    const struct cozbpf_thread *t, int alone, __u64 now)
 {
 	struct cozbpf_lone *lone;
 	__u64 required, passed, executed;
@@ -102,7 +118,8 @@ DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *
 	lasts = lone->epoch == t->epoch && !lone->to;
 	if (lasts && lone->cpu != cpu->number)
 		return 0;
-	if (alone && DELAY_READ(x->active) && t->share && t->pause != COZBPF_PAUSE_BEGUN && t->paid + DELAY_LONE_BEHIND_NS >= required &&
+	if (alone && DELAY_READ(x->active) && t->share && t->pause != COZBPF_PAUSE_BEGUN &&
+	    t->paid + DELAY_LONE_BEHIND_NS >= required &&
 	    10 * executed < DELAY_ROOM_TENTHS * passed) {
 		if (!lasts)
 			lone->from = now;
@@ -123,11 +140,14 @@ DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 
 
 	if (x->lone.epoch != DELAY_READ(x->epoch))
 		return 0;
-	return delay_pending(from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
+	return delay_pending(
+	    from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
 }
 
-/* A sample has met an outsider on this CPU: had it not come, the thread that it has taken the CPU from would have been told to pause, if it owes enough. */
-DELAY_INLINE void delay_sample_missed(struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u32 min_debt, __u64 now)
+/* A sample has met an outsider on this CPU: had it not come, the thread that it has taken the CPU
+ * from would have been told to pause, if it owes enough. */
+DELAY_INLINE void delay_sample_missed(
+    struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u32 min_debt, __u64 now)
 {
 	__u64 required = DELAY_READ(x->required);
 
@@ -139,10 +159,12 @@ DELAY_INLINE void delay_sample_missed(struct cozbpf_cpu *cpu, const struct cozbp
 }
 
 /*
- * An outsider had the CPU when a sample fell due that would have told thread `t` to pause, which owed up to `required`: it has stood still since `missed`. Outsiders
- * that come while it pauses and stay are in its way after the pause; they must not be when they come before it, too.
+ * An outsider had the CPU when a sample fell due that would have told thread `t` to pause, which
+ * owed up to `required`: it has stood still since `missed`. Outsiders that come while it pauses and
+ * stay are in its way after the pause; they must not be when they come before it, too.
  */
-DELAY_INLINE void delay_stood_still(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
+DELAY_INLINE void delay_stood_still(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
 {
 	__u64 owed, stood = now - missed;
 
@@ -156,11 +178,13 @@ DELAY_INLINE void delay_stood_still(struct cozbpf_thread *t, struct cozbpf_contr
 	t->run_since = missed + stood;
 }
 
-/* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an outsider. */
+/* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an
+ * outsider. */
 enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
 
 /* The thread leaves its CPU; the CPU's clock is its L (rule 5). */
-DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
+DELAY_INLINE void delay_switch_out(
+    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
 {
 	int runnable = how != DELAY_BLOCKED;
 
@@ -170,7 +194,8 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 		delay_credit(t, x, now);
 	t->run_since = 0;
 	if (runnable)
-		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU has set it already */
+		t->runnable_at = now; /* else a wake-up that came before the thread was off its CPU
+					 has set it already */
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	t->ousted = how == DELAY_OUSTED;
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
@@ -179,8 +204,9 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 		t->call_at = now;
 	}
 	/*
-	 * A thread that goes to sleep in debt takes its debt along; it is not for those that come next to pay it as well. One that wakes now and then for a
-	 * moment, and owes all that accrued meanwhile, would slow down whomever it interrupts.
+	 * A thread that goes to sleep in debt takes its debt along; it is not for those that come
+	 * next to pay it as well. One that wakes now and then for a moment, and owes all that
+	 * accrued meanwhile, would slow down whomever it interrupts.
 	 */
 	if (runnable || cpu->epoch != t->epoch || cpu->paid < t->paid)
 		cpu->paid = t->paid;
@@ -195,14 +221,18 @@ DELAY_INLINE void delay_switch_out(struct cozbpf_thread *t, struct cozbpf_contro
 }
 
 /*
- * A thread has waited for its CPU while others of the target used it: rule 5. It need not be as far as they are, who may be in debt: at the latest it
- * goes on when the CPU has done, virtually, what it really did meanwhile. Nor need it wait while another CPU was, virtually, free. What it stood still beyond
- * R is carry.
+ * A thread has waited for its CPU while others of the target used it: rule 5. It need not be as far
+ * as they are, who may be in debt: at the latest it goes on when the CPU has done, virtually, what
+ * it really did meanwhile. Nor need it wait while another CPU was, virtually, free. What it stood
+ * still beyond R is carry.
  */
-DELAY_INLINE void delay_wait_for_cpu(struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
+DELAY_INLINE void delay_wait_for_cpu(
+    struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
 {
-	__u64 waited = now - t->runnable_at, own = t->paid + waited, clock = own < cpu->paid ? own : cpu->paid;
-	__u64 grown = delay_grown_since(cpu, t->runnable_at, now), lone = delay_lone_grown_since(x, t->runnable_at, now);
+	__u64 waited = now - t->runnable_at, own = t->paid + waited,
+	      clock = own < cpu->paid ? own : cpu->paid;
+	__u64 grown = delay_grown_since(cpu, t->runnable_at, now),
+	      lone = delay_lone_grown_since(x, t->runnable_at, now);
 	__u64 required = DELAY_READ(x->required);
 
 	if (grown < lone)
@@ -216,23 +246,29 @@ DELAY_INLINE void delay_wait_for_cpu(struct cozbpf_thread *t, struct cozbpf_cont
 	}
 }
 
-/* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join with them (rule 5). 1 when it was. */
-DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
+/* The thread gets a CPU. Where it waited for it while threads of the target used it, that is a join
+ * with them (rule 5). 1 when it was. */
+DELAY_INLINE int delay_switch_in(
+    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
 	int joined, slowed, missed;
 
 	delay_enter(t, x);
 	delay_share_look_up(t);
-	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU at that very moment. */
+	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU
+	 * at that very moment. */
 	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
 	/*
-	 * An outsider that takes the CPU for a while makes it a slower one: to a thread that loses a hundredth of its time that way the line costs a
-	 * hundredth more, and a faster line saves that as well. So the time counts as executed, as that of interrupts and of a stolen CPU does.
+	 * An outsider that takes the CPU for a while makes it a slower one: to a thread that loses
+	 * a hundredth of its time that way the line costs a hundredth more, and a faster line saves
+	 * that as well. So the time counts as executed, as that of interrupts and of a stolen CPU
+	 * does.
 	 */
 	slowed = t->ousted && !joined && t->runnable_at;
 	/*
-	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited below, and not twice. A pause that an outsider has
-	 * interrupted goes on being served meanwhile: the thread stands still, as it should.
+	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited
+	 * below, and not twice. A pause that an outsider has interrupted goes on being served
+	 * meanwhile: the thread stands still, as it should.
 	 */
 	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
 		delay_serve(t, x, joined ? t->runnable_at : now);
@@ -241,20 +277,23 @@ DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control 
 	if (joined) {
 		delay_wait_for_cpu(t, x, cpu, now);
 	} else if (t->slack && t->runnable_at) {
-		/* The wait ends here, not with the wake-up: a thread that would virtually not have waited would not have waited for its CPU to wake up. */
+		/* The wait ends here, not with the wake-up: a thread that would virtually not have
+		 * waited would not have waited for its CPU to wake up. */
 		__u64 latency = now - t->runnable_at;
 
 		t->paid += latency < t->slack ? latency : t->slack;
 	}
 	t->slack = 0;
 	t->run_since = slowed ? t->runnable_at : now;
-	missed = slowed && cpu->left_at == t->runnable_at && cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE;
+	missed = slowed && cpu->left_at == t->runnable_at && cpu->missed_at > t->runnable_at &&
+		 t->pause == COZBPF_PAUSE_NONE;
 	t->ousted = 0;
 	t->runnable_at = 0;
 	t->blocked_at = 0;
 	delay_slice_begin(cpu, t);
 	if (t->pause == COZBPF_PAUSE_BEGUN && now >= t->pause_end) {
-		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the next sample */
+		delay_pause_over(t); /* the handler returns at once; what is still owed shows at the
+					next sample */
 		t->run_since = slowed && t->pause_hold ? t->pause_end : now;
 	} else if (t->pause == COZBPF_PAUSE_BEGUN) {
 		if (t->pause_from < now)

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
-/* Pauses from the ask to their begin (design.md 4.2, 4.7), and what samples cost beside them; part of delay.h, under the same rules. */
+/* Pauses from the ask to their begin (design.md 4.2, 4.7), and what samples cost beside them; part
+ * of delay.h, under the same rules. */
 #ifndef COZBPF_DELAY_PAUSE_H
 #define COZBPF_DELAY_PAUSE_H
 
 #include <cozbpf/delay.h>
 
 /*
- * A sample that asks for a pause looks at the clock `late` after it was due. How long it takes until then, and with it the whole of what samples cost, changes with the machine's state by the
- * second, where it is a virtual one: hence the running mean. What is far off is something else: the CPU was taken away as the sample fell due.
+ * A sample that asks for a pause looks at the clock `late` after it was due. How long it takes
+ * until then, and with it the whole of what samples cost, changes with the machine's state by the
+ * second, where it is a virtual one: hence the running mean. What is far off is something else: the
+ * CPU was taken away as the sample fell due.
  */
-DELAY_INLINE void delay_sample_entry(struct cozbpf_thread *t, const struct cozbpf_control *x, __s64 late)
+DELAY_INLINE void delay_sample_entry(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __s64 late)
 {
 	__s64 entry = late + x->sample_early_ns, most = 4LL * x->sample_entry_ns;
 
@@ -24,11 +28,14 @@ DELAY_INLINE void delay_sample_entry(struct cozbpf_thread *t, const struct cozbp
 }
 
 /*
- * What a pause takes beside its time from the sample's look at the clock to its end: the way into the sample (`sampled`: it is one that asks for the pause) and the
- * way out of the handler. Baselines lose the whole cost of a sample each time that a period has been executed; a thread that pauses is sampled after less. Gains
- * compare the two, so that what is made up for is the difference, which is below 0 where samples cost a baseline more.
+ * What a pause takes beside its time from the sample's look at the clock to its end: the way into
+ * the sample (`sampled`: it is one that asks for the pause) and the way out of the handler.
+ * Baselines lose the whole cost of a sample each time that a period has been executed; a thread
+ * that pauses is sampled after less. Gains compare the two, so that what is made up for is the
+ * difference, which is below 0 where samples cost a baseline more.
  */
-DELAY_INLINE __s32 delay_aside(const struct cozbpf_thread *t, const struct cozbpf_control *x, int sampled, __u32 exit_ns)
+DELAY_INLINE __s32 delay_aside(
+    const struct cozbpf_thread *t, const struct cozbpf_control *x, int sampled, __u32 exit_ns)
 {
 	__u64 cost;
 
@@ -39,12 +46,14 @@ DELAY_INLINE __s32 delay_aside(const struct cozbpf_thread *t, const struct cozbp
 }
 
 /*
- * Plans the pause of `debt` that thread `t` owes now; returns its end, and delay_asked() follows. 0: it has stood still for longer already, on its way into the
- * sample, and owes no more.
+ * Plans the pause of `debt` that thread `t` owes now; returns its end, and delay_asked() follows.
+ * 0: it has stood still for longer already, on its way into the sample, and owes no more.
  */
-DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x, int sampled, __u64 debt, __u32 exit_ns, __u64 now)
+DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x, int sampled,
+    __u64 debt, __u32 exit_ns, __u64 now)
 {
-	__s64 aside = delay_aside(t, x, sampled, exit_ns), most = (__s64)debt - (__s64)COZBPF_PAUSE_MAX_NS;
+	__s64 aside = delay_aside(t, x, sampled, exit_ns),
+	      most = (__s64)debt - (__s64)COZBPF_PAUSE_MAX_NS;
 
 	if (aside >= (__s64)debt) {
 		t->pause_from = now - debt;
@@ -58,8 +67,8 @@ DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x,
 }
 
 /*
- * The signal for a pause until `end`, of `debt`, has been sent. Who owes what accrued while it slept would virtually sleep yet: it does, and leaves its CPU to
- * others.
+ * The signal for a pause until `end`, of `debt`, has been sent. Who owes what accrued while it
+ * slept would virtually sleep yet: it does, and leaves its CPU to others.
  */
 DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u64 debt, __u32 hold)
 {
@@ -71,7 +80,8 @@ DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u
 		t->rested = 0; /* the last part of it */
 }
 
-/* The handler of the pause that was asked for begins. The way from the sample to the handler is pause as well: the program does not run. */
+/* The handler of the pause that was asked for begins. The way from the sample to the handler is
+ * pause as well: the program does not run. */
 DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	if (now >= t->pause_end || !t->run_since) {
@@ -84,12 +94,13 @@ DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x,
 }
 
 /*
- * An ask that has waited too long is withdrawn, but not before its end: until then its signal, should it still come, pauses the thread, and that
- * has to be counted. 1 when it was withdrawn.
+ * An ask that has waited too long is withdrawn, but not before its end: until then its signal,
+ * should it still come, pauses the thread, and that has to be counted. 1 when it was withdrawn.
  */
 DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
 {
-	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS || now < t->pause_end)
+	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS ||
+	    now < t->pause_end)
 		return 0;
 	t->pause = COZBPF_PAUSE_NONE;
 	return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * The share f of a thread's time that it spends in the selected line (design.md 4.1), per kind of segment and from the last sample; part of delay.h,
- * under the same rules.
+ * The share f of a thread's time that it spends in the selected line (design.md 4.1), per kind of
+ * segment and from the last sample; part of delay.h, under the same rules.
  */
 #ifndef COZBPF_DELAY_SHARE_H
 #define COZBPF_DELAY_SHARE_H
@@ -9,7 +9,8 @@
 #include <cozbpf/abi.h>
 
 #define DELAY_INLINE static inline __attribute__((always_inline, unused))
-/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers may be NULL as far as it knows. */
+/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers
+ * may be NULL as far as it knows. */
 #ifdef __bpf__
 #define DELAY_OUTLINE __attribute__((noinline, weak))
 #else
@@ -17,7 +18,8 @@
 #endif
 #define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
 
-/* A kind of segment with few samples leans to the thread's share; this is how much executed time that share counts for. */
+/* A kind of segment with few samples leans to the thread's share; this is how much executed time
+ * that share counts for. */
 #define DELAY_PRIOR_NS 200000ULL
 
 /* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
@@ -33,7 +35,8 @@ DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
 		return 0;
 	k = t->segment & (COZBPF_SEGMENTS - 1);
 	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
-	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) / (t->segment_weight[k] + DELAY_PRIOR_NS);
+	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) /
+		(t->segment_weight[k] + DELAY_PRIOR_NS);
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
 	t->segment_share[k] = (__u32)share;
@@ -41,7 +44,8 @@ DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
 	return (int)share;
 }
 
-/* The share of the segment that the thread is in. Kept until the next sample: some programs wake others far more often. */
+/* The share of the segment that the thread is in. Kept until the next sample: some programs wake
+ * others far more often. */
 DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
 {
 	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
@@ -50,9 +54,11 @@ DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
 }
 
 /*
- * The thread begins a segment of kind `id`: what it executes from one edge with other threads to the next. Credit has to be right at the edges,
- * where L is compared, and a share of all the thread's time is not, where it executes the line always before or always after an edge (a lock
- * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The caller has credited the thread.
+ * The thread begins a segment of kind `id`: what it executes from one edge with other threads to
+ * the next. Credit has to be right at the edges, where L is compared, and a share of all the
+ * thread's time is not, where it executes the line always before or always after an edge (a lock
+ * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The
+ * caller has credited the thread.
  */
 DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
 {
@@ -62,7 +68,8 @@ DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
 	t->share = delay_share(t);
 }
 
-/* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch from another CPU is left to delay_switch_in(). */
+/* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch
+ * from another CPU is left to delay_switch_in(). */
 DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
 {
 	t->segment = id & (COZBPF_SEGMENTS - 1);
@@ -78,7 +85,8 @@ DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
 	t->share = delay_share(t);
 }
 
-/* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways through a window. */
+/* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways
+ * through a window. */
 DELAY_INLINE __u64 delay_equal(__u32 a, __u32 b)
 {
 	__u64 differ = a ^ b;
@@ -95,8 +103,9 @@ DELAY_INLINE __u32 delay_count_bits(__u32 v)
 }
 
 /*
- * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over 32 samples, of which `hits` are in the line; of
- * `pairs` that follow each other in a thread without an edge in between, `same` agree.
+ * How much one sample tells about the next: the lag-1 correlation r of "falls in the line" over 32
+ * samples, of which `hits` are in the line; of `pairs` that follow each other in a thread without
+ * an edge in between, `same` agree.
  */
 DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 {
@@ -106,7 +115,8 @@ DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 	if (pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
 		return 0;
 	/* Independent samples agree with probability p^2 + q^2. */
-	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) * (COZBPF_SHARE_ONE / (COZBPF_RING * COZBPF_RING));
+	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) *
+		 (COZBPF_SHARE_ONE / (COZBPF_RING * COZBPF_RING));
 	agree = same * COZBPF_SHARE_ONE / pairs;
 	if (agree <= chance)
 		return 0;
@@ -115,8 +125,9 @@ DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 }
 
 /*
- * The same for a thread that has few samples yet, from those of the threads that were young before it. Near 1 too where some of these executed nothing
- * but the line and others never did: then a thread's first samples tell which kind it is.
+ * The same for a thread that has few samples yet, from those of the threads that were young before
+ * it. Near 1 too where some of these executed nothing but the line and others never did: then a
+ * thread's first samples tell which kind it is.
  */
 DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
 {
@@ -133,12 +144,14 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
 	}
 	if (x->young_next < COZBPF_RING)
 		return 0;
-	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable), delay_count_bits(~(hits ^ befores) & usable));
+	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable),
+	    delay_count_bits(~(hits ^ befores) & usable));
 }
 
 /*
- * Of the thread's own window. Near 0 where the program passes through the line more often than it is sampled, near 1 where it stays in or out of it for
- * many samples. Until the window is full what the thread was born with holds.
+ * Of the thread's own window. Near 0 where the program passes through the line more often than it
+ * is sampled, near 1 where it stays in or out of it for many samples. Until the window is full what
+ * the thread was born with holds.
  */
 DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
 {
@@ -146,16 +159,18 @@ DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
 
 	if (t->ring_used < COZBPF_RING)
 		return t->persistence;
-	return delay_correlation(
-	    delay_count_bits(t->hit_bits), delay_count_bits(usable), delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable));
+	return delay_correlation(delay_count_bits(t->hit_bits), delay_count_bits(usable),
+	    delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable));
 }
 
-/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the segment. Right on average whatever r is. */
+/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
+ * segment. Right on average whatever r is. */
 DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
 {
 	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
 
-	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) / COZBPF_SHARE_ONE);
+	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) /
+			   COZBPF_SHARE_ONE);
 }
 
 #endif

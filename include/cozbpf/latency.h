@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Latency pairs: what BPF and user code share. Histograms are log-linear: values below COZBPF_LATENCY_SUB ns have a cell each, every octave above is cut
- * into COZBPF_LATENCY_SUB cells of equal width, so that a cell is between 1/64 and 1/128 of its value wide. Pure index functions; latencies are ns of
- * virtual time.
+ * Latency pairs: what BPF and user code share. Histograms are log-linear: values below
+ * COZBPF_LATENCY_SUB ns have a cell each, every octave above is cut into COZBPF_LATENCY_SUB cells
+ * of equal width, so that a cell is between 1/64 and 1/128 of its value wide. Pure index functions;
+ * latencies are ns of virtual time.
  */
 #ifndef COZBPF_LATENCY_H
 #define COZBPF_LATENCY_H
@@ -11,20 +12,25 @@
 
 #define COZBPF_LATENCY_SUB_BITS 6
 #define COZBPF_LATENCY_SUB (1 << COZBPF_LATENCY_SUB_BITS)
-#define COZBPF_LATENCY_BITS 42 /* 2^42 ns are 73 minutes; what is longer counts in the last cell */
-#define COZBPF_LATENCY_CELLS ((COZBPF_LATENCY_BITS - COZBPF_LATENCY_SUB_BITS + 1) * COZBPF_LATENCY_SUB)
-#define COZBPF_LATENCY_OPEN 65536 /* requests in flight that are known; the longest unended ones make room for more */
+/* 2^42 ns are 73 minutes; what is longer counts in the last cell */
+#define COZBPF_LATENCY_BITS 42
+#define COZBPF_LATENCY_CELLS \
+	((COZBPF_LATENCY_BITS - COZBPF_LATENCY_SUB_BITS + 1) * COZBPF_LATENCY_SUB)
+/* requests in flight that are known; the longest unended ones make room for more */
+#define COZBPF_LATENCY_OPEN 65536
 
 /* A begin that waits for its end. */
 struct cozbpf_latency_key {
 	__u64 key;   /* the thread's id, or the argument's value */
-	__u32 tgid;  /* an argument means something in one process only; 0 with threads, whose ids are the system's */
+	__u32 tgid;  /* an argument means something in one process only; 0 with threads, whose ids
+			are the system's */
 	__u32 point; /* index of the pair's begins */
 };
 
 /*
- * Where ends know their begins, this many times as many as not, a begin that another one of its key overwrites is a request that was given up. Elsewhere, as
- * where requests begin and end on different threads and there is no key, it may have ended all the same.
+ * Where ends know their begins, this many times as many as not, a begin that another one of its key
+ * overwrites is a request that was given up. Elsewhere, as where requests begin and end on
+ * different threads and there is no key, it may have ended all the same.
  */
 #define COZBPF_LATENCY_KNOWN 8
 
@@ -34,7 +40,8 @@ struct cozbpf_latency {
 	__u64 matched;   /* ends whose begin was known */
 	__u64 unmatched; /* ends whose begin is not known */
 	__u64 abandoned; /* begins that another begin of the same key has overwritten */
-	__u64 doubtful;  /* those of the abandoned that came before latency_is_known(), and still count as begun */
+	__u64 doubtful;  /* those of the abandoned that came before latency_is_known(), and still
+			    count as begun */
 	__u64 lost;      /* begins for which there was no memory */
 	/* Of the experiment's window: pairs that ended in it, wherever they began. */
 	__s64 sum;
@@ -81,7 +88,9 @@ static inline __u64 latency_width(__u32 i)
 
 static inline __u64 latency_lowest(__u32 i)
 {
-	return i < COZBPF_LATENCY_SUB ? i : (__u64)(COZBPF_LATENCY_SUB + i % COZBPF_LATENCY_SUB) << (i / COZBPF_LATENCY_SUB - 1);
+	return i < COZBPF_LATENCY_SUB ? i
+				      : (__u64)(COZBPF_LATENCY_SUB + i % COZBPF_LATENCY_SUB)
+					    << (i / COZBPF_LATENCY_SUB - 1);
 }
 
 _Static_assert(COZBPF_LATENCY_SUB >= 34, "a cell is at most 3 % of its value wide");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What a marker of coz.h costs when nobody profiles: a loop with a marker against the same loop without. marker.sh builds and runs it. */
+/* What a marker of coz.h costs when nobody profiles: a loop with a marker against the same loop
+ * without. marker.sh builds and runs it. */
 #include <coz.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #define TURNS 100000000L
 #define ROUNDS 7
 
-/* Both loops turn the same chain, bound by its latency as real work is, so that neither lies in the shadow of the branch predictor. */
+/* Both loops turn the same chain, bound by its latency as real work is, so that neither lies in the
+ * shadow of the branch predictor. */
 #define LOOP(name, marker)                                                     \
 	__attribute__((noinline, aligned(64))) static unsigned long name(void) \
 	{                                                                      \
@@ -52,7 +54,7 @@ int main(void)
 	}
 	qsort(cost, ROUNDS, sizeof(*cost), cmp);
 	qsort(bare, ROUNDS, sizeof(*bare), cmp);
-	printf("turn %.3f ns, marker %.3f ns (median of %d; %.3f to %.3f)\n", bare[ROUNDS / 2], cost[ROUNDS / 2], ROUNDS, cost[0],
-	    cost[ROUNDS - 1]);
+	printf("turn %.3f ns, marker %.3f ns (median of %d; %.3f to %.3f)\n", bare[ROUNDS / 2],
+	    cost[ROUNDS / 2], ROUNDS, cost[0], cost[ROUNDS - 1]);
 	return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The way out of a signal handler, which a pause must not charge to the program (PAUSE_EXIT_NS of user/kernel/session.c): from the last look at
- * the clock in the handler to the first one after it, less what a look costs. Prints the median in ns.
+ * The way out of a signal handler, which a pause must not charge to the program (PAUSE_EXIT_NS of
+ * user/kernel/session.c): from the last look at the clock in the handler to the first one after it,
+ * less what a look costs. Prints the median in ns.
  */
 #include <signal.h>
 #include <stdint.h>

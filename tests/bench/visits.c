@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What a turn of a loop takes that passes a progress point of each kind: "KIND NANOSECONDS" lines. Run with and without probes, the difference is a visit. */
+/* What a turn of a loop takes that passes a progress point of each kind: "KIND NANOSECONDS" lines.
+ * Run with and without probes, the difference is a visit. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -17,9 +18,10 @@
 #define STEPPED "add x0, x0, #1\n\tret"
 #define CHEAP "nop\n\tret"
 #endif
-#define FUNCTION(name, body) \
-	void name(void);     \
-	__asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ": " body "\n.size " #name ", . - " #name "\n")
+#define FUNCTION(name, body)                                                            \
+	void name(void);                                                                \
+	__asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ": " body \
+		"\n.size " #name ", . - " #name "\n")
 
 FUNCTION(visit_stepped, STEPPED);
 FUNCTION(visit_cheap, CHEAP);
@@ -48,7 +50,8 @@ int main(void)
 {
 	uint64_t start = now_ns();
 
-	while (now_ns() - start < 500000000) /* probes of what comes late are there, and the CPU runs at its speed */
+	while (now_ns() - start <
+	       500000000) /* probes of what comes late are there, and the CPU runs at its speed */
 		;
 	TIME("stepped", visit_stepped());
 	TIME("cheap", visit_cheap());

@@ -78,7 +78,7 @@ check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- the time of a named line"
-# 6 ms a visit whatever the speedup: the control variate stands on that (user/core/estimate_control.c). Twenty ratios, half of them beside three programs that
+# 6 ms a visit whatever the speedup: the control variate stands on that (user/core/estimate/control.c). Twenty ratios, half of them beside three programs that
 # spin, were 0.970 to 1.022 with a standard deviation of 0.016: nine of these.
 run 0 nice -n -15 "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress --fixed-line "$line" --fixed-speedup 0,50,100 -d 5s -o "$dir/l.coz" -- "$work" --seconds 6 --iters-per-ms "$rate"
 looked "the profile has it in each experiment" line "$dir/l.coz"

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* For viewer.sh: writes a profile with the tool's own writer, reads it back and prints what the tool makes of it as JSON.
- * usage: write_profile FILE [own-keys] */
+/* For viewer.sh: writes a profile with the tool's own writer, reads it back and prints what the
+ * tool makes of it as JSON. usage: write_profile FILE [own-keys] */
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 #include "report/report.h"
 
 #define SPEEDUPS 6
 
-/* Two lines, two points, six speedups and a baseline of three experiments each; what is counted differs everywhere. A baseline says that
- * no other line than its own was sampled in it, so that it serves no other: the viewer knows of no others. */
+/* Two lines, two points, six speedups and a baseline of three experiments each; what is counted
+ * differs everywhere. A baseline says that no other line than its own was sampled in it, so that it
+ * serves no other: the viewer knows of no others. */
 static int write_profile(FILE *out, bool own_keys)
 {
 	static char *names[] = {"requests done", "src/main.c:12"};
 	struct run_record run = {.startup_time_ns = 1427398799607767367, .runtime_ns = 30000000000};
-	struct samples_record samples[2] = {
-	    {.location = "src/a.c:10", .count = 1234}, {.location = "/usr/src/dir with blank/b.cpp:2", .count = 99}};
+	struct samples_record samples[2] = {{.location = "src/a.c:10", .count = 1234},
+	    {.location = "/usr/src/dir with blank/b.cpp:2", .count = 99}};
 	int ret = 0;
 
 	if (own_keys) {
@@ -32,9 +33,11 @@ static int write_profile(FILE *out, bool own_keys)
 	ret |= profile_write_startup(out, &run);
 	for (uint64_t i = 0; i < 2 * 3 * (SPEEDUPS + 1); i++) {
 		uint64_t cell = i / 6;
-		struct point_record points[2] = {{.name = names[0], .delta = 100 + i}, {.name = names[1], .delta = 50 + 3 * i}};
+		struct point_record points[2] = {
+		    {.name = names[0], .delta = 100 + i}, {.name = names[1], .delta = 50 + 3 * i}};
 		struct baseline_line line = {.id = i % 2 ? 1 : 2, .opening = 5 + i, .observed = 50};
-		struct experiment_record x = {.selected = i % 2 ? "src/a.c:10" : "/usr/src/dir with blank/b.cpp:2",
+		struct experiment_record x = {
+		    .selected = i % 2 ? "src/a.c:10" : "/usr/src/dir with blank/b.cpp:2",
 		    .speedup = (double)cell * 0.15,
 		    .duration_ns = 500000000 - cell * 40000000 + i * 1000,
 		    .selected_samples = 60 + i,
@@ -75,7 +78,8 @@ int main(int argc, char **argv)
 		return EXIT_OTHER;
 	file = fopen(argv[1], "r");
 	profile_init(&profile);
-	if (!file || profile_read(&profile, file, argv[1], &e) || profile.n_skipped || estimate_profile(&profile, &options, &estimate))
+	if (!file || profile_read(&profile, file, argv[1], &e) || profile.n_skipped ||
+	    estimate_profile(&profile, &options, &estimate))
 		return EXIT_OTHER;
 	fclose(file);
 	report_json(stdout, &estimate);

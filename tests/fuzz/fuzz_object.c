@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites of lines, symbols and static probes, cheap sites. */
+/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites
+ * of lines, symbols and static probes, cheap sites. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/cheapsite.h"
+#include "symbols/code/cheapsite.h"
 #include "symbols/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -17,7 +18,8 @@ static void check_map(const struct line_map *map)
 	for (size_t i = 0; i < map->n_ranges; i++) {
 		const struct line_range *r = &map->ranges[i];
 
-		if (r->lo >= r->hi || !r->line || r->line >= map->n_lines || (i && r->lo < r[-1].hi))
+		if (r->lo >= r->hi || !r->line || r->line >= map->n_lines ||
+		    (i && r->lo < r[-1].hi))
 			abort();
 	}
 }
@@ -56,7 +58,8 @@ static void ask_markers(struct object *o)
 		sdt_probes_free(probes, n);
 	if (!object_find_markers(o, &markers, &n, &e)) {
 		for (size_t i = 0; i < n; i++)
-			if (!*markers[i].name || !markers[i].n_sites || strpbrk(markers[i].name, "\t\n"))
+			if (!*markers[i].name || !markers[i].n_sites ||
+			    strpbrk(markers[i].name, "\t\n"))
 				abort();
 		markers_free(markers, n);
 	}
@@ -68,7 +71,8 @@ static void ask_cheap(struct object *o, const struct probe_site *sites, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		for (uint64_t at = 0; at < 40; at += 1 + at / 4)
-			if (!object_cheap_site(o, sites[i].offset + at, &site) && site != sites[i].offset + at &&
+			if (!object_cheap_site(o, sites[i].offset + at, &site) &&
+			    site != sites[i].offset + at &&
 			    (site < sites[i].offset || !object_site_is_cheap(o, site)))
 				abort();
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is written again reads as the same.
- * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
- *        user/core/{stats,names,paths,run*,line_counts,compare*,shares,utf8,latency,printable}.c user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded,compare*}.c -lcjson -lm
+ * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is
+ * written again reads as the same. Build: clang -g -O1 -fsanitize=fuzzer,address,undefined
+ * -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/text/errors.c
+ *        user/core/{stats,names,paths,run*,line_counts,compare*,shares,utf8,latency,printable}.c
+ * user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded,compare*}.c
+ * -lcjson -lm
  */
 #include <math.h>
 #include <stdint.h>
@@ -10,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/estimate.h"
-#include "core/compare.h"
-#include "core/runs.h"
+#include "core/estimate/estimate.h"
+#include "core/estimate/compare.h"
+#include "core/profile/runs.h"
 #include "report/compare.h"
 #include "report/report.h"
 
@@ -67,10 +70,14 @@ static void check_round_trip(const struct profile *p)
 	fclose(out);
 	require(!read_bytes(&again, text, size), "what was written is a profile");
 	require(!again.n_skipped, "what was written is understood");
-	require(again.n_experiments == p->n_experiments && again.n_samples == p->n_samples && again.n_runs == p->n_runs, "nothing is lost");
+	require(again.n_experiments == p->n_experiments && again.n_samples == p->n_samples &&
+		    again.n_runs == p->n_runs,
+	    "nothing is lost");
 	for (size_t i = 0; i < p->n_experiments; i++) {
-		require(again.experiments[i].duration_ns == p->experiments[i].duration_ns, "durations are kept");
-		require(again.experiments[i].n_points == p->experiments[i].n_points, "points are kept");
+		require(again.experiments[i].duration_ns == p->experiments[i].duration_ns,
+		    "durations are kept");
+		require(
+		    again.experiments[i].n_points == p->experiments[i].n_points, "points are kept");
 	}
 	profile_deinit(&again);
 	free(text);
@@ -85,9 +92,12 @@ static void check_comparison(FILE *out, const struct profile *p, const struct es
 
 	require(!compare_profiles(&side, &side, &c), "memory suffices");
 	if (e->n_lines)
-		require(!compare_predict(&c, &side, &side, e->lines[0].line, e->runs % 2 ? 0.3 : NAN), "a line is found by its name");
+		require(
+		    !compare_predict(&c, &side, &side, e->lines[0].line, e->runs % 2 ? 0.3 : NAN),
+		    "a line is found by its name");
 	for (size_t i = 0; i < c.n_points; i++)
-		require(!(c.points[i].speedup.lo > 0) && !(c.points[i].speedup.hi < 0), "a profile is as fast as itself");
+		require(!(c.points[i].speedup.lo > 0) && !(c.points[i].speedup.hi < 0),
+		    "a profile is as fast as itself");
 	compare_text(out, &r, &text);
 	compare_json(out, &r);
 	comparison_deinit(&c);
@@ -106,8 +116,10 @@ static void check_estimate(const struct profile *p)
 		const struct estimate_line *l = &e.lines[i];
 
 		require(l->max_speedup >= 0, "the largest gain is not below 0");
-		require(l->verdict == VERDICT_NOT_ENOUGH_DATA || l->slope_lo <= l->slope_hi, "intervals are ordered");
-		require((l->verdict == VERDICT_NOT_ENOUGH_DATA) == (l->shortage != SHORT_NONE), "a verdict or a reason");
+		require(l->verdict == VERDICT_NOT_ENOUGH_DATA || l->slope_lo <= l->slope_hi,
+		    "intervals are ordered");
+		require((l->verdict == VERDICT_NOT_ENOUGH_DATA) == (l->shortage != SHORT_NONE),
+		    "a verdict or a reason");
 	}
 	estimate_reason(p, &e, &err);
 	report_text(out, &e, &text);

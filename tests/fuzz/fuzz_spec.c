@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any text as a progress point, as a scope pattern, as a path and as the arguments of a static probe. What is parsed has to hold what spec.h promises. */
+/* libFuzzer: any text as a progress point, as a scope pattern, as a path and as the arguments of a
+ * static probe. What is parsed has to hold what spec.h promises. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/paths.h"
-#include "core/probe_args.h"
-#include "core/scope.h"
-#include "core/spec.h"
-#include "core/suggest.h"
+#include "core/text/paths.h"
+#include "core/places/probe_args.h"
+#include "core/places/scope.h"
+#include "core/places/spec.h"
+#include "core/text/suggest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +21,8 @@ static void check_path(const char *text)
 	path_normalise(path);
 	again = strdup(path);
 	path_normalise(again);
-	if (strcmp(path, again) || strlen(path) > strlen(text) || (*text == '/') != (*path == '/') || strstr(path, "//"))
+	if (strcmp(path, again) || strlen(path) > strlen(text) ||
+	    (*text == '/') != (*path == '/') || strstr(path, "//"))
 		abort();
 	free(path);
 	free(again);
@@ -35,7 +37,8 @@ static void check_args(enum probe_arch arch, const char *text)
 		if (probe_arg_parse(arch, text, n, &a, &e)) {
 			if (e.status != EXIT_USAGE || !*e.cause || a.kind != COZBPF_ARG_NONE)
 				abort();
-		} else if (a.kind < COZBPF_ARG_CONST || a.kind > COZBPF_ARG_MEM || !a.size || a.size > 8 || a.reg_off > 248) {
+		} else if (a.kind < COZBPF_ARG_CONST || a.kind > COZBPF_ARG_MEM || !a.size ||
+			   a.size > 8 || a.reg_off > 248) {
 			abort();
 		}
 	}

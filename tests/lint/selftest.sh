@@ -18,7 +18,7 @@ put() { # FILE: standard input below a clean head
 }
 
 clean_tree() {
-	mkdir -p "$tree"/user/{cmd,core,kernel,report,shim,symbols,target} "$tree"/bpf "$tree"/include/cozbpf
+	mkdir -p "$tree"/user/{cmd,core/deep,kernel,report,run,shim,symbols,target} "$tree"/bpf "$tree"/include/cozbpf
 	put user/core/a.h <<<$'#ifndef COZBPF_A_H\n#define COZBPF_A_H\n#endif'
 	put user/symbols/s.h <<<$'#ifndef COZBPF_S_H\n#define COZBPF_S_H\n#endif'
 	put user/kernel/k.h <<<$'#ifndef COZBPF_K_H\n#define COZBPF_K_H\n#endif'
@@ -62,6 +62,8 @@ LINT_FAST=1 "$lint" "$tree" >"$tree.out" 2>&1
 judge $? 'a clean tree passes'
 
 plant 'core includes cmd' 'user/core must not include user/cmd' user/core/@.c '#include "cmd/cmd.h"'
+plant 'core includes run, at any depth' 'user/core must not include user/run' user/core/deep/@.c '#include "run/r.h"'
+plant 'run includes cmd' 'user/run must not include user/cmd' user/run/@.c '#include "cmd/cmd.h"'
 plant 'symbols includes kernel' 'user/symbols must not include user/kernel' user/symbols/@.c '#include "kernel/k.h"'
 plant 'kernel includes cmd' 'user/kernel must not include user/cmd' user/kernel/@.c '#include "cmd/cmd.h"'
 plant 'include with ..' 'name it from user/' user/cmd/@.c '#include "../core/a.h"'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit cases: TEST(name) { CHECK(...); } registers itself through an ELF section; main() is here. Include in one file per test binary. */
+/* Unit cases: TEST(name) { CHECK(...); } registers itself through an ELF section; main() is here.
+ * Include in one file per test binary. */
 #ifndef COZBPF_CHECK_H
 #define COZBPF_CHECK_H
 
@@ -14,10 +15,11 @@ struct test_case {
 
 static int check_failed_now;
 
-#define TEST(id)                                                                                                              \
-	static void test_##id(void);                                                                                          \
-	static const struct test_case case_##id = {#id, test_##id};                                                           \
-	static const struct test_case *const case_ptr_##id __attribute__((section("test_cases"), used, retain)) = &case_##id; \
+#define TEST(id)                                                               \
+	static void test_##id(void);                                           \
+	static const struct test_case case_##id = {#id, test_##id};            \
+	static const struct test_case *const case_ptr_##id                     \
+	    __attribute__((section("test_cases"), used, retain)) = &case_##id; \
 	static void test_##id(void)
 
 /* A failed check is reported and the case goes on. */
@@ -28,35 +30,39 @@ static int check_failed_now;
 			fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #cond); \
 		}                                                                                \
 	} while (0)
-#define CHECK_EQ(a, b)                                                                                                       \
-	do {                                                                                                                 \
-		long long check_a = (long long)(a), check_b = (long long)(b);                                                \
-		if (check_a != check_b) {                                                                                    \
-			check_failed_now++;                                                                                  \
-			fprintf(stderr, "%s:%d: %s is %lld, not %lld (%s)\n", __FILE__, __LINE__, #a, check_a, check_b, #b); \
-		}                                                                                                            \
+#define CHECK_EQ(a, b)                                                                            \
+	do {                                                                                      \
+		long long check_a = (long long)(a), check_b = (long long)(b);                     \
+		if (check_a != check_b) {                                                         \
+			check_failed_now++;                                                       \
+			fprintf(stderr, "%s:%d: %s is %lld, not %lld (%s)\n", __FILE__, __LINE__, \
+			    #a, check_a, check_b, #b);                                            \
+		}                                                                                 \
 	} while (0)
-#define CHECK_STR(a, b)                                                                                                                  \
-	do {                                                                                                                             \
-		const char *check_a = (a), *check_b = (b);                                                                               \
-		if (!check_a || strcmp(check_a, check_b)) {                                                                              \
-			check_failed_now++;                                                                                              \
-			fprintf(stderr, "%s:%d: %s is '%s', not '%s'\n", __FILE__, __LINE__, #a, check_a ? check_a : "(null)", check_b); \
-		}                                                                                                                        \
+#define CHECK_STR(a, b)                                                                          \
+	do {                                                                                     \
+		const char *check_a = (a), *check_b = (b);                                       \
+		if (!check_a || strcmp(check_a, check_b)) {                                      \
+			check_failed_now++;                                                      \
+			fprintf(stderr, "%s:%d: %s is '%s', not '%s'\n", __FILE__, __LINE__, #a, \
+			    check_a ? check_a : "(null)", check_b);                              \
+		}                                                                                \
 	} while (0)
 /* Within @tol of each other. */
-#define CHECK_NEAR(a, b, tol)                                                                                                        \
-	do {                                                                                                                         \
-		double check_a = (a), check_b = (b);                                                                                 \
-		if (!(check_a - check_b <= (tol) && check_b - check_a <= (tol))) {                                                   \
-			check_failed_now++;                                                                                          \
-			fprintf(stderr, "%s:%d: %s is %g, not %g +- %g\n", __FILE__, __LINE__, #a, check_a, check_b, (double)(tol)); \
-		}                                                                                                                    \
+#define CHECK_NEAR(a, b, tol)                                                                      \
+	do {                                                                                       \
+		double check_a = (a), check_b = (b);                                               \
+		if (!(check_a - check_b <= (tol) && check_b - check_a <= (tol))) {                 \
+			check_failed_now++;                                                        \
+			fprintf(stderr, "%s:%d: %s is %g, not %g +- %g\n", __FILE__, __LINE__, #a, \
+			    check_a, check_b, (double)(tol));                                      \
+		}                                                                                  \
 	} while (0)
 
 extern const struct test_case *const __start_test_cases[], *const __stop_test_cases[];
 
-/* Prints "ok NAME" or "FAIL NAME" per case and "N passed, N failed" at the end; an argument selects cases by substring. */
+/* Prints "ok NAME" or "FAIL NAME" per case and "N passed, N failed" at the end; an argument selects
+ * cases by substring. */
 int main(int argc, char **argv)
 {
 	int passed = 0, failed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs to test debug information with, built here and now below DIR, and what of them is loaded. Needs gcc and g++; builds with clang are
- * tested where clang is installed. */
+/* Programs to test debug information with, built here and now below DIR, and what of them is
+ * loaded. Needs gcc and g++; builds with clang are tested where clang is installed. */
 #ifndef COZBPF_TESTS_DEBUG_FIXTURE_H
 #define COZBPF_TESTS_DEBUG_FIXTURE_H
 
@@ -21,7 +21,8 @@ static bool run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static bool run(const char *format, ...)
 {
 	char command[8192];
-	size_t len = (size_t)snprintf(command, sizeof(command), "mkdir -p '%s' && cd '%s' && ", DIR, DIR);
+	size_t len =
+	    (size_t)snprintf(command, sizeof(command), "mkdir -p '%s' && cd '%s' && ", DIR, DIR);
 	va_list args;
 
 	if (!*fixtures) {
@@ -31,7 +32,8 @@ static bool run(const char *format, ...)
 		*slash = 0;
 		snprintf(relative, sizeof(relative), "%s/fixtures", here);
 		if (!realpath(relative, fixtures)) {
-			fprintf(stderr, "cannot find '%s': run the tests from the top directory\n", relative);
+			fprintf(stderr, "cannot find '%s': run the tests from the top directory\n",
+			    relative);
 			exit(1);
 		}
 	}
@@ -47,7 +49,8 @@ static inline bool have(const char *tool)
 }
 
 /* Builds a fixture; a failure is a failure of the test. */
-static inline const char *build(const char *compiler, const char *flags, const char *source, const char *name)
+static inline const char *build(
+    const char *compiler, const char *flags, const char *source, const char *name)
 {
 	static char path[4096];
 
@@ -102,7 +105,9 @@ static inline uint64_t line_bytes(const struct loaded *l, const char *file, uint
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < l->map.n_ranges; i++)
-		bytes += id && l->map.ranges[i].line == id ? l->map.ranges[i].hi - l->map.ranges[i].lo : 0;
+		bytes += id && l->map.ranges[i].line == id
+			     ? l->map.ranges[i].hi - l->map.ranges[i].lo
+			     : 0;
 	return bytes;
 }
 
@@ -125,7 +130,8 @@ static inline void check_lines_c(const char *path, bool optimised)
 	if (optimised)
 		CHECK(!has_line(&l, "lines.c", 4));
 	for (uint32_t i = 1; i < l.map.n_lines; i++)
-		CHECK(l.map.lines[i].file[0] == '/' && strstr(l.map.lines[i].file, "/fixtures/lines.c"));
+		CHECK(l.map.lines[i].file[0] == '/' &&
+		      strstr(l.map.lines[i].file, "/fixtures/lines.c"));
 	CHECK_EQ(l.n_lines, l.map.n_lines - 1);
 	unload(&l);
 }

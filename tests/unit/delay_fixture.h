@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the delay arithmetic start from: an experiment that has opened, a CPU, threads of known share and debt. */
+/* What the tests of the delay arithmetic start from: an experiment that has opened, a CPU, threads
+ * of known share and debt. */
 #ifndef COZBPF_TESTS_DELAY_FIXTURE_H
 #define COZBPF_TESTS_DELAY_FIXTURE_H
 
@@ -32,7 +33,8 @@ static void open(__u32 pct)
 	open_at(1, pct, T0);
 }
 
-/* A thread of this experiment with L = @paid; @share of its window is in the line. Executes since T0 when @share is not 0. */
+/* A thread of this experiment with L = @paid; @share of its window is in the line. Executes since
+ * T0 when @share is not 0. */
 static struct cozbpf_thread thread(__u64 paid, __u32 share)
 {
 	struct cozbpf_thread t = {.paid = paid, .epoch = x.epoch, .member = 1, .share = share};

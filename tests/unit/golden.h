@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts held against the files of tests/unit/golden/; COZBPF_REGENERATE=1 writes these anew. Included once by a test, after check.h. */
+/* Texts held against the files of tests/unit/golden/; COZBPF_REGENERATE=1 writes these anew.
+ * Included once by a test, after check.h. */
 #ifndef COZBPF_GOLDEN_H
 #define COZBPF_GOLDEN_H
 
@@ -15,7 +16,8 @@ static void check_golden(const char *text, const char *name)
 	const char *slash = strrchr(__FILE__, '/');
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%.*s/golden/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
+	snprintf(path, sizeof(path), "%.*s/golden/%s", slash ? (int)(slash - __FILE__) : 1,
+	    slash ? __FILE__ : ".", name);
 	if (getenv("COZBPF_REGENERATE")) {
 		f = fopen(path, "w");
 		CHECK(f && fputs(text, f) >= 0);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reference simulator for the delay rules: threads that run small programs on simulated CPUs, and a profiler beside them that drives
- * include/cozbpf/delay.h as the BPF programs do. It knows the true answer, because it can run the same program with the line really shortened.
+ * Reference simulator for the delay rules: threads that run small programs on simulated CPUs, and a
+ * profiler beside them that drives include/cozbpf/delay.h as the BPF programs do. It knows the true
+ * answer, because it can run the same program with the line really shortened.
  *
- * To try a rule: change delay.h, run test_delay_sim, read the table. To try a knob: struct sim_rules, from the environment (sim_rules_read()).
- * To add a case: programs are arrays of struct sim_op, see test_delay_sim.c. Time is ns, everything is deterministic for a seed.
+ * To try a rule: change delay.h, run test_delay_sim, read the table. To try a knob: struct
+ * sim_rules, from the environment (sim_rules_read()). To add a case: programs are arrays of struct
+ * sim_op, see test_delay_sim.c. Time is ns, everything is deterministic for a seed.
  */
 #ifndef COZBPF_TESTS_REFSIM_H
 #define COZBPF_TESTS_REFSIM_H
@@ -14,7 +16,8 @@
 static void sim_progress(struct sim *s, struct sim_cpu *cpu)
 {
 	struct sim_thread *t = cpu->cur;
-	uint64_t from = cpu->at > cpu->free_at ? cpu->at : cpu->free_at, ran = s->now > from ? s->now - from : 0;
+	uint64_t from = cpu->at > cpu->free_at ? cpu->at : cpu->free_at,
+		 ran = s->now > from ? s->now - from : 0;
 
 	cpu->at = s->now;
 	if (t && !t->in_handler && !t->spins)
@@ -30,7 +33,8 @@ static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
 		struct sim_cpu *other = &s->cpus[i];
 		unsigned load = other->n_queue + !!other->cur, best = cpu->n_queue + !!cpu->cur;
 
-		/* a woken thread goes where it waits least, one that ran stays unless that is much better */
+		/* a woken thread goes where it waits least, one that ran stays unless that is much
+		 * better */
 		if (load + (woken ? 0 : 1) < best)
 			cpu = other;
 	}
@@ -103,13 +107,15 @@ static void sim_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
 }
 
 /* Wakes up to @n threads that wait for this, the longest waiting ones first. */
-static void sim_wake_waiters(struct sim *s, struct sim_thread *by, enum sim_kind kind, unsigned arg, unsigned n)
+static void sim_wake_waiters(
+    struct sim *s, struct sim_thread *by, enum sim_kind kind, unsigned arg, unsigned n)
 {
 	while (n--) {
 		struct sim_thread *first = NULL;
 
 		for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
-			if (t->blocked && t->wait_kind == kind && t->wait_arg == arg && (!first || t->wait_seq < first->wait_seq))
+			if (t->blocked && t->wait_kind == kind && t->wait_arg == arg &&
+			    (!first || t->wait_seq < first->wait_seq))
 				first = t;
 		if (!first)
 			return;
@@ -147,7 +153,8 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 
 static uint64_t sim_work(struct sim *s, struct sim_thread *t, const struct sim_op *op)
 {
-	uint64_t spread = op->ns * s->c->jitter_pct / 100, ns = op->ns - spread + (spread ? rng_below(&t->rng, 2 * spread + 1) : 0);
+	uint64_t spread = op->ns * s->c->jitter_pct / 100,
+		 ns = op->ns - spread + (spread ? rng_below(&t->rng, 2 * spread + 1) : 0);
 
 	return op->arg == SIM_SELECTED ? ns - ns * s->shorter_pct / 100 : ns;
 }
@@ -216,7 +223,8 @@ static bool sim_op_sync(struct sim *s, struct sim_thread *t, const struct sim_op
 	return true;
 }
 
-/* The thread has nothing left to execute: goes through its program until it has, or leaves its CPU. */
+/* The thread has nothing left to execute: goes through its program until it has, or leaves its CPU.
+ */
 static void sim_step(struct sim *s, struct sim_thread *t)
 {
 	for (;;) {
@@ -239,7 +247,8 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 		case SIM_SLEEP:
 		case SIM_TICK:
 			t->pc++;
-			t->timer_at = op->kind == SIM_SLEEP ? s->now + op->ns : (s->now / op->ns + 1) * op->ns;
+			t->timer_at = op->kind == SIM_SLEEP ? s->now + op->ns
+							    : (s->now / op->ns + 1) * op->ns;
 			sim_block(s, t, SIM_SLEEP, 0);
 			return;
 		case SIM_SPAWN:
@@ -276,7 +285,8 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 	t->handler_end = t->signal_end;
 	if (t->hold)
 		return;
-	t->timer_at = t->signal_end + s->r->oversleep_ns / 2 + rng_below(&s->rng, s->r->oversleep_ns);
+	t->timer_at =
+	    t->signal_end + s->r->oversleep_ns / 2 + rng_below(&s->rng, s->r->oversleep_ns);
 	sim_block(s, t, SIM_SLEEP, 0);
 }
 
@@ -289,7 +299,8 @@ static void sim_outsider(struct sim *s, struct sim_cpu *cpu)
 		sim_on_switch(s, cpu, NULL, 0, cpu->cur);
 		return;
 	}
-	cpu->outsider_at += s->c->outsider_every_ns / 2 + rng_below(&s->rng, s->c->outsider_every_ns);
+	cpu->outsider_at +=
+	    s->c->outsider_every_ns / 2 + rng_below(&s->rng, s->c->outsider_every_ns);
 	if (!cpu->cur)
 		return;
 	sim_on_switch(s, cpu, cpu->cur, DELAY_OUSTED, NULL);
@@ -353,7 +364,9 @@ static void sim_run(struct sim *s, uint64_t until)
 			if (t->alive && t->blocked && t->timer_at < next)
 				next = t->timer_at, timer = t, what = 1;
 		for (struct sim_cpu *cpu = s->cpus; cpu < s->cpus + s->c->cpus; cpu++) {
-			uint64_t at = cpu->cur ? sim_next(cpu) : cpu->n_queue ? cpu->kick_at : SIM_NEVER;
+			uint64_t at = cpu->cur       ? sim_next(cpu)
+				      : cpu->n_queue ? cpu->kick_at
+						     : SIM_NEVER;
 
 			if (at < next)
 				next = at, actor = cpu, what = 2;
@@ -385,7 +398,8 @@ static void sim_run(struct sim *s, uint64_t until)
 	}
 }
 
-static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_rules *r, uint64_t seed)
+static void sim_init(
+    struct sim *s, const struct sim_case *c, const struct sim_rules *r, uint64_t seed)
 {
 	memset(s, 0, sizeof(*s));
 	s->c = c;
@@ -395,7 +409,8 @@ static void sim_init(struct sim *s, const struct sim_case *c, const struct sim_r
 	for (unsigned i = 0; i < c->cpus; i++)
 		s->cpus[i].d.number = i + 1;
 	for (unsigned i = 0; r && i < c->cpus; i++)
-		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) + rng_below(&s->rng, r->period_ns / 4 + 1);
+		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) +
+				       rng_below(&s->rng, r->period_ns / 4 + 1);
 	for (unsigned i = 0; c->outsider_every_ns && i < c->cpus; i++)
 		s->cpus[i].outsider_at = s->now + c->outsider_every_ns * (i + 1) / (c->cpus + 1);
 	for (unsigned i = 0; i < c->n_threads; i++)
@@ -437,16 +452,20 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	sim_run(s, s->now + s->r->length_ns);
 	s->x.active = 0;
 	if ((s->paced - paced) * 2 > s->visits - all) {
-		/* follow real time (check_pace() in user/cmd/run_experiments.c) */
+		/* follow real time (check_pace() in user/run/experiments.c) */
 		*duration += s->now - s->x.opened_ns;
 		*visits += s->visits - all;
 	} else {
-		visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->now - s->x.opened_ns - s->x.required, &point);
-		visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->r->settle_ns, &settled);
+		visits_window(s->buckets, COZBPF_BUCKETS, s->x.bucket_shift,
+		    s->now - s->x.opened_ns - s->x.required, &point);
+		visits_window(
+		    s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->r->settle_ns, &settled);
 		fit = (double)(sim_executed(s) - executed) /
-		      ((double)(s->now - s->x.opened_ns - s->x.required) * s->c->cpus); /* fit_to_cpus() there */
-		*duration += (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
-					(fit > 1.02 && !s->r->unbounded ? fit : 1));
+		      ((double)(s->now - s->x.opened_ns - s->x.required) *
+			  s->c->cpus); /* fit_to_cpus() there */
+		*duration +=
+		    (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
+			       (fit > 1.02 && !s->r->unbounded ? fit : 1));
 		*visits += point.delta - settled.delta;
 	}
 	end = s->now + 5000000;
@@ -459,7 +478,8 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 }
 
 /* Predicted speedups of the program, in percent, for @n speedups of the selected line. */
-static void sim_predict(const struct sim_case *c, const struct sim_rules *r, const unsigned *pct, unsigned n, double *ret)
+static void sim_predict(const struct sim_case *c, const struct sim_rules *r, const unsigned *pct,
+    unsigned n, double *ret)
 {
 	static struct sim s;
 	uint64_t duration[8] = {0}, visits[8] = {0};
@@ -479,7 +499,8 @@ static void sim_predict(const struct sim_case *c, const struct sim_rules *r, con
 }
 
 /* The same program with the line really shortened, and no profiler. */
-static void sim_truth(const struct sim_case *c, const unsigned *pct, unsigned n, uint64_t length_ns, double *ret)
+static void sim_truth(
+    const struct sim_case *c, const unsigned *pct, unsigned n, uint64_t length_ns, double *ret)
 {
 	static struct sim s;
 	double base = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the reference simulator (refsim.h) is made of: the programs it runs, how they are profiled, and its state. No behaviour but the knobs. */
+/* What the reference simulator (refsim.h) is made of: the programs it runs, how they are profiled,
+ * and its state. No behaviour but the knobs. */
 #ifndef COZBPF_TESTS_REFSIM_MODEL_H
 #define COZBPF_TESTS_REFSIM_MODEL_H
 
@@ -10,14 +11,15 @@
 #include <string.h>
 
 #include <cozbpf/delay.h>
-#include "core/rng.h"
-#include "core/visits.h"
+#include "core/experiment/rng.h"
+#include "core/experiment/visits.h"
 
 #define SIM_THREADS 40
 #define SIM_CPUS 8
 #define SIM_OBJECTS 16
 #define SIM_NEVER UINT64_MAX
-#define SIM_SELECTED 1 /* the line that experiments select; 0 is no line, others are other lines */
+/* the line that experiments select; 0 is no line, others are other lines */
+#define SIM_SELECTED 1
 
 enum sim_kind {
 	SIM_RUN,   /* execute `ns` in line `arg` */
@@ -102,25 +104,30 @@ struct sim_op {
 /* What runs where. */
 struct sim_case {
 	const char *name;
-	const struct sim_op *programs[SIM_THREADS]; /* the first n_threads start at once, the others are spawned */
+	const struct sim_op
+	    *programs[SIM_THREADS]; /* the first n_threads start at once, the others are spawned */
 	unsigned n_threads, cpus;
-	unsigned jitter_pct;                     /* each stretch is up to this much longer or shorter, evenly */
-	uint64_t wake_ns;                        /* an idle CPU takes this long to begin with a woken thread */
-	bool wake_preempts;                      /* a woken thread goes before the one that runs */
-	bool wake_here;                          /* on the CPU of who wakes it, where no other one has less to do */
-	uint64_t outsider_ns, outsider_every_ns; /* an outsider takes each CPU that long, on average that often */
+	unsigned jitter_pct; /* each stretch is up to this much longer or shorter, evenly */
+	uint64_t wake_ns;    /* an idle CPU takes this long to begin with a woken thread */
+	bool wake_preempts;  /* a woken thread goes before the one that runs */
+	bool wake_here;      /* on the CPU of who wakes it, where no other one has less to do */
+	uint64_t outsider_ns,
+	    outsider_every_ns; /* an outsider takes each CPU that long, on average that often */
 };
 
 /* How it is profiled. The defaults are the product's; the rest is for finding out what matters. */
 struct sim_rules {
 	uint64_t period_ns, signal_ns, exit_ns, sample_ns, entry_ns, oversleep_ns, length_ns;
-	uint64_t settle_ns; /* of virtual time at the start of each experiment that is not counted */
+	uint64_t
+	    settle_ns; /* of virtual time at the start of each experiment that is not counted */
 	uint32_t min_debt_ns;
-	unsigned window;             /* samples that f is taken from, up to COZBPF_RING */
-	unsigned rounds;             /* experiments per speedup */
-	bool sleep;                  /* pauses may sleep (config.sleep_pauses) */
-	bool lumps;                  /* credit at samples, by the time executed since the last one, instead of continuously */
-	bool oracle;                 /* f is known at every moment: what is left of the error is the rules', not sampling's */
+	unsigned window; /* samples that f is taken from, up to COZBPF_RING */
+	unsigned rounds; /* experiments per speedup */
+	bool sleep;      /* pauses may sleep (config.sleep_pauses) */
+	bool lumps;      /* credit at samples, by the time executed since the last one, instead of
+			    continuously */
+	bool oracle;     /* f is known at every moment: what is left of the error is the rules', not
+			    sampling's */
 	bool one_segment;            /* delay_segment() not called */
 	bool uprobe;                 /* --sync=uprobe: edges from calls */
 	bool unbounded;              /* more may be executed than there are CPUs for */
@@ -145,8 +152,10 @@ struct sim_cpu {
 	struct cozbpf_cpu d;
 	struct sim_thread *cur, *queue[SIM_THREADS];
 	unsigned n_queue;
-	uint64_t at, free_at, slice_end, sample_at, kick_at; /* progress is booked up to `at`; the program goes on from `free_at` */
-	uint64_t outsider_at, back_at;                       /* an outsider comes; the thread that it ousted comes back, 0: none did */
+	uint64_t at, free_at, slice_end, sample_at,
+	    kick_at; /* progress is booked up to `at`; the program goes on from `free_at` */
+	uint64_t outsider_at,
+	    back_at; /* an outsider comes; the thread that it ousted comes back, 0: none did */
 };
 
 struct sim {
@@ -169,7 +178,9 @@ struct sim {
 
 static struct sim_rules sim_rules_default(void)
 {
-	return (struct sim_rules){.period_ns = 997000, /* off multiples of the programs' periods, as the product keeps it */
+	return (struct sim_rules){
+	    .period_ns =
+		997000, /* off multiples of the programs' periods, as the product keeps it */
 	    .signal_ns = 4000,
 	    .exit_ns = 1000,
 	    .sample_ns = 1000,
@@ -189,7 +200,8 @@ static struct sim_rules sim_rules_read(void)
 	int n;
 
 	for (; text && sscanf(text, " %31s%n", word, &n) == 1; text += n) {
-		unsigned long long v = strchr(word, '=') ? strtoull(strchr(word, '=') + 1, NULL, 10) : 1;
+		unsigned long long v =
+		    strchr(word, '=') ? strtoull(strchr(word, '=') + 1, NULL, 10) : 1;
 
 		word[strcspn(word, "=")] = 0;
 #define SIM_KNOB(id, field) else if (!strcmp(word, id)) r.field = (__typeof__(r.field))v

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The profiler beside the simulated machine (refsim.h): each function drives include/cozbpf/delay.h as the hook of bpf/ does that it stands for. */
+/* The profiler beside the simulated machine (refsim.h): each function drives include/cozbpf/delay.h
+ * as the hook of bpf/ does that it stands for. */
 #ifndef COZBPF_TESTS_REFSIM_PROFILER_H
 #define COZBPF_TESTS_REFSIM_PROFILER_H
 
@@ -10,7 +11,8 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 {
 	delay_enter(&t->d, &s->x);
 	if (s->r->oracle || s->r->lumps)
-		t->d.ring_weight += !t->d.ring_weight; /* no first sample that speaks for the time before it */
+		t->d.ring_weight +=
+		    !t->d.ring_weight; /* no first sample that speaks for the time before it */
 	if (s->r->oracle)
 		t->d.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
 	if (s->r->lumps)
@@ -19,7 +21,8 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 		t->d.last_valid = 0; /* nor a forecast to put right */
 }
 
-static void sim_on_switch(struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
+static void sim_on_switch(
+    struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
 	struct cozbpf_cpu none = {0};
 
@@ -94,7 +97,8 @@ static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
 }
 
 /* Asks for a pause of @debt, which a sample's program found at @now or, not @sampled, a call's. */
-static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, bool sampled, uint64_t debt, uint64_t now)
+static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, bool sampled,
+    uint64_t debt, uint64_t now)
 {
 	uint64_t end = delay_plan(&t->d, &s->x, sampled, debt, (uint32_t)s->r->exit_ns, now);
 	unsigned threads = 0;
@@ -158,7 +162,8 @@ static bool sim_on_call(struct sim *s, struct sim_thread *t, const struct sim_op
 		return false;
 	t->call = op;
 	sim_look(s, t);
-	debt = delay_call(&t->d, &s->x, op->kind != SIM_UNLOCK, sim_call_id(op), s->now, s->r->min_debt_ns);
+	debt = delay_call(
+	    &t->d, &s->x, op->kind != SIM_UNLOCK, sim_call_id(op), s->now, s->r->min_debt_ns);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return false;
 	sim_ask(s, &s->cpus[t->cpu], t, false, debt, s->now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Profiles with a known truth: visits of several kinds, put through experiments as the tool conducts them. For test_estimate.c and
- * test_intervals.c. */
+/* Profiles with a known truth: visits of several kinds, put through experiments as the tool
+ * conducts them. For test_estimate.c and test_intervals.c. */
 #ifndef COZBPF_SIMULATE_H
 #define COZBPF_SIMULATE_H
 
@@ -8,22 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/profile.h"
-#include "core/rng.h"
+#include "core/profile/profile.h"
+#include "core/experiment/rng.h"
 
 enum arrivals { REGULAR, ERLANG, POISSON, BURSTS };
 
 struct simulation {
 	enum arrivals arrivals;
-	double visits;       /* expected per baseline experiment */
-	double drift;        /* relative standard deviation of the machine's speed, which wanders from experiment to experiment */
+	double visits; /* expected per baseline experiment */
+	double drift;  /* relative standard deviation of the machine's speed, which wanders from
+			  experiment to experiment */
 	bool close_at_visit; /* else after a fixed time */
 	bool spans;          /* own keys are written */
 	double saturation;   /* program speedup is slope x min(s, saturation) */
 	double slope;
 	struct rng rng;
 	double speed; /* of the machine now: the logarithm's deviation */
-	double own;   /* relative standard deviation that experiments of other speedups than 0 have besides */
+	double own;   /* relative standard deviation that experiments of other speedups than 0 have
+			 besides */
 };
 
 static double sim_uniform(struct rng *r)
@@ -41,8 +43,8 @@ static double sim_truth(const struct simulation *s, double speedup)
 	return s->slope * fmin(speedup, s->saturation);
 }
 
-/* Time from one visit (or burst of eight) to the next, in units of the mean: regular ones have 5 % of jitter, Erlang's are the sum of
- * four random times and have 50 %, Poisson's 100 %. */
+/* Time from one visit (or burst of eight) to the next, in units of the mean: regular ones have 5 %
+ * of jitter, Erlang's are the sum of four random times and have 50 %, Poisson's 100 %. */
 static double sim_gap(struct simulation *s)
 {
 	double sum = 0;
@@ -56,8 +58,9 @@ static double sim_gap(struct simulation *s)
 	return sum;
 }
 
-/* Time from any moment to the next visit: long gaps are met more often, so their part is a uniform share of a length-biased gap. For
- * Erlang's gaps that is one with five times in it, for Poisson's it comes to a gap again. */
+/* Time from any moment to the next visit: long gaps are met more often, so their part is a uniform
+ * share of a length-biased gap. For Erlang's gaps that is one with five times in it, for Poisson's
+ * it comes to a gap again. */
 static double sim_first(struct simulation *s)
 {
 	if (s->arrivals == REGULAR)
@@ -68,7 +71,8 @@ static double sim_first(struct simulation *s)
 }
 
 /* One experiment at @speedup, appended to @p. */
-static void sim_experiment(struct simulation *s, struct profile *p, const char *line, double speedup)
+static void sim_experiment(
+    struct simulation *s, struct profile *p, const char *line, double speedup)
 {
 	struct experiment_record x = {.speedup = speedup};
 	struct point_record v = {0};
@@ -102,7 +106,8 @@ static void sim_experiment(struct simulation *s, struct profile *p, const char *
 	x.points[0] = v;
 	x.n_points = 1;
 	if (!(p->n_experiments & (p->n_experiments - 1)))
-		p->experiments = realloc(p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
+		p->experiments = realloc(
+		    p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
 	p->experiments[p->n_experiments++] = x;
 	if (!p->n_runs) {
 		p->runs = calloc(1, sizeof(*p->runs));

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Baselines that several lines share: known answers computed by hand, files that do not say what was sampled, and simulated profiles of twenty lines
- * picked at random, for how often intervals hold the truth, how much narrower they are, and whether phases are kept apart.
+ * Baselines that several lines share: known answers computed by hand, files that do not say what
+ * was sampled, and simulated profiles of twenty lines picked at random, for how often intervals
+ * hold the truth, how much narrower they are, and whether phases are kept apart.
  */
 #include "check.h"
 
 #include <math.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 #include "simulate.h"
 
 static struct estimate_options defaults = {.seed = 1};
 
 /* Profiles by hand */
 
-static struct experiment_record *add(struct profile *p, const char *line, double speedup, uint64_t duration, uint64_t delta)
+static struct experiment_record *add(
+    struct profile *p, const char *line, double speedup, uint64_t duration, uint64_t delta)
 {
-	struct experiment_record x = {.speedup = speedup, .duration_ns = duration, .run = (uint32_t)(p->n_runs - 1)};
+	struct experiment_record x = {
+	    .speedup = speedup, .duration_ns = duration, .run = (uint32_t)(p->n_runs - 1)};
 
 	x.selected = strdup(line);
 	x.points = calloc(1, sizeof(*x.points));
 	x.points[0].name = strdup("work");
 	x.points[0].delta = delta;
 	x.n_points = 1;
-	/* Doubled: under ASan each realloc() is a copy in new pages, and there are up to 20000 experiments. */
+	/* Doubled: under ASan each realloc() is a copy in new pages, and there are up to 20000
+	 * experiments. */
 	if (!(p->n_experiments & (p->n_experiments - 1)))
-		p->experiments = realloc(p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
+		p->experiments = realloc(
+		    p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
 	p->experiments[p->n_experiments] = x;
 	return &p->experiments[p->n_experiments++];
 }
 
-static void set_lines(struct experiment_record *x, uint64_t observed_ns, const struct baseline_line *lines, size_t n)
+static void set_lines(
+    struct experiment_record *x, uint64_t observed_ns, const struct baseline_line *lines, size_t n)
 {
 	x->observed_ns = observed_ns;
 	x->lines = calloc(n, sizeof(*lines));
@@ -40,8 +46,12 @@ static void set_lines(struct experiment_record *x, uint64_t observed_ns, const s
 
 static void add_samples(struct profile *p, const char *line, uint32_t id, uint64_t free)
 {
-	struct samples_record s = {
-	    .location = strdup(line), .count = free, .free = free, .has_free = true, .id = id, .run = (uint32_t)(p->n_runs - 1)};
+	struct samples_record s = {.location = strdup(line),
+	    .count = free,
+	    .free = free,
+	    .has_free = true,
+	    .id = id,
+	    .run = (uint32_t)(p->n_runs - 1)};
 
 	p->samples = realloc(p->samples, (p->n_samples + 1) * sizeof(s));
 	p->samples[p->n_samples++] = s;
@@ -67,15 +77,19 @@ static const struct estimate_line *find(const struct estimate *e, const char *li
 }
 
 /*
- * Three baselines. Of a.c:1: openings hold 1 of 4, none of 5 and 3 of 4 samples, so weights are 1/4, 0, 3/4. With 10 visits in 1000, 10 in 2000, 60
- * in 3000: p_0 = (1000 + 3 x 3000) / (10 + 3 x 60) = 2500 / 47.5. At 50 % it is 40: y = 1 - 40 x 47.5 / 2500 = 0.24.
- * Of b.c:1: weights 3/4, 1, 1/4; p_0 = (750 + 2000 + 750) / (7.5 + 10 + 15) = 3500 / 32.5. c.c:1 was in none.
- * Phase of a.c:1: t_obs = (900 + 3 x 2900) / 4, s_obs = (4 + 3 x 60) / 4 = 46; s / T = 460 / 24000: (2400 / 46)(460 / 24000) = 1. Of b.c:1, with 120
- * samples: t_obs = 675 + 1900 + 725 = 3300, s_obs = 30 + 80 + 10 = 120; (3300 / 120)(120 / 24000) = 0.1375.
+ * Three baselines. Of a.c:1: openings hold 1 of 4, none of 5 and 3 of 4 samples, so weights are
+ * 1/4, 0, 3/4. With 10 visits in 1000, 10 in 2000, 60 in 3000: p_0 = (1000 + 3 x 3000) / (10 + 3 x
+ * 60) = 2500 / 47.5. At 50 % it is 40: y = 1 - 40 x 47.5 / 2500 = 0.24. Of b.c:1: weights 3/4, 1,
+ * 1/4; p_0 = (750 + 2000 + 750) / (7.5 + 10 + 15) = 3500 / 32.5. c.c:1 was in none. Phase of a.c:1:
+ * t_obs = (900 + 3 x 2900) / 4, s_obs = (4 + 3 x 60) / 4 = 46; s / T = 460 / 24000: (2400 / 46)(460
+ * / 24000) = 1. Of b.c:1, with 120 samples: t_obs = 675 + 1900 + 725 = 3300, s_obs = 30 + 80 + 10 =
+ * 120; (3300 / 120)(120 / 24000) = 0.1375.
  */
 static void make_shared(struct profile *p, bool known)
 {
-	static const struct baseline_line first[] = {{1, 1, 4}, {2, 3, 40}}, second[] = {{2, 5, 80}}, third[] = {{1, 3, 60}, {2, 1, 40}};
+	static const struct baseline_line first[] = {{1, 1, 4}, {2, 3, 40}},
+					  second[] = {{2, 5, 80}},
+					  third[] = {{1, 3, 60}, {2, 1, 40}};
 
 	begin(p);
 	add(p, "b.c:1", 0, 1000, 10);
@@ -131,13 +145,15 @@ TEST(own_baselines_where_nothing_is_known)
 		CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
 		CHECK_NEAR(find(&e, "a.c:1")->points[0].program_speedup, 1 - 40.0 / 200, 1e-9);
 		CHECK_EQ(find(&e, "a.c:1")->baselines, 1);
-		CHECK_NEAR(find(&e, "b.c:1")->points[0].program_speedup, 1 - 100 * 70.0 / 4000, 1e-9);
+		CHECK_NEAR(
+		    find(&e, "b.c:1")->points[0].program_speedup, 1 - 100 * 70.0 / 4000, 1e-9);
 		estimate_deinit(&e);
 		profile_deinit(&p);
 	}
 }
 
-/* A run that does not say counts its own baselines in full, beside another's shares of all; a run without the line counts for nothing. */
+/* A run that does not say counts its own baselines in full, beside another's shares of all; a run
+ * without the line counts for nothing. */
 TEST(runs_add_up)
 {
 	static const struct baseline_line other[] = {{7, 2, 4}};
@@ -173,8 +189,10 @@ TEST(fixed_lines_share_nothing)
 	profile_deinit(&p);
 }
 
-/* Sixty experiments made of whole numbers; the figures are those of the version in which weights became counts, to the last bit on the machine
- * that made them: what is done about shared baselines and about many lines moves none of them. Libraries may differ in the last digits of exp and log. */
+/* Sixty experiments made of whole numbers; the figures are those of the version in which weights
+ * became counts, to the last bit on the machine that made them: what is done about shared baselines
+ * and about many lines moves none of them. Libraries may differ in the last digits of exp and log.
+ */
 TEST(fixed_lines_are_estimated_as_ever)
 {
 	struct estimate_options o = {.seed = 3, .scatter_only = true};
@@ -186,7 +204,8 @@ TEST(fixed_lines_are_estimated_as_ever)
 	begin(&p);
 	for (int i = 0; i < 60; i++) {
 		int pct = rng_below(&rng, 2) ? 0 : 5 + 5 * (int)rng_below(&rng, 20);
-		uint64_t n = 20 + rng_below(&rng, 30), period = 10000000 - 60000 * (uint64_t)pct + rng_below(&rng, 400000);
+		uint64_t n = 20 + rng_below(&rng, 30),
+			 period = 10000000 - 60000 * (uint64_t)pct + rng_below(&rng, 400000);
 		uint64_t duration = n * period + rng_below(&rng, 5000000);
 		struct experiment_record *x = add(&p, "a.c:1", pct / 100.0, duration, n);
 
@@ -205,7 +224,8 @@ TEST(fixed_lines_are_estimated_as_ever)
 	profile_deinit(&p);
 }
 
-/* Simulations: twenty lines, a sample every millisecond on each of two CPUs, openings of 20 ms, experiments of half a second. */
+/* Simulations: twenty lines, a sample every millisecond on each of two CPUs, openings of 20 ms,
+ * experiments of half a second. */
 
 #define LINES 20
 #define OPENING 40
@@ -239,13 +259,16 @@ static void name_lines(struct profile *p)
 	p->n_samples = LINES;
 	for (int i = 0; i < LINES; i++) {
 		snprintf(names[i], sizeof(names[i]), "a.c:%d", i + 1);
-		p->samples[i] =
-		    (struct samples_record){.location = strdup(names[i]), .count = 1000, .has_free = true, .id = (uint32_t)i + 1};
+		p->samples[i] = (struct samples_record){.location = strdup(names[i]),
+		    .count = 1000,
+		    .has_free = true,
+		    .id = (uint32_t)i + 1};
 	}
 }
 
 /* Counts per line, as a baseline's record. */
-static void record_lines(struct experiment_record *x, const uint64_t *opening, const uint64_t *observed)
+static void record_lines(
+    struct experiment_record *x, const uint64_t *opening, const uint64_t *observed)
 {
 	struct baseline_line lines[LINES];
 	size_t n = 0;
@@ -257,7 +280,8 @@ static void record_lines(struct experiment_record *x, const uint64_t *opening, c
 	set_lines(x, 500000000, lines, n);
 }
 
-/* @n experiments on lines and at speedups that are drawn; @shared: baselines tell what was sampled. */
+/* @n experiments on lines and at speedups that are drawn; @shared: baselines tell what was sampled.
+ */
 static void sim_lines(struct simulation *s, struct profile *p, int n, bool shared)
 {
 	for (int i = 0; i < n; i++) {
@@ -287,7 +311,8 @@ static struct quality measure(const struct simulation *model, int n, bool shared
 	int found = 0;
 
 	for (int r = 0; r < rounds; r++) {
-		struct estimate_options o = {.seed = (uint64_t)r, .replicates = 200, .scatter_only = true};
+		struct estimate_options o = {
+		    .seed = (uint64_t)r, .replicates = 200, .scatter_only = true};
 		struct simulation s = *model;
 		struct profile p;
 		struct estimate e;
@@ -317,18 +342,20 @@ static struct quality measure(const struct simulation *model, int n, bool shared
 }
 
 /*
- * Measured with 200 profiles a row: lines whose slope has an interval, intervals of 95 % that hold the truth, mean half-width. A line's own
- * baselines are about as many as its other experiments, and shared ones many more; with as much time on both sides the half of the variance goes,
+ * Measured with 200 profiles a row: lines whose slope has an interval, intervals of 95 % that hold
+ * the truth, mean half-width. A line's own baselines are about as many as its other experiments,
+ * and shared ones many more; with as much time on both sides the half of the variance goes,
  * sqrt(1/2) = 0.71 of the width.
  *
- *    visits, keys       experiments   own baselines           shared baselines        ratio of widths
- *    regular, own keys      300       64 %  95.2 %  0.0149    64 %  96.1 %  0.0109    0.73
+ *    visits, keys       experiments   own baselines           shared baselines        ratio of
+ * widths regular, own keys      300       64 %  95.2 %  0.0149    64 %  96.1 %  0.0109    0.73
  *    Poisson, own keys      300       63 %  94.1 %  0.2434    63 %  95.2 %  0.1832    0.75
  *    Poisson, own keys     1000       91 %  93.8 %  0.1456    91 %  93.4 %  0.1100    0.76
  *    drift, own keys        300       63 %  95.2 %  0.0401    63 %  94.9 %  0.0300    0.75
  *    Poisson, Coz's         120       19 %  95.5 %  0.3760    19 %  95.3 %  0.2375    0.63
  *
- * Here 25 profiles a row, some 300 intervals: a coverage of 93 % has a standard deviation of 1.5 %, and 88 % is more than three below.
+ * Here 25 profiles a row, some 300 intervals: a coverage of 93 % has a standard deviation of 1.5 %,
+ * and 88 % is more than three below.
  */
 TEST(intervals_of_shared_baselines)
 {
@@ -336,24 +363,41 @@ TEST(intervals_of_shared_baselines)
 		const char *name;
 		struct simulation model;
 	} cases[] = {
-	    {"regular", {.arrivals = REGULAR, .visits = 20, .close_at_visit = true, .spans = true, .saturation = 1}},
-	    {"Poisson", {.arrivals = POISSON, .visits = 30, .close_at_visit = true, .spans = true, .saturation = 1}},
-	    {"drift", {.arrivals = REGULAR, .visits = 20, .close_at_visit = true, .spans = true, .saturation = 1, .drift = 0.03}},
+	    {"regular", {.arrivals = REGULAR,
+			    .visits = 20,
+			    .close_at_visit = true,
+			    .spans = true,
+			    .saturation = 1}},
+	    {"Poisson", {.arrivals = POISSON,
+			    .visits = 30,
+			    .close_at_visit = true,
+			    .spans = true,
+			    .saturation = 1}},
+	    {"drift", {.arrivals = REGULAR,
+			  .visits = 20,
+			  .close_at_visit = true,
+			  .spans = true,
+			  .saturation = 1,
+			  .drift = 0.03}},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct quality own = measure(&cases[i].model, 300, false, 25), shared = measure(&cases[i].model, 300, true, 25);
+		struct quality own = measure(&cases[i].model, 300, false, 25),
+			       shared = measure(&cases[i].model, 300, true, 25);
 
-		printf("   %s: own baselines: %.1f %% of intervals hold, half-width %.4f; shared: %.1f %%, %.4f\n", cases[i].name,
-		    own.covered * 100, own.width, shared.covered * 100, shared.width);
+		printf("   %s: own baselines: %.1f %% of intervals hold, half-width %.4f; shared: "
+		       "%.1f %%, %.4f\n",
+		    cases[i].name, own.covered * 100, own.width, shared.covered * 100,
+		    shared.width);
 		CHECK(shared.covered >= 0.88 && shared.covered < 1);
 		CHECK(shared.width < 0.85 * own.width);
 		CHECK(shared.estimated >= own.estimated);
 	}
 }
 
-/* A program of two phases, each as long as an experiment in the mean and without memory: lines 0 to 9 run in the first, in which visits take twice
- * as long, the others in the second. No line has any effect. */
+/* A program of two phases, each as long as an experiment in the mean and without memory: lines 0 to
+ * 9 run in the first, in which visits take twice as long, the others in the second. No line has any
+ * effect. */
 struct phases {
 	struct rng rng;
 	bool second;
@@ -384,7 +428,8 @@ static void sample(struct phases *p, double ms, uint64_t *counts, double *visits
 		ms -= step;
 		*visits += step * (second ? 0.4 : 0.2);
 		for (int cpu = 0; cpu < 2; cpu++)
-			counts[rng_below(&p->rng, LINES / 2) + (second ? LINES / 2 : 0)] += sim_uniform(&p->rng) < step;
+			counts[rng_below(&p->rng, LINES / 2) + (second ? LINES / 2 : 0)] +=
+			    sim_uniform(&p->rng) < step;
 	}
 }
 
@@ -394,13 +439,16 @@ static void sim_phases(struct phases *p, struct profile *profile, int n, enum re
 {
 	while (n--) {
 		uint64_t opening[LINES] = {0}, observed[LINES] = {0};
-		double speedup = rng_below(&p->rng, 2) ? 0 : (double)(1 + rng_below(&p->rng, 20)) / 20, visits = 0, drained = 0;
+		double speedup =
+			   rng_below(&p->rng, 2) ? 0 : (double)(1 + rng_below(&p->rng, 20)) / 20,
+		       visits = 0, drained = 0;
 		int line = (int)rng_below(&p->rng, LINES / 2) + (p->second ? LINES / 2 : 0);
 		struct experiment_record *x;
 
 		sample(p, 20, opening, &drained);
 		sample(p, 500, observed, &visits);
-		x = add(profile, names[line], speedup, 500000000, (uint64_t)(visits + sim_uniform(&p->rng)));
+		x = add(profile, names[line], speedup, 500000000,
+		    (uint64_t)(visits + sim_uniform(&p->rng)));
 		x->selected_samples = observed[line];
 		for (int i = 0; i < LINES && !speedup; i++) {
 			profile->samples[i].free += opening[i] + observed[i];
@@ -414,12 +462,14 @@ static void sim_phases(struct phases *p, struct profile *profile, int n, enum re
 }
 
 /*
- * The mean slope of the lines of each phase, before phase correction; true is 0. With 20000 experiments a mean has a standard deviation of about
- * 0.01. Weights from the whole experiment tell more of the phases that begin while it is open than a pick does: own baselines are in the line's
- * phase for 0.72 of their time, such ones for 0.78, and as visits in one phase take twice as long, that is an effect of 8 % where there is none.
- * Openings are off by a tenth of that, for they are 10 ms later than the pick in the mean. The phase factor is 0.5 / 0.72 = 0.70.
- * Measured with 40000 experiments, means of three seeds: own -0.007 -0.004, openings +0.003 -0.011, whole experiments +0.085 -0.074; half-widths
- * of a line 0.024, 0.018, 0.025.
+ * The mean slope of the lines of each phase, before phase correction; true is 0. With 20000
+ * experiments a mean has a standard deviation of about 0.01. Weights from the whole experiment tell
+ * more of the phases that begin while it is open than a pick does: own baselines are in the line's
+ * phase for 0.72 of their time, such ones for 0.78, and as visits in one phase take twice as long,
+ * that is an effect of 8 % where there is none. Openings are off by a tenth of that, for they are
+ * 10 ms later than the pick in the mean. The phase factor is 0.5 / 0.72 = 0.70. Measured with 40000
+ * experiments, means of three seeds: own -0.007 -0.004, openings +0.003 -0.011, whole experiments
+ * +0.085 -0.074; half-widths of a line 0.024, 0.018, 0.025.
  */
 TEST(phases_are_not_mixed)
 {
@@ -442,7 +492,8 @@ TEST(phases_are_not_mixed)
 			mean[second] += e.lines[i].slope / e.lines[i].phase_factor / (LINES / 2);
 			factor[second] += e.lines[i].phase_factor / (LINES / 2);
 		}
-		printf("   %s: slopes %+.4f %+.4f, factors %.3f %.3f\n", how[record], mean[0], mean[1], factor[0], factor[1]);
+		printf("   %s: slopes %+.4f %+.4f, factors %.3f %.3f\n", how[record], mean[0],
+		    mean[1], factor[0], factor[1]);
 		for (int i = 0; i < 2; i++) {
 			CHECK_NEAR(mean[i], 0, record == RECORD_ALL ? 1 : 0.04);
 			if (record != RECORD_ALL)

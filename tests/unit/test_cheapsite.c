@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Cheap sites of functions, judged by running them: programs are stepped through, and a site has to be executed as often as the place it stands for. */
+/* Cheap sites of functions, judged by running them: programs are stepped through, and a site has to
+ * be executed as often as the place it stands for. */
 #include "check.h"
 
 #if defined(__x86_64__)
-#include "symbols/cheapsite.h"
+#include "symbols/code/cheapsite.h"
 #include "trace.h"
 
 struct tally {
@@ -20,13 +21,15 @@ static struct tally check_counts(struct object *o, const struct trace *t)
 		const struct symbol *s = &o->symbols[i];
 		uint64_t offset, site, addr = 0;
 
-		if (s->addr - t->lo >= t->size || !t->count[s->addr - t->lo] || (i && s[-1].addr == s->addr))
+		if (s->addr - t->lo >= t->size || !t->count[s->addr - t->lo] ||
+		    (i && s[-1].addr == s->addr))
 			continue;
 		CHECK(object_offset(o, s->addr, &offset));
 		CHECK_EQ(object_cheap_site(o, offset, &site), 0);
 		CHECK(object_address(o, site, &addr));
 		if (t->count[addr - t->lo] != t->count[s->addr - t->lo]) {
-			fprintf(stderr, "  '%s': executed %u times, its site at +0x%llx %u times\n", s->name, t->count[s->addr - t->lo],
+			fprintf(stderr, "  '%s': executed %u times, its site at +0x%llx %u times\n",
+			    s->name, t->count[s->addr - t->lo],
 			    (unsigned long long)(addr - s->addr), t->count[addr - t->lo]);
 			CHECK(!"the site is executed as often as the function");
 		}
@@ -67,23 +70,27 @@ static void check_stretches(const char *compiler, const char *flags)
 	struct trace t;
 	struct tally tally;
 
-	CHECK(run("%s %s -ffreestanding -fno-stack-protector -fno-pie -static -nostdlib -o stretches '%s/stretches.c' '%s/stretches.S'",
+	CHECK(run("%s %s -ffreestanding -fno-stack-protector -fno-pie -static -nostdlib -o "
+		  "stretches '%s/stretches.c' '%s/stretches.S'",
 	    compiler, flags, fixtures, fixtures));
 	CHECK_EQ(object_open(DIR "/stretches", "", &o, &e), 0);
 	t = run_traced(o, DIR "/stretches");
 	tally = check_counts(o, &t);
 	CHECK(tally.functions >= 20);
 	CHECK(tally.cheap > tally.cheap_before);
-	printf("%s %s: %ld steps, %zu functions, cheap at their start %zu, after moving %zu of them %zu\n", compiler, flags, t.steps,
-	    tally.functions, tally.cheap_before, tally.moved, tally.cheap);
+	printf("%s %s: %ld steps, %zu functions, cheap at their start %zu, after moving %zu of "
+	       "them %zu\n",
+	    compiler, flags, t.steps, tally.functions, tally.cheap_before, tally.moved,
+	    tally.cheap);
 	free(t.count);
 	object_close(o);
 }
 
 TEST(stretches_of_compilers)
 {
-	static const char *const flags[] = {"-O0 -fcf-protection=none", "-O0 -fcf-protection=full", "-O1 -fcf-protection=full",
-	    "-O2 -fcf-protection=none", "-O2 -fcf-protection=full", "-O3 -fomit-frame-pointer", "-Os -fcf-protection=none",
+	static const char *const flags[] = {"-O0 -fcf-protection=none", "-O0 -fcf-protection=full",
+	    "-O1 -fcf-protection=full", "-O2 -fcf-protection=none", "-O2 -fcf-protection=full",
+	    "-O3 -fomit-frame-pointer", "-Os -fcf-protection=none",
 	    "-O2 -fpatchable-function-entry=5", "-O2 -mno-red-zone -march=x86-64-v3"};
 
 	CHECK(run("true"));
@@ -100,7 +107,9 @@ TEST(stretches_by_hand)
 	struct error e = {0};
 
 	CHECK(run("true"));
-	CHECK(run("gcc -O2 -ffreestanding -fno-pie -static -nostdlib -o hand '%s/stretches.c' '%s/stretches.S'", fixtures, fixtures));
+	CHECK(run("gcc -O2 -ffreestanding -fno-pie -static -nostdlib -o hand '%s/stretches.c' "
+		  "'%s/stretches.S'",
+	    fixtures, fixtures));
 	CHECK_EQ(object_open(DIR "/hand", "", &o, &e), 0);
 	CHECK_EQ(object_load_symbols(o), 0);
 	check_hand(o, "hand_call", 5);
@@ -125,19 +134,24 @@ TEST(static_library)
 	struct tally tally;
 
 	CHECK(run("printf '#include <stdio.h>\\n#include <stdlib.h>\\n#include <string.h>\\n"
-		  "static int cmp(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }\\n"
-		  "int main(void)\\n{\\n\\tint v[] = {3, 1, 2};\\n\\tchar text[300], *p = malloc(1000);\\n\\tqsort(v, 3, 4, cmp);\\n"
+		  "static int cmp(const void *a, const void *b) { return *(const int *)a - *(const "
+		  "int *)b; }\\n"
+		  "int main(void)\\n{\\n\\tint v[] = {3, 1, 2};\\n\\tchar text[300], *p = "
+		  "malloc(1000);\\n\\tqsort(v, 3, 4, cmp);\\n"
 		  "\\tmemset(p, 0, 1000); memcpy(text, p, 300); memmove(p + 10, p, 500);\\n"
-		  "\\tfor (int i = 0; i < 20; i++) snprintf(text, 300, \"%%%%d %%%%s %%%%g\", i, \"abc\", i / 3.0);\\n"
-		  "\\tfree(p);\\n\\treturn strlen(text) + strcmp(text, \"x\") == 12345 || !strchr(text, 97) || strtol(\"12\", NULL, 10) != "
+		  "\\tfor (int i = 0; i < 20; i++) snprintf(text, 300, \"%%%%d %%%%s %%%%g\", i, "
+		  "\"abc\", i / 3.0);\\n"
+		  "\\tfree(p);\\n\\treturn strlen(text) + strcmp(text, \"x\") == 12345 || "
+		  "!strchr(text, 97) || strtol(\"12\", NULL, 10) != "
 		  "12;\\n}\\n' "
 		  ">library.c && gcc -O2 -static -no-pie -o library library.c"));
 	CHECK_EQ(object_open(DIR "/library", "", &o, &e), 0);
 	t = run_traced(o, DIR "/library");
 	tally = check_counts(o, &t);
 	CHECK(tally.functions > 100);
-	printf("libc: %ld steps, %zu functions, cheap at their start %zu, after moving %zu of them %zu\n", t.steps, tally.functions,
-	    tally.cheap_before, tally.moved, tally.cheap);
+	printf("libc: %ld steps, %zu functions, cheap at their start %zu, after moving %zu of them "
+	       "%zu\n",
+	    t.steps, tally.functions, tally.cheap_before, tally.moved, tally.cheap);
 	free(t.count);
 	object_close(o);
 }
@@ -149,8 +163,8 @@ TEST(nothing_known)
 	struct error e = {0};
 	uint64_t offset = 0, site = 0;
 
-	CHECK(
-	    run("printf 'int f(int x) { return x + 1; } int main(int c, char **v) { return f(c) == 9; }' | gcc -x c -O2 -s -o stripped -"));
+	CHECK(run("printf 'int f(int x) { return x + 1; } int main(int c, char **v) { return f(c) "
+		  "== 9; }' | gcc -x c -O2 -s -o stripped -"));
 	CHECK_EQ(object_open(DIR "/stripped", "", &o, &e), 0);
 	CHECK_EQ(object_cheap_site(o, 0, &site), -1);
 	CHECK_EQ(site, 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Comparisons of simulated profiles whose truth is known: how often the interval of a measured change holds it, and that predictions are found to hold, or not.
- * Coverage: of 200 comparisons 190 should hold the truth, with a standard deviation of 3; three of them are allowed.
+ * Comparisons of simulated profiles whose truth is known: how often the interval of a measured
+ * change holds it, and that predictions are found to hold, or not. Coverage: of 200 comparisons 190
+ * should hold the truth, with a standard deviation of 3; three of them are allowed.
  */
 #include "check.h"
 
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "core/compare.h"
+#include "core/estimate/compare.h"
 #include "report/compare.h"
 #include "simulate.h"
 
@@ -20,10 +21,15 @@ struct side {
 };
 
 /* A line of slope @slope in a program that makes @visits a window. */
-static void side_init(struct side *s, enum arrivals arrivals, double visits, double slope, int experiments, uint64_t seed)
+static void side_init(struct side *s, enum arrivals arrivals, double visits, double slope,
+    int experiments, uint64_t seed)
 {
-	struct simulation sim = {
-	    .arrivals = arrivals, .visits = visits, .spans = true, .slope = slope, .saturation = 1, .rng = {seed * 31 + 7}};
+	struct simulation sim = {.arrivals = arrivals,
+	    .visits = visits,
+	    .spans = true,
+	    .slope = slope,
+	    .saturation = 1,
+	    .rng = {seed * 31 + 7}};
 	struct estimate_options o = {.seed = 1, .replicates = 200};
 
 	profile_init(&s->profile);
@@ -63,7 +69,8 @@ static int coverage(enum arrivals arrivals, int rounds)
 
 TEST(measured_changes_hold_the_truth)
 {
-	int regular = coverage(REGULAR, 200), erlang = coverage(ERLANG, 200), poisson = coverage(POISSON, 200);
+	int regular = coverage(REGULAR, 200), erlang = coverage(ERLANG, 200),
+	    poisson = coverage(POISSON, 200);
 
 	printf("     of 200: regular %d, Erlang %d, Poisson %d\n", regular, erlang, poisson);
 	CHECK(regular >= 181 && erlang >= 181 && poisson >= 181);
@@ -156,19 +163,26 @@ TEST(wide_intervals_confirm_nothing)
 TEST(lines_are_found_and_their_speed_is_known_by_samples)
 {
 	static const char head[] = "startup\ttime=%d\n";
-	static const char experiments[] = "experiment\tselected=/x/a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
-					  "experiment\tselected=/x/a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=101\n"
-					  "experiment\tselected=/x/a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
-					  "experiment\tselected=/y/a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n";
-	static const char tail[] = "samples\tlocation=/x/a.c:1\tcount=%d\tfree=%d\n"
-				   "runtime\ttime=2000000000\tfree=1000000000\tsamples=1000\texecuted=1000000000\n";
+	static const char experiments[] =
+	    "experiment\tselected=/x/"
+	    "a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
+	    "experiment\tselected=/x/"
+	    "a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=101\n"
+	    "experiment\tselected=/x/"
+	    "a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
+	    "experiment\tselected=/y/"
+	    "a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n";
+	static const char tail[] =
+	    "samples\tlocation=/x/a.c:1\tcount=%d\tfree=%d\n"
+	    "runtime\ttime=2000000000\tfree=1000000000\tsamples=1000\texecuted=1000000000\n";
 	struct comparison c;
 	struct profile p[2];
 	struct estimate e[2];
 	struct compare_side s[2];
 	struct estimate_options o = {.seed = 1};
 
-	/* After: visits take 80 % of the time, and samples per time have fallen from 500 to 400: 64 % of the line's time per visit is left. */
+	/* After: visits take 80 % of the time, and samples per time have fallen from 500 to 400: 64
+	 * % of the line's time per visit is left. */
 	for (int i = 0; i < 2; i++) {
 		int ns = i ? 80000000 : 100000000;
 		char text[2000];
@@ -210,21 +224,27 @@ static struct estimate_line ranked(const char *line, double slope, double half, 
 
 TEST(rankings_side_by_side)
 {
-	struct estimate_line before[] = {ranked("a.c:1", 0.5, 0.05, VERDICT_OPTIMIZE), ranked("b.c:1", 0.2, 0.05, VERDICT_OPTIMIZE),
-	    ranked("c.c:1", 0.1, 0.02, VERDICT_OPTIMIZE), ranked("d.c:1", 0.3, NAN, VERDICT_NOT_ENOUGH_DATA),
+	struct estimate_line before[] = {ranked("a.c:1", 0.5, 0.05, VERDICT_OPTIMIZE),
+	    ranked("b.c:1", 0.2, 0.05, VERDICT_OPTIMIZE),
+	    ranked("c.c:1", 0.1, 0.02, VERDICT_OPTIMIZE),
+	    ranked("d.c:1", 0.3, NAN, VERDICT_NOT_ENOUGH_DATA),
 	    ranked("f.c:1", NAN, NAN, VERDICT_NOT_ENOUGH_DATA)};
-	struct estimate_line after[] = {ranked("b.c:1", 0.4, 0.05, VERDICT_OPTIMIZE), ranked("d.c:1", 0.3, 0.05, VERDICT_OPTIMIZE),
-	    ranked("e.c:1", 0.2, 0.05, VERDICT_OPTIMIZE), ranked("a.c:1", 0.01, 0.05, VERDICT_NO_EFFECT),
+	struct estimate_line after[] = {ranked("b.c:1", 0.4, 0.05, VERDICT_OPTIMIZE),
+	    ranked("d.c:1", 0.3, 0.05, VERDICT_OPTIMIZE),
+	    ranked("e.c:1", 0.2, 0.05, VERDICT_OPTIMIZE),
+	    ranked("a.c:1", 0.01, 0.05, VERDICT_NO_EFFECT),
 	    ranked("f.c:1", NAN, NAN, VERDICT_NOT_ENOUGH_DATA)};
-	struct estimate e[] = {{.lines = before, .n_lines = 5, .runs = 1}, {.lines = after, .n_lines = 5, .runs = 1}};
+	struct estimate e[] = {
+	    {.lines = before, .n_lines = 5, .runs = 1}, {.lines = after, .n_lines = 5, .runs = 1}};
 	struct profile none[2];
 	struct compare_side s[] = {{&none[0], &e[0]}, {&none[1], &e[1]}};
 	const struct {
 		const char *line;
 		size_t then, now;
 		enum compare_move move;
-	} expected[] = {{"b.c:1", 2, 1, MOVE_ROSE}, {"d.c:1", 0, 2, MOVE_UNKNOWN}, {"e.c:1", 0, 3, MOVE_APPEARED},
-	    {"a.c:1", 1, 4, MOVE_FELL}, {"c.c:1", 3, 0, MOVE_VANISHED}};
+	} expected[] = {{"b.c:1", 2, 1, MOVE_ROSE}, {"d.c:1", 0, 2, MOVE_UNKNOWN},
+	    {"e.c:1", 0, 3, MOVE_APPEARED}, {"a.c:1", 1, 4, MOVE_FELL},
+	    {"c.c:1", 3, 0, MOVE_VANISHED}};
 	struct comparison c;
 
 	profile_init(&none[0]);
@@ -263,7 +283,9 @@ TEST(runs_that_differ_widen_the_interval)
 		for (int run = 0; run < 4; run++) {
 			fprintf(out, text, side * 10 + run + 1);
 			for (int i = 0; i < 10; i++)
-				fprintf(out, "experiment\tselected=a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=100\n",
+				fprintf(out,
+				    "experiment\tselected=a.c:1\tspeedup=0\tduration=%"
+				    "d\nthroughput-point\tname=p\tdelta=100\n",
 				    100000000 + run * 5000000 + i * 1000);
 		}
 		fclose(out);
@@ -276,7 +298,8 @@ TEST(runs_that_differ_widen_the_interval)
 	CHECK_EQ(c.points[0].before.runs, 4);
 	CHECK_EQ(c.points[0].before.df, 3);
 	CHECK_NEAR(c.points[0].speedup.value, 0, 1e-9);
-	/* Four runs with a standard deviation of 6 %, so 3 % for their mean, twice; t of 6 degrees is 2.45. */
+	/* Four runs with a standard deviation of 6 %, so 3 % for their mean, twice; t of 6 degrees
+	 * is 2.45. */
 	CHECK(c.points[0].speedup.hi > 0.08 && c.points[0].speedup.hi < 0.12);
 	comparison_deinit(&c);
 	for (int i = 0; i < 2; i++) {
@@ -288,7 +311,12 @@ TEST(runs_that_differ_widen_the_interval)
 /* A profile of @n lines, each of slope 0.3 and with @experiments. */
 static void many_init(struct side *s, int n, int experiments, uint64_t seed)
 {
-	struct simulation sim = {.arrivals = ERLANG, .visits = 30, .spans = true, .slope = 0.3, .saturation = 1, .rng = {seed * 31 + 7}};
+	struct simulation sim = {.arrivals = ERLANG,
+	    .visits = 30,
+	    .spans = true,
+	    .slope = 0.3,
+	    .saturation = 1,
+	    .rng = {seed * 31 + 7}};
 	struct estimate_options o = {.seed = seed, .replicates = 100};
 
 	profile_init(&s->profile);
@@ -302,7 +330,8 @@ static void many_init(struct side *s, int n, int experiments, uint64_t seed)
 	s->side = (struct compare_side){&s->profile, &s->estimate};
 }
 
-/* Of sixty lines three have a 95 % interval of the difference that misses 0. Yet nothing is to have moved for certain in 95 % of the comparisons. */
+/* Of sixty lines three have a 95 % interval of the difference that misses 0. Yet nothing is to have
+ * moved for certain in 95 % of the comparisons. */
 TEST(nothing_moves_that_has_not_changed)
 {
 	int still = 0, missed = 0, compared = 0;
@@ -325,7 +354,8 @@ TEST(nothing_moves_that_has_not_changed)
 		side_deinit(&b);
 		side_deinit(&a);
 	}
-	printf("     of 200: %d without a move; %d of %d intervals miss 0\n", still, missed, compared);
+	printf(
+	    "     of 200: %d without a move; %d of %d intervals miss 0\n", still, missed, compared);
 	CHECK(still >= 190 - 9);
 	CHECK(missed > 100);
 }
@@ -334,7 +364,8 @@ TEST(nothing_moves_that_has_not_changed)
 TEST(a_large_move_is_seen_among_many)
 {
 	struct estimate_line before[60], after[60];
-	struct estimate e[] = {{.lines = before, .n_lines = 60, .runs = 1}, {.lines = after, .n_lines = 60, .runs = 1}};
+	struct estimate e[] = {{.lines = before, .n_lines = 60, .runs = 1},
+	    {.lines = after, .n_lines = 60, .runs = 1}};
 	static char names[60][16];
 	struct profile none[2];
 	struct compare_side s[] = {{&none[0], &e[0]}, {&none[1], &e[1]}};
@@ -345,7 +376,8 @@ TEST(a_large_move_is_seen_among_many)
 		before[i] = after[i] = ranked(names[i], 0.3, 0.05, VERDICT_OPTIMIZE);
 	}
 	after[0] = ranked(names[0], 0.45, 0.05, VERDICT_OPTIMIZE); /* 4.2 standard deviations */
-	after[1] = ranked(names[1], 0.2, 0.05, VERDICT_OPTIMIZE);  /* 2.8: that is one of 60 in three comparisons of ten */
+	after[1] = ranked(names[1], 0.2, 0.05,
+	    VERDICT_OPTIMIZE); /* 2.8: that is one of 60 in three comparisons of ten */
 	profile_init(&none[0]);
 	profile_init(&none[1]);
 	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
@@ -361,7 +393,8 @@ TEST(a_large_move_is_seen_among_many)
 	comparison_deinit(&c);
 }
 
-/* Damaged files and those of others can have many runs and points: what is done is in proportion to the experiments, not to runs times points. */
+/* Damaged files and those of others can have many runs and points: what is done is in proportion to
+ * the experiments, not to runs times points. */
 TEST(many_points_of_many_runs)
 {
 	enum { N = 30000 };
@@ -376,7 +409,9 @@ TEST(many_points_of_many_runs)
 	clock_t begun;
 
 	for (int i = 1; i <= N; i++)
-		fprintf(out, "startup\ttime=%d\nexperiment\tselected=a.c:1\tspeedup=0\tduration=100\nthroughput-point\tname=p%d\tdelta=9\n",
+		fprintf(out,
+		    "startup\ttime=%d\nexperiment\tselected=a.c:1\tspeedup=0\tduration="
+		    "100\nthroughput-point\tname=p%d\tdelta=9\n",
 		    i, i);
 	fclose(out);
 	p = read_text(text);

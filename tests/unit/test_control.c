@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Experiments on a line that the user named meet more or less of it (user/core/estimate_control.c). The simulated program makes a visit each 5 ms, in one phase with
- * 3 ms of the line in it, in the other without; experiments of 0.5 s. All random numbers have fixed seeds.
+ * Experiments on a line that the user named meet more or less of it (user/core/estimate/control.c).
+ * The simulated program makes a visit each 5 ms, in one phase with 3 ms of the line in it, in the
+ * other without; experiments of 0.5 s. All random numbers have fixed seeds.
  */
 #include "check.h"
 
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/estimate.h"
-#include "core/rng.h"
+#include "core/estimate/estimate.h"
+#include "core/experiment/rng.h"
 
 #define LINE "a.c:1"
 
@@ -27,12 +28,16 @@ static double normal(struct rng *r)
 enum phases { NONE, IN_TURN, AT_RANDOM, RARE };
 
 struct program {
-	/* The line runs all the time, half as much; in every other half cycle; as chance has it, half the time; in a twentieth of each cycle. */
+	/* The line runs all the time, half as much; in every other half cycle; as chance has it,
+	 * half the time; in a twentieth of each cycle. */
 	enum phases phases;
-	double spins;         /* the line is that much longer where it is the fastest, as one that waits for others */
-	double noise;         /* relative standard deviation of a visit's time, of the mean over an experiment */
+	double spins; /* the line is that much longer where it is the fastest, as one that waits for
+			 others */
+	double noise; /* relative standard deviation of a visit's time, of the mean over an
+			 experiment */
 	double sampling;      /* the same of how long the line seems to be */
-	uint64_t from, cycle; /* experiments: where in the first cycle the profile begins, and how many a cycle has */
+	uint64_t from, cycle; /* experiments: where in the first cycle the profile begins, and how
+				 many a cycle has */
 	double slower;        /* every other run's machine, by that factor; 0: none */
 	unsigned deck;        /* speedups, of which each gets 40 / deck experiments */
 	bool in_line;         /* AT_RANDOM: now */
@@ -41,7 +46,8 @@ struct program {
 /* How much of the next experiment is in the phase of the line. */
 static double part_in_line(const struct profile *p, struct program *g, struct rng *r)
 {
-	double at = fmod((double)(p->n_experiments + g->from), (double)g->cycle), half = (double)g->cycle / 2;
+	double at = fmod((double)(p->n_experiments + g->from), (double)g->cycle),
+	       half = (double)g->cycle / 2;
 
 	if (g->phases == NONE)
 		return 0.5;
@@ -61,7 +67,8 @@ static double line_share(const struct program *g)
 
 static void add_experiment(struct profile *p, struct program *g, struct rng *r, double speedup)
 {
-	double in_line = part_in_line(p, g, r), line_ms = 3 * in_line * (1 + g->spins * speedup), period = 5 - 3 * in_line * speedup;
+	double in_line = part_in_line(p, g, r), line_ms = 3 * in_line * (1 + g->spins * speedup),
+	       period = 5 - 3 * in_line * speedup;
 	struct experiment_record x = {.speedup = speedup,
 	    .fixed = true,
 	    .selected = strdup(LINE),
@@ -69,19 +76,27 @@ static void add_experiment(struct profile *p, struct program *g, struct rng *r, 
 	    .has_selected_ns = true,
 	    .run = (uint32_t)p->n_runs - 1};
 	double slower = g->slower > 0 && x.run % 2 ? g->slower : 1;
-	uint64_t visits = 100; /* in real time as many fit with a speedup as without, but for pauses */
+	uint64_t visits =
+	    100; /* in real time as many fit with a speedup as without, but for pauses */
 
-	x.selected_ns = (uint64_t)(slower * line_ms * 1e6 * (double)visits * fmax(0, 1 + g->sampling * normal(r)));
-	x.duration_ns = (uint64_t)(slower * period * 1e6 * (double)visits * (1 + g->noise * normal(r)));
+	x.selected_ns = (uint64_t)(slower * line_ms * 1e6 * (double)visits *
+				   fmax(0, 1 + g->sampling * normal(r)));
+	x.duration_ns =
+	    (uint64_t)(slower * period * 1e6 * (double)visits * (1 + g->noise * normal(r)));
 	x.points = calloc(1, sizeof(*x.points));
-	x.points[0] = (struct point_record){
-	    .name = strdup("work"), .delta = visits, .bursts = visits, .span_delta = visits, .span_ns = x.duration_ns};
+	x.points[0] = (struct point_record){.name = strdup("work"),
+	    .delta = visits,
+	    .bursts = visits,
+	    .span_delta = visits,
+	    .span_ns = x.duration_ns};
 	if (!(p->n_experiments & (p->n_experiments - 1)))
-		p->experiments = realloc(p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
+		p->experiments = realloc(
+		    p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
 	p->experiments[p->n_experiments++] = x;
 }
 
-/* Rounds of each speedup once and of as many baselines, in random order, as the schedule of a fixed line has it: 80 experiments in all. */
+/* Rounds of each speedup once and of as many baselines, in random order, as the schedule of a fixed
+ * line has it: 80 experiments in all. */
 static void add_run(struct profile *p, struct program *g, uint64_t seed)
 {
 	struct rng r = {seed};
@@ -160,21 +175,26 @@ static struct outcome try(const char *name, struct program g, int runs)
 	ret.error = sqrt(ret.error);
 	ret.raw_error = sqrt(ret.raw_error);
 	ret.moved_error = sqrt(ret.moved_error / fmax(1, ret.moved));
-	printf("   %-40s error %5.2f points, raw %5.2f; %5.1f %% of the intervals hold, %4.1f wide; %d of %d moved\n", name, ret.error,
-	    ret.raw_error, 100 * ret.covered, ret.width, ret.moved, profiles);
+	printf("   %-40s error %5.2f points, raw %5.2f; %5.1f %% of the intervals hold, %4.1f "
+	       "wide; %d of %d moved\n",
+	    name, ret.error, ret.raw_error, 100 * ret.covered, ret.width, ret.moved, profiles);
 	return ret;
 }
 
-/* What is left is the noise, and the last part of a cycle that the profile has too much or too little of: 80 experiments are whole cycles of 8, not of 7. */
+/* What is left is the noise, and the last part of a cycle that the profile has too much or too
+ * little of: 80 experiments are whole cycles of 8, not of 7. */
 TEST(phases)
 {
-	struct program g = {.phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 8, .deck = 4};
+	struct program g = {
+	    .phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 8, .deck = 4};
 	struct outcome o = try("cycles of 8", g, 1);
 
 	CHECK(o.raw_error > 4);
 	CHECK(o.moved_error < 0.7);
 	CHECK(o.covered > 0.93);
-	CHECK(o.moved >= 197); /* a trend by chance in 0.4 of 200: 4 or more have a probability of 8 in 10,000 */
+	CHECK(
+	    o.moved >=
+	    197); /* a trend by chance in 0.4 of 200: 4 or more have a probability of 8 in 10,000 */
 	g.cycle = 7;
 	o = try("cycles of 7", g, 1);
 	CHECK(o.error < 1.2);
@@ -196,8 +216,10 @@ TEST(phases)
 /* Cells of two experiments are served by what all cells tell together. */
 TEST(many_speedups)
 {
-	struct outcome o =
-	    try("20 speedups", (struct program){.phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 7, .deck = 20}, 1);
+	struct outcome o = try("20 speedups",
+	    (struct program){
+		.phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 7, .deck = 20},
+	    1);
 
 	CHECK(o.error < 0.3 * o.raw_error);
 	CHECK(o.covered > 0.93);
@@ -205,21 +227,24 @@ TEST(many_speedups)
 
 TEST(merged)
 {
-	struct program g = {.phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 7, .deck = 4};
+	struct program g = {
+	    .phases = IN_TURN, .noise = 0.01, .sampling = 0.03, .cycle = 7, .deck = 4};
 	struct outcome o = try("4 runs", g, 4);
 
 	CHECK(o.error < 0.3 * o.raw_error);
 	CHECK(o.covered > 0.93);
 	g.slower = 1.3;
 	o = try("4 runs, two of them slower", g, 4);
-	CHECK(o.error < 0.1 * o.raw_error); /* 0.15 where the time of the line is not brought to one level as well */
+	CHECK(o.error < 0.1 * o.raw_error); /* 0.15 where the time of the line is not brought to one
+					       level as well */
 	CHECK(o.covered > 0.93);
 }
 
 /* How long the line seems to be is noise there, and must not move anything. */
 TEST(steady)
 {
-	struct outcome o = try("steady", (struct program){.noise = 0.03, .sampling = 0.05, .cycle = 8, .deck = 4}, 1);
+	struct outcome o = try(
+	    "steady", (struct program){.noise = 0.03, .sampling = 0.05, .cycle = 8, .deck = 4}, 1);
 
 	CHECK(o.moved < 10); /* 2 of 200 by the chance that is allowed */
 	CHECK(o.error < 1.02 * o.raw_error);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Places of Coz's own coz.h in programs of several compilers, judged by running them: the sites of a point have to be executed as often as it is visited,
- * less the first visit of each place at most, since nobody waits for an answer there.
+ * Places of Coz's own coz.h in programs of several compilers, judged by running them: the sites of
+ * a point have to be executed as often as it is visited, less the first visit of each place at
+ * most, since nobody waits for an answer there.
  */
 #include "debug_fixture.h"
-#include "symbols/object.h"
+#include "symbols/elf/object.h"
 
 #include <time.h>
 
@@ -68,7 +69,8 @@ static const struct marker *find_marker(const struct marker *m, size_t n, const 
 	return NULL;
 }
 
-/* Sites should be what the kernel emulates: jumps. Where several points share a test, one of them may have to do with something else. */
+/* Sites should be what the kernel emulates: jumps. Where several points share a test, one of them
+ * may have to do with something else. */
 static bool is_jump(struct object *o, uint64_t offset)
 {
 	uint8_t bytes[2] = {0};
@@ -77,7 +79,8 @@ static bool is_jump(struct object *o, uint64_t offset)
 
 	if (f)
 		fclose(f);
-	return ok && ((bytes[0] & 0xfe) == 0x74 || bytes[0] == 0xe9 || bytes[0] == 0xeb || (bytes[0] == 0x0f && (bytes[1] & 0xfe) == 0x84));
+	return ok && ((bytes[0] & 0xfe) == 0x74 || bytes[0] == 0xe9 || bytes[0] == 0xeb ||
+			 (bytes[0] == 0x0f && (bytes[1] & 0xfe) == 0x84));
 }
 
 /* The sites of all points, and how often each is executed. */
@@ -87,11 +90,13 @@ struct counts {
 	size_t n;
 };
 
-static void run_counting(struct object *o, const char *path, const struct marker *m, size_t n, struct counts *c)
+static void run_counting(
+    struct object *o, const char *path, const struct marker *m, size_t n, struct counts *c)
 {
 	c->n = 0;
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < m[i].n_sites && c->n < sizeof(c->offsets) / sizeof(*c->offsets); k++)
+		for (size_t k = 0;
+		     k < m[i].n_sites && c->n < sizeof(c->offsets) / sizeof(*c->offsets); k++)
 			c->offsets[c->n++] = m[i].sites[k].offset;
 	CHECK(count_hits(o, path, c->offsets, c->hits, c->n));
 }
@@ -110,7 +115,8 @@ static uint32_t hits_of(const struct counts *c, const struct marker *m)
 }
 
 /* Number of points that were given up. */
-static size_t check_points(struct object *o, const char *what, const struct point *points, size_t n_points)
+static size_t check_points(
+    struct object *o, const char *what, const struct point *points, size_t n_points)
 {
 	struct marker *m = NULL;
 	struct error e = {0};
@@ -132,9 +138,11 @@ static size_t check_points(struct object *o, const char *what, const struct poin
 			given_up++;
 			CHECK(counted <= points[i].visits);
 			printf("%s: '%s' is given up\n", what, points[i].name);
-		} else if (!found || counted > points[i].visits || counted + points[i].places < points[i].visits) {
-			fprintf(stderr, "  %s: '%s' is visited %u times, counted %u times, %s\n", what, points[i].name, points[i].visits,
-			    counted, found ? "found" : "not found");
+		} else if (!found || counted > points[i].visits ||
+			   counted + points[i].places < points[i].visits) {
+			fprintf(stderr, "  %s: '%s' is visited %u times, counted %u times, %s\n",
+			    what, points[i].name, points[i].visits, counted,
+			    found ? "found" : "not found");
 			CHECK(!"visits are counted");
 		}
 	}
@@ -161,12 +169,14 @@ static size_t check_built(const char *what, const struct point *points, size_t n
 
 #define POINTS(v) v, sizeof(v) / sizeof(*(v))
 
-static size_t check_c(const char *compiler, const char *flags, const char *source, const struct point *points, size_t n_points)
+static size_t check_c(const char *compiler, const char *flags, const char *source,
+    const struct point *points, size_t n_points)
 {
 	char what[200];
 
 	snprintf(what, sizeof(what), "%s %s %s", compiler, flags, source);
-	CHECK(run("%s %s -Wno-unused-command-line-argument -o coz_own '%s/%s' no_profiler.o", compiler, flags, fixtures, source));
+	CHECK(run("%s %s -Wno-unused-command-line-argument -o coz_own '%s/%s' no_profiler.o",
+	    compiler, flags, fixtures, source));
 	return check_built(what, points, n_points);
 }
 
@@ -175,16 +185,19 @@ static bool have_coz(void)
 	bool have = !access("/usr/include/coz.h", R_OK);
 
 	CHECK(run("true"));
-	/* What the dynamic linker says when there is no profiler; static programs would not even ask. */
-	CHECK(run("printf 'void *dlsym(void *h, const char *n) { return 0; }' | gcc -x c -O0 -c -o no_profiler.o -"));
+	/* What the dynamic linker says when there is no profiler; static programs would not even
+	 * ask. */
+	CHECK(run("printf 'void *dlsym(void *h, const char *n) { return 0; }' | gcc -x c -O0 -c -o "
+		  "no_profiler.o -"));
 	if (!have)
 		printf("no /usr/include/coz.h here: nothing tested\n");
 	return have;
 }
 
-static const char *const all_flags[] = {"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -static-pie -fPIE", "-O0 -static-pie -fPIE", "-O2 -flto",
-    "-O2 -fcf-protection=full -ffunction-sections",
-    /* As in shared libraries: variables that others may replace are reached through the global offset table. */
+static const char *const all_flags[] = {"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -static-pie -fPIE",
+    "-O0 -static-pie -fPIE", "-O2 -flto", "-O2 -fcf-protection=full -ffunction-sections",
+    /* As in shared libraries: variables that others may replace are reached through the global
+       offset table. */
     "-O2 -fPIC -Wl,--no-relax", "-O0 -fPIC -Wl,--no-relax"};
 
 TEST(coz_points_in_c)
@@ -212,12 +225,14 @@ TEST(coz_points_in_loops)
 	}
 }
 
-/* -funswitch-loops takes tests out of loops: such points have to be given up, and none counted wrongly. */
+/* -funswitch-loops takes tests out of loops: such points have to be given up, and none counted
+ * wrongly. */
 TEST(coz_points_unswitched)
 {
 	if (!have_coz())
 		return;
-	check_c("gcc", "-O3 -funswitch-loops -funroll-all-loops -fpeel-loops", "loops.c", POINTS(loops_c));
+	check_c("gcc", "-O3 -funswitch-loops -funroll-all-loops -fpeel-loops", "loops.c",
+	    POINTS(loops_c));
 	check_c("gcc", "-O3 -march=x86-64-v3 -fno-inline", "loops.c", POINTS(loops_c));
 }
 
@@ -226,8 +241,10 @@ static size_t check_cc(const char *compiler, const char *flags)
 	char what[200];
 
 	snprintf(what, sizeof(what), "%s %s markers.cc", compiler, flags);
-	CHECK(run("%s %s -Wno-unused-command-line-argument -c -DOTHER -o coz_other.o '%s/markers.cc' && "
-		  "%s %s -Wno-unused-command-line-argument -o coz_own '%s/markers.cc' coz_other.o no_profiler.o",
+	CHECK(run(
+	    "%s %s -Wno-unused-command-line-argument -c -DOTHER -o coz_other.o '%s/markers.cc' && "
+	    "%s %s -Wno-unused-command-line-argument -o coz_own '%s/markers.cc' coz_other.o "
+	    "no_profiler.o",
 	    compiler, flags, fixtures, compiler, flags, fixtures));
 	return check_built(what, POINTS(markers_cc));
 }
@@ -290,16 +307,20 @@ TEST(coz_points_given_up_in_between)
 }
 
 /*
- * A function of 256 KB that is nothing but jumps, each to the one before it, up to the counting at its start: of all that is known one more place gets to know it
- * a round. With a look at every byte in each of 52,000 rounds that took 20 s.
+ * A function of 256 KB that is nothing but jumps, each to the one before it, up to the counting at
+ * its start: of all that is known one more place gets to know it a round. With a look at every byte
+ * in each of 52,000 rounds that took 20 s.
  */
 TEST(coz_points_of_a_function_that_jumps_backwards)
 {
 	static const char source[] =
-	    ".text\n.globl main\n.type main,@function\nmain: mov counter(%rip),%rax\n.byte 0xe9\n.4byte .Llast-.-4\n"
-	    ".Lfirst: test %rax,%rax\nje 1f\nlock addq $1,(%rax)\n1: ret\n.byte 0xe9\n.4byte .Lfirst-.-4\n"
+	    ".text\n.globl main\n.type main,@function\nmain: mov counter(%rip),%rax\n.byte "
+	    "0xe9\n.4byte .Llast-.-4\n"
+	    ".Lfirst: test %rax,%rax\nje 1f\nlock addq $1,(%rax)\n1: ret\n.byte 0xe9\n.4byte "
+	    ".Lfirst-.-4\n"
 	    ".rept 52380\n.byte 0xe9\n.4byte -10\n.endr\n.set .Llast,.-5\n.size main,.-main\n"
-	    ".data\ncounter: .quad 0\n.asciz \"_coz_get_counter\"\n.section .note.GNU-stack,\"\",@progbits\n";
+	    ".data\ncounter: .quad 0\n.asciz \"_coz_get_counter\"\n.section "
+	    ".note.GNU-stack,\"\",@progbits\n";
 	struct object *o = NULL;
 	struct marker *m = NULL;
 	struct error e = {0};
@@ -340,13 +361,15 @@ static void check_none(const char *path)
 TEST(no_coz_points)
 {
 	check_none("/bin/sh");
-	CHECK(run("printf '#include <coz.h>\\nint main(void) { COZ_PROGRESS; return 0; }\\n' | gcc -x c -I'%s/../../../include' -o ours -",
+	CHECK(run("printf '#include <coz.h>\\nint main(void) { COZ_PROGRESS; return 0; }\\n' | gcc "
+		  "-x c -I'%s/../../../include' -o ours -",
 	    fixtures));
 	check_none(DIR "/ours");
 	/* What looks like it without being it. */
-	CHECK(run(
-	    "printf 'extern int puts(const char *); long *ask(int t, const char *n) { return puts(n) ? 0 : (long *)n; } static long *c;\\n"
-	    "int main(void) { c = ask(1, \"_coz_get_counter\"); if (c) __atomic_add_fetch(c, 1, 0); return 0; }\\n' | "
-	    "gcc -x c -O0 -o alike -"));
+	CHECK(run("printf 'extern int puts(const char *); long *ask(int t, const char *n) { return "
+		  "puts(n) ? 0 : (long *)n; } static long *c;\\n"
+		  "int main(void) { c = ask(1, \"_coz_get_counter\"); if (c) __atomic_add_fetch(c, "
+		  "1, 0); return 0; }\\n' | "
+		  "gcc -x c -O0 -o alike -"));
 	check_none(DIR "/alike");
 }

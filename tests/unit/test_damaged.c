@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Files that are no programs, or are truncated or damaged: whatever is asked of them, an answer or an error comes. */
+/* Files that are no programs, or are truncated or damaged: whatever is asked of them, an answer or
+ * an error comes. */
 #include "debug_fixture.h"
 
 #include <sys/stat.h>
 
-#include "core/rng.h"
-#include "symbols/cheapsite.h"
-#include "symbols/unwind.h"
+#include "core/experiment/rng.h"
+#include "symbols/code/cheapsite.h"
+#include "symbols/elf/unwind.h"
 
 static void check_not_opened(const char *path, const char *part)
 {
@@ -22,7 +23,8 @@ static void check_not_opened(const char *path, const char *part)
 
 TEST(not_a_program)
 {
-	CHECK(run("printf '#!/bin/sh\\n' >script && : >empty && head -c 100000 /dev/urandom >garbage && rm -f fifo && mkfifo fifo && "
+	CHECK(run("printf '#!/bin/sh\\n' >script && : >empty && head -c 100000 /dev/urandom "
+		  ">garbage && rm -f fifo && mkfifo fifo && "
 		  "printf 'int x;' >object.c && gcc -g -c -o object.o object.c"));
 	check_not_opened(DIR "/nothing_here", "No such file");
 	check_not_opened(DIR, "not a regular file");
@@ -114,7 +116,8 @@ TEST(truncated_files)
 TEST(damaged_files)
 {
 	size_t size;
-	char *data = read_file(build("g++", "-g -O2", "inlined.cc", "inlined_whole"), &size), *copy = malloc(size);
+	char *data = read_file(build("g++", "-g -O2", "inlined.cc", "inlined_whole"), &size),
+	     *copy = malloc(size);
 	struct rng rng = {7};
 
 	for (int round = 0; round < 150; round++) {
@@ -129,13 +132,15 @@ TEST(damaged_files)
 	free(data);
 }
 
-/* .debug_line overwritten: debug information is there, but it is damaged, and the message says that. */
+/* .debug_line overwritten: debug information is there, but it is damaged, and the message says
+ * that. */
 TEST(damaged_line_table)
 {
 	struct loaded l;
 
 	build("gcc", "-g -O2", "lines.c", "lines_damaged");
-	CHECK(run("head -c 1000 /dev/zero | tr '\\0' '\\377' >ones && objcopy --update-section .debug_line=ones lines_damaged"));
+	CHECK(run("head -c 1000 /dev/zero | tr '\\0' '\\377' >ones && objcopy --update-section "
+		  ".debug_line=ones lines_damaged"));
 	l = load(DIR "/lines_damaged");
 	CHECK_EQ(l.err, -1);
 	CHECK_EQ(l.e.status, EXIT_NO_RESULT);

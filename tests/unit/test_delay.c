@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The delay arithmetic of a thread by itself, rule by rule (design.md 4.1 to 4.3, 4.7): credit, pauses, the window of samples. Joins are in
- * test_delay_joins.c, all orders of events in test_delay_orders.c, whole programs in test_delay_sim.c. Times are exact: the arithmetic has no
+ * The delay arithmetic of a thread by itself, rule by rule (design.md 4.1 to 4.3, 4.7): credit,
+ * pauses, the window of samples. Joins are in test_delay_joins.c, all orders of events in
+ * test_delay_orders.c, whole programs in test_delay_sim.c. Times are exact: the arithmetic has no
  * tolerance.
  */
 #include "delay_fixture.h"
@@ -129,7 +130,8 @@ TEST(pause_is_paid_as_it_is_served)
 	CHECK_EQ(t.paid, 3 * MS);
 	CHECK_EQ(t.carry, 0);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
-	CHECK_EQ(t.returning, 1);           /* a sample may meet the handler still: its blocked signal is no fault */
+	CHECK_EQ(t.returning,
+	    1); /* a sample may meet the handler still: its blocked signal is no fault */
 	delay_credit(&t, &x, now + 5 * MS); /* it executes again since the pause's end */
 	CHECK_EQ(t.unsampled, 2 * MS);
 }
@@ -186,7 +188,8 @@ TEST(ask_withdrawn)
 	CHECK_EQ(delay_withdraw(&t, T0 + 100 * MS), 0); /* begun */
 }
 
-/* A long pause's signal may come after the timeout and still pause the thread: it must not have been withdrawn by then. */
+/* A long pause's signal may come after the timeout and still pause the thread: it must not have
+ * been withdrawn by then. */
 TEST(ask_is_not_withdrawn_while_its_signal_would_pause)
 {
 	struct cozbpf_thread t;
@@ -204,7 +207,8 @@ TEST(ask_is_not_withdrawn_while_its_signal_would_pause)
 	CHECK_EQ(delay_withdraw(&t, T0 + 9 * MS), 1);
 }
 
-/* A pause that holds its CPU is not served while the thread is off it, and is over when its end passes meanwhile. */
+/* A pause that holds its CPU is not served while the thread is off it, and is over when its end
+ * passes meanwhile. */
 TEST(held_pause_preempted)
 {
 	struct cozbpf_thread t;
@@ -264,7 +268,8 @@ TEST(sleeping_pause_oversleeps_to_carry)
 	CHECK_EQ(t.run_since, T0 + 3 * MS);
 }
 
-/* The wait for the CPU after a sleeping pause is a join or oversleep, but not both: nothing counts twice. */
+/* The wait for the CPU after a sleeping pause is a join or oversleep, but not both: nothing counts
+ * twice. */
 TEST(sleeping_pause_then_waits_for_the_cpu)
 {
 	struct cozbpf_thread t;
@@ -288,7 +293,8 @@ TEST(window_of_samples)
 
 	open(0);
 	t.run_since = T0;
-	/* the weight of a sample is half of the time executed since the one before, and half of that until the next */
+	/* the weight of a sample is half of the time executed since the one before, and half of
+	 * that until the next */
 	delay_sample(&t, &x, LINE, T0 + 3 * MS, 0);
 	CHECK_EQ(t.ring_weight, 1500 * US);
 	delay_sample(&t, &x, 1, T0 + 4 * MS, 0);
@@ -311,7 +317,8 @@ TEST(window_of_samples)
 	CHECK_EQ(t.ring_hits, 31 * MS);
 }
 
-/* A thread's first sample speaks for the time before it, but not for that before the opening, and only in the line. */
+/* A thread's first sample speaks for the time before it, but not for that before the opening, and
+ * only in the line. */
 TEST(first_sample)
 {
 	struct cozbpf_thread t = {.epoch = 1, .member = 1, .run_since = T0};
@@ -358,7 +365,8 @@ TEST(segments)
 	CHECK_EQ(t.segment_weight[3], 31500 * US);
 	CHECK_EQ(t.segment_hits[3], 31500 * US);
 	delay_segment(&t, 4);
-	delay_sample(&t, &x, 9, now += MS, 0); /* 0.5 ms, and the one before it, of segment 3, the other half */
+	delay_sample(&t, &x, 9, now += MS,
+	    0); /* 0.5 ms, and the one before it, of segment 3, the other half */
 	CHECK_EQ(t.segment_weight[3], 31 * MS);
 	CHECK_EQ(t.segment_weight[4], 500 * US);
 	open_at(2, 100, now);
@@ -370,7 +378,8 @@ TEST(segments)
 	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (0.5 + 0.2 * 0.5 / 31.5) / 0.7, 2);
 }
 
-/* A new thread starts from the samples of those that were young before it, and its own replace them. */
+/* A new thread starts from the samples of those that were young before it, and its own replace
+ * them. */
 TEST(born_with_its_elders_window)
 {
 	struct cozbpf_thread t = {0}, parent;
@@ -423,7 +432,8 @@ TEST(virtual_time_between_experiments)
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 8 * MS), T0 + 7 * MS);
 }
 
-/* Who hands something over pays first, up to that moment, whatever it owes above the least that is worth a signal; its virtual time does not change by it. */
+/* Who hands something over pays first, up to that moment, whatever it owes above the least that is
+ * worth a signal; its virtual time does not change by it. */
 TEST(hand_over)
 {
 	struct cozbpf_thread t;
@@ -476,7 +486,8 @@ TEST(extremes)
 	delay_credit(&t, &x, late + 86400000 * MS);
 	CHECK_EQ(t.paid, 86400000 * MS);
 	CHECK_EQ(x.required, 86400000 * MS);
-	/* a sample weighs at most what 32 bits hold, and the window's sum stays below a share's overflow */
+	/* a sample weighs at most what 32 bits hold, and the window's sum stays below a share's
+	 * overflow */
 	for (int i = 0; i < 40; i++) {
 		t.unsampled = 10000 * MS;
 		delay_ring_push(&t, &x, i & 1 ? LINE : 1);
@@ -485,7 +496,8 @@ TEST(extremes)
 	CHECK_EQ(t.ring_weight, 63 * 0x7fffffffULL);
 	CHECK_EQ(t.ring_hits, 31 * 0x7fffffffULL);
 	CHECK_EQ(t.share, COZBPF_SHARE_ONE * 31 / 63);
-	/* executed without end since the last sample: L is put right by no more than s / 2 of it, and never below 0 */
+	/* executed without end since the last sample: L is put right by no more than s / 2 of it,
+	 * and never below 0 */
 	t.persistence = COZBPF_SHARE_ONE - 1;
 	for (int shift = 30; shift < 64; shift++) {
 		__u64 bound = (1ULL << shift) / 2;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The delay arithmetic where threads meet, are born or sleep over an epoch (design.md 4.4, 4.5), rule by rule. What a thread does by itself is in
- * test_delay.c. Times are exact: the arithmetic has no tolerance. */
+/* The delay arithmetic where threads meet, are born or sleep over an epoch (design.md 4.4, 4.5),
+ * rule by rule. What a thread does by itself is in test_delay.c. Times are exact: the arithmetic
+ * has no tolerance. */
 #include "delay_fixture.h"
 
 /* The table of 4.5, one row each. */
@@ -56,7 +57,8 @@ TEST(waker_is_brought_up_to_date)
 	CHECK_EQ(t.paid, 8 * MS);
 }
 
-/* A thread that virtually did not wait for its waker does not wait for its CPU to wake up either, up to the waker's clock. */
+/* A thread that virtually did not wait for its waker does not wait for its CPU to wake up either,
+ * up to the waker's clock. */
 TEST(woken_on_an_idle_cpu)
 {
 	struct cozbpf_thread t, w;
@@ -158,17 +160,20 @@ TEST(gets_a_cpu_that_the_target_used)
 	CHECK_EQ(t.paid, 0);
 }
 
-/* Another CPU's thread runs the line there since T0 + 10 ms, and R is 2 ms at T0 + 12: so long has a thread without debt waited for this one. */
+/* Another CPU's thread runs the line there since T0 + 10 ms, and R is 2 ms at T0 + 12: so long has
+ * a thread without debt waited for this one. */
 static __u64 waits_beside(struct cozbpf_cpu *far, int alone, __u64 ends)
 {
-	struct cozbpf_thread a = thread(0, COZBPF_SHARE_ONE), t = thread(0, 0), other = thread(0, 0);
+	struct cozbpf_thread a = thread(0, COZBPF_SHARE_ONE), t = thread(0, 0),
+			     other = thread(0, 0);
 
 	far->number = 2;
 	cpu.number = 1;
 	delay_lone(&x, far, &a, alone, T0 + 10 * MS);
 	x.required = 2 * MS;
 	if (ends) {
-		delay_lone(&x, &cpu, &other, 0, ends); /* that of another CPU is none of its affair */
+		delay_lone(
+		    &x, &cpu, &other, 0, ends); /* that of another CPU is none of its affair */
 		delay_switch_out(&a, &x, far, DELAY_BLOCKED, ends);
 	}
 	t.run_since = 0;
@@ -205,7 +210,8 @@ TEST(another_cpu_is_virtually_free)
 	CHECK_EQ(waits_beside(&far, 1, 0), MS);
 	/* of the experiment before */
 	open(100);
-	x.lone = (struct cozbpf_lone){.from = T0 + 10 * MS, .share = COZBPF_SHARE_ONE, .cpu = 2, .epoch = 77};
+	x.lone = (struct cozbpf_lone){
+	    .from = T0 + 10 * MS, .share = COZBPF_SHARE_ONE, .cpu = 2, .epoch = 77};
 	CHECK_EQ(waits_beside(&far, 0, 0), 0);
 }
 
@@ -341,7 +347,8 @@ TEST(ousted_as_a_sample_falls_due)
 	CHECK_EQ(t.paid, MS);
 	CHECK_EQ(t.carry, 0);
 	CHECK_EQ(t.run_since, T0 + 2 * MS + MS * 3 / 4);
-	/* What the CPU has executed since is without what its thread stood still, now and before. */
+	/* What the CPU has executed since is without what its thread stood still, now and before.
+	 */
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 6 * MS);
 	CHECK_EQ(cpu.executed_ns, 4 * MS);
 	/* Nothing owed, too little; on another CPU; paced; no sample missed: it executes. */
@@ -362,7 +369,8 @@ TEST(ousted_as_a_sample_falls_due)
 	}
 }
 
-/* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where that one stood still. */
+/* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where
+ * that one stood still. */
 TEST(ousted)
 {
 	struct cozbpf_thread t;
@@ -421,7 +429,8 @@ TEST(born_with_the_parents_delays)
 	CHECK_EQ(t.epoch, 2);
 }
 
-/* A sleeper over an epoch: its debt, credit, carry and pause are gone, its wait counts from the opening only. */
+/* A sleeper over an epoch: its debt, credit, carry and pause are gone, its wait counts from the
+ * opening only. */
 TEST(asleep_over_an_epoch)
 {
 	struct cozbpf_thread t, w;
@@ -496,7 +505,8 @@ TEST(running_waiting_pausing_over_an_epoch)
 	CHECK_EQ(t.paid, MS);
 }
 
-/* What a CPU has executed, virtually: time less what L grew by, from slice to slice and from sample to sample, in experiments. */
+/* What a CPU has executed, virtually: time less what L grew by, from slice to slice and from sample
+ * to sample, in experiments. */
 TEST(executed_by_the_cpu)
 {
 	struct cozbpf_thread t;

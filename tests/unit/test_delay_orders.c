@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The delay arithmetic in all orders of events: every legal sequence of up to DEPTH events of two or three threads on two CPUs. After each event
- * what must hold in any order is checked:
- * - R never decreases within an epoch, and is at most s x the time since the opening: nothing but executing raises it;
+ * The delay arithmetic in all orders of events: every legal sequence of up to DEPTH events of two
+ * or three threads on two CPUs. After each event what must hold in any order is checked:
+ * - R never decreases within an epoch, and is at most s x the time since the opening: nothing but
+ * executing raises it;
  * - no L is above R; L + carry is at most the time since the opening;
- * - virtual time less carry never decreases from one look at a thread to the next (carry that is used makes up for virtual time that ran on while the
- *   thread overslept), but at a sample: where no edge lies between it and the sample before, the forecast is put right by up to s / 2 x the time
- *   executed in between, either way; and a thread that a timer paces is let off its debt, to the nanosecond;
- * - a join sets L to the lesser of the two operands, computed here anew; what is no join of its own leaves L alone or lets it grow;
+ * - virtual time less carry never decreases from one look at a thread to the next (carry that is
+ * used makes up for virtual time that ran on while the thread overslept), but at a sample: where no
+ * edge lies between it and the sample before, the forecast is put right by up to s / 2 x the time
+ *   executed in between, either way; and a thread that a timer paces is let off its debt, to the
+ * nanosecond;
+ * - a join sets L to the lesser of the two operands, computed here anew; what is no join of its own
+ * leaves L alone or lets it grow;
  * - a sample leaves no debt unasked, and no carry beside a debt; a baseline gives no delay at all;
- * - the times of execution, wait and readiness are set exactly when the thread executes, waits, is ready.
+ * - the times of execution, wait and readiness are set exactly when the thread executes, waits, is
+ * ready.
  */
 #include "check.h"
 #include <cozbpf/delay.h>
@@ -35,7 +40,8 @@ struct world {
 	int n, depth;
 };
 
-static unsigned long n_events, n_pauses, n_carried, n_joins, n_handovers, n_raised, n_lowered, n_excused;
+static unsigned long n_events, n_pauses, n_carried, n_joins, n_handovers, n_raised, n_lowered,
+    n_excused;
 
 static void check_world(const struct world *a, struct world *b)
 {
@@ -53,7 +59,9 @@ static void check_world(const struct world *a, struct world *b)
 		CHECK(t->paid <= b->x.required);
 		CHECK(t->paid + (b->excused[i] ? 0 : t->carry) <= open_ns);
 		if (memcmp(t, was, sizeof(*t))) {
-			__u64 upto = t->pause == COZBPF_PAUSE_BEGUN ? t->pause_from : t->run_since ? t->run_since : b->now;
+			__u64 upto = t->pause == COZBPF_PAUSE_BEGUN ? t->pause_from
+				     : t->run_since                 ? t->run_since
+								    : b->now;
 			__s64 v = (__s64)(upto - t->paid - t->carry);
 
 			CHECK(v + (__s64)b->back[i] >= b->floor[i]);
@@ -82,9 +90,11 @@ static void sample(struct world *w, int i, __u32 line)
 	w->in_handler[i] = 0;
 	delay_withdraw(t, w->now);
 	before = *t;
-	bound = before.last_valid
-		    ? (before.unsampled + (w->now > before.run_since ? w->now - before.run_since : 0)) * w->x.speedup_pct / 200
-		    : 0;
+	bound =
+	    before.last_valid
+		? (before.unsampled + (w->now > before.run_since ? w->now - before.run_since : 0)) *
+		      w->x.speedup_pct / 200
+		: 0;
 	debt = delay_sample(t, &w->x, line, w->now, MIN_DEBT);
 	w->back[i] = bound;
 	CHECK(t->paid + bound >= before.paid);
@@ -97,7 +107,9 @@ static void sample(struct world *w, int i, __u32 line)
 	}
 	CHECK(!t->carry || t->paid == w->x.required);
 	if (debt)
-		CHECK_EQ(debt, w->x.required - t->paid < COZBPF_PAUSE_MAX_NS ? w->x.required - t->paid : COZBPF_PAUSE_MAX_NS);
+		CHECK_EQ(debt, w->x.required - t->paid < COZBPF_PAUSE_MAX_NS
+				   ? w->x.required - t->paid
+				   : COZBPF_PAUSE_MAX_NS);
 	else
 		CHECK(w->x.required - t->paid < MIN_DEBT);
 	if (debt && t->pause == COZBPF_PAUSE_NONE) {
@@ -114,7 +126,9 @@ static void leave(struct world *w, int i, int how)
 
 	delay_switch_out(&w->t[i], &w->x, cpu, how, w->now);
 	CHECK(w->t[i].paid >= paid);
-	CHECK_EQ(cpu->paid, w->t[i].paid > clock ? w->t[i].paid : clock); /* who goes to sleep takes its debt along */
+	CHECK_EQ(cpu->paid, w->t[i].paid > clock
+				? w->t[i].paid
+				: clock); /* who goes to sleep takes its debt along */
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
@@ -131,19 +145,24 @@ static void come(struct world *w, int i, int c)
 	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->epoch);
 	own = before.paid + w->now - before.runnable_at;
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
-		/* as far as the CPU's clock is or its slices say, whichever is more, but no further than it stood still; beyond R it is carry */
+		/* as far as the CPU's clock is or its slices say, whichever is more, but no further
+		 * than it stood still; beyond R it is carry */
 		__u64 grown = before.paid + delay_grown_since(cpu, before.runnable_at, w->now),
 		      clock = grown > cpu->paid ? grown : cpu->paid;
 
 		CHECK_EQ(t->paid + t->carry - before.carry, own < clock ? own : clock);
-		CHECK(t->paid >= before.paid && (t->carry == before.carry || t->paid == w->x.required));
+		CHECK(t->paid >= before.paid &&
+		      (t->carry == before.carry || t->paid == w->x.required));
 	}
 	if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
-		CHECK_EQ(t->paid, before.paid + (own - before.paid < before.slack ? own - before.paid : before.slack));
+		CHECK_EQ(t->paid,
+		    before.paid +
+			(own - before.paid < before.slack ? own - before.paid : before.slack));
 	else if (!joined && before.pause_hold) /* an outsider's turn is pause as well */
 		CHECK_EQ(t->paid + t->carry - before.paid - before.carry,
 		    (w->now < before.pause_end ? w->now : before.pause_end) -
-			(before.pause_from < before.pause_end ? before.pause_from : before.pause_end));
+			(before.pause_from < before.pause_end ? before.pause_from
+							      : before.pause_end));
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		w->in_handler[i] = 0;
 	n_handovers += joined;
@@ -264,7 +283,8 @@ static int next_experiment(struct world *w)
 static void explore(const struct world *a, int max_depth)
 {
 	/* steps of unlike lengths, below and above the longest pause and the timeout of an ask */
-	static const __u64 steps[] = {700 * US, 2300 * US, 30 * US, 40 * US, 50 * US, 5100 * US, 1100 * US, 11 * MS};
+	static const __u64 steps[] = {
+	    700 * US, 2300 * US, 30 * US, 40 * US, 50 * US, 5100 * US, 1100 * US, 11 * MS};
 
 	if (a->depth == max_depth)
 		return;
@@ -280,12 +300,14 @@ static void explore(const struct world *a, int max_depth)
 			n_events++;
 			check_world(a, &b);
 			if (check_failed_now) {
-				fprintf(stderr, "at depth %d: thread %d, event %d\n", a->depth, i, e);
+				fprintf(
+				    stderr, "at depth %d: thread %d, event %d\n", a->depth, i, e);
 				return;
 			}
 			explore(&b, max_depth);
 			if (check_failed_now) {
-				fprintf(stderr, "at depth %d: thread %d, event %d\n", a->depth, i, e);
+				fprintf(
+				    stderr, "at depth %d: thread %d, event %d\n", a->depth, i, e);
 				return;
 			}
 		}
@@ -300,12 +322,14 @@ static void explore(const struct world *a, int max_depth)
 	}
 }
 
-/* Threads 0 and 1 on the CPUs, thread 0 half in the line and thread 1 a little; thread 2 blocked. Experiment 1 has just opened. */
+/* Threads 0 and 1 on the CPUs, thread 0 half in the line and thread 1 a little; thread 2 blocked.
+ * Experiment 1 has just opened. */
 static struct world start(int n, __u32 pct)
 {
 	struct world w = {.now = 1000 * MS, .n = n};
 
-	w.x = (struct cozbpf_control){.opened_ns = 1000 * MS, .line = LINE, .speedup_pct = pct, .epoch = 1, .active = 1};
+	w.x = (struct cozbpf_control){
+	    .opened_ns = 1000 * MS, .line = LINE, .speedup_pct = pct, .epoch = 1, .active = 1};
 	for (int i = 0; i < n; i++) {
 		w.t[i].member = 1;
 		w.t[i].ring_used = w.t[i].ring_next = COZBPF_RING;
@@ -327,11 +351,14 @@ static void explore_from(int n, __u32 pct, int depth)
 {
 	struct world w = start(n, pct);
 
-	n_events = n_pauses = n_carried = n_joins = n_handovers = n_raised = n_lowered = n_excused = 0;
+	n_events = n_pauses = n_carried = n_joins = n_handovers = n_raised = n_lowered = n_excused =
+	    0;
 	explore(&w, depth);
-	printf("   %d threads, %u %%: %lu events, %lu pauses, %lu joins, %lu handovers, %lu times oversleep, %lu set back, %lu forward, "
+	printf("   %d threads, %u %%: %lu events, %lu pauses, %lu joins, %lu handovers, %lu times "
+	       "oversleep, %lu set back, %lu forward, "
 	       "%lu excused\n",
-	    n, pct, n_events, n_pauses, n_joins, n_handovers, n_carried, n_raised, n_lowered, n_excused);
+	    n, pct, n_events, n_pauses, n_joins, n_handovers, n_carried, n_raised, n_lowered,
+	    n_excused);
 	CHECK(n_events > 10000);
 	CHECK(n_joins > 100);
 	CHECK(n_handovers > 10);

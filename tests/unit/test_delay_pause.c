@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What samples cost beside pauses, and pauses that are over but not looked at yet; delay_pause.h and delay.h. */
+/* What samples cost beside pauses, and pauses that are over but not looked at yet; delay_pause.h
+ * and delay.h. */
 #include "delay_fixture.h"
 
-/* What a sample costs its thread is a pause that it has served already, and that others owe; it is not executed. */
+/* What a sample costs its thread is a pause that it has served already, and that others owe; it is
+ * not executed. */
 TEST(cost_of_a_sample)
 {
 	struct cozbpf_thread t, other;
@@ -17,10 +19,12 @@ TEST(cost_of_a_sample)
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS + 20 * US), T0 + MS);
 	delay_sample(&t, &x, 0, T0 + 2 * MS, 50 * US);
 	CHECK_EQ(x.required, 40 * US);
-	CHECK_EQ(t.ring[(t.ring_next - 2) & (COZBPF_RING - 1)].weight_ns, MS / 2 + (MS - 20 * US) / 2);
+	CHECK_EQ(
+	    t.ring[(t.ring_next - 2) & (COZBPF_RING - 1)].weight_ns, MS / 2 + (MS - 20 * US) / 2);
 	delay_sample(&t, &x, 0, T0 + 3 * MS, 50 * US);
 	other = thread(0, HALF);
-	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 3 * MS, 50 * US), 0); /* of 60 us it has served 20 */
+	CHECK_EQ(
+	    delay_sample(&other, &x, 0, T0 + 3 * MS, 50 * US), 0); /* of 60 us it has served 20 */
 	delay_sample(&t, &x, 0, T0 + 4 * MS, 50 * US);
 	delay_sample(&t, &x, 0, T0 + 5 * MS, 50 * US);
 	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 5 * MS, 50 * US), 60 * US);
@@ -37,7 +41,8 @@ TEST(cost_of_a_sample)
 	CHECK_EQ(t.run_since, T0 + MS);
 }
 
-/* A thread that pauses is sampled after less than a period executed: what samples cost it more, or less, than a baseline counts as paused. */
+/* A thread that pauses is sampled after less than a period executed: what samples cost it more, or
+ * less, than a baseline counts as paused. */
 TEST(aside_of_a_pause)
 {
 	const struct {
@@ -59,13 +64,15 @@ TEST(aside_of_a_pause)
 		delay_sample_entry(&t, &x, 8 * US);
 		debt = delay_sample(&t, &x, 0, now, 50 * US);
 		CHECK_EQ(debt, 400 * US);
-		CHECK_EQ(delay_aside(&t, &x, 0, US), US); /* a call's: no sample has cost it anything */
+		CHECK_EQ(
+		    delay_aside(&t, &x, 0, US), US); /* a call's: no sample has cost it anything */
 		end = delay_plan(&t, &x, 1, debt, US, now);
 		CHECK_EQ(end, now + 400 * US - after[i].aside);
 		delay_asked(&t, now, end, debt, 1);
 		delay_begin(&t, &x, now + 4 * US);
 		CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
-		delay_settle(&t, &x, now + 2 * US); /* before what counts as its beginning, where that is later */
+		delay_settle(&t, &x,
+		    now + 2 * US); /* before what counts as its beginning, where that is later */
 		delay_settle(&t, &x, end);
 		CHECK_EQ(t.paid, 400 * US);
 		CHECK_EQ(t.carry, 0);
@@ -75,7 +82,8 @@ TEST(aside_of_a_pause)
 	CHECK_EQ(delay_aside(&t, &x, 1, US), US);
 	x.sample_free = 0;
 	t.entry = MS;
-	t.paid = 340 * US; /* it has stood still for longer than what it owes: so much is paid, and it need not pause */
+	t.paid = 340 * US; /* it has stood still for longer than what it owes: so much is paid, and
+			      it need not pause */
 	CHECK_EQ(delay_plan(&t, &x, 1, 60 * US, US, now), 0);
 	CHECK_EQ(t.paid, 400 * US);
 	CHECK_EQ(t.carry, 0);
@@ -86,7 +94,8 @@ TEST(aside_of_a_pause)
 	CHECK(delay_plan(&t, &x, 1, COZBPF_PAUSE_MAX_NS, US, now) <= now + COZBPF_PAUSE_MAX_NS);
 }
 
-/* The way into samples is looked at each time, and what they cost in all goes with it. What is far off is no sample's cost, but time that the thread stood still. */
+/* The way into samples is looked at each time, and what they cost in all goes with it. What is far
+ * off is no sample's cost, but time that the thread stood still. */
 TEST(entry_of_a_sample)
 {
 	struct cozbpf_thread t;
@@ -120,7 +129,8 @@ TEST(entry_of_a_sample)
 	CHECK_EQ(delay_aside(&t, &x, 1, US), US);
 }
 
-/* A visit after a pause, before the next sample has settled it: the pause is over, and virtual time is without it. */
+/* A visit after a pause, before the next sample has settled it: the pause is over, and virtual time
+ * is without it. */
 TEST(visit_after_a_pause)
 {
 	struct cozbpf_thread t;

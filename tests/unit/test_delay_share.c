@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread's samples tell about its share f, and who is excused from paying: the forecast from the last sample, its correction by the next,
- * the weight of samples, periodic timers. Exact where it says EQ: what is rounded is rounded down at each step.
+ * What a thread's samples tell about its share f, and who is excused from paying: the forecast from
+ * the last sample, its correction by the next, the weight of samples, periodic timers. Exact where
+ * it says EQ: what is rounded is rounded down at each step.
  */
 #include "delay_fixture.h"
 
@@ -41,7 +42,8 @@ TEST(bits_are_counted)
 	CHECK_EQ(delay_equal(0xffffffff, 0xffffffff), 1);
 }
 
-/* Samples that alternate tell that stretches are shorter than the period: the share of all of them is the best guess. */
+/* Samples that alternate tell that stretches are shorter than the period: the share of all of them
+ * is the best guess. */
 TEST(no_forecast_without_persistence)
 {
 	struct cozbpf_thread t;
@@ -49,27 +51,31 @@ TEST(no_forecast_without_persistence)
 	open(0);
 	t = sampled(64, alternating);
 	CHECK_EQ(t.persistence, 0);
-	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 15.5 / 31.5, 2); /* the last sample weighs half, and is one of 16 in the line */
+	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * 15.5 / 31.5,
+	    2); /* the last sample weighs half, and is one of 16 in the line */
 	t = sampled(64, always);
 	CHECK_EQ(t.persistence, 0);
 	CHECK_EQ(t.share, COZBPF_SHARE_ONE);
 }
 
-/* By hand, in 1 / 65536: agree = equal pairs / pairs, chance = (hits^2 + misses^2) / 1024, r = (agree - chance) / (1 - chance). */
+/* By hand, in 1 / 65536: agree = equal pairs / pairs, chance = (hits^2 + misses^2) / 1024, r =
+ * (agree - chance) / (1 - chance). */
 TEST(persistence_is_agreement_beyond_chance)
 {
 	static const struct {
 		__u32 hit_bits, edge_bits, persistence;
 	} cases[] = {
-	    {0x0000ffff, 0, 61306},                /* 30 of 31: (63421 - 32768) / (65536 - 32768) */
-	    {0x0000ffff, 1 << 15, 65535},          /* the change fell on an edge and the other 30 agree: one short of 1 */
+	    {0x0000ffff, 0, 61306}, /* 30 of 31: (63421 - 32768) / (65536 - 32768) */
+	    {0x0000ffff, 1 << 15,
+		65535}, /* the change fell on an edge and the other 30 agree: one short of 1 */
 	    {0x00ff00ff, 0, 52850},                /* 28 of 31: (59193 - 32768) / 32768 */
 	    {0x00ff00ff, 1 << 7 | 1 << 15, 61016}, /* 28 of 29: (63276 - 32768) / 32768 */
-	    {0x80000000, 0, 30604},                /* the oldest has no sample before it: 30 of 31, (63421 - 61568) / (65536 - 61568) */
-	    {0x0f0f0f0f, 0xffffff00, 32768},       /* 6 of 8: (49152 - 32768) / 32768 */
-	    {0xffff0000, 0xffffff00, 65535},       /* 8 of 8 */
-	    {0xffff0000, 0xffffff80, 0},           /* seven pairs are too few */
-	    {0x55555555, 0, 0},                    /* less than by chance */
+	    {0x80000000, 0, 30604}, /* the oldest has no sample before it: 30 of 31, (63421 - 61568)
+				       / (65536 - 61568) */
+	    {0x0f0f0f0f, 0xffffff00, 32768}, /* 6 of 8: (49152 - 32768) / 32768 */
+	    {0xffff0000, 0xffffff00, 65535}, /* 8 of 8 */
+	    {0xffff0000, 0xffffff80, 0},     /* seven pairs are too few */
+	    {0x55555555, 0, 0},              /* less than by chance */
 	    {0, 0, 0},
 	    {0xffffffff, 0, 0},
 	};
@@ -84,7 +90,8 @@ TEST(persistence_is_agreement_beyond_chance)
 	CHECK_EQ(delay_persistence(&t), 0);
 }
 
-/* Runs of eight. The last of 64 samples has half a weight and was in the line: p = 15.5 / 31.5; 28 of 31 pairs agree: r = 2 x 28 / 31 - 1. */
+/* Runs of eight. The last of 64 samples has half a weight and was in the line: p = 15.5 / 31.5; 28
+ * of 31 pairs agree: r = 2 x 28 / 31 - 1. */
 TEST(forecast_follows_the_last_sample)
 {
 	struct cozbpf_thread t;
@@ -94,7 +101,8 @@ TEST(forecast_follows_the_last_sample)
 	CHECK_EQ(t.hit_bits, 0x00ff00ff);
 	CHECK_EQ(t.persistence, 52850);
 	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (15.5 / 31.5 + 25 / 31.0 * (1 - 15.5 / 31.5)), 3);
-	t = sampled(65, in_runs_of_eight); /* the one after is not: another change, and all 16 in the line weigh 1 */
+	t = sampled(65, in_runs_of_eight); /* the one after is not: another change, and all 16 in
+					      the line weigh 1 */
 	CHECK_EQ(t.persistence, 48622);
 	CHECK_NEAR(t.share, COZBPF_SHARE_ONE * (16 / 31.5) * (1 - 23 / 31.0), 3);
 	/* the forecast is for as long as the thread meets nobody */
@@ -117,11 +125,13 @@ TEST(forecast_is_a_share)
 		CHECK_EQ(t.share, share / COZBPF_SHARE_ONE);
 		t.last_hit = 1;
 		delay_forecast(&t);
-		CHECK_EQ(t.share, share < COZBPF_SHARE_ONE ? COZBPF_SHARE_ONE - 1 : COZBPF_SHARE_ONE);
+		CHECK_EQ(
+		    t.share, share < COZBPF_SHARE_ONE ? COZBPF_SHARE_ONE - 1 : COZBPF_SHARE_ONE);
 	}
 }
 
-/* A new experiment: bits and persistence are those of the new line, and there is no sample before. */
+/* A new experiment: bits and persistence are those of the new line, and there is no sample before.
+ */
 TEST(forecast_over_an_epoch)
 {
 	struct cozbpf_thread t;
@@ -146,8 +156,9 @@ TEST(forecast_over_an_epoch)
 }
 
 /*
- * From outside into the line: half of the millisecond was in it, of which 1 - r had been guessed already, and so the other way round. L is put right by
- * s x r / 2 of the millisecond, r being that of the sample before. Somebody else is far ahead, so R stays.
+ * From outside into the line: half of the millisecond was in it, of which 1 - r had been guessed
+ * already, and so the other way round. L is put right by s x r / 2 of the millisecond, r being that
+ * of the sample before. Somebody else is far ahead, so R stays.
  */
 TEST(next_sample_corrects_the_credit)
 {
@@ -208,7 +219,8 @@ TEST(limits_of_the_correction)
 	CHECK_EQ(t.paid, 3 * MS);
 }
 
-/* Half of the time before and half of the time after: 1 ms and 3 ms around the middle one make 2 ms. */
+/* Half of the time before and half of the time after: 1 ms and 3 ms around the middle one make 2
+ * ms. */
 TEST(samples_weigh_both_sides)
 {
 	struct cozbpf_thread t = {.epoch = 1, .member = 1, .run_since = T0};
@@ -234,7 +246,9 @@ static __u32 paced_after(const __s64 *at_us, int n)
 	return t.paced;
 }
 
-#define PACED_AFTER(...) paced_after((const __s64[]){__VA_ARGS__}, sizeof((const __s64[]){__VA_ARGS__}) / sizeof(__s64))
+#define PACED_AFTER(...) \
+	paced_after(     \
+	    (const __s64[]){__VA_ARGS__}, sizeof((const __s64[]){__VA_ARGS__}) / sizeof(__s64))
 
 TEST(equal_expiries_are_a_pace_from_outside)
 {
@@ -247,9 +261,11 @@ TEST(equal_expiries_are_a_pace_from_outside)
 	CHECK_EQ(PACED_AFTER(10000, 20000, 50000, 60000), 1);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 25000), 0);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001), 0);
-	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001, 50001), 0); /* a distance has to come twice */
+	CHECK_EQ(
+	    PACED_AFTER(10000, 20000, 30000, 40001, 50001), 0); /* a distance has to come twice */
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 40001, 50001, 60001), 1);
-	CHECK_EQ(PACED_AFTER(10000, 20000, 20000), 0); /* the same expiry is no distance, and forgets none */
+	CHECK_EQ(PACED_AFTER(10000, 20000, 20000),
+	    0); /* the same expiry is no distance, and forgets none */
 	CHECK_EQ(PACED_AFTER(10000, 20000, 20000, 30000), 1);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, 30000), 1);
 	CHECK_EQ(PACED_AFTER(10000, 30000, 40000), 0); /* missed before its distance was known */
@@ -257,9 +273,15 @@ TEST(equal_expiries_are_a_pace_from_outside)
 	/* another clock, and that one set back: learns anew */
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, year_2026 + 1), 0);
 	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, year_2026 + 1, year_2026 + 10001), 0);
-	CHECK_EQ(PACED_AFTER(10000, 20000, 30000, year_2026 + 1, year_2026 + 10001, year_2026 + 20001), 1);
-	CHECK_EQ(PACED_AFTER(year_2026, year_2026 + 10000, year_2026 + 20000, year_2026 + 29999 - hour), 0);
-	CHECK_EQ(PACED_AFTER(year_2026, year_2026 + 10000, year_2026 - hour - 1, year_2026 - hour + 9999, year_2026 - hour + 19999), 1);
+	CHECK_EQ(
+	    PACED_AFTER(10000, 20000, 30000, year_2026 + 1, year_2026 + 10001, year_2026 + 20001),
+	    1);
+	CHECK_EQ(
+	    PACED_AFTER(year_2026, year_2026 + 10000, year_2026 + 20000, year_2026 + 29999 - hour),
+	    0);
+	CHECK_EQ(PACED_AFTER(year_2026, year_2026 + 10000, year_2026 - hour - 1,
+		     year_2026 - hour + 9999, year_2026 - hour + 19999),
+	    1);
 	/* so short that almost any distance is a multiple of it */
 	CHECK_EQ(PACED_AFTER(0, 10, 20), 1);
 	CHECK_EQ(PACED_AFTER(0, 9, 18), 0);
@@ -320,7 +342,8 @@ TEST(pace_ends_with_a_wake_from_outside)
 	CHECK_EQ(t.paced, 0);
 }
 
-/* Who is woken by a paced thread is paced, and who is woken by another is not; a pause's end is no wake-up of the program. */
+/* Who is woken by a paced thread is paced, and who is woken by another is not; a pause's end is no
+ * wake-up of the program. */
 TEST(pace_is_handed_on)
 {
 	struct cozbpf_thread t, w;

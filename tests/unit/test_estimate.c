@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Estimation: known answers computed by hand, verdicts and their reasons. Simulations are in test_intervals.c. */
+/* Estimation: known answers computed by hand, verdicts and their reasons. Simulations are in
+ * test_intervals.c. */
 #include "check.h"
 
 #include <math.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 #include "simulate.h"
 
 static struct estimate_options defaults = {.seed = 1};
 
 /* Profiles by hand */
 
-static struct experiment_record *add(
-    struct profile *p, const char *line, double speedup, uint64_t duration, const char *point, uint64_t delta)
+static struct experiment_record *add(struct profile *p, const char *line, double speedup,
+    uint64_t duration, const char *point, uint64_t delta)
 {
 	struct experiment_record x = {.speedup = speedup, .duration_ns = duration};
 
@@ -35,14 +36,18 @@ static struct experiment_record *add(
 
 static void add_samples(struct profile *p, const char *line, uint64_t count, uint64_t free)
 {
-	struct samples_record s = {
-	    .location = strdup(line), .count = count, .free = free, .has_free = true, .run = (uint32_t)(p->n_runs - 1)};
+	struct samples_record s = {.location = strdup(line),
+	    .count = count,
+	    .free = free,
+	    .has_free = true,
+	    .run = (uint32_t)(p->n_runs - 1)};
 
 	p->samples = realloc(p->samples, (p->n_samples + 1) * sizeof(s));
 	p->samples[p->n_samples++] = s;
 }
 
-/* @n experiments at each of 0, 25, 50, 75 and 100 % with a true slope, and periods that scatter by -1, 0, 1, -1, ... times @scatter. */
+/* @n experiments at each of 0, 25, 50, 75 and 100 % with a true slope, and periods that scatter by
+ * -1, 0, 1, -1, ... times @scatter. */
 static void add_list(struct profile *p, const char *line, double slope, double scatter, int n)
 {
 	for (int cell = 0; cell <= 4; cell++) {
@@ -55,7 +60,8 @@ static void add_list(struct profile *p, const char *line, double slope, double s
 	p->runs[0].fixed_speedups = 4;
 }
 
-static const struct estimate_line *find(const struct estimate *e, const char *line, const char *point)
+static const struct estimate_line *find(
+    const struct estimate *e, const char *line, const char *point)
 {
 	static const struct estimate_line none;
 
@@ -67,7 +73,8 @@ static const struct estimate_line *find(const struct estimate *e, const char *li
 	return &none;
 }
 
-/* Sums, not means of ratios: p_0 = 4000 / 30, p_50 = 1500 / 20, p_100 = 3000 / 50. With p / p_0 = 0.5625 and 0.45, y = 0.4375 and 0.55. */
+/* Sums, not means of ratios: p_0 = 4000 / 30, p_50 = 1500 / 20, p_100 = 3000 / 50. With p / p_0 =
+ * 0.5625 and 0.45, y = 0.4375 and 0.55. */
 TEST(ratio_of_sums)
 {
 	struct profile p;
@@ -94,7 +101,8 @@ TEST(ratio_of_sums)
 	CHECK_EQ(l->points[1].experiments, 2);
 	CHECK_EQ(l->experiments, 6);
 	CHECK_EQ(l->baselines, 2);
-	/* First regression, by count: (20 x .5 x .4375 + 50 x .55) / (20 x .25 + 50); then weights by 1 / (1 - b x). */
+	/* First regression, by count: (20 x .5 x .4375 + 50 x .55) / (20 x .25 + 50); then weights
+	 * by 1 / (1 - b x). */
 	b = (20 * 0.5 * 0.4375 + 50 * 0.55) / (20 * 0.25 + 50);
 	w50 = 20 / (1 - b / 2);
 	w100 = 50 / (1 - b);
@@ -108,7 +116,8 @@ TEST(ratio_of_sums)
 	profile_deinit(&p);
 }
 
-/* Time without a visit is time, whether the record says delta=0 or is missing because the point is not yet known to its writer. */
+/* Time without a visit is time, whether the record says delta=0 or is missing because the point is
+ * not yet known to its writer. */
 TEST(experiments_without_visits_count)
 {
 	struct profile p;
@@ -137,7 +146,8 @@ TEST(experiments_without_visits_count)
 	profile_deinit(&p);
 }
 
-/* Spans when all experiments have them; duration and delta for the whole line as soon as much of its time has none. */
+/* Spans when all experiments have them; duration and delta for the whole line as soon as much of
+ * its time has none. */
 TEST(spans_where_known)
 {
 	struct profile p;
@@ -147,7 +157,8 @@ TEST(spans_where_known)
 		profile_init(&p);
 		for (int i = 0; i < 4; i++) {
 			for (int half = 0; half < 2; half++) {
-				struct experiment_record *x = add(&p, "a.c:1", half * 0.5, 1000, "work", half ? 20 : 10);
+				struct experiment_record *x =
+				    add(&p, "a.c:1", half * 0.5, 1000, "work", half ? 20 : 10);
 
 				if (!with && !half && i == 3)
 					continue;
@@ -181,8 +192,8 @@ TEST(minimum_counts_bursts)
 	profile_deinit(&p);
 }
 
-/* (t_obs / s_obs)(s / T): 3 baselines of 1 s with 50 samples each; 2 runs with 200 + 100 free samples in 10 + 20 s: (3 / 150)(300 /
- * 30) = 0.2. */
+/* (t_obs / s_obs)(s / T): 3 baselines of 1 s with 50 samples each; 2 runs with 200 + 100 free
+ * samples in 10 + 20 s: (3 / 150)(300 / 30) = 0.2. */
 static void make_phases(struct profile *p, bool fixed, uint64_t selected_samples)
 {
 	profile_init(p);
@@ -221,7 +232,8 @@ TEST(phase_correction)
 
 	make_phases(&p, false, 50);
 	CHECK_NEAR(phase_of(&p, 0.1), 0.2, 1e-9);
-	/* A run that does not say how long it was free of delay is left out on both sides: (3 / 150)(200 / 10). */
+	/* A run that does not say how long it was free of delay is left out on both sides: (3 /
+	 * 150)(200 / 10). */
 	p.runs[1].free_ns = 0;
 	CHECK_NEAR(phase_of(&p, 0.2), 0.4, 1e-9);
 	/* Coz's files do not say it at all. */
@@ -240,7 +252,8 @@ TEST(phase_correction)
 	profile_deinit(&p);
 }
 
-/* The factor's own uncertainty is in the intervals: the same mean of samples, once even and once scattered. */
+/* The factor's own uncertainty is in the intervals: the same mean of samples, once even and once
+ * scattered. */
 TEST(phase_noise_widens_intervals)
 {
 	double width[2], factor[2];
@@ -269,7 +282,8 @@ TEST(phase_noise_widens_intervals)
 	CHECK(width[1] > 3 * width[0]);
 }
 
-/* A user's line measures the whole program, a sampled one its phases: the larger set is taken, the other not mixed in. */
+/* A user's line measures the whole program, a sampled one its phases: the larger set is taken, the
+ * other not mixed in. */
 TEST(fixed_and_random_do_not_mix)
 {
 	struct profile p;
@@ -319,7 +333,8 @@ TEST(verdicts)
 		CHECK_EQ(e.lines[0].shortage, cases[i].shortage);
 		CHECK_NEAR(e.lines[0].slope, cases[i].slope, 1e-6);
 		CHECK_EQ(e.n_dropped, 0);
-		CHECK(e.lines[0].slope_lo <= e.lines[0].slope && e.lines[0].slope <= e.lines[0].slope_hi);
+		CHECK(e.lines[0].slope_lo <= e.lines[0].slope &&
+		      e.lines[0].slope <= e.lines[0].slope_hi);
 		estimate_deinit(&e);
 		profile_deinit(&p);
 	}
@@ -327,7 +342,8 @@ TEST(verdicts)
 	CHECK_STR(verdict_name(VERDICT_NOT_ENOUGH_DATA), "not-enough-data");
 }
 
-/* What is sure of a line alone may not be so of the luckiest of many: evidence is shared out by samples, and per progress point. */
+/* What is sure of a line alone may not be so of the luckiest of many: evidence is shared out by
+ * samples, and per progress point. */
 TEST(verdicts_hold_together)
 {
 	struct profile p;
@@ -358,14 +374,16 @@ TEST(verdicts_hold_together)
 	profile_deinit(&p);
 }
 
-/* The list is known from its key, or shown by more than three experiments a speedup; else five speedups are asked for. */
+/* The list is known from its key, or shown by more than three experiments a speedup; else five
+ * speedups are asked for. */
 TEST(speedups_needed)
 {
 	static const struct {
 		uint32_t key;
 		int per_cell, min;
 		size_t need;
-	} cases[] = {{4, 1, 0, 4}, {0, 4, 0, 4}, {0, 3, 0, 5}, {9, 4, 0, 5}, {4, 4, 7, 7}, {0, 3, 2, 2}};
+	} cases[] = {
+	    {4, 1, 0, 4}, {0, 4, 0, 4}, {0, 3, 0, 5}, {9, 4, 0, 5}, {4, 4, 7, 7}, {0, 3, 2, 2}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct estimate_options o = {.seed = 1, .min_speedups = cases[i].min};
@@ -383,7 +401,8 @@ TEST(speedups_needed)
 	}
 }
 
-/* A visit is a run: two of them per speedup are enough to say something, with the wide intervals of two. */
+/* A visit is a run: two of them per speedup are enough to say something, with the wide intervals of
+ * two. */
 TEST(end_to_end)
 {
 	struct profile p;
@@ -392,7 +411,8 @@ TEST(end_to_end)
 	profile_init(&p);
 	for (int i = 0; i < 2; i++) {
 		for (int cell = 0; cell <= 4; cell++)
-			add(&p, "a.c:1", cell / 4.0, (uint64_t)(1e9 * (1 - 0.1 * cell) + 1e6 * i), "end-to-end", 1);
+			add(&p, "a.c:1", cell / 4.0, (uint64_t)(1e9 * (1 - 0.1 * cell) + 1e6 * i),
+			    "end-to-end", 1);
 	}
 	p.runs[0].fixed_speedups = 4;
 	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
@@ -403,10 +423,12 @@ TEST(end_to_end)
 	profile_deinit(&p);
 }
 
-/* A profile in which every experiment is alone in its cell still has intervals: cells lend each other their scatter. */
+/* A profile in which every experiment is alone in its cell still has intervals: cells lend each
+ * other their scatter. */
 TEST(lone_experiments_borrow)
 {
-	struct simulation s = {.arrivals = POISSON, .visits = 100, .slope = 0.6, .saturation = 1, .rng = {1}};
+	struct simulation s = {
+	    .arrivals = POISSON, .visits = 100, .slope = 0.6, .saturation = 1, .rng = {1}};
 	struct profile p;
 	struct estimate e;
 
@@ -426,17 +448,20 @@ TEST(lone_experiments_borrow)
 	p.runs[0].fixed_speedups = 2;
 	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
 	CHECK_EQ(e.lines[0].shortage, SHORT_EXPERIMENTS);
-	CHECK(isnan(e.lines[0].slope_lo) && isnan(e.lines[0].points[0].ci_lo) && !isnan(e.lines[0].slope));
+	CHECK(isnan(e.lines[0].slope_lo) && isnan(e.lines[0].points[0].ci_lo) &&
+	      !isnan(e.lines[0].slope));
 	estimate_deinit(&e);
 	profile_deinit(&p);
 }
 
-/* The surer line leads, though its slope is smaller; lines without enough data are last; losses after gains. */
+/* The surer line leads, though its slope is smaller; lines without enough data are last; losses
+ * after gains. */
 TEST(ranking_by_the_lower_end)
 {
 	struct profile p;
 	struct estimate e;
-	static const char *const order[] = {"sure.c:1", "scattered.c:1", "harmful.c:1", "unknown.c:1", "few.c:1"};
+	static const char *const order[] = {
+	    "sure.c:1", "scattered.c:1", "harmful.c:1", "unknown.c:1", "few.c:1"};
 
 	profile_init(&p);
 	add_list(&p, "harmful.c:1", -0.4, 0.01, 6);
@@ -453,19 +478,26 @@ TEST(ranking_by_the_lower_end)
 	profile_deinit(&p);
 }
 
-/* One line gains early and then no more, the other only late: payback and impact disagree about them. */
+/* One line gains early and then no more, the other only late: payback and impact disagree about
+ * them. */
 TEST(sort_keys)
 {
 	static const double early[] = {0, 0.2, 0.25, 0.25, 0.25}, late[] = {0, 0, 0.05, 0.2, 0.35};
-	static const char *const first[] = {
-	    [SORT_SLOPE] = "early.c:1", [SORT_MAX] = "late.c:1", [SORT_PAYBACK] = "early.c:1", [SORT_IMPACT] = "late.c:1"};
+	static const char *const first[] = {[SORT_SLOPE] = "early.c:1",
+	    [SORT_MAX] = "late.c:1",
+	    [SORT_PAYBACK] = "early.c:1",
+	    [SORT_IMPACT] = "late.c:1"};
 	struct profile p;
 
 	profile_init(&p);
 	for (int cell = 0; cell <= 4; cell++) {
 		for (int i = 0; i < 6; i++) {
-			add(&p, "early.c:1", cell / 4.0, (uint64_t)(1e9 * (1 - early[cell]) * (1 + 0.01 * (i % 3 - 1))), "work", 100);
-			add(&p, "late.c:1", cell / 4.0, (uint64_t)(1e9 * (1 - late[cell]) * (1 + 0.01 * (i % 3 - 1))), "work", 100);
+			add(&p, "early.c:1", cell / 4.0,
+			    (uint64_t)(1e9 * (1 - early[cell]) * (1 + 0.01 * (i % 3 - 1))), "work",
+			    100);
+			add(&p, "late.c:1", cell / 4.0,
+			    (uint64_t)(1e9 * (1 - late[cell]) * (1 + 0.01 * (i % 3 - 1))), "work",
+			    100);
 		}
 	}
 	for (int key = SORT_SLOPE; key <= SORT_IMPACT; key++) {
@@ -474,10 +506,12 @@ TEST(sort_keys)
 
 		CHECK_EQ(estimate_profile(&p, &o, &e), 0);
 		CHECK_STR(e.lines[0].line, first[key]);
-		/* The keys of all orders are there, whichever was asked for: a page that sorts anew has no bootstrap. */
+		/* The keys of all orders are there, whichever was asked for: a page that sorts anew
+		 * has no bootstrap. */
 		CHECK_NEAR(e.lines[0].rank_key, e.lines[0].rank_keys[key], 0);
 		for (int other = SORT_SLOPE; other <= SORT_IMPACT; other++)
-			CHECK(find(&e, first[other], "work")->rank_keys[other] >= e.lines[0].rank_keys[other]);
+			CHECK(find(&e, first[other], "work")->rank_keys[other] >=
+			      e.lines[0].rank_keys[other]);
 		CHECK(e.lines[0].rank_keys[SORT_PAYBACK] != e.lines[0].rank_keys[SORT_IMPACT]);
 		CHECK_NEAR(find(&e, "early.c:1", "work")->max_speedup, 0.25, 1e-6);
 		CHECK_NEAR(find(&e, "late.c:1", "work")->max_speedup, 0.35, 1e-6);
@@ -519,7 +553,8 @@ TEST(reasons_for_nothing)
 	p.n_runs = 1;
 	p.runs[0].samples = 500;
 	estimate_reason(&p, &e, &err);
-	CHECK_STR(err.cause, "no experiment: none of the 500 samples fell in a source line in scope");
+	CHECK_STR(
+	    err.cause, "no experiment: none of the 500 samples fell in a source line in scope");
 	estimate_deinit(&e);
 	add(&p, "a.c:1", 0, 1000, "work", 0);
 	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
@@ -538,7 +573,8 @@ TEST(reasons_for_nothing)
 	profile_deinit(&p);
 }
 
-/* Visits each 10 ms by a timer. In the first experiment that is not known yet, and the delays are taken from their time: it tells nothing. */
+/* Visits each 10 ms by a timer. In the first experiment that is not known yet, and the delays are
+ * taken from their time: it tells nothing. */
 TEST(paced_but_not_known_yet)
 {
 	struct profile p;

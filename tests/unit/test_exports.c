@@ -18,9 +18,13 @@ static FILE *open_text(void)
 
 TEST(csv)
 {
-	struct estimate_point points[] = {{0.25, 0.1234567, 0.2, 0.1, 0.15, 3, 40}, {0.5, -0.00000001, -1, NAN, NAN, 1, 9}};
-	struct estimate_line lines[] = {
-	    {.line = "/src/a.c:7", .progress = "done", .verdict = VERDICT_OPTIMIZE, .points = points, .n_points = 2},
+	struct estimate_point points[] = {
+	    {0.25, 0.1234567, 0.2, 0.1, 0.15, 3, 40}, {0.5, -0.00000001, -1, NAN, NAN, 1, 9}};
+	struct estimate_line lines[] = {{.line = "/src/a.c:7",
+					    .progress = "done",
+					    .verdict = VERDICT_OPTIMIZE,
+					    .points = points,
+					    .n_points = 2},
 	    {.line = "dir, \"x\"/b.c:1",
 		.progress = "a\nb",
 		.is_latency = true,
@@ -33,17 +37,21 @@ TEST(csv)
 
 	CHECK_EQ(report_csv(out, &e), 0);
 	fclose(out);
-	CHECK_STR(text, "line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,experiments,visits,verdict\n"
-			"/src/a.c:7,0.25,0.123457,0.1,0.15,done,throughput,0.2,3,40,optimize\n"
-			"/src/a.c:7,0.5,0,,,done,throughput,-1,1,9,optimize\n"
-			"\"dir, \"\"x\"\"/b.c:1\",0.25,0.123457,0.1,0.15,\"a\nb\",latency,0.2,3,40,not-enough-data\n");
+	CHECK_STR(text,
+	    "line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,"
+	    "experiments,visits,verdict\n"
+	    "/src/a.c:7,0.25,0.123457,0.1,0.15,done,throughput,0.2,3,40,optimize\n"
+	    "/src/a.c:7,0.5,0,,,done,throughput,-1,1,9,optimize\n"
+	    "\"dir, "
+	    "\"\"x\"\"/b.c:1\",0.25,0.123457,0.1,0.15,\"a\nb\",latency,0.2,3,40,not-enough-data\n");
 	free(text);
 	text = NULL;
 }
 
 TEST(folded)
 {
-	struct line_count lines[] = {{"/src/a b.c:7", 12}, {"/src/x;y.c:1", 3}, {"function", 2}, {":9", 1}};
+	struct line_count lines[] = {
+	    {"/src/a b.c:7", 12}, {"/src/x;y.c:1", 3}, {"function", 2}, {":9", 1}};
 	struct line_counts c = {.lines = lines, .n = 4, .outside = 5};
 	FILE *out = open_text();
 

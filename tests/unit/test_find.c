@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Where a probe goes: sites of lines and of symbols, and what is said when there are none or too many. */
+/* Where a probe goes: sites of lines and of symbols, and what is said when there are none or too
+ * many. */
 #include "debug_fixture.h"
 
 static void check_find_line(const char *compiler, const char *flags)
@@ -31,7 +32,8 @@ static void check_find_line(const char *compiler, const char *flags)
 
 TEST(find_line)
 {
-	static const char *const flags[] = {"-g -O0", "-g -O1", "-g -O2", "-gdwarf-4 -O2", "-g -O3"};
+	static const char *const flags[] = {
+	    "-g -O0", "-g -O1", "-g -O2", "-gdwarf-4 -O2", "-g -O3"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		check_find_line("gcc", flags[i]);
@@ -78,9 +80,11 @@ TEST(find_line_ambiguous)
 	struct error e;
 	size_t n;
 
-	CHECK(run("mkdir -p one two && printf 'int f(void)\\n{\\n\\treturn 1;\\n}\\n' >one/same.c && "
-		  "printf 'int f(void);\\nint main(void)\\n{\\n\\treturn f();\\n}\\nint g(void) { return 2; }\\n' >two/same.c && "
-		  "gcc -g -O0 -o ambiguous one/same.c two/same.c"));
+	CHECK(
+	    run("mkdir -p one two && printf 'int f(void)\\n{\\n\\treturn 1;\\n}\\n' >one/same.c && "
+		"printf 'int f(void);\\nint main(void)\\n{\\n\\treturn f();\\n}\\nint g(void) { "
+		"return 2; }\\n' >two/same.c && "
+		"gcc -g -O0 -o ambiguous one/same.c two/same.c"));
 	CHECK_EQ(object_open(DIR "/ambiguous", "", &o, &e), 0);
 	CHECK_EQ(object_find_line(o, "same.c", 4, &sites, &n, &e), -1);
 	CHECK_EQ(e.status, EXIT_USAGE);
@@ -113,18 +117,21 @@ TEST(find_symbol)
 	struct error e;
 	size_t n;
 
-	CHECK_EQ(object_open(build("g++", "-g -O2", "inlined.cc", "inlined_symbol"), "", &o, &e), 0);
+	CHECK_EQ(
+	    object_open(build("g++", "-g -O2", "inlined.cc", "inlined_symbol"), "", &o, &e), 0);
 	check_symbol(o, "main", 1, "main");
 	check_symbol(o, "_ZN4shop4till3addEi", 1, "shop::till::add(int)");
 	check_symbol(o, "shop::till::add(double)", 1, "shop::till::add(double)");
 	check_symbol(o, "shop::till::only", 1, "shop::till::only(int) const");
 	check_symbol(o, "shop::till::only(int) const", 1, "shop::till::only(int) const");
-	check_symbol(o, "shop::(anonymous namespace)::hidden", 1, "shop::(anonymous namespace)::hidden(int)");
+	check_symbol(o, "shop::(anonymous namespace)::hidden", 1,
+	    "shop::(anonymous namespace)::hidden(int)");
 	check_symbol(o, "twice<int>", 1, "int twice<int>(int)");
 	check_symbol(o, "fill", 1, "fill(std::vector<int, std::allocator<int> >&, int)");
 	CHECK_EQ(object_find_symbol(o, "shop::till::add", 0, &sites, &n, &e), -1);
 	CHECK_EQ(e.status, EXIT_USAGE);
-	CHECK(strstr(e.hint, "'shop::till::add(int)'") && strstr(e.hint, "'shop::till::add(double)'"));
+	CHECK(strstr(e.hint, "'shop::till::add(int)'") &&
+	      strstr(e.hint, "'shop::till::add(double)'"));
 	CHECK_EQ(object_find_symbol(o, "twice", 0, &sites, &n, &e), -1);
 	CHECK(strstr(e.cause, "more than one function"));
 	CHECK_EQ(object_find_symbol(o, "shop::till::onyl", 0, &sites, &n, &e), -1);
@@ -149,7 +156,8 @@ TEST(find_symbol_clones)
 		  "int g(int) __asm__(\"f.constprop.0\"); int g(int x) { return x + 1; }"
 		  "int h(int) __asm__(\"f.cold\"); int h(int x) { return x + 2; }"
 		  "int k(int) __asm__(\"f.other\"); int k(int x) { return x + 3; }"
-		  "int main(void) { return f(1) + g(1) + h(1) + k(1); }' >clones.c && gcc -g -O0 -o clones clones.c"));
+		  "int main(void) { return f(1) + g(1) + h(1) + k(1); }' >clones.c && gcc -g -O0 "
+		  "-o clones clones.c"));
 	CHECK_EQ(object_open(DIR "/clones", "", &o, &e), 0);
 	check_symbol(o, "f", 2, "f");
 	check_symbol(o, "f.constprop.0", 1, "f");

@@ -2,7 +2,7 @@
 /* What doctor makes of the kernel's words about itself. */
 #include "check.h"
 
-#include "core/finding.h"
+#include "core/text/finding.h"
 
 TEST(kernel_release)
 {
@@ -23,7 +23,10 @@ TEST(effective_caps)
 {
 	uint64_t caps = 7;
 
-	CHECK_EQ(parse_effective_caps("Name:\tx\nCapPrm:\t00000000ffffffff\nCapEff:\t000001fffeffffff\nCapBnd:\t0\n", &caps), 0);
+	CHECK_EQ(parse_effective_caps(
+		     "Name:\tx\nCapPrm:\t00000000ffffffff\nCapEff:\t000001fffeffffff\nCapBnd:\t0\n",
+		     &caps),
+	    0);
 	CHECK_EQ(caps, 0x1fffeffffffLL);
 	CHECK_EQ(parse_effective_caps("Name:\tx\nCapEff:\t0", &caps), 0);
 	CHECK_EQ(caps, 0);
@@ -39,7 +42,9 @@ TEST(missing_capabilities)
 
 	CHECK_EQ(missing_caps(~0ULL, CAP_BIT_BPF | CAP_BIT_PERFMON, names, sizeof(names)), 0);
 	CHECK_STR(names, "");
-	CHECK_EQ(missing_caps(CAP_BIT_SYS_PTRACE, CAP_BIT_BPF | CAP_BIT_PERFMON | CAP_BIT_SYS_PTRACE, names, sizeof(names)), 2);
+	CHECK_EQ(missing_caps(CAP_BIT_SYS_PTRACE,
+		     CAP_BIT_BPF | CAP_BIT_PERFMON | CAP_BIT_SYS_PTRACE, names, sizeof(names)),
+	    2);
 	CHECK_STR(names, "CAP_BPF, CAP_PERFMON");
 	CHECK_EQ(missing_caps(0, CAP_BIT_SYS_PTRACE, names, sizeof(names)), 1);
 	CHECK_STR(names, "CAP_SYS_PTRACE");

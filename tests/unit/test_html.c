@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The page of `cozbpf plot` as a text: that what is in it stays data, whatever a profile's names and the sources say, that the data is JSON and within
- * bounds. What a browser makes of it is looked at in tests/e2e/plot.sh. */
+/* The page of `cozbpf plot` as a text: that what is in it stays data, whatever a profile's names
+ * and the sources say, that the data is JSON and within bounds. What a browser makes of it is
+ * looked at in tests/e2e/plot.sh. */
 #include "check.h"
 
 #include <math.h>
 
 #include <cjson/cJSON.h>
 
-#include "core/paths.h"
+#include "core/text/paths.h"
 #include "report/html.h"
 #include "report/jsonout.h"
 
 #define EVIL "</script><script>alert(1)</script><!--\"'&\\"
 
-static const char source_text[] = "one\ntwo " EVIL "\r\nthree\nfour \xff\xc3\n\xed\xa0\x80 five\nsix\nseven\neight\nnine\nten";
+static const char source_text[] =
+    "one\ntwo " EVIL "\r\nthree\nfour \xff\xc3\n\xed\xa0\x80 five\nsix\nseven\neight\nnine\nten";
 
 struct page {
 	char *text;
@@ -21,11 +23,16 @@ struct page {
 	cJSON *data;
 };
 
-static void add(struct profile *p, char *line, double speedup, struct point_record *points, size_t n)
+static void add(
+    struct profile *p, char *line, double speedup, struct point_record *points, size_t n)
 {
 	p->experiments = realloc(p->experiments, (p->n_experiments + 1) * sizeof(*p->experiments));
-	p->experiments[p->n_experiments++] = (struct experiment_record){
-	    .selected = line, .speedup = speedup, .duration_ns = 1000000, .selected_samples = 7, .points = points, .n_points = n};
+	p->experiments[p->n_experiments++] = (struct experiment_record){.selected = line,
+	    .speedup = speedup,
+	    .duration_ns = 1000000,
+	    .selected_samples = 7,
+	    .points = points,
+	    .n_points = n};
 }
 
 /* The page of @p, and its data, parsed. */
@@ -33,7 +40,11 @@ static struct page page_init(const struct profile *p, const struct html_source *
 {
 	static const char *const names[] = {EVIL ".coz"};
 	struct estimate_options options = {.seed = 1, .replicates = 50};
-	struct html_options o = {.profiles = names, .n_profiles = 1, .sort = SORT_MAX, .sources = sources, .n_sources = n};
+	struct html_options o = {.profiles = names,
+	    .n_profiles = 1,
+	    .sort = SORT_MAX,
+	    .sources = sources,
+	    .n_sources = n};
 	static const char before[] = "<script type=\"application/json\" id=\"data\">";
 	struct estimate e;
 	struct page ret = {0};
@@ -76,14 +87,16 @@ TEST(strings_are_data)
 	static const struct {
 		const char *in, *out;
 	} cases[] = {
-	    {"plain", "\"plain\""}, {"</script>", "\"\\u003c/script\\u003e\""}, {"a\"b\\c&", "\"a\\u0022b\\u005cc\\u0026\""},
+	    {"plain", "\"plain\""}, {"</script>", "\"\\u003c/script\\u003e\""},
+	    {"a\"b\\c&", "\"a\\u0022b\\u005cc\\u0026\""},
 	    {"\x01\n\x7f", "\"\\u0001\\u000a\\u007f\""},
-	    {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""}, {"\xe2\x80\xa8", "\"\\u2028\""},
-	    {"\xff\xc3", "\"\\ufffd\\ufffd\""},                       /* no such byte, and cut off */
-	    {"\xc0\xbc", "\"\\ufffd\\ufffd\""},                       /* an overlong '<' */
-	    {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* a surrogate */
+	    {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""},
+	    {"\xe2\x80\xa8", "\"\\u2028\""},
+	    {"\xff\xc3", "\"\\ufffd\\ufffd\""},            /* no such byte, and cut off */
+	    {"\xc0\xbc", "\"\\ufffd\\ufffd\""},            /* an overlong '<' */
+	    {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, /* a surrogate */
 	    {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* beyond Unicode */
-	    {"\xe2\x82<", "\"\\ufffd\\ufffd\\u003c\""},               /* what follows is not swallowed */
+	    {"\xe2\x82<", "\"\\ufffd\\ufffd\\u003c\""}, /* what follows is not swallowed */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -136,8 +149,8 @@ TEST(places)
 TEST(names_and_sources_stay_text)
 {
 	struct point_record point = {.name = (char *)"p" EVIL, .delta = 100};
-	struct samples_record samples[] = {
-	    {.location = (char *)"/src/" EVIL ".c:2", .count = 40}, {.location = (char *)"/src/" EVIL ".c:2", .count = 5, .run = 1}};
+	struct samples_record samples[] = {{.location = (char *)"/src/" EVIL ".c:2", .count = 40},
+	    {.location = (char *)"/src/" EVIL ".c:2", .count = 5, .run = 1}};
 	struct run_record runs[2] = {{.samples = 50}, {.samples = 50}};
 	struct html_source source = {"/src/" EVIL ".c", source_text, sizeof(source_text) - 1, true};
 	struct profile p = {.samples = samples, .n_samples = 2, .runs = runs, .n_runs = 2};
@@ -165,11 +178,13 @@ TEST(names_and_sources_stay_text)
 	free(p.experiments);
 }
 
-/* More lines, experiments and points than a page holds: it holds its share, and says what there is. */
+/* More lines, experiments and points than a page holds: it holds its share, and says what there is.
+ */
 TEST(bounds)
 {
 	enum { LINES = HTML_MAX_SERIES + 100, MANY = 200000 };
-	struct point_record points[2] = {{.name = (char *)"a", .delta = 100}, {.name = (char *)"b", .delta = 100}};
+	struct point_record points[2] = {
+	    {.name = (char *)"a", .delta = 100}, {.name = (char *)"b", .delta = 100}};
 	struct profile p = {0};
 	char(*names)[32] = calloc(LINES, sizeof(*names));
 	struct page page;
@@ -181,14 +196,18 @@ TEST(bounds)
 		size_t l = i < LINES ? i : 0;
 
 		snprintf(names[l], sizeof(names[l]), "f%zu.c:%zu", l % 50, l + 1);
-		p.experiments[i] = (struct experiment_record){
-		    .selected = names[l], .speedup = (double)(i % 3) / 2, .duration_ns = 1000000, .points = points, .n_points = 2};
+		p.experiments[i] = (struct experiment_record){.selected = names[l],
+		    .speedup = (double)(i % 3) / 2,
+		    .duration_ns = 1000000,
+		    .points = points,
+		    .n_points = 2};
 	}
 	p.n_experiments = LINES + MANY;
 	page = page_init(&p, NULL, 0);
 	CHECK_EQ(cJSON_GetArraySize(of(page.data, "series")), HTML_MAX_SERIES);
 	CHECK_EQ(of(page.data, "series_total")->valueint, 2 * LINES);
-	cJSON_ArrayForEach(line, of(page.data, "experiments")) rows += cJSON_GetArraySize(of(line, "rows"));
+	cJSON_ArrayForEach(line, of(page.data, "experiments")) rows +=
+	    cJSON_GetArraySize(of(line, "rows"));
 	CHECK(rows > 1000 && rows <= HTML_MAX_RECORDS / 3 + 1);
 	CHECK(of(at(of(page.data, "experiments"), 0), "total")->valueint >= MANY);
 	CHECK(page.size < 8000000);

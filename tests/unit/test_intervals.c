@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Estimation on simulated profiles with a known truth: which way of estimating periods is better, and how often intervals hold the truth.
+ * Estimation on simulated profiles with a known truth: which way of estimating periods is better,
+ * and how often intervals hold the truth.
  *
- * Coverage measured, in per cent, of intervals that claim 95 (simulate.h; slope / points; 1000 profiles each, standard error 0.7; a
- * baseline and 4 speedups of n experiments in random order, 20 to 100 visits each; the worse of a true slope of 0.6 and of 0; with the
- * tool's own keys experiments close at a visit, without by the clock, as Coz's do; drift: regular visits on a machine whose speed
- * wanders by 3 %):
+ * Coverage measured, in per cent, of intervals that claim 95 (simulate.h; slope / points; 1000
+ * profiles each, standard error 0.7; a baseline and 4 speedups of n experiments in random order, 20
+ * to 100 visits each; the worse of a true slope of 0.6 and of 0; with the tool's own keys
+ * experiments close at a visit, without by the clock, as Coz's do; drift: regular visits on a
+ * machine whose speed wanders by 3 %):
  *
  *    visits   keys     n = 5      n = 6      n = 8      n = 12     n = 20     n = 40
  *    regular  own keys 94.5/95.2  94.4/95.4  94.3/95.2  94.7/95.5  94.5/95.1  94.5/94.8
@@ -19,14 +21,18 @@
  *    bursts   Coz's    93.3/95.1  93.6/94.5  93.9/95.1  92.5/94.5  93.7/94.4  94.3/94.7
  *    drift    Coz's    93.2/94.8  93.0/94.3  93.8/94.3  94.2/94.1  95.5/95.1  95.3/95.3
  *
- * Lines and speedups picked at random (half of the experiments baselines, else one of twenty speedups; 500 profiles each, standard
- * error 1), 10 to 200 experiments, curves straight and saturating at 50 %, the worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7,
- * Poisson 94.4/94.8, drift 94.8/94.8; bursts of eight, of which an experiment sees a dozen, 91.8/94.2.
+ * Lines and speedups picked at random (half of the experiments baselines, else one of twenty
+ * speedups; 500 profiles each, standard error 1), 10 to 200 experiments, curves straight and
+ * saturating at 50 %, the worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7, Poisson
+ * 94.4/94.8, drift 94.8/94.8; bursts of eight, of which an experiment sees a dozen, 91.8/94.2.
  *
- * Sixty lines of no effect with n experiments each, of as many speedups, beside 150 shared baselines (Erlang's visits, 50 an experiment, by the clock;
- * 100 profiles each, standard error 0.2): per cent of the lines whose interval lies above / below 0, where each should be 2.5, and of the profiles with a
- * false verdict. `own`: experiments on the line scatter by 10 % more than visits do, baselines do not; `slow`: a twelfth of the run is half as fast, in
- * one stretch. In brackets: as it was with weights by time, with residuals of lines and baselines mixed, and with every interval a verdict.
+ * Sixty lines of no effect with n experiments each, of as many speedups, beside 150 shared
+ * baselines (Erlang's visits, 50 an experiment, by the clock; 100 profiles each, standard error
+ * 0.2): per cent of the lines whose interval lies above / below 0, where each should be 2.5, and of
+ * the profiles with a false verdict. `own`: experiments on the line scatter by 10 % more than
+ * visits do, baselines do not; `slow`: a twelfth of the run is half as fast, in one stretch. In
+ * brackets: as it was with weights by time, with residuals of lines and baselines mixed, and with
+ * every interval a verdict.
  *
  *            n = 5                    n = 7                    n = 20
  *    clean   1.0/1.4  2 (1.4/3.7  91) 1.1/1.6  0 (1.6/4.0  98) 1.4/2.1  1 (1.5/4.2  96)
@@ -34,19 +40,22 @@
  *    slow    0.1/1.0  2 (0.0/14.5 100) 0.1/1.2 2 (0.0/16.9 100) 0.1/1.9 1 (3.3/15.4 100)
  *    own     2.9/2.4 15 (7.7/12.8 100) 2.6/2.7 13 (6.2/14.0 100) 2.3/2.9 6 (1.2/6.4 100)
  *
- * Of those 91 to 100 the intervals alone bring down 0 to 50 points, the verdicts alone (false in 8 in clean runs, 70 in slow ones) more; it takes both.
+ * Of those 91 to 100 the intervals alone bring down 0 to 50 points, the verdicts alone (false in 8
+ * in clean runs, 70 in slow ones) more; it takes both.
  */
 #include "check.h"
 
 #include <math.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 #include "simulate.h"
 
 /* @per_cell experiments at each of 25, 50, 75, 100 % and @baselines at 0, in random order. */
-static void sim_list(struct simulation *s, struct profile *p, const char *line, int per_cell, int baselines)
+static void sim_list(
+    struct simulation *s, struct profile *p, const char *line, int per_cell, int baselines)
 {
-	int left[5] = {baselines, per_cell, per_cell, per_cell, per_cell}, n = baselines + 4 * per_cell;
+	int left[5] = {baselines, per_cell, per_cell, per_cell, per_cell},
+	    n = baselines + 4 * per_cell;
 
 	for (; n; n--) {
 		int pick = (int)rng_below(&s->rng, (uint64_t)n), cell = 0;
@@ -62,11 +71,14 @@ static void sim_list(struct simulation *s, struct profile *p, const char *line, 
 static void sim_random(struct simulation *s, struct profile *p, const char *line, int n)
 {
 	while (n--)
-		sim_experiment(s, p, line, rng_below(&s->rng, 2) ? 0 : (double)(1 + rng_below(&s->rng, 20)) / 20);
+		sim_experiment(s, p, line,
+		    rng_below(&s->rng, 2) ? 0 : (double)(1 + rng_below(&s->rng, 20)) / 20);
 }
 
-/* The mean error of the cell at 50 % (truth 0.3) of 10 experiments against 10 baselines, over @rounds profiles. */
-static double mean_error(enum arrivals arrivals, bool by_clock, double visits, enum estimate_period period, int rounds, double *ret_sd)
+/* The mean error of the cell at 50 % (truth 0.3) of 10 experiments against 10 baselines, over
+ * @rounds profiles. */
+static double mean_error(enum arrivals arrivals, bool by_clock, double visits,
+    enum estimate_period period, int rounds, double *ret_sd)
 {
 	struct estimate_options o = {.seed = 1, .replicates = 40, .period = period};
 	double sum = 0, squares = 0;
@@ -100,8 +112,9 @@ static double mean_error(enum arrivals arrivals, bool by_clock, double visits, e
 }
 
 /*
- * Error of the cell at 50 % (truth 0.300): mean, and root mean square in brackets, of 2000 profiles. Erlang's visits have gaps with a
- * squared coefficient of variation of 0.25, where the choice is about even.
+ * Error of the cell at 50 % (truth 0.300): mean, and root mean square in brackets, of 2000
+ *profiles. Erlang's visits have gaps with a squared coefficient of variation of 0.25, where the
+ *choice is about even.
  *
  * experiments that close at a visit:
  *	visits in an experiment		5		10		20		50
@@ -111,21 +124,24 @@ static double mean_error(enum arrivals arrivals, bool by_clock, double visits, e
  *	Erlang,	 spans			-.002 (.065)	-.004 (.046)	-.002 (.032)	-.001 (.020)
  *	Poisson, duration / delta	-.014 (.127)	-.009 (.088)	-.001 (.064)	-.004 (.041)
  *	Poisson, spans			-.017 (.138)	-.009 (.092)	-.002 (.066)	-.004 (.041)
- * experiments that close by the clock, where Wald's equation does not hold: the last gap is cut off, and long gaps are cut more often
- *	regular, duration / delta	-.001 (.017)	-.001 (.011)	 .000 (.006)	 .000 (.003)
+ * experiments that close by the clock, where Wald's equation does not hold: the last gap is cut
+ *off, and long gaps are cut more often regular, duration / delta	-.001 (.017)	-.001 (.011)
+ *.000 (.006)	 .000 (.003)
  *	regular, spans			 .000 (.007)	 .000 (.005)	 .000 (.003)	 .000 (.002)
  *	Erlang,	 duration / delta	-.002 (.069)	-.004 (.048)	-.001 (.033)	-.001 (.020)
  *	Erlang,	 spans			-.018 (.074)	-.011 (.049)	-.004 (.033)	-.002 (.020)
  *	Poisson, duration / delta	-.010 (.131)	-.007 (.092)	-.001 (.065)	-.004 (.041)
  *	Poisson, spans			-.083 (.168)	-.036 (.101)	-.014 (.068)	-.008 (.042)
- * From 200 visits on all are below .004 and within .0002 of each other. Chosen by the gaps (PERIOD_AUTO) the errors are those of the
- * better one for regular and Poisson visits, and between the two for Erlang's.
+ * From 200 visits on all are below .004 and within .0002 of each other. Chosen by the gaps
+ *(PERIOD_AUTO) the errors are those of the better one for regular and Poisson visits, and between
+ *the two for Erlang's.
  */
 TEST(periods_compared)
 {
 	double sd_span, sd_duration, sd_auto, span, duration, best;
 
-	/* Regular visits: spans have a standard error of 0.0003 and no bias; duration and delta are off by half a visit in ten. */
+	/* Regular visits: spans have a standard error of 0.0003 and no bias; duration and delta are
+	 * off by half a visit in ten. */
 	span = mean_error(REGULAR, false, 10, PERIOD_SPAN, 200, &sd_span);
 	duration = mean_error(REGULAR, false, 10, PERIOD_DURATION, 200, &sd_duration);
 	best = mean_error(REGULAR, false, 10, PERIOD_AUTO, 200, &sd_auto);
@@ -133,7 +149,8 @@ TEST(periods_compared)
 	CHECK_NEAR(duration, -0.0095, 0.004);
 	CHECK(sd_span * 2 < sd_duration);
 	CHECK_NEAR(best, span, 1e-12);
-	/* Poisson visits, by the clock: a standard error of 0.0065 for duration and delta, five of them allowed; spans are off by 0.036. */
+	/* Poisson visits, by the clock: a standard error of 0.0065 for duration and delta, five of
+	 * them allowed; spans are off by 0.036. */
 	span = mean_error(POISSON, true, 10, PERIOD_SPAN, 200, &sd_span);
 	duration = mean_error(POISSON, true, 10, PERIOD_DURATION, 200, &sd_duration);
 	best = mean_error(POISSON, true, 10, PERIOD_AUTO, 200, &sd_auto);
@@ -150,7 +167,8 @@ static double coverage(struct simulation model, int per_cell, bool random, doubl
 	int slopes = 0, points = 0, n_points = 0;
 
 	for (int r = 0; r < COVERAGE_ROUNDS; r++) {
-		struct estimate_options o = {.seed = (uint64_t)r, .replicates = 400, .scatter_only = true};
+		struct estimate_options o = {
+		    .seed = (uint64_t)r, .replicates = 400, .scatter_only = true};
 		struct simulation s = model;
 		struct profile p;
 		struct estimate e;
@@ -178,15 +196,32 @@ static double coverage(struct simulation model, int per_cell, bool random, doubl
 	return (double)slopes / COVERAGE_ROUNDS;
 }
 
-/* 400 rounds of a coverage of 93 % or more fall below 88 % less than once in 10,000 (binomial: mean 372, standard deviation 5.1, 352
- * is four below). Intervals that always hold the truth are too wide: 100 % of 400 happens to 98 % coverage once in 3,000. */
+/* 400 rounds of a coverage of 93 % or more fall below 88 % less than once in 10,000 (binomial: mean
+ * 372, standard deviation 5.1, 352 is four below). Intervals that always hold the truth are too
+ * wide: 100 % of 400 happens to 98 % coverage once in 3,000. */
 TEST(intervals_cover)
 {
 	static const struct simulation models[] = {
-	    {.arrivals = REGULAR, .visits = 20, .close_at_visit = true, .spans = true, .slope = 0.6, .saturation = 1},
-	    {.arrivals = POISSON, .visits = 30, .close_at_visit = true, .spans = true, .slope = 0.6, .saturation = 1},
+	    {.arrivals = REGULAR,
+		.visits = 20,
+		.close_at_visit = true,
+		.spans = true,
+		.slope = 0.6,
+		.saturation = 1},
+	    {.arrivals = POISSON,
+		.visits = 30,
+		.close_at_visit = true,
+		.spans = true,
+		.slope = 0.6,
+		.saturation = 1},
 	    {.arrivals = POISSON, .visits = 30, .slope = 0, .saturation = 1},
-	    {.arrivals = REGULAR, .visits = 20, .close_at_visit = true, .spans = true, .slope = 0.6, .saturation = 1, .drift = 0.03},
+	    {.arrivals = REGULAR,
+		.visits = 20,
+		.close_at_visit = true,
+		.spans = true,
+		.slope = 0.6,
+		.saturation = 1,
+		.drift = 0.03},
 	};
 	static const int sizes[] = {6, 12};
 
@@ -201,8 +236,10 @@ TEST(intervals_cover)
 }
 
 /*
- * A run without a fixed line: @MANY lines of no effect with @own experiments each, of as many speedups, and baselines that serve all. The first line has
- * four times as many experiments, a tenth of the samples and the slope @first. A twelfth of the run is @slow times as slow as the rest.
+ * A run without a fixed line: @MANY lines of no effect with @own experiments each, of as many
+ * speedups, and baselines that serve all. The first line has four times as many experiments, a
+ * tenth of the samples and the slope @first. A twelfth of the run is @slow times as slow as the
+ * rest.
  */
 #define MANY 60
 #define SHARED 150
@@ -218,7 +255,8 @@ static void sim_baseline_lines(struct simulation *s, struct experiment_record *x
 	x->observed_ns = x->duration_ns;
 	for (uint32_t i = 0; i < MANY; i++)
 		if (opening[i])
-			x->lines[x->n_lines++] = (struct baseline_line){i + 1, (uint64_t)opening[i], (uint64_t)opening[i] * 3};
+			x->lines[x->n_lines++] = (struct baseline_line){
+			    i + 1, (uint64_t)opening[i], (uint64_t)opening[i] * 3};
 }
 
 static void sim_many(struct simulation *s, struct profile *p, int own, double first, double slow)
@@ -255,12 +293,14 @@ static void sim_many(struct simulation *s, struct profile *p, int own, double fi
 	p->n_samples = MANY;
 	for (uint32_t i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "a.c:%u", i + 1);
-		p->samples[i] = (struct samples_record){.location = strdup(name), .count = i ? 1000 : 6000, .id = i + 1};
+		p->samples[i] = (struct samples_record){
+		    .location = strdup(name), .count = i ? 1000 : 6000, .id = i + 1};
 	}
 }
 
 struct many {
-	int lines, above, below; /* lines of no effect with an interval; those whose interval is above, below 0 */
+	int lines, above,
+	    below; /* lines of no effect with an interval; those whose interval is above, below 0 */
 	int false_profiles, found;
 };
 
@@ -289,7 +329,8 @@ static struct many judge_many(struct simulation model, double slow, int own, int
 			ret.lines++;
 			ret.above += l->slope_lo > 0;
 			ret.below += l->slope_hi < 0;
-			is_false |= l->verdict == VERDICT_OPTIMIZE || l->verdict == VERDICT_CONTENTION;
+			is_false |=
+			    l->verdict == VERDICT_OPTIMIZE || l->verdict == VERDICT_CONTENTION;
 		}
 		ret.false_profiles += is_false;
 		estimate_deinit(&e);
@@ -299,9 +340,11 @@ static struct many judge_many(struct simulation model, double slow, int own, int
 }
 
 /*
- * Of 120 profiles 6, 5 %, may have a false verdict; measured on others it is 2 %, of which more than 6 come once in 60 times at worst (binomial), and seeds are fixed.
- * Without what is shared out among the lines it is nearly all of them. A line that is really harmful, with a tenth of the samples, is found all the same.
- * Intervals: of the 2,360 lines of each model at most 4 % on either side (2.5 % and more than four standard errors of 0.3).
+ * Of 120 profiles 6, 5 %, may have a false verdict; measured on others it is 2 %, of which more
+ * than 6 come once in 60 times at worst (binomial), and seeds are fixed. Without what is shared out
+ * among the lines it is nearly all of them. A line that is really harmful, with a tenth of the
+ * samples, is found all the same. Intervals: of the 2,360 lines of each model at most 4 % on either
+ * side (2.5 % and more than four standard errors of 0.3).
  */
 TEST(verdicts_of_many_lines)
 {
@@ -327,20 +370,28 @@ TEST(verdicts_of_many_lines)
 	CHECK(false_profiles <= 6);
 }
 
-/* Experiments on the line that scatter more than its baselines do are not taken to be as good as those. */
+/* Experiments on the line that scatter more than its baselines do are not taken to be as good as
+ * those. */
 TEST(intervals_cover_own_scatter)
 {
-	struct simulation model = {.arrivals = ERLANG, .visits = 50, .spans = true, .saturation = 1, .own = 0.1};
+	struct simulation model = {
+	    .arrivals = ERLANG, .visits = 50, .spans = true, .saturation = 1, .own = 0.1};
 	struct many many = judge_many(model, 1, 6, 40);
 
 	CHECK(many.above <= many.lines * 0.04);
 	CHECK(many.below <= many.lines * 0.04);
 }
 
-/* The same with lines and speedups picked as the tool picks them: most cells hold one or two experiments. */
+/* The same with lines and speedups picked as the tool picks them: most cells hold one or two
+ * experiments. */
 TEST(intervals_cover_random_speedups)
 {
-	struct simulation model = {.arrivals = POISSON, .visits = 30, .close_at_visit = true, .spans = true, .slope = 0.6, .saturation = 1};
+	struct simulation model = {.arrivals = POISSON,
+	    .visits = 30,
+	    .close_at_visit = true,
+	    .spans = true,
+	    .slope = 0.6,
+	    .saturation = 1};
 	double points, slope = coverage(model, 30, true, &points);
 
 	CHECK(slope >= 0.88 && slope < 1);

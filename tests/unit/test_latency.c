@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Latency: the histogram's index functions, the integral of Little's law against brute force, quantiles.
+ * Latency: the histogram's index functions, the integral of Little's law against brute force,
+ * quantiles.
  *
- * Tolerance of the integral: buckets hold sums, so it is exact but for the bucket that V1 cuts. There an even spread stands for what is not known: each of
- * its visits is misplaced by at most a bucket, so the error is at most (visits in it) x (its width), and half of that on average.
+ * Tolerance of the integral: buckets hold sums, so it is exact but for the bucket that V1 cuts.
+ * There an even spread stands for what is not known: each of its visits is misplaced by at most a
+ * bucket, so the error is at most (visits in it) x (its width), and half of that on average.
  */
 #include <math.h>
 
 #include "check.h"
-#include "core/latency.h"
-#include "core/rng.h"
+#include "core/experiment/latency.h"
+#include "core/experiment/rng.h"
 
 #define BUCKETS 1024
 #define SHIFT 10
@@ -24,7 +26,8 @@ TEST(cells_tile_the_axis)
 		next += latency_width(i);
 		CHECK_EQ(latency_index(latency_lowest(i)), i);
 		CHECK_EQ(latency_index(next - 1), i);
-		CHECK(latency_width(i) == 1 || (double)latency_width(i) <= 0.03 * (double)latency_lowest(i));
+		CHECK(latency_width(i) == 1 ||
+		      (double)latency_width(i) <= 0.03 * (double)latency_lowest(i));
 	}
 	CHECK(next == 1ULL << COZBPF_LATENCY_BITS);
 	CHECK_EQ(latency_index(next), COZBPF_LATENCY_CELLS - 1);
@@ -50,24 +53,28 @@ static void put(struct cozbpf_bucket *b, int64_t at)
 	}
 }
 
-/* Requests that come at random, stay for a random time, and overtake each other; some begin before V0, some end after V1. */
+/* Requests that come at random, stay for a random time, and overtake each other; some begin before
+ * V0, some end after V1. */
 static void against_brute_force(uint64_t seed, int64_t duration, int64_t missing)
 {
 	struct rng r = {seed};
 	struct point_record point = {0};
-	int64_t in_flight = -missing, arrivals = 0, departures = 0, cut = duration >> SHIFT << SHIFT, in_cut = 0;
+	int64_t in_flight = -missing, arrivals = 0, departures = 0,
+		cut = duration >> SHIFT << SHIFT, in_cut = 0;
 	double integral = 0, mean;
 
 	memset(begins, 0, sizeof(begins));
 	memset(ends, 0, sizeof(ends));
 	for (int i = 0; i < REQUESTS; i++) {
-		int64_t from = (int64_t)rng_below(&r, 1200000) - 100000, to = from + (int64_t)rng_below(&r, 60000);
+		int64_t from = (int64_t)rng_below(&r, 1200000) - 100000,
+			to = from + (int64_t)rng_below(&r, 60000);
 		int64_t lo = from > 0 ? from : 0, hi = to < duration ? to : duration;
 
 		in_flight += from <= 0 && to > 0;
 		arrivals += from > 0 && from <= duration;
 		departures += to > 0 && to <= duration;
-		in_cut += (from >= cut && from < cut + (1 << SHIFT)) + (to >= cut && to < cut + (1 << SHIFT));
+		in_cut += (from >= cut && from < cut + (1 << SHIFT)) +
+			  (to >= cut && to < cut + (1 << SHIFT));
 		if (to > 0 && from <= duration && hi > lo)
 			integral += (double)(hi - lo);
 		put(begins, from);
@@ -80,7 +87,8 @@ static void against_brute_force(uint64_t seed, int64_t duration, int64_t missing
 	CHECK(llabs((int64_t)point.arrivals - arrivals) <= in_cut);
 	CHECK(llabs((int64_t)point.departures - departures) <= in_cut);
 	mean = integral / (double)duration;
-	CHECK_NEAR((double)point.difference, mean, 0.51 + (double)in_cut * (1 << SHIFT) / (double)duration);
+	CHECK_NEAR((double)point.difference, mean,
+	    0.51 + (double)in_cut * (1 << SHIFT) / (double)duration);
 	CHECK(point.least <= mean);
 }
 
@@ -126,7 +134,8 @@ TEST(window_by_hand)
 	CHECK(point.integral_ns < 0);
 }
 
-/* Exponential values: their quantiles are known, and a cell is 1.6 % wide, so interpolation leaves a tenth of that. 200,000 values tell p99 to 1.1 %. */
+/* Exponential values: their quantiles are known, and a cell is 1.6 % wide, so interpolation leaves
+ * a tenth of that. 200,000 values tell p99 to 1.1 %. */
 TEST(quantiles)
 {
 	static double counts[COZBPF_LATENCY_CELLS];
@@ -137,7 +146,8 @@ TEST(quantiles)
 	CHECK(isnan(latency_quantile(counts, 0.5)));
 	CHECK(isnan(latency_share_below(cells, 0, 5)));
 	for (int i = 0; i < 200000; i++)
-		counts[latency_index((uint64_t)(-1e6 * log(((double)(rng_next(&r) >> 11) + 0.5) / 9007199254740992.0)))]++;
+		counts[latency_index((uint64_t)(-1e6 * log(((double)(rng_next(&r) >> 11) + 0.5) /
+							   9007199254740992.0)))]++;
 	CHECK_NEAR(latency_quantile(counts, 0.5), 1e6 * log(2), 1.2e4);
 	CHECK_NEAR(latency_quantile(counts, 0.9), 1e6 * log(10), 3e4);
 	CHECK_NEAR(latency_quantile(counts, 0.99), 1e6 * log(100), 1e5);
@@ -151,6 +161,7 @@ TEST(quantiles)
 	/* All in one cell. */
 	memset(counts, 0, sizeof(counts));
 	counts[latency_index(1000)] = 4;
-	CHECK(latency_quantile(counts, 1) <= (double)(latency_lowest(latency_index(1000)) + latency_width(latency_index(1000))));
+	CHECK(latency_quantile(counts, 1) <=
+	      (double)(latency_lowest(latency_index(1000)) + latency_width(latency_index(1000))));
 	CHECK(latency_quantile(counts, 0) >= (double)latency_lowest(latency_index(1000)));
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Latency estimated from simulated queues of known truth: values, how often intervals hold it, warnings, and Coz's records.
+ * Latency estimated from simulated queues of known truth: values, how often intervals hold it,
+ * warnings, and Coz's records.
  *
- * The queue: requests arrive at random, one server takes a random (exponential) time for each, so a latency is exponential with the mean
- * 1 / (1 / service - 1 / gap). It runs on through the experiments; each has another service time, a settling time of five mean latencies, and a window of 500 ms.
+ * The queue: requests arrive at random, one server takes a random (exponential) time for each, so a
+ * latency is exponential with the mean 1 / (1 / service - 1 / gap). It runs on through the
+ * experiments; each has another service time, a settling time of five mean latencies, and a window
+ * of 500 ms.
  *
- * Coverage measured, in per cent, of intervals that claim 95 (scatter alone; 1000 profiles each, standard error 0.7; points: reductions of the mean at three
- * speedups; mean, p50, p99: of baseline and speedups), n experiments for each speedup:
+ * Coverage measured, in per cent, of intervals that claim 95 (scatter alone; 1000 profiles each,
+ * standard error 0.7; points: reductions of the mean at three speedups; mean, p50, p99: of baseline
+ * and speedups), n experiments for each speedup:
  *
  *    load of the baseline    n    points  mean  p50   p99
  *    0.5                     5    94.1    94.0  95.0  87.2
@@ -18,15 +22,16 @@
  *    0.7                     12   91.6    93.0  94.8  89.0
  *    0.7                     30   92.4    93.6  95.0  91.4
  *
- * p99 of a queue that is often long hangs on a few long stretches, and a handful of experiments may have seen none.
+ * p99 of a queue that is often long hangs on a few long stretches, and a handful of experiments may
+ * have seen none.
  */
 #include "check.h"
 
 #include <math.h>
 
-#include "core/estimate.h"
-#include "core/latency.h"
-#include "core/rng.h"
+#include "core/estimate/estimate.h"
+#include "core/experiment/latency.h"
+#include "core/experiment/rng.h"
 
 #define MS 1000000.0
 #define WINDOW (500 * MS)
@@ -62,7 +67,8 @@ static void run_queue(struct queue *q, double end, struct point_record *ret, uin
 
 	while (1) {
 		bool busy = q->arrived > q->departed;
-		double next = busy ? fmin(q->next_arrival, q->next_departure) : q->next_arrival, until = fmin(next, end);
+		double next = busy ? fmin(q->next_arrival, q->next_departure) : q->next_arrival,
+		       until = fmin(next, end);
 
 		integral += (double)(q->arrived - q->departed) * (until - q->now);
 		q->now = until;
@@ -97,7 +103,10 @@ static void run_queue(struct queue *q, double end, struct point_record *ret, uin
 
 static void add_record(struct profile *p, double speedup, const struct point_record *v)
 {
-	struct experiment_record x = {.speedup = speedup, .duration_ns = (uint64_t)WINDOW, .selected_samples = 100, .fixed = true};
+	struct experiment_record x = {.speedup = speedup,
+	    .duration_ns = (uint64_t)WINDOW,
+	    .selected_samples = 100,
+	    .fixed = true};
 
 	x.selected = strdup("a.c:1");
 	x.points = malloc(sizeof(*v));
@@ -105,7 +114,8 @@ static void add_record(struct profile *p, double speedup, const struct point_rec
 	x.points[0].name = strdup("request");
 	x.n_points = 1;
 	if (!(p->n_experiments & (p->n_experiments - 1)))
-		p->experiments = realloc(p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
+		p->experiments = realloc(
+		    p->experiments, (p->n_experiments ? p->n_experiments * 2 : 1) * sizeof(x));
 	p->experiments[p->n_experiments++] = x;
 	if (!p->n_runs) {
 		p->runs = calloc(1, sizeof(*p->runs));
@@ -167,7 +177,8 @@ static void count_held(const struct estimate_line *l, double load, struct held *
 	double w0 = 1 / ((1 / (2 * MS)) * (1 - load));
 
 	for (size_t i = 0; i <= l->n_points; i++) {
-		double s = i ? l->points[i - 1].line_speedup : 0, w = 1 / (1 / (2 * MS * (1 - s)) - load / (2 * MS));
+		double s = i ? l->points[i - 1].line_speedup : 0,
+		       w = 1 / (1 / (2 * MS * (1 - s)) - load / (2 * MS));
 		const struct latency_figures *f = &l->latencies[i];
 
 		h->n++;
@@ -177,7 +188,8 @@ static void count_held(const struct estimate_line *l, double load, struct held *
 		if (!i)
 			continue;
 		h->n_points++;
-		h->points += l->points[i - 1].ci_lo <= 1 - w / w0 && 1 - w / w0 <= l->points[i - 1].ci_hi;
+		h->points +=
+		    l->points[i - 1].ci_lo <= 1 - w / w0 && 1 - w / w0 <= l->points[i - 1].ci_hi;
 	}
 }
 
@@ -200,7 +212,8 @@ static struct held coverage(double load, int n, int rounds)
 	return ret;
 }
 
-/* 150 rounds: the standard deviation of a coverage of 94 % is 1.1 for 450 points, so 89 is more than four below. */
+/* 150 rounds: the standard deviation of a coverage of 94 % is 1.1 for 450 points, so 89 is more
+ * than four below. */
 TEST(intervals_cover)
 {
 	static const double loads[] = {0.5, 0.7};
@@ -218,8 +231,9 @@ TEST(intervals_cover)
 		int n = (int[]){5, 8, 12, 30}[i % 4];
 		struct held h = coverage(loads[i / 4], n, 1000);
 
-		printf("%g %d: %.1f %.1f %.1f %.1f\n", loads[i / 4], n, 100.0 * h.points / h.n_points, 100.0 * h.means / h.n,
-		    100.0 * h.p50 / h.n, 100.0 * h.p99 / h.n);
+		printf("%g %d: %.1f %.1f %.1f %.1f\n", loads[i / 4], n,
+		    100.0 * h.points / h.n_points, 100.0 * h.means / h.n, 100.0 * h.p50 / h.n,
+		    100.0 * h.p99 / h.n);
 	}
 }
 
@@ -264,7 +278,8 @@ TEST(values)
 	profile_deinit(&p);
 }
 
-static void add_plain(struct profile *p, double speedup, uint64_t arrivals, uint64_t departures, int64_t integral, int64_t least)
+static void add_plain(struct profile *p, double speedup, uint64_t arrivals, uint64_t departures,
+    int64_t integral, int64_t least)
 {
 	struct point_record v = {.is_latency = true,
 	    .arrivals = arrivals,
@@ -278,7 +293,8 @@ static void add_plain(struct profile *p, double speedup, uint64_t arrivals, uint
 	add_record(p, speedup, &v);
 }
 
-/* Coz has the number in flight at the close, and no other figure: difference x duration / arrivals. */
+/* Coz has the number in flight at the close, and no other figure: difference x duration / arrivals.
+ */
 TEST(records_of_coz)
 {
 	struct estimate_options o = {.seed = 1, .min_speedups = 1};
@@ -302,7 +318,8 @@ TEST(records_of_coz)
 	profile_deinit(&p);
 }
 
-/* Two requests were in flight before anybody looked: the number went down to -2. In experiments with a speedup it may by itself. */
+/* Two requests were in flight before anybody looked: the number went down to -2. In experiments
+ * with a speedup it may by itself. */
 TEST(in_flight_before)
 {
 	struct estimate_options o = {.seed = 1, .min_speedups = 1};
@@ -326,7 +343,8 @@ TEST(in_flight_before)
 	profile_deinit(&p);
 }
 
-/* In steady growth arrivals outrun departures by a twentieth in each experiment; by chance they do now and then. */
+/* In steady growth arrivals outrun departures by a twentieth in each experiment; by chance they do
+ * now and then. */
 TEST(growth_is_told)
 {
 	struct estimate_options o = {.seed = 1, .min_speedups = 1};
@@ -337,7 +355,8 @@ TEST(growth_is_told)
 
 		profile_init(&p);
 		for (int i = 0; i < 12; i++)
-			add_plain(&p, i % 2 ? 0.5 : 0, 100, grows ? 95 : 100 + (i % 4 < 2 ? 5 : -6), (int64_t)WINDOW, 0);
+			add_plain(&p, i % 2 ? 0.5 : 0, 100, grows ? 95 : 100 + (i % 4 < 2 ? 5 : -6),
+			    (int64_t)WINDOW, 0);
 		CHECK_EQ(estimate_profile(&p, &o, &e), 0);
 		if (grows)
 			CHECK_NEAR(e.latencies[0].growth, 100.0 / 95 - 1, 1e-9);

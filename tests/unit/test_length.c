@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The length of experiments: doubling, halving, bounds, and that the two do not alternate. */
 #include "check.h"
-#include "core/length.h"
+#include "core/experiment/length.h"
 
 #define MS 1000000ULL
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The line map: interning, painting of overlapping ranges against a plain model, lookup, finding by name. */
+/* The line map: interning, painting of overlapping ranges against a plain model, lookup, finding by
+ * name. */
 #include "check.h"
 
 #include <errno.h>
 #include <stdbool.h>
 
-#include "core/linemap.h"
-#include "core/rng.h"
+#include "core/places/linemap.h"
+#include "core/experiment/rng.h"
 
 TEST(lines_are_interned)
 {
@@ -48,12 +49,13 @@ TEST(many_lines)
 	line_map_deinit(&m);
 }
 
-static const struct line_object object = {.path = "/bin/x", .build_id = {1, 2}, .build_id_len = 2, .dev = 7, .ino = 8};
+static const struct line_object object = {
+    .path = "/bin/x", .build_id = {1, 2}, .build_id_len = 2, .dev = 7, .ino = 8};
 
 TEST(ranges_are_sorted_and_merged)
 {
-	const struct line_range in[] = {
-	    {0x30, 0x40, 1}, {0x10, 0x20, 1}, {0x20, 0x28, 1}, {0x28, 0x28, 2}, {0x28, 0x30, 2}, {0x60, 0x50, 1}, {0x70, 0x80, 0}};
+	const struct line_range in[] = {{0x30, 0x40, 1}, {0x10, 0x20, 1}, {0x20, 0x28, 1},
+	    {0x28, 0x28, 2}, {0x28, 0x30, 2}, {0x60, 0x50, 1}, {0x70, 0x80, 0}};
 	struct line_map m;
 
 	line_map_init(&m);
@@ -75,11 +77,13 @@ TEST(ranges_are_sorted_and_merged)
 
 TEST(later_range_wins)
 {
-	const struct line_range in[] = {{0, 100, 1}, {10, 20, 2}, {15, 30, 3}, {90, 200, 4}, {90, 95, 1}};
+	const struct line_range in[] = {
+	    {0, 100, 1}, {10, 20, 2}, {15, 30, 3}, {90, 200, 4}, {90, 95, 1}};
 	static const struct {
 		uint64_t at;
 		uint32_t line;
-	} want[] = {{0, 1}, {9, 1}, {10, 2}, {14, 2}, {15, 3}, {29, 3}, {30, 1}, {89, 1}, {90, 1}, {94, 1}, {95, 4}, {199, 4}, {200, 0}};
+	} want[] = {{0, 1}, {9, 1}, {10, 2}, {14, 2}, {15, 3}, {29, 3}, {30, 1}, {89, 1}, {90, 1},
+	    {94, 1}, {95, 4}, {199, 4}, {200, 0}};
 	struct line_map m;
 
 	line_map_init(&m);
@@ -115,7 +119,8 @@ TEST(painting_model)
 			same &= line_map_lookup(&m, 0, a) == model[a];
 		for (size_t i = 1; i < m.n_ranges; i++) {
 			CHECK(m.ranges[i - 1].hi <= m.ranges[i].lo);
-			CHECK(m.ranges[i - 1].hi < m.ranges[i].lo || m.ranges[i - 1].line != m.ranges[i].line);
+			CHECK(m.ranges[i - 1].hi < m.ranges[i].lo ||
+			      m.ranges[i - 1].line != m.ranges[i].line);
 		}
 		CHECK(same);
 		line_map_deinit(&m);
@@ -124,7 +129,8 @@ TEST(painting_model)
 
 TEST(large_offsets)
 {
-	const struct line_range in[] = {{0xfffffffffffff000, UINT64_MAX, 1}, {0x7fff00000000, 0x7fff00000010, 2}, {5, 6, 3}};
+	const struct line_range in[] = {
+	    {0xfffffffffffff000, UINT64_MAX, 1}, {0x7fff00000000, 0x7fff00000010, 2}, {5, 6, 3}};
 	struct line_map m;
 
 	line_map_init(&m);

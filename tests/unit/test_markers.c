@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* include/coz.h compiled in every way it promises, and the reader that finds its markers and other static probes again. */
+/* include/coz.h compiled in every way it promises, and the reader that finds its markers and other
+ * static probes again. */
 #include "debug_fixture.h"
 
 #include <elf.h>
@@ -16,7 +17,8 @@ static bool in_file(const char *path, uint64_t offset, const uint8_t *bytes, siz
 {
 	uint8_t got[8] = {0};
 	FILE *f = fopen(path, "r");
-	bool ok = f && !fseek(f, (long)offset, SEEK_SET) && fread(got, 1, size, f) == size && !memcmp(got, bytes, size);
+	bool ok = f && !fseek(f, (long)offset, SEEK_SET) && fread(got, 1, size, f) == size &&
+		  !memcmp(got, bytes, size);
 
 	if (f)
 		fclose(f);
@@ -24,13 +26,15 @@ static bool in_file(const char *path, uint64_t offset, const uint8_t *bytes, siz
 }
 
 /* Sites of a marker, each of which has to be on the one nop; 0: it is not there. */
-static size_t marker_sites(const char *path, const struct marker *markers, size_t n, enum marker_kind kind, const char *name)
+static size_t marker_sites(const char *path, const struct marker *markers, size_t n,
+    enum marker_kind kind, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (markers[i].kind != kind || strcmp(markers[i].name, name))
 			continue;
 		for (size_t k = 0; k < markers[i].n_sites; k++) {
-			CHECK(in_file(path, markers[i].sites[k].offset, marker_nop, sizeof(marker_nop)));
+			CHECK(in_file(
+			    path, markers[i].sites[k].offset, marker_nop, sizeof(marker_nop)));
 			CHECK(!k || markers[i].sites[k].offset > markers[i].sites[k - 1].offset);
 		}
 		return markers[i].n_sites;
@@ -84,8 +88,10 @@ static void check_c(const char *compiler, const char *flags)
 
 TEST(markers_in_c)
 {
-	static const char *const flags[] = {"-std=c99 -O0", "-std=c11 -O1", "-std=c17 -O2 -fPIE -pie", "-std=c99 -O3 -funroll-loops",
-	    "-std=gnu11 -Os -fno-pie -no-pie", "-std=c99 -O2 -static", "-std=c99 -O2 -flto", "-std=c99 -O2 -s",
+	static const char *const flags[] = {"-std=c99 -O0", "-std=c11 -O1",
+	    "-std=c17 -O2 -fPIE -pie", "-std=c99 -O3 -funroll-loops",
+	    "-std=gnu11 -Os -fno-pie -no-pie", "-std=c99 -O2 -static", "-std=c99 -O2 -flto",
+	    "-std=c99 -O2 -s",
 	    "-std=c99 -O2 -fPIC -fcf-protection=full -ffunction-sections -Wl,--gc-sections"};
 
 	CHECK(run("true"));
@@ -103,8 +109,10 @@ static void check_cc(const char *compiler, const char *flags, bool optimised)
 	size_t n;
 
 	CHECK(run("%s -c " NO_WARNINGS
-		  " %s -Wno-unused-command-line-argument -I'%s/../../../include' -DOTHER -o markers_other.o '%s/markers.cc' && "
-		  "%s " NO_WARNINGS " %s -I'%s/../../../include' -o markers_cc '%s/markers.cc' markers_other.o",
+		  " %s -Wno-unused-command-line-argument -I'%s/../../../include' -DOTHER -o "
+		  "markers_other.o '%s/markers.cc' && "
+		  "%s " NO_WARNINGS
+		  " %s -I'%s/../../../include' -o markers_cc '%s/markers.cc' markers_other.o",
 	    compiler, flags, fixtures, fixtures, compiler, flags, fixtures, fixtures));
 	load_markers(DIR "/markers_cc", &o, &m, &n);
 	CHECK_EQ(n, 6);
@@ -122,8 +130,9 @@ static void check_cc(const char *compiler, const char *flags, bool optimised)
 
 TEST(markers_in_cxx)
 {
-	static const char *const flags[] = {"-std=c++11 -O0", "-std=c++14 -O2", "-std=c++17 -O3", "-std=c++20 -O2 -flto",
-	    "-std=c++11 -O2 -ffunction-sections -Wl,--gc-sections", "-std=c++17 -O0 -static"};
+	static const char *const flags[] = {"-std=c++11 -O0", "-std=c++14 -O2", "-std=c++17 -O3",
+	    "-std=c++20 -O2 -flto", "-std=c++11 -O2 -ffunction-sections -Wl,--gc-sections",
+	    "-std=c++17 -O0 -static"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		check_cc("g++", flags[i], !strstr(flags[i], "-O0"));
@@ -139,9 +148,11 @@ TEST(markers_with_gc_sections)
 	struct marker *m;
 	size_t n;
 
-	CHECK(run("printf '#include <coz.h>\\nvoid unused(void) { COZ_PROGRESS_NAMED(\"unused\"); }\\n'"
-		  "'int main(void) { COZ_PROGRESS_NAMED(\"used\"); return 0; }\\n' >discard.c && "
-		  "gcc -O1 -ffunction-sections -Wl,--gc-sections -I'%s/../../../include' -o discard discard.c",
+	CHECK(run(
+	    "printf '#include <coz.h>\\nvoid unused(void) { COZ_PROGRESS_NAMED(\"unused\"); }\\n'"
+	    "'int main(void) { COZ_PROGRESS_NAMED(\"used\"); return 0; }\\n' >discard.c && "
+	    "gcc -O1 -ffunction-sections -Wl,--gc-sections -I'%s/../../../include' -o discard "
+	    "discard.c",
 	    fixtures));
 	load_markers(DIR "/discard", &o, &m, &n);
 	CHECK_EQ(marker_sites(DIR "/discard", m, n, MARKER_PROGRESS, "used"), 1);
@@ -155,8 +166,10 @@ TEST(markers_for_arm64)
 {
 	if (!have("clang"))
 		return;
-	CHECK(run("printf '#include <coz.h>\\nint f(void) { COZ_PROGRESS_NAMED(\"arm\"); return 0; }\\n' >arm.c && "
-		  "clang --target=aarch64-linux-gnu -std=c99 " NO_WARNINGS " -O2 -I'%s/../../../include' -c -o arm.o arm.c && "
+	CHECK(run("printf '#include <coz.h>\\nint f(void) { COZ_PROGRESS_NAMED(\"arm\"); return 0; "
+		  "}\\n' >arm.c && "
+		  "clang --target=aarch64-linux-gnu -std=c99 " NO_WARNINGS
+		  " -O2 -I'%s/../../../include' -c -o arm.o arm.c && "
 		  "readelf -n arm.o | grep -q 'Arguments: arm'",
 	    fixtures));
 }
@@ -164,21 +177,27 @@ TEST(markers_for_arm64)
 /* Where there is no ELF, or no known nop, the macros are statements that do nothing. */
 TEST(markers_elsewhere)
 {
-	CHECK(run("gcc -std=c99 " NO_WARNINGS " -U__ELF__ -I'%s/../../../include' -c -o elsewhere.o '%s/markers.c' && "
+	CHECK(run("gcc -std=c99 " NO_WARNINGS
+		  " -U__ELF__ -I'%s/../../../include' -c -o elsewhere.o '%s/markers.c' && "
 		  "! readelf -SW elsewhere.o | grep -q stapsdt",
 	    fixtures, fixtures));
 }
 
-/* A program with static probes as <sys/sdt.h> makes them, written out: a semaphore, arguments, two providers, two sites of one probe. */
-#define PROBE(provider, name, semaphore, args)                                                                                       \
-	"990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f, 994f-993f, 3\n"                            \
-	"991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b, _.stapsdt.base, " semaphore "\n.asciz \"" provider "\", \"" name \
-	"\", \"" args "\"\n994: .balign 4\n.popsection\n"
-#define PROBES                                                                                                      \
-	".text\n.globl main\n.type main,@function\nmain:\n" PROBE("shop", "sold", "users", "8@%rdi -4@$5")          \
-	    PROBE("shop", "bought", "0", "") PROBE("till", "open", "0", "4@8(%rsp)") PROBE("shop", "sold", "users", \
-		"8@%rsi") "xor %eax,%eax\nret\n.size main,.-main\n.data\n.quad 1\nusers: .short 0\n.short 0\n"      \
-			  ".section .stapsdt.base,\"a\"\n_.stapsdt.base: .space 1\n.section .note.GNU-stack,\"\",@progbits\n"
+/* A program with static probes as <sys/sdt.h> makes them, written out: a semaphore, arguments, two
+ * providers, two sites of one probe. */
+#define PROBE(provider, name, semaphore, args)                                                  \
+	"990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f, "     \
+	"994f-993f, 3\n"                                                                        \
+	"991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b, _.stapsdt.base, " semaphore \
+	"\n.asciz \"" provider "\", \"" name "\", \"" args "\"\n994: .balign 4\n.popsection\n"
+#define PROBES                                                                                    \
+	".text\n.globl main\n.type main,@function\nmain:\n" PROBE(                                \
+	    "shop", "sold", "users", "8@%rdi -4@$5") PROBE("shop", "bought", "0", "")             \
+	    PROBE("till", "open", "0", "4@8(%rsp)") PROBE("shop", "sold", "users",                \
+		"8@%rsi") "xor %eax,%eax\nret\n.size main,.-main\n.data\n.quad 1\nusers: .short " \
+			  "0\n.short 0\n"                                                         \
+			  ".section .stapsdt.base,\"a\"\n_.stapsdt.base: .space 1\n.section "     \
+			  ".note.GNU-stack,\"\",@progbits\n"
 
 static bool build_probes(const char *name)
 {
@@ -257,13 +276,16 @@ TEST(static_probes_moved)
 
 	CHECK(build_probes("probes_base"));
 	/* The same notes with every address, the base's too, 0x100 lower. */
-	CHECK(run("objcopy --dump-section .note.stapsdt=notes.bin probes_base && python3 -c '\n"
-		  "import struct\nd = bytearray(open(\"notes.bin\", \"rb\").read())\nat = 0\n"
-		  "while at < len(d):\n"
-		  "    o, s, t = struct.unpack_from(\"<III\", d, at)\n    at += 12 + (o + 3) // 4 * 4\n"
-		  "    for k in 0, 8, 16:\n        v, = struct.unpack_from(\"<Q\", d, at + k)\n"
-		  "        struct.pack_into(\"<Q\", d, at + k, v - 0x100 if v else 0)\n    at += (s + 3) // 4 * 4\n"
-		  "open(\"notes.bin\", \"wb\").write(d)' && objcopy --update-section .note.stapsdt=notes.bin probes_base probes_moved"));
+	CHECK(run(
+	    "objcopy --dump-section .note.stapsdt=notes.bin probes_base && python3 -c '\n"
+	    "import struct\nd = bytearray(open(\"notes.bin\", \"rb\").read())\nat = 0\n"
+	    "while at < len(d):\n"
+	    "    o, s, t = struct.unpack_from(\"<III\", d, at)\n    at += 12 + (o + 3) // 4 * 4\n"
+	    "    for k in 0, 8, 16:\n        v, = struct.unpack_from(\"<Q\", d, at + k)\n"
+	    "        struct.pack_into(\"<Q\", d, at + k, v - 0x100 if v else 0)\n    at += (s + 3) "
+	    "// 4 * 4\n"
+	    "open(\"notes.bin\", \"wb\").write(d)' && objcopy --update-section "
+	    ".note.stapsdt=notes.bin probes_base probes_moved"));
 	CHECK_EQ(object_open(DIR "/probes_base", "", &o, &e), 0);
 	CHECK_EQ(object_sdt_probes(o, &p, &n, &e), 0);
 	object_close(o);
@@ -312,9 +334,12 @@ TEST(static_probes_damaged)
 	check_notes("truncate -s 60 notes.bin", -1, 0);
 	check_notes("head -c 400 /dev/zero | tr '\\0' '\\377' >notes.bin", -1, 0);
 	check_notes("head -c 1000 /dev/zero >notes.bin", 0, 0);
-	check_notes("printf '\\377\\377\\377\\377' | dd of=notes.bin bs=1 seek=4 conv=notrunc status=none", -1, 0);
+	check_notes(
+	    "printf '\\377\\377\\377\\377' | dd of=notes.bin bs=1 seek=4 conv=notrunc status=none",
+	    -1, 0);
 	/* Address 0: the linker has discarded the function. */
-	check_notes("head -c 8 /dev/zero | dd of=notes.bin bs=1 seek=20 conv=notrunc status=none", 0, 3);
+	check_notes(
+	    "head -c 8 /dev/zero | dd of=notes.bin bs=1 seek=20 conv=notrunc status=none", 0, 3);
 	/* An address that is not code, a name that is empty: the note goes, the others stay. */
 	check_notes("printf '\\1' | dd of=notes.bin bs=1 seek=26 conv=notrunc status=none", 0, 3);
 	check_notes("printf '\\0' | dd of=notes.bin bs=1 seek=49 conv=notrunc status=none", 0, 3);
@@ -334,7 +359,8 @@ TEST(markers_beside_sdt_h)
 	check_cc("g++", "-std=c++17 -O2 -DWITH_SDT -Wno-gnu-zero-variadic-macro-arguments", true);
 	check_cc("g++", "-std=c++17 -O0 -DWITH_SDT -Wno-gnu-zero-variadic-macro-arguments", false);
 	if (have("clang++"))
-		check_cc("clang++", "-std=c++17 -O2 -DWITH_SDT -Wno-gnu-zero-variadic-macro-arguments", true);
+		check_cc("clang++",
+		    "-std=c++17 -O2 -DWITH_SDT -Wno-gnu-zero-variadic-macro-arguments", true);
 	load_markers(DIR "/markers_cc", &o, &m, &n);
 	CHECK_EQ(object_find_usdt(o, "shop", "sold", &p, &n_probes, &e), 0);
 	CHECK(n_probes >= 1 && *p[0].args);

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Profiles of a fleet: eight replicas, each of which does its own experiments, know as much together as eight times as many experiments of one.
+ * Profiles of a fleet: eight replicas, each of which does its own experiments, know as much
+ * together as eight times as many experiments of one.
  *
- * A half-width is itself known to about 14 % (25 degrees of freedom of one profile: 1 / sqrt(2 x 25), and 5 % from the 1000 draws of the bootstrap), the
- * mean of eight to 5 %, the merged one to 7 %; over 12 fleets the ratio is known to 2.5 %. What is expected is a little more than sqrt(8), since with 8
- * experiments a speedup Student's quantile makes a profile's own interval wider by some 5 %. Hence sqrt(8) x 0.97 to 1.13, three standard deviations.
+ * A half-width is itself known to about 14 % (25 degrees of freedom of one profile: 1 / sqrt(2 x
+ * 25), and 5 % from the 1000 draws of the bootstrap), the mean of eight to 5 %, the merged one to 7
+ * %; over 12 fleets the ratio is known to 2.5 %. What is expected is a little more than sqrt(8),
+ * since with 8 experiments a speedup Student's quantile makes a profile's own interval wider by
+ * some 5 %. Hence sqrt(8) x 0.97 to 1.13, three standard deviations.
  *
- * With random speedups, as the tool has them, 64 experiments are one or two for each of twenty: such cells borrow scatter and take the wider of what there
- * is to borrow (estimate_bootstrap.c), which a fleet does not need. It gains more than sqrt(8) then: only the lower bound holds. (3.36 measured.)
+ * With random speedups, as the tool has them, 64 experiments are one or two for each of twenty:
+ * such cells borrow scatter and take the wider of what there is to borrow
+ * (core/estimate/bootstrap.c), which a fleet does not need. It gains more than sqrt(8) then: only
+ * the lower bound holds. (3.36 measured.)
  *
- * Looked at without the method's own error, 4 % of the gain, which no number of replicas lowers; with it the interval is still to hold the truth.
+ * Looked at without the method's own error, 4 % of the gain, which no number of replicas lowers;
+ * with it the interval is still to hold the truth.
  */
 #include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 #include "simulate.h"
 
 #define REPLICAS 8
@@ -26,9 +32,16 @@
 /* One replica's profile, as the file it writes. @speed: of its machine, the logarithm. */
 static char *replica(uint64_t seed, double speed, bool list, size_t *ret_size)
 {
-	struct simulation s = {
-	    .arrivals = ERLANG, .visits = 60, .spans = true, .slope = 0.6, .saturation = 1, .drift = 0.02, .rng = {seed}};
-	struct run_record run = {.startup_time_ns = seed + 1, .runtime_ns = EXPERIMENTS * 500000000ULL, .build_id = "abcd"};
+	struct simulation s = {.arrivals = ERLANG,
+	    .visits = 60,
+	    .spans = true,
+	    .slope = 0.6,
+	    .saturation = 1,
+	    .drift = 0.02,
+	    .rng = {seed}};
+	struct run_record run = {.startup_time_ns = seed + 1,
+	    .runtime_ns = EXPERIMENTS * 500000000ULL,
+	    .build_id = "abcd"};
 	struct profile p;
 	char *ret = NULL;
 	FILE *out = open_memstream(&ret, ret_size);
@@ -77,7 +90,8 @@ static double half_width(const struct profile *p, bool *ret_holds)
 	return ret;
 }
 
-/* Mean over fleets of: a replica's half-width / the merged one. @spread: standard deviation of the machines' speeds; @list: of four speedups. */
+/* Mean over fleets of: a replica's half-width / the merged one. @spread: standard deviation of the
+ * machines' speeds; @list: of four speedups. */
 static double mean_ratio(double spread, bool list, int *ret_held)
 {
 	double sum = 0;
@@ -92,7 +106,8 @@ static double mean_ratio(double spread, bool list, int *ret_held)
 		profile_init(&all);
 		for (uint64_t i = 0; i < REPLICAS; i++) {
 			size_t size;
-			char *text = replica(1000 * fleet + i, spread * sim_normal(&speeds), list, &size);
+			char *text =
+			    replica(1000 * fleet + i, spread * sim_normal(&speeds), list, &size);
 			struct profile one;
 
 			profile_init(&one);
@@ -115,8 +130,9 @@ TEST(eight_replicas_know_as_much_as_eight_times_the_experiments)
 	int held;
 	double ratio = mean_ratio(0, true, &held);
 
-	printf("     half-width of one / of eight merged: %.2f, sqrt(8) is %.2f; %d of %d merged intervals hold the truth\n", ratio,
-	    sqrt(8), held, FLEETS);
+	printf("     half-width of one / of eight merged: %.2f, sqrt(8) is %.2f; %d of %d merged "
+	       "intervals hold the truth\n",
+	    ratio, sqrt(8), held, FLEETS);
 	CHECK(ratio > sqrt(8) * 0.97 && ratio < sqrt(8) * 1.13);
 	CHECK(held >= FLEETS - 2); /* fewer once in fifty */
 }
@@ -132,24 +148,28 @@ TEST(random_speedups_gain_as_much_or_more)
 }
 
 /*
- * Machines of different speed: runs are levelled (estimate_runs.c), so that what they differ by is no scatter. The levels have errors of their own, a tenth
- * of the width at most. Without levelling it was 1.80 for machines that differ by 10 %.
+ * Machines of different speed: runs are levelled (core/estimate/runs.c), so that what they differ
+ * by is no scatter. The levels have errors of their own, a tenth of the width at most. Without
+ * levelling it was 1.80 for machines that differ by 10 %.
  */
 TEST(unlike_machines_know_as_much_as_like_ones)
 {
 	int held;
 	double ratio = mean_ratio(0.1, true, &held);
 
-	printf("     machines whose speeds differ by 10 %%: %.2f; %d of %d hold\n", ratio, held, FLEETS);
+	printf("     machines whose speeds differ by 10 %%: %.2f; %d of %d hold\n", ratio, held,
+	    FLEETS);
 	CHECK(ratio > sqrt(8) * 0.9 && ratio < sqrt(8) * 1.13);
 	CHECK(held >= FLEETS - 2);
 	ratio = mean_ratio(0.4, false, &held);
-	printf("     that differ by 40 %%, random speedups: %.2f; %d of %d hold\n", ratio, held, FLEETS);
+	printf("     that differ by 40 %%, random speedups: %.2f; %d of %d hold\n", ratio, held,
+	    FLEETS);
 	CHECK(ratio > sqrt(8) * 0.9);
 	CHECK(held >= FLEETS - 2);
 }
 
-/* What a run's baselines cannot tell is left as it is: runs of one visit each, and those that do not differ. */
+/* What a run's baselines cannot tell is left as it is: runs of one visit each, and those that do
+ * not differ. */
 TEST(runs_are_levelled_only_where_they_are_known_to_differ)
 {
 	struct estimate_options o = {.seed = 3};
@@ -157,7 +177,13 @@ TEST(runs_are_levelled_only_where_they_are_known_to_differ)
 	struct estimate e, f;
 
 	for (int experiments = 4; experiments <= 40; experiments += 36) {
-		struct simulation s = {.arrivals = ERLANG, .visits = 60, .spans = true, .slope = 0.6, .saturation = 1, .rng = {5}}, t = s;
+		struct simulation s = {.arrivals = ERLANG,
+				      .visits = 60,
+				      .spans = true,
+				      .slope = 0.6,
+				      .saturation = 1,
+				      .rng = {5}},
+				  t = s;
 
 		profile_init(&p);
 		profile_init(&apart);

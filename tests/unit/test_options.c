@@ -16,14 +16,19 @@ struct fields {
 };
 
 static const struct option_entry entries[] = {
-    {'P', "progress", OPTION_LIST, offsetof(struct fields, points), "[NAME=]SPEC", "progress point; repeatable"},
-    {'o', "output", OPTION_STRING, offsetof(struct fields, output), "FILE", "write the profile to FILE (default profile.coz)"},
+    {'P', "progress", OPTION_LIST, offsetof(struct fields, points), "[NAME=]SPEC",
+	"progress point; repeatable"},
+    {'o', "output", OPTION_STRING, offsetof(struct fields, output), "FILE",
+	"write the profile to FILE (default profile.coz)"},
     {'n', "runs", OPTION_UINT, offsetof(struct fields, runs), "N", "run the command N times"},
     {'d', "duration", OPTION_TIME, offsetof(struct fields, duration), "TIME",
-	"stop profiling after TIME, which is a sentence of some length so that it has to be wrapped somewhere"},
-    {0, "follow-children", OPTION_FLAG, offsetof(struct fields, follow), NULL, "forked children are target too (default)"},
+	"stop profiling after TIME, which is a sentence of some length so that it has to be "
+	"wrapped somewhere"},
+    {0, "follow-children", OPTION_FLAG, offsetof(struct fields, follow), NULL,
+	"forked children are target too (default)"},
     {0, "no-follow-children", OPTION_UNFLAG, offsetof(struct fields, follow), NULL, "they are not"},
-    {0, "a-name-that-leaves-no-room", OPTION_STRING, offsetof(struct fields, output), "METAVARIABLE", "text on its own line"},
+    {0, "a-name-that-leaves-no-room", OPTION_STRING, offsetof(struct fields, output),
+	"METAVARIABLE", "text on its own line"},
     {'v', "verbose", OPTION_FLAG, offsetof(struct fields, verbose), NULL, "say more"},
     {0, NULL, 0, 0, NULL, NULL},
 };
@@ -54,7 +59,10 @@ TEST(values_of_all_types)
 	struct fields f;
 	struct error e;
 
-	CHECK_EQ(parse("-P a -o x --progress=b -n 3 --duration 1ms -v --no-follow-children cmd -n 9", &f, &e), 12);
+	CHECK_EQ(
+	    parse("-P a -o x --progress=b -n 3 --duration 1ms -v --no-follow-children cmd -n 9", &f,
+		&e),
+	    12);
 	CHECK_EQ(f.points.n, 2);
 	CHECK_STR(f.points.items[0], "a");
 	CHECK_STR(f.points.items[1], "b");
@@ -114,7 +122,8 @@ static void check_refused(const char *line, const char *cause, const char *hint)
 
 TEST(refusals)
 {
-	check_refused("--progres-point x", "unknown option '--progres-point'", "'cozbpf run --help' lists the options");
+	check_refused("--progres-point x", "unknown option '--progres-point'",
+	    "'cozbpf run --help' lists the options");
 	check_refused("--outptu x", "unknown option '--outptu'", "did you mean '--output'?");
 	check_refused("--ouptut=x", "unknown option '--ouptut'", "did you mean '--output'?");
 	check_refused("--hepl", "unknown option '--hepl'", "did you mean '--help'?");
@@ -126,7 +135,8 @@ TEST(refusals)
 	check_refused("--help=1", "option '--help' takes no value", "");
 	check_refused("-n -3", "option '--runs' takes a whole number, not '-3'", "");
 	check_refused("-n 3x", "option '--runs' takes a whole number, not '3x'", "");
-	check_refused("-n 18446744073709551616", "option '--runs' takes a whole number, not '18446744073709551616'", "");
+	check_refused("-n 18446744073709551616",
+	    "option '--runs' takes a whole number, not '18446744073709551616'", "");
 	check_refused("-d soon", "option '--duration': 'soon' is not a time",
 	    "write a number with a unit: 500us, 1ms, 30s, 5m, 1h; without a unit it means seconds");
 	check_refused("-P a -P b --nope", "unknown option '--nope'", NULL);
@@ -135,8 +145,8 @@ TEST(refusals)
 
 TEST(ambiguous_prefix)
 {
-	static const struct option_entry two[] = {
-	    {0, "text", OPTION_FLAG, 0, NULL, "text"}, {0, "term", OPTION_FLAG, 1, NULL, "terminal"}, {0, NULL, 0, 0, NULL, NULL}};
+	static const struct option_entry two[] = {{0, "text", OPTION_FLAG, 0, NULL, "text"},
+	    {0, "term", OPTION_FLAG, 1, NULL, "terminal"}, {0, NULL, 0, 0, NULL, NULL}};
 	static const struct option_table t = {"report", "cozbpf report", "Reports.", two, NULL};
 	char *argv[] = {"report", "--te", NULL};
 	bool flags[2] = {0};
@@ -152,10 +162,11 @@ TEST(times)
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} good[] = {{"500us", 500000}, {"1ms", 1000000}, {"30s", 30000000000}, {"5m", 300000000000}, {"1h", 3600000000000},
-	    {"2", 2000000000}, {"1.5ms", 1500000}, {"0", 0}, {".5", 500000000}, {"7ns", 7}, {"0.25us", 250}};
-	static const char *const bad[] = {
-	    "", "s", ".", "-1s", "1 s", "1x", "1.2.3s", "9223372036854775807s", "99999999999999999999ns", "1e3", "0x10"};
+	} good[] = {{"500us", 500000}, {"1ms", 1000000}, {"30s", 30000000000}, {"5m", 300000000000},
+	    {"1h", 3600000000000}, {"2", 2000000000}, {"1.5ms", 1500000}, {"0", 0},
+	    {".5", 500000000}, {"7ns", 7}, {"0.25us", 250}};
+	static const char *const bad[] = {"", "s", ".", "-1s", "1 s", "1x", "1.2.3s",
+	    "9223372036854775807s", "99999999999999999999ns", "1e3", "0x10"};
 	uint64_t ns;
 	struct error e;
 
@@ -175,24 +186,26 @@ TEST(times)
 
 TEST(help)
 {
-	static const char want[] = "usage: cozbpf [run] [options] -- cmd [args...]\n"
-				   "\n"
-				   "Runs a command.\n"
-				   "\n"
-				   "options:\n"
-				   "  -P, --progress [NAME=]SPEC  progress point; repeatable\n"
-				   "  -o, --output FILE           write the profile to FILE (default profile.coz)\n"
-				   "  -n, --runs N                run the command N times\n"
-				   "  -d, --duration TIME         stop profiling after TIME, which is a sentence of some length so\n"
-				   "                              that it has to be wrapped somewhere\n"
-				   "      --follow-children       forked children are target too (default)\n"
-				   "      --no-follow-children    they are not\n"
-				   "      --a-name-that-leaves-no-room METAVARIABLE\n"
-				   "                              text on its own line\n"
-				   "  -v, --verbose               say more\n"
-				   "  -h, --help                  show this text\n"
-				   "\n"
-				   "example\n";
+	static const char want[] =
+	    "usage: cozbpf [run] [options] -- cmd [args...]\n"
+	    "\n"
+	    "Runs a command.\n"
+	    "\n"
+	    "options:\n"
+	    "  -P, --progress [NAME=]SPEC  progress point; repeatable\n"
+	    "  -o, --output FILE           write the profile to FILE (default profile.coz)\n"
+	    "  -n, --runs N                run the command N times\n"
+	    "  -d, --duration TIME         stop profiling after TIME, which is a sentence of some "
+	    "length so\n"
+	    "                              that it has to be wrapped somewhere\n"
+	    "      --follow-children       forked children are target too (default)\n"
+	    "      --no-follow-children    they are not\n"
+	    "      --a-name-that-leaves-no-room METAVARIABLE\n"
+	    "                              text on its own line\n"
+	    "  -v, --verbose               say more\n"
+	    "  -h, --help                  show this text\n"
+	    "\n"
+	    "example\n";
 	char got[4096] = "";
 	struct fields f;
 	struct error e;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The language of latency pairs: what is accepted and how it is cut, and what is refused with which words. */
+/* The language of latency pairs: what is accepted and how it is cut, and what is refused with which
+ * words. */
 #include "check.h"
 
-#include "core/pair.h"
+#include "core/places/pair.h"
 
 static void good(const char *text, const char *name, const char *begin, const char *end, int arg)
 {
@@ -36,9 +37,11 @@ TEST(pairs)
 	good("req=../bin/a:f..../bin/a:g", "req", "../bin/a:f", "../bin/a:g", -1);
 	good("req=lib/../a:f..lib/../b:g,key=arg1", "req", "lib/../a:f", "lib/../b:g", 1);
 	good("req=uprobe:../a:f..uprobe:../a:g", "req", "uprobe:../a:f", "uprobe:../a:g", -1);
-	good("req=say(char const*, ...)..ns::f(int)", "req", "say(char const*, ...)", "ns::f(int)", -1);
+	good("req=say(char const*, ...)..ns::f(int)", "req", "say(char const*, ...)", "ns::f(int)",
+	    -1);
 	good("req=f..uretprobe:/bin/a:f", "req", "f", "uretprobe:/bin/a:f", -1);
-	good("req=usdt:/bin/a:app:begin..usdt:/bin/a:app:end,key=arg2", "req", "usdt:/bin/a:app:begin", "usdt:/bin/a:app:end", 2);
+	good("req=usdt:/bin/a:app:begin..usdt:/bin/a:app:end,key=arg2", "req",
+	    "usdt:/bin/a:app:begin", "usdt:/bin/a:app:end", 2);
 	good("req=tracepoint:net:netif_rx..f", "req", "tracepoint:net:netif_rx", "f", -1);
 	CHECK_EQ(pair_parse("req=f+8..g", &p, &e), 0);
 	CHECK_EQ(p.begin.kind, SPEC_SYMBOL);
@@ -77,8 +80,10 @@ TEST(refused)
 	bad("req=enqueue..done,key=argx", "'argx' is not a key");
 	bad("req=enqueue..done,key=rdi", "'rdi' is not a key");
 	bad("req=q.c:12..done,key=arg0", "no key at 'q.c:12': a line has no arguments");
-	bad("req=f..uretprobe:/bin/a:f,key=arg0", "no key at 'uretprobe:/bin/a:f': arguments are gone");
+	bad("req=f..uretprobe:/bin/a:f,key=arg0",
+	    "no key at 'uretprobe:/bin/a:f': arguments are gone");
 	bad("req=f..tracepoint:net:netif_rx,key=arg0", "no key at 'tracepoint:net:netif_rx'");
-	bad("req=f+8..g,key=arg0", "no key at 'f+8': arguments are known where a function begins only");
+	bad("req=f+8..g,key=arg0",
+	    "no key at 'f+8': arguments are known where a function begins only");
 	bad("req=sampled:q.c:3..g", "samples are no visits");
 }

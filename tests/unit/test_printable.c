@@ -2,7 +2,7 @@
 /* What names of the target's come out as on a terminal. */
 #include "check.h"
 
-#include "core/printable.h"
+#include "core/text/printable.h"
 
 static void check_text(const char *text, const char *shown)
 {
@@ -19,20 +19,23 @@ TEST(text)
 	check_text("/srv/\x1b[2Japp", "/srv/\\x1b[2Japp");
 	check_text("a\ncozbpf: error: b\r\t\x07", "a\\x0acozbpf: error: b\\x0d\\x09\\x07");
 	check_text("\x7f\x01", "\\x7f\\x01");
-	check_text("caf\xc3\xa9 \xe2\x96\x84 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x96\x84 \xf0\x9f\x98\x80");
+	check_text("caf\xc3\xa9 \xe2\x96\x84 \xf0\x9f\x98\x80",
+	    "caf\xc3\xa9 \xe2\x96\x84 \xf0\x9f\x98\x80");
 }
 
 TEST(eight_bits)
 {
-	check_text("\xc2\x9b.31m", "\\xc2\\x9b.31m");   /* CSI as one character */
-	check_text("\x9b.31m \xff", "\\x9b.31m \\xff"); /* the same for terminals of 8 bits; no UTF-8 */
-	check_text("\xc3", "\\xc3");                    /* cut short */
+	check_text("\xc2\x9b.31m", "\\xc2\\x9b.31m"); /* CSI as one character */
+	check_text(
+	    "\x9b.31m \xff", "\\x9b.31m \\xff"); /* the same for terminals of 8 bits; no UTF-8 */
+	check_text("\xc3", "\\xc3");             /* cut short */
 	check_text("\xe2\x96", "\\xe2\\x96");
 	check_text("\xc0\xaf", "\\xc0\\xaf"); /* too long a form, a surrogate, too high a number */
 	check_text("\xe0\x80\xaf", "\\xe0\\x80\\xaf");
 	check_text("\xed\xa0\x80", "\\xed\\xa0\\x80");
 	check_text("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
-	check_text(".\xe2\x80\xae.\xe2\x81\xa6.", ".\\xe2\\x80\\xae.\\xe2\\x81\\xa6."); /* turns the direction of writing */
+	check_text(".\xe2\x80\xae.\xe2\x81\xa6.",
+	    ".\\xe2\\x80\\xae.\\xe2\\x81\\xa6."); /* turns the direction of writing */
 }
 
 TEST(stream)

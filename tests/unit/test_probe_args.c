@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Argument texts of static probes, as compilers write them and as nobody should, and the arguments of functions. */
+/* Argument texts of static probes, as compilers write them and as nobody should, and the arguments
+ * of functions. */
 #include "check.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/probe_args.h"
-#include "core/rng.h"
+#include "core/places/probe_args.h"
+#include "core/experiment/rng.h"
 
 #if defined(__x86_64__)
 #include <asm/ptrace.h>
@@ -148,7 +149,8 @@ TEST(function_arguments)
 
 	for (unsigned n = 0; n < 6; n++) {
 		CHECK_EQ(probe_arg_function(PROBE_X86_64, false, n, &a, &e), 0);
-		CHECK(a.kind == COZBPF_ARG_REG && a.size == 8 && !a.is_signed && a.reg_off == x86[n]);
+		CHECK(
+		    a.kind == COZBPF_ARG_REG && a.size == 8 && !a.is_signed && a.reg_off == x86[n]);
 		CHECK_EQ(probe_arg_function(PROBE_ARM64, false, n, &a, &e), 0);
 		CHECK(a.kind == COZBPF_ARG_REG && a.size == 8 && a.reg_off == 8 * n);
 	}
@@ -156,7 +158,8 @@ TEST(function_arguments)
 	CHECK_EQ(e.status, EXIT_USAGE);
 	CHECK(strstr(e.hint, "0 to 5"));
 	CHECK_EQ(probe_arg_function(PROBE_ARM64, true, 8, &a, &e), -1);
-	CHECK_EQ(probe_arg_function(PROBE_X86_64, true, 8, &a, &e), 0); /* r11, by Go's convention */
+	CHECK_EQ(
+	    probe_arg_function(PROBE_X86_64, true, 8, &a, &e), 0); /* r11, by Go's convention */
 	CHECK_EQ(a.reg_off, 48);
 	CHECK_EQ(probe_arg_function(PROBE_X86_64, true, 9, &a, &e), -1);
 }
@@ -196,11 +199,14 @@ TEST(any_text)
 		for (size_t i = 0; i < len; i++)
 			text[i] = letters[rng_below(&rng, sizeof(letters) - 1)];
 		text[len] = 0;
-		if (probe_arg_parse(round & 1 ? PROBE_ARM64 : PROBE_X86_64, text, (unsigned)rng_below(&rng, 3), &a, &e)) {
-			CHECK(e.status == EXIT_USAGE && *e.cause && *e.hint && a.kind == COZBPF_ARG_NONE);
+		if (probe_arg_parse(round & 1 ? PROBE_ARM64 : PROBE_X86_64, text,
+			(unsigned)rng_below(&rng, 3), &a, &e)) {
+			CHECK(e.status == EXIT_USAGE && *e.cause && *e.hint &&
+			      a.kind == COZBPF_ARG_NONE);
 			continue;
 		}
-		CHECK(a.kind >= COZBPF_ARG_CONST && a.kind <= COZBPF_ARG_MEM && a.is_signed <= 1 && !a.pad && a.reg_off <= 248);
+		CHECK(a.kind >= COZBPF_ARG_CONST && a.kind <= COZBPF_ARG_MEM && a.is_signed <= 1 &&
+		      !a.pad && a.reg_off <= 248);
 		CHECK(a.size == 1 || a.size == 2 || a.size == 4 || a.size == 8);
 	}
 }

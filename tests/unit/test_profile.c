@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The profile: both spellings and the old ones, round trip, and input that is cut off, damaged or not a profile at all. */
+/* The profile: both spellings and the old ones, round trip, and input that is cut off, damaged or
+ * not a profile at all. */
 #include "check.h"
 
 #include <locale.h>
 #include <math.h>
 
-#include "core/profile.h"
+#include "core/profile/profile.h"
 
 static int read_bytes(struct profile *p, const char *text, size_t n, struct error *e)
 {
@@ -30,9 +31,13 @@ static int read_text(struct profile *p, const char *text, struct error *e)
 /* All that is of virtual time, and nothing else. */
 TEST(stretch)
 {
-	struct point_record points[2] = {
-	    {.delta = 7, .span_ns = 1000, .span_delta = 6}, {.delta = 3, .paced_ns = 500, .integral_ns = -2000, .pairs_ns = 40}};
-	struct experiment_record x = {.duration_ns = 1500, .elapsed_ns = 2000, .observed_ns = 900, .points = points, .n_points = 2};
+	struct point_record points[2] = {{.delta = 7, .span_ns = 1000, .span_delta = 6},
+	    {.delta = 3, .paced_ns = 500, .integral_ns = -2000, .pairs_ns = 40}};
+	struct experiment_record x = {.duration_ns = 1500,
+	    .elapsed_ns = 2000,
+	    .observed_ns = 900,
+	    .points = points,
+	    .n_points = 2};
 
 	experiment_stretch(&x, 1.5);
 	CHECK_EQ(x.duration_ns, 2250);
@@ -57,7 +62,8 @@ TEST(legacy_spelling)
 
 	CHECK_EQ(read_text(&p,
 		     "startup\ttime=1427398799607767367\n"
-		     "experiment\tselected=a b.c:528\tspeedup=0.35\tduration=500105496\tselected-samples=7\n"
+		     "experiment\tselected=a "
+		     "b.c:528\tspeedup=0.35\tduration=500105496\tselected-samples=7\n"
 		     "throughput-point\tname=x=y\tdelta=1856\n"
 		     "latency-point\tname=l\tarrivals=5\tdepartures=4\tdifference=-3\n"
 		     "runtime\ttime=77\n"
@@ -89,18 +95,20 @@ TEST(json_spelling)
 	struct profile p;
 	struct error e;
 
-	CHECK_EQ(
-	    read_text(&p,
-		"{\"type\":\"startup\",\"time\":1427398799607767367}\n"
-		"{\"type\":\"experiment\",\"selected\":\"a\\tb.c:1\",\"speedup\":0.35,\"duration\":500105496,\"selected_samples\":7,"
-		"\"new\":{\"a\":[1]}}\n"
-		"{\"type\":\"throughput_point\",\"name\":\"x\",\"delta\":18}\n"
-		"{\"type\":\"throughput-point\",\"name\":\"y\",\"delta\":\"19\"}\n"
-		"{\"type\":\"latency_point\",\"name\":\"l\",\"arrivals\":5,\"departures\":4,\"difference\":1}\n"
-		"{\"type\":\"runtime\",\"time\":77}\n"
-		"{\"type\":\"samples\",\"location\":\"a.c:1\",\"count\":9,\"id\":4}\n"
-		"{\"type\":\"experiment\",\"selected\":\"a.c:1\",\"speedup\":0,\"duration\":5,\"observed\":4,\"lines\":\"4:1:2,5:3:0\"}",
-		&e),
+	CHECK_EQ(read_text(&p,
+		     "{\"type\":\"startup\",\"time\":1427398799607767367}\n"
+		     "{\"type\":\"experiment\",\"selected\":\"a\\tb.c:1\",\"speedup\":0.35,"
+		     "\"duration\":500105496,\"selected_samples\":7,"
+		     "\"new\":{\"a\":[1]}}\n"
+		     "{\"type\":\"throughput_point\",\"name\":\"x\",\"delta\":18}\n"
+		     "{\"type\":\"throughput-point\",\"name\":\"y\",\"delta\":\"19\"}\n"
+		     "{\"type\":\"latency_point\",\"name\":\"l\",\"arrivals\":5,\"departures\":4,"
+		     "\"difference\":1}\n"
+		     "{\"type\":\"runtime\",\"time\":77}\n"
+		     "{\"type\":\"samples\",\"location\":\"a.c:1\",\"count\":9,\"id\":4}\n"
+		     "{\"type\":\"experiment\",\"selected\":\"a.c:1\",\"speedup\":0,\"duration\":5,"
+		     "\"observed\":4,\"lines\":\"4:1:2,5:3:0\"}",
+		     &e),
 	    0);
 	CHECK_EQ(p.n_skipped, 0);
 	CHECK_EQ(p.n_experiments, 2);
@@ -128,7 +136,8 @@ TEST(old_and_foreign_spellings)
 
 	CHECK_EQ(read_text(&p,
 		     "startup\ttime=1000\n"
-		     "experiment\tselected=ON_CPU\tspeedup=1\tduration=5\tselected-samples=0\tdelay=12\r\n"
+		     "experiment\tselected=ON_CPU\tspeedup=1\tduration=5\tselected-samples="
+		     "0\tdelay=12\r\n"
 		     "progress-point\tname=m.c:1\ttype=source\tdelta=3\n"
 		     "\n"
 		     "shutdown\ttime=5000\tsamples=40\n"
@@ -164,21 +173,25 @@ static void write_all(FILE *out, const struct profile *p)
 
 static const char all_keys[] =
     "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4\n"
-    "experiment\tselected=/a/b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\tselected-time=2000000\t"
+    "experiment\tselected=/a/"
+    "b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\tselected-time=2000000\t"
     "elapsed=501\tstart=9\tfixed=1\tunpaid=2\n"
     "throughput-point\tname=w\tdelta=100\tbursts=90\tspan-delta=99\tspan=480\n"
     "latency-point\tname=l\tarrivals=1\tdepartures=2\tdifference=-1\n"
-    "latency-point\tname=m\tarrivals=9\tdepartures=8\tdifference=1\tintegral=-4800\tleast=-2\tpairs=7\tpairs-sum=-4711\tunmatched=3\t"
+    "latency-point\tname=m\tarrivals=9\tdepartures=8\tdifference=1\tintegral=-4800\tleast=-"
+    "2\tpairs=7\tpairs-sum=-4711\tunmatched=3\t"
     "abandoned=2\tlost=1\thistogram=0:1,64:2,2367:4\tbursts=8\tspan-delta=7\tspan=480\tpaced=501\n"
     "experiment\tselected=/a/b.c:10\tspeedup=0.05\tduration=500\tselected-samples=0\n"
     "throughput-point\tname=w\tdelta=0\n"
-    "experiment\tselected=/a/b.c:10\tspeedup=0.00\tduration=500\tselected-samples=7\tobserved=499\tlines=3:2:7,12:1:0\n"
+    "experiment\tselected=/a/"
+    "b.c:10\tspeedup=0.00\tduration=500\tselected-samples=7\tobserved=499\tlines=3:2:7,12:1:0\n"
     "throughput-point\tname=w\tdelta=3\n"
     "experiment\tselected=/a/b.c:10\tspeedup=1.00\tduration=1\tselected-samples=0\n"
     "samples\tlocation=/a/b.c:10\tcount=50\tfree=0\n"
     "samples\tlocation=/a/b.c:11\tcount=5\n"
     "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\n"
-    "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted=600\toutsiders=30\n";
+    "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted="
+    "600\toutsiders=30\n";
 
 TEST(round_trip)
 {
@@ -199,11 +212,16 @@ TEST(round_trip)
 	profile_deinit(&p);
 }
 
-/* A name with separators is written so that it can be read; the decimal sign is a point everywhere. */
+/* A name with separators is written so that it can be read; the decimal sign is a point everywhere.
+ */
 TEST(written_values_are_safe)
 {
 	struct point_record point = {.name = "a\tb\nc\rd", .delta = 1};
-	struct experiment_record x = {.selected = "x\ty:1", .speedup = 0.295, .duration_ns = 1, .points = &point, .n_points = 1};
+	struct experiment_record x = {.selected = "x\ty:1",
+	    .speedup = 0.295,
+	    .duration_ns = 1,
+	    .points = &point,
+	    .n_points = 1};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -235,7 +253,8 @@ static void refuses_line(const char *line)
 	struct error e;
 	char text[512];
 
-	snprintf(text, sizeof(text), "startup\ttime=1\n%s\nthroughput-point\tname=p\tdelta=7\nruntime\ttime=5\n", line);
+	snprintf(text, sizeof(text),
+	    "startup\ttime=1\n%s\nthroughput-point\tname=p\tdelta=7\nruntime\ttime=5\n", line);
 	CHECK_EQ(read_text(&p, text, &e), 0);
 	if (p.n_skipped != 2 || p.n_experiments || p.n_samples || p.n_runs != 1)
 		fprintf(stderr, "line: %s\n", line);
@@ -250,7 +269,8 @@ static void refuses_line(const char *line)
 TEST(damaged_lines)
 {
 	static const char *const bad[] = {
-	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=18446744073697732656\tselected-samples=0", /* below zero: Coz does this */
+	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=18446744073697732656\tselected-"
+	    "samples=0", /* below zero: Coz does this */
 	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=-5",
 	    "experiment\tselected=a.c:1\tspeedup=0.35\tduration=99999999999999999999999999",
 	    "experiment\tselected=a.c:1\tspeedup=0.35",
@@ -270,13 +290,18 @@ TEST(damaged_lines)
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:1,",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:1:1",
-	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:0:1", /* not sampled */
-	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=0:1:1", /* no id */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:0:1", /* not
+											     sampled
+											   */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=0:1:1", /* no id
+											   */
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=2:1:1,2:1:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=4294967296:1:1",
-	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:18446744073709551616:1",
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:"
+	    "18446744073709551616:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:-1:1",
-	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":0,\"duration\":1,\"observed\":1,\"lines\":5}",
+	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":0,\"duration\":1,\"observed\":"
+	    "1,\"lines\":5}",
 	    "samples\tlocation=a\tcount=1\tid=x",
 	    "throughput-point\tname=x\tdelta=1", /* belongs to no experiment */
 	    "{\"type\":\"experiment\",\"selected\":\"a\",\"speedup\":1e999,\"duration\":5}",
@@ -304,15 +329,17 @@ TEST(damaged_lines)
 
 TEST(damaged_points)
 {
-	static const char *const bad[] = {"delta=18446744073709551615", "delta=-1", "delta=5\tbursts=6",
-	    "delta=5\tbursts=2\tspan-delta=6\tspan=1", "delta=5\tbursts=2\tspan-delta=4\tspan=18446744073709551615", "delta=", ""};
+	static const char *const bad[] = {"delta=18446744073709551615", "delta=-1",
+	    "delta=5\tbursts=6", "delta=5\tbursts=2\tspan-delta=6\tspan=1",
+	    "delta=5\tbursts=2\tspan-delta=4\tspan=18446744073709551615", "delta=", ""};
 	struct profile p;
 	struct error e;
 	char text[512];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(text, sizeof(text),
-		    "experiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\t%s\nthroughput-point\tname=y\tdelta=1\n",
+		    "experiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\t%"
+		    "s\nthroughput-point\tname=y\tdelta=1\n",
 		    bad[i]);
 		CHECK_EQ(read_text(&p, text, &e), 0);
 		CHECK_EQ(p.n_skipped, 1);
@@ -323,7 +350,8 @@ TEST(damaged_points)
 	}
 }
 
-/* A cut at any byte reads, and counts what it cut; a number that lost its last digits is not taken for a number. */
+/* A cut at any byte reads, and counts what it cut; a number that lost its last digits is not taken
+ * for a number. */
 TEST(cut_off_anywhere)
 {
 	for (size_t n = 1; n < sizeof(all_keys) - 1; n++) {
@@ -346,7 +374,8 @@ TEST(startup_after_a_cut_line)
 	struct error e;
 
 	CHECK_EQ(read_text(&p,
-		     "startup\ttime=1\nexperiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\tdelta=1startup\ttime=2\n"
+		     "startup\ttime=1\nexperiment\tselected=a\tspeedup=0\tduration=5\nthroughput-"
+		     "point\tname=x\tdelta=1startup\ttime=2\n"
 		     "experiment\tselected=a\tspeedup=0\tduration=6\n",
 		     &e),
 	    0);
@@ -359,7 +388,8 @@ TEST(startup_after_a_cut_line)
 
 TEST(nul_bytes_and_long_lines)
 {
-	static const char nul[] = "experiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\0\tdelta=1\n";
+	static const char nul[] =
+	    "experiment\tselected=a\tspeedup=0\tduration=5\nthroughput-point\tname=x\0\tdelta=1\n";
 	const size_t size = 3 << 20;
 	char *long_line = malloc(size);
 	struct profile p;
@@ -411,7 +441,8 @@ TEST(not_a_profile)
 	profile_deinit(&p);
 	CHECK_EQ(read_text(&p, "#!/bin/sh\necho hello\n", &e), -1);
 	CHECK_EQ(e.status, EXIT_OTHER);
-	CHECK_STR(e.cause, "'test.coz' is not a profile: it holds no record that Coz or cozbpf writes");
+	CHECK_STR(
+	    e.cause, "'test.coz' is not a profile: it holds no record that Coz or cozbpf writes");
 	profile_deinit(&p);
 }
 
@@ -423,7 +454,10 @@ TEST(files_add_up)
 
 	profile_init(&p);
 	for (int i = 0; i < 2; i++)
-		CHECK_EQ(read_bytes(&p, "experiment\tselected=a\tspeedup=0\tduration=5\nruntime\ttime=3\n", 59, &e), 0);
+		CHECK_EQ(
+		    read_bytes(&p,
+			"experiment\tselected=a\tspeedup=0\tduration=5\nruntime\ttime=3\n", 59, &e),
+		    0);
 	CHECK_EQ(p.n_runs, 2);
 	CHECK_EQ(p.n_experiments, 2);
 	CHECK_EQ(p.experiments[1].run, 1);

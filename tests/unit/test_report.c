@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Reports of an estimate made by hand, held against the files in golden/. COZBPF_REGENERATE=1 writes them anew (look at the difference!).
- * The text is for people and may change; the JSON is a contract.
+ * Reports of an estimate made by hand, held against the files in golden/. COZBPF_REGENERATE=1
+ * writes them anew (look at the difference!). The text is for people and may change; the JSON is a
+ * contract.
  */
 #include "check.h"
 #include "curves.h"
@@ -15,8 +16,9 @@
 #include "report/report.h"
 #include "report/words.h"
 
-static struct estimate_point straight[] = {{0.25, 0.0575, 0.0575, 0.0467, 0.0671, 6, 60}, {0.5, 0.12, 0.12, 0.1, 0.14, 6, 60},
-    {0.75, 0.18, 0.18, 0.16, 0.2, 6, 60}, {1, 0.24, 0.24, 0.22, 0.26, 6, 60}};
+static struct estimate_point straight[] = {{0.25, 0.0575, 0.0575, 0.0467, 0.0671, 6, 60},
+    {0.5, 0.12, 0.12, 0.1, 0.14, 6, 60}, {0.75, 0.18, 0.18, 0.16, 0.2, 6, 60},
+    {1, 0.24, 0.24, 0.22, 0.26, 6, 60}};
 static struct estimate_point lone[] = {{0.5, 0.123456789, 0.123456789, NAN, NAN, 1, 100}};
 
 static struct estimate_line lines[] = {
@@ -149,7 +151,8 @@ static const struct estimate sample = {.lines = lines,
     .runtime_s = 61.25};
 static const struct estimate nothing = {.need_speedups = 5};
 
-/* Latencies: the same pair's throughput beside, a line that gains, one that loses, one without quantiles. */
+/* Latencies: the same pair's throughput beside, a line that gains, one that loses, one without
+ * quantiles. */
 static struct latency_figures counted_only[] = {
     {{2e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
     {{2.1e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
@@ -157,8 +160,9 @@ static struct latency_figures counted_only[] = {
     {{2.4e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
     {{2.62e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
 };
-static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600},
-    {0.75, 0.39, 0.39, 0.35, 0.43, 6, 600}, {1, 0.51, 0.51, 0.46, 0.56, 6, 600}};
+static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600},
+    {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600}, {0.75, 0.39, 0.39, 0.35, 0.43, 6, 600},
+    {1, 0.51, 0.51, 0.46, 0.56, 6, 600}};
 static struct estimate_line latency_lines[] = {
     {.line = "/home/user/src/work.c:217",
 	.progress = "request",
@@ -196,8 +200,13 @@ static struct estimate_line latency_lines[] = {
 	.n_points = 4,
 	.experiments = 30},
 };
-static struct estimate_latency request = {
-    .name = "request", .experiments = 60, .arrivals = 30000, .departures = 29990, .pairs = 29900, .unmatched = 90, .in_flight = 2.46};
+static struct estimate_latency request = {.name = "request",
+    .experiments = 60,
+    .arrivals = 30000,
+    .departures = 29990,
+    .pairs = 29900,
+    .unmatched = 90,
+    .in_flight = 2.46};
 static struct estimate latency_sample = {.lines = latency_lines,
     .n_lines = sizeof(latency_lines) / sizeof(latency_lines[0]),
     .latencies = &request,
@@ -234,7 +243,8 @@ TEST(text_golden)
 	static const struct {
 		struct text_options o;
 		const char *name;
-	} cases[] = {{{0, true, 0}, "report.txt"}, {{80, false, 0}, "report-80.txt"}, {{120, true, 2}, "report-120-2.txt"}};
+	} cases[] = {{{0, true, 0}, "report.txt"}, {{80, false, 0}, "report-80.txt"},
+	    {{120, true, 2}, "report-120-2.txt"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = print_text(&sample, cases[i].o);
@@ -292,7 +302,8 @@ TEST(latency_golden)
 TEST(latency_warnings)
 {
 	static const char *const words[] = {"arrivals outrun departures by 4.0 %",
-	    "20000 ends had no begin, 5 begins no end: p50, p90 and p99", "7 begins could not be kept", "at least 3 were in flight before",
+	    "20000 ends had no begin, 5 begins no end: p50, p90 and p99",
+	    "7 begins could not be kept", "at least 3 were in flight before",
 	    "the mean of the requests matched is 19 % lower"};
 	struct estimate_latency l = request;
 	char text[512];
@@ -324,8 +335,9 @@ TEST(times)
 	static const struct {
 		double ns;
 		const char *words;
-	} cases[] = {{NAN, "unknown"}, {0, "0.00 ns"}, {7, "7.00 ns"}, {999.4, "999 ns"}, {999.6, "1.00 us"}, {1234, "1.23 us"},
-	    {45678, "45.7 us"}, {999999, "1.00 ms"}, {99960000, "100 ms"}, {1.5e9, "1.50 s"}, {3.6e12, "3600 s"}};
+	} cases[] = {{NAN, "unknown"}, {0, "0.00 ns"}, {7, "7.00 ns"}, {999.4, "999 ns"},
+	    {999.6, "1.00 us"}, {1234, "1.23 us"}, {45678, "45.7 us"}, {999999, "1.00 ms"},
+	    {99960000, "100 ms"}, {1.5e9, "1.50 s"}, {3.6e12, "3600 s"}};
 	char text[32];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -337,13 +349,17 @@ TEST(times)
 /* Exactly the keys of the contract, in values that can be read back. */
 TEST(json_contract)
 {
-	static const char *const line_keys[] = {"line", "progress", "kind", "slope", "slope_ci", "max_speedup", "verdict", "points"};
-	static const char *const point_keys[] = {"line_speedup", "program_speedup", "raw_program_speedup", "ci", "experiments", "visits"};
-	static const char *const summary_keys[] = {
-	    "experiments", "samples", "lost", "runtime_s", "lines_dropped", "outsiders", "runs", "builds"};
+	static const char *const line_keys[] = {
+	    "line", "progress", "kind", "slope", "slope_ci", "max_speedup", "verdict", "points"};
+	static const char *const point_keys[] = {"line_speedup", "program_speedup",
+	    "raw_program_speedup", "ci", "experiments", "visits"};
+	static const char *const summary_keys[] = {"experiments", "samples", "lost", "runtime_s",
+	    "lines_dropped", "outsiders", "runs", "builds"};
 	char *text = print_json(&sample);
-	cJSON *root = cJSON_Parse(text), *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
-	cJSON *all = cJSON_GetObjectItemCaseSensitive(root, "lines"), *line = cJSON_GetArrayItem(all, 0), *point;
+	cJSON *root = cJSON_Parse(text),
+	      *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
+	cJSON *all = cJSON_GetObjectItemCaseSensitive(root, "lines"),
+	      *line = cJSON_GetArrayItem(all, 0), *point;
 
 	CHECK(root && summary && line);
 	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
@@ -361,7 +377,8 @@ TEST(json_contract)
 		CHECK(cJSON_GetObjectItemCaseSensitive(point, point_keys[i]));
 	CHECK_NEAR(cJSON_GetObjectItem(point, "program_speedup")->valuedouble, 0.2, 0);
 	CHECK_NEAR(cJSON_GetObjectItem(point, "raw_program_speedup")->valuedouble, 0.25, 0);
-	CHECK_NEAR(cJSON_GetArrayItem(cJSON_GetObjectItem(line, "slope_ci"), 1)->valuedouble, 0.391, 0);
+	CHECK_NEAR(
+	    cJSON_GetArrayItem(cJSON_GetObjectItem(line, "slope_ci"), 1)->valuedouble, 0.391, 0);
 	/* What was not estimated. */
 	line = cJSON_GetArrayItem(all, 6);
 	CHECK(cJSON_IsNull(cJSON_GetObjectItem(line, "slope")));
@@ -371,29 +388,34 @@ TEST(json_contract)
 	free(text);
 }
 
-/* A program speedup x is a period shorter by x: throughput rises by 1 / (1 - x) - 1. A whole run is shorter by x. */
+/* A program speedup x is a period shorter by x: throughput rises by 1 / (1 - x) - 1. A whole run is
+ * shorter by x. */
 TEST(sentences)
 {
 	char words[512];
 	struct estimate_line l = lines[0];
 
 	effect_words(&l, "work.c:217", words, sizeof(words));
-	CHECK_STR(words, "making work.c:217 25 % faster would raise throughput by 25.0 % (22.0 to 28.2)");
+	CHECK_STR(
+	    words, "making work.c:217 25 % faster would raise throughput by 25.0 % (22.0 to 28.2)");
 	l = lines[1];
 	effect_words(&l, "work.c:217", words, sizeof(words));
-	CHECK_STR(words, "making work.c:217 25 % faster would shorten the run by 5.8 % (4.7 to 6.7)");
+	CHECK_STR(
+	    words, "making work.c:217 25 % faster would shorten the run by 5.8 % (4.7 to 6.7)");
 	l.progress = "done";
 	effect_words(&l, "work.c:217", words, sizeof(words));
-	CHECK_STR(words, "making work.c:217 25 % faster would raise throughput by 6.1 % (4.9 to 7.2)");
+	CHECK_STR(
+	    words, "making work.c:217 25 % faster would raise throughput by 6.1 % (4.9 to 7.2)");
 	/* The point at 25 % tells nothing: the regression, 0.371 / 4 with its interval, has to. */
 	saturating[0].ci_lo = -0.1;
 	effect_words(&lines[0], "work.c:217", words, sizeof(words));
-	CHECK_STR(words, "making work.c:217 25 % faster would raise throughput by 10.2 % (9.6 to 10.8)");
+	CHECK_STR(
+	    words, "making work.c:217 25 % faster would raise throughput by 10.2 % (9.6 to 10.8)");
 	saturating[0].ci_lo = 0.18;
 	l = lines[3];
 	effect_words(&l, "lock.c:33", words, sizeof(words));
-	CHECK_STR(words,
-	    "speeding lock.c:33 up would slow the program down, contention: 25 % faster would lower throughput by 4.8 % (1.0 to 8.3)");
+	CHECK_STR(words, "speeding lock.c:33 up would slow the program down, contention: 25 % "
+			 "faster would lower throughput by 4.8 % (1.0 to 8.3)");
 	effect_words(&lines[2], "queue.c:9", words, sizeof(words));
 	CHECK_STR(words, "");
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The runs of profiles that are put together: builds, runs that are there twice, sources that lie elsewhere; and interned names. */
+/* The runs of profiles that are put together: builds, runs that are there twice, sources that lie
+ * elsewhere; and interned names. */
 #include "check.h"
 
-#include "core/line_counts.h"
-#include "core/runs.h"
+#include "core/profile/line_counts.h"
+#include "core/profile/runs.h"
 
 #define RUN(time, build) "startup\ttime=" #time "\tbuild-id=" build "\n"
-#define EXPERIMENT(line, ns) \
-	"experiment\tselected=" line "\tspeedup=0.25\tduration=" #ns "\tselected-samples=1\nthroughput-point\tname=p\tdelta=9\n"
+#define EXPERIMENT(line, ns)                                         \
+	"experiment\tselected=" line "\tspeedup=0.25\tduration=" #ns \
+	"\tselected-samples=1\nthroughput-point\tname=p\tdelta=9\n"
 #define SAMPLES(line, n) "samples\tlocation=" line "\tcount=" #n "\n"
 
 static void add(struct profile *p, const char *text)
@@ -51,9 +53,10 @@ TEST(twins_are_found)
 	profile_init(&p);
 	CHECK_EQ(runs_find_twins(&p, twins), 0);
 	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 20));
-	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10));                         /* a copy of the file made earlier */
-	add(&p, RUN(1, "bb") EXPERIMENT("a.c:1", 10));                         /* the same moment on another machine */
-	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 21)); /* likewise, of the same build */
+	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10)); /* a copy of the file made earlier */
+	add(&p, RUN(1, "bb") EXPERIMENT("a.c:1", 10)); /* the same moment on another machine */
+	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10)
+		    EXPERIMENT("a.c:2", 21)); /* likewise, of the same build */
 	add(&p, RUN(2, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 20));
 	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 20) "runtime\ttime=50\n");
 	CHECK_EQ(runs_find_twins(&p, twins), 0);
@@ -134,7 +137,8 @@ TEST(line_counts_add_up)
 	CHECK_EQ(line_counts_init(&c, &p), 0);
 	CHECK_EQ(c.n, 0);
 	line_counts_deinit(&c);
-	add(&p, RUN(1, "aa") SAMPLES("b.c:1", 5) SAMPLES("a.c:1", 7) SAMPLES("b.c:1", 8) "runtime\ttime=9\tsamples=20\tin-scope=15\n");
+	add(&p, RUN(1, "aa") SAMPLES("b.c:1", 5) SAMPLES("a.c:1", 7)
+		    SAMPLES("b.c:1", 8) "runtime\ttime=9\tsamples=20\tin-scope=15\n");
 	CHECK_EQ(p.n_samples, 2); /* what a later record says better is not kept */
 	add(&p, RUN(2, "aa") SAMPLES("b.c:1", 2) SAMPLES("c.c:1", 0));
 	CHECK_EQ(p.n_samples, 4);
@@ -155,7 +159,8 @@ TEST(line_counts_add_up)
 	CHECK_EQ(line_counts_find(&c, "/x/d.c:1"), 7);
 	line_counts_deinit(&c);
 	/* The same, written and read again: the baselines' ids tell them apart. */
-	add(&p, RUN(4, "aa") "samples\tlocation=/x/e.c:1\tcount=3\tid=1\nsamples\tlocation=/x/e.c:1\tcount=4\tid=2\n");
+	add(&p, RUN(4, "aa") "samples\tlocation=/x/e.c:1\tcount=3\tid=1\nsamples\tlocation=/x/"
+			     "e.c:1\tcount=4\tid=2\n");
 	CHECK_EQ(line_counts_init(&c, &p), 0);
 	CHECK_EQ(line_counts_find(&c, "/x/e.c:1"), 7);
 	line_counts_deinit(&c);

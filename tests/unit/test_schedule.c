@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decks of speedups: halves, passes, pairs, determinism per seed and line, users' lists. Exact: nothing here is left to chance. */
+/* The decks of speedups: halves, passes, pairs, determinism per seed and line, users' lists. Exact:
+ * nothing here is left to chance. */
 #include <errno.h>
 
 #include "check.h"
-#include "core/schedule.h"
+#include "core/experiment/schedule.h"
 
 TEST(pairs_and_passes)
 {
@@ -31,7 +32,8 @@ TEST(pairs_and_passes)
 	schedule_deinit(&s);
 }
 
-/* The first pass is shuffled like the others: of 2000 lines a twentieth begins with 5 %, +- 5 standard deviations of 9.7. */
+/* The first pass is shuffled like the others: of 2000 lines a twentieth begins with 5 %, +- 5
+ * standard deviations of 9.7. */
 TEST(first_pass_is_shuffled)
 {
 	struct schedule s;
@@ -45,7 +47,8 @@ TEST(first_pass_is_shuffled)
 	schedule_deinit(&s);
 }
 
-/* Every speedup comes at every place of a pass: 2000 passes, 100 each +- 5 standard deviations of 9.7. */
+/* Every speedup comes at every place of a pass: 2000 passes, 100 each +- 5 standard deviations
+ * of 9.7. */
 TEST(passes_are_shuffled)
 {
 	struct schedule s;
@@ -63,7 +66,8 @@ TEST(passes_are_shuffled)
 	schedule_deinit(&s);
 }
 
-/* A line's sequence depends on the seed and not on what other lines were asked for; lines and seeds differ. */
+/* A line's sequence depends on the seed and not on what other lines were asked for; lines and seeds
+ * differ. */
 TEST(deterministic_per_seed_and_line)
 {
 	struct schedule s;
@@ -102,7 +106,8 @@ TEST(many_lines)
 		first[i] = schedule_next(&s, i * 858993u);
 	CHECK_EQ(s.n_lines, 5000);
 	for (uint32_t i = 0; i < 5000; i++)
-		CHECK((schedule_next(&s, i * 858993u) == 0) != (first[i] == 0)); /* the other half of the pair */
+		CHECK((schedule_next(&s, i * 858993u) == 0) !=
+		      (first[i] == 0)); /* the other half of the pair */
 	CHECK_EQ(s.n_lines, 5000);
 	schedule_next(&s, UINT32_MAX);
 	CHECK_EQ(s.n_lines, 5001);
@@ -113,7 +118,8 @@ TEST(lists_of_the_user)
 {
 	struct schedule s;
 	struct rng seed = {3};
-	const unsigned four[] = {0, 25, 50, 100}, repeated[] = {40, 40, 0, 40}, zero[] = {0, 0}, wrong[] = {5, 101};
+	const unsigned four[] = {0, 25, 50, 100}, repeated[] = {40, 40, 0, 40}, zero[] = {0, 0},
+		       wrong[] = {5, 101};
 	unsigned count[101] = {0};
 
 	CHECK_EQ(schedule_init(&s, &seed, four, 4), 0);

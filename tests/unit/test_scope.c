@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "core/paths.h"
-#include "core/scope.h"
+#include "core/text/paths.h"
+#include "core/places/scope.h"
 
 TEST(match_whole_path)
 {
@@ -50,15 +50,18 @@ TEST(match_is_not_exponential)
 
 TEST(default_sources)
 {
-	static const char *const in[] = {
-	    "/home/u/src/a.c", "/src/main.cc", "/work/include/mine.h", "a.c", "/usr/src/app/a.c", "/build/app/a.c", "/opt/my/lib/x.hpp"};
-	static const char *const out[] = {"", "/usr/include/stdio.h", "/usr/include/c++/12/bits/stl_vector.h",
-	    "/usr/local/include/boost/x.hpp", "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h",
-	    "/usr/lib/llvm-14/lib/clang/14.0.6/include/xmmintrin.h", "/opt/gcc-13/include/c++/13.2.0/vector",
-	    "/opt/llvm/lib/clang/17/include/stddef.h", "/rustc/90b35a623/library/core/src/slice/mod.rs",
-	    "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs", "/usr/lib/go-1.19/src/runtime/proc.go",
-	    "/build/glibc-6iIyft/glibc-2.28/malloc/malloc.c", "sysdeps/x86_64/start.S", "csu/libc-start.c", "../sysdeps/x86_64/start.S",
-	    "<built-in>"};
+	static const char *const in[] = {"/home/u/src/a.c", "/src/main.cc", "/work/include/mine.h",
+	    "a.c", "/usr/src/app/a.c", "/build/app/a.c", "/opt/my/lib/x.hpp"};
+	static const char *const out[] = {"", "/usr/include/stdio.h",
+	    "/usr/include/c++/12/bits/stl_vector.h", "/usr/local/include/boost/x.hpp",
+	    "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h",
+	    "/usr/lib/llvm-14/lib/clang/14.0.6/include/xmmintrin.h",
+	    "/opt/gcc-13/include/c++/13.2.0/vector", "/opt/llvm/lib/clang/17/include/stddef.h",
+	    "/rustc/90b35a623/library/core/src/slice/mod.rs",
+	    "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs",
+	    "/usr/lib/go-1.19/src/runtime/proc.go",
+	    "/build/glibc-6iIyft/glibc-2.28/malloc/malloc.c", "sysdeps/x86_64/start.S",
+	    "csu/libc-start.c", "../sysdeps/x86_64/start.S", "<built-in>"};
 	struct scope s = {0};
 
 	for (size_t i = 0; i < sizeof(in) / sizeof(*in); i++) {
@@ -86,7 +89,8 @@ TEST(given_sources)
 TEST(binaries)
 {
 	const char *patterns[] = {"MAIN", "%/libx.so%"}, *lib[] = {"%/libx.so"};
-	struct scope none = {0}, both = {.binaries = patterns, .n_binaries = 2}, only_lib = {.binaries = lib, .n_binaries = 1};
+	struct scope none = {0}, both = {.binaries = patterns, .n_binaries = 2},
+		     only_lib = {.binaries = lib, .n_binaries = 1};
 
 	CHECK(scope_has_binary(&none, "/bin/x", true));
 	CHECK(!scope_has_binary(&none, "/lib/libx.so", false));

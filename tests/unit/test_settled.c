@@ -5,7 +5,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 
 static double wanted(const struct estimate *e, size_t line)
 {
@@ -15,14 +15,35 @@ static double wanted(const struct estimate *e, size_t line)
 	return ret[line];
 }
 
-/* Experiments go where data lacks, then where intervals are wide among those that could lead, least to what cannot. */
+/* Experiments go where data lacks, then where intervals are wide among those that could lead, least
+ * to what cannot. */
 TEST(wanted_by_line)
 {
 	struct estimate_line lines[] = {
-	    {.line = "a.c:1", .progress = "work", .slope_lo = 0.40, .slope_hi = 0.44, .verdict = VERDICT_OPTIMIZE, .samples = 500},
-	    {.line = "a.c:2", .progress = "work", .slope_lo = 0.34, .slope_hi = 0.42, .verdict = VERDICT_OPTIMIZE, .samples = 300},
-	    {.line = "a.c:3", .progress = "work", .slope_lo = 0.10, .slope_hi = 0.39, .verdict = VERDICT_OPTIMIZE, .samples = 100},
-	    {.line = "a.c:4", .progress = "work", .slope_lo = NAN, .slope_hi = NAN, .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 49},
+	    {.line = "a.c:1",
+		.progress = "work",
+		.slope_lo = 0.40,
+		.slope_hi = 0.44,
+		.verdict = VERDICT_OPTIMIZE,
+		.samples = 500},
+	    {.line = "a.c:2",
+		.progress = "work",
+		.slope_lo = 0.34,
+		.slope_hi = 0.42,
+		.verdict = VERDICT_OPTIMIZE,
+		.samples = 300},
+	    {.line = "a.c:3",
+		.progress = "work",
+		.slope_lo = 0.10,
+		.slope_hi = 0.39,
+		.verdict = VERDICT_OPTIMIZE,
+		.samples = 100},
+	    {.line = "a.c:4",
+		.progress = "work",
+		.slope_lo = NAN,
+		.slope_hi = NAN,
+		.verdict = VERDICT_NOT_ENOUGH_DATA,
+		.samples = 49},
 	};
 	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
 
@@ -34,26 +55,50 @@ TEST(wanted_by_line)
 	CHECK_NEAR(wanted(&e, 0), WANTED_MIN, 1e-9);
 	CHECK_NEAR(wanted(&e, 1), 0.25, 1e-9);
 	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
-	e.lines[2] = (struct estimate_line){.line = "a.c:5", .progress = "work", .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 10};
-	CHECK_NEAR(wanted(&e, 2), 0.25, 1e-9); /* a small one that lacks data waits for the large one */
+	e.lines[2] = (struct estimate_line){
+	    .line = "a.c:5", .progress = "work", .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 10};
+	CHECK_NEAR(
+	    wanted(&e, 2), 0.25, 1e-9); /* a small one that lacks data waits for the large one */
 	lines[3].samples = 49;
 	lines[0].slope_lo = lines[0].slope_hi = 0.4;
 	lines[1].slope_lo = lines[1].slope_hi = 0.4;
 	CHECK_NEAR(wanted(&e, 0), 1, 1e-9); /* no width to go by */
 }
 
-/* --until: a leader known well enough, rivals that could overtake it, lines without data, by progress point. */
+/* --until: a leader known well enough, rivals that could overtake it, lines without data, by
+ * progress point. */
 TEST(settled)
 {
 	struct estimate_line lines[] = {
-	    {.line = "a.c:1", .progress = "work", .slope_lo = 0.40, .slope_hi = 0.44, .verdict = VERDICT_OPTIMIZE, .samples = 500},
-	    {.line = "a.c:2", .progress = "work", .slope_lo = 0.10, .slope_hi = 0.39, .verdict = VERDICT_OPTIMIZE, .samples = 400},
-	    {.line = "a.c:3", .progress = "work", .slope_lo = NAN, .slope_hi = NAN, .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 49},
-	    {.line = "a.c:1", .progress = "rare", .slope_lo = -0.01, .slope_hi = 0.01, .verdict = VERDICT_NO_EFFECT, .samples = 500},
+	    {.line = "a.c:1",
+		.progress = "work",
+		.slope_lo = 0.40,
+		.slope_hi = 0.44,
+		.verdict = VERDICT_OPTIMIZE,
+		.samples = 500},
+	    {.line = "a.c:2",
+		.progress = "work",
+		.slope_lo = 0.10,
+		.slope_hi = 0.39,
+		.verdict = VERDICT_OPTIMIZE,
+		.samples = 400},
+	    {.line = "a.c:3",
+		.progress = "work",
+		.slope_lo = NAN,
+		.slope_hi = NAN,
+		.verdict = VERDICT_NOT_ENOUGH_DATA,
+		.samples = 49},
+	    {.line = "a.c:1",
+		.progress = "rare",
+		.slope_lo = -0.01,
+		.slope_hi = 0.01,
+		.verdict = VERDICT_NO_EFFECT,
+		.samples = 500},
 	};
 	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
 
-	CHECK(estimate_settled(&e, 0.03)); /* the second is wide but cannot lead, the third hardly runs */
+	CHECK(estimate_settled(
+	    &e, 0.03)); /* the second is wide but cannot lead, the third hardly runs */
 	CHECK(!estimate_settled(&e, 0.015));
 	lines[1].slope_hi = 0.41;
 	CHECK(!estimate_settled(&e, 0.03));
@@ -78,7 +123,8 @@ TEST(settled)
 	CHECK(!estimate_settled(&e, 0.03));
 }
 
-/* Lines times progress points make many: what is wanted of them is known at once. By a look at all lines for each it took a second for 1000 of them. */
+/* Lines times progress points make many: what is wanted of them is known at once. By a look at all
+ * lines for each it took a second for 1000 of them. */
 TEST(many_lines)
 {
 	enum { N = 100000 };
@@ -90,8 +136,11 @@ TEST(many_lines)
 
 	for (size_t i = 0; i < N; i++) {
 		snprintf(names[i], sizeof(names[i]), "p%zu", i);
-		lines[i] = (struct estimate_line){
-		    .line = "a.c:1", .progress = names[i / 2], .slope_lo = 0.1, .slope_hi = 0.2, .verdict = VERDICT_OPTIMIZE};
+		lines[i] = (struct estimate_line){.line = "a.c:1",
+		    .progress = names[i / 2],
+		    .slope_lo = 0.1,
+		    .slope_hi = 0.2,
+		    .verdict = VERDICT_OPTIMIZE};
 	}
 	lines[0].slope_lo = 0.15;
 	lines[1].slope_hi = 0.14;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/spec.h"
+#include "core/places/spec.h"
 
 static void check_line(const char *text, const char *name, const char *file, uint32_t line)
 {
@@ -24,7 +24,8 @@ static void check_line(const char *text, const char *name, const char *file, uin
 	spec_deinit(&s);
 }
 
-static void check_symbol(const char *text, const char *name, const char *path, const char *symbol, uint64_t offset)
+static void check_symbol(
+    const char *text, const char *name, const char *path, const char *symbol, uint64_t offset)
 {
 	struct error e = {0};
 	struct spec s;
@@ -73,7 +74,8 @@ TEST(symbols)
 	check_symbol("main", "main", NULL, "main", 0);
 	check_symbol("done=main+16", "done", NULL, "main", 16);
 	check_symbol("main+0x1f", "main+0x1f", NULL, "main", 31);
-	check_symbol("/usr/lib/libc.so.6:malloc", "/usr/lib/libc.so.6:malloc", "/usr/lib/libc.so.6", "malloc", 0);
+	check_symbol("/usr/lib/libc.so.6:malloc", "/usr/lib/libc.so.6:malloc", "/usr/lib/libc.so.6",
+	    "malloc", 0);
 	check_symbol("m=./prog:f+4", "m", "./prog", "f", 4);
 	check_symbol("uprobe:/bin/x:f", "uprobe:/bin/x:f", "/bin/x", "f", 0);
 	check_symbol("n=uprobe:/bin/x:f+0xff", "n", "/bin/x", "f", 255);
@@ -84,10 +86,12 @@ TEST(cxx_symbols)
 {
 	check_symbol("ns::f", "ns::f", NULL, "ns::f", 0);
 	check_symbol("ns::f(int, char)", "ns::f(int, char)", NULL, "ns::f(int, char)", 0);
-	check_symbol("/bin/x:ns::f<a::b>(int)+8", "/bin/x:ns::f<a::b>(int)+8", "/bin/x", "ns::f<a::b>(int)", 8);
+	check_symbol("/bin/x:ns::f<a::b>(int)+8", "/bin/x:ns::f<a::b>(int)+8", "/bin/x",
+	    "ns::f<a::b>(int)", 8);
 	check_symbol("point=ns::f", "point", NULL, "ns::f", 0);
 	check_symbol("operator==(a, b)", "operator==(a, b)", NULL, "operator==(a, b)", 0);
-	check_symbol("a::operator=(a const&)", "a::operator=(a const&)", NULL, "a::operator=(a const&)", 0);
+	check_symbol(
+	    "a::operator=(a const&)", "a::operator=(a const&)", NULL, "a::operator=(a const&)", 0);
 	check_symbol("n=operator<=", "n", NULL, "operator<=", 0);
 	check_symbol("operator+", "operator+", NULL, "operator+", 0);
 	check_symbol("operator++(a&)", "operator++(a&)", NULL, "operator++(a&)", 0);
@@ -116,7 +120,8 @@ TEST(refused)
 }
 
 /* @a and @b: path and symbol, group and event, or file and nothing. */
-static void check_kind(const char *text, enum spec_kind kind, const char *a, const char *b, const char *c)
+static void check_kind(
+    const char *text, enum spec_kind kind, const char *a, const char *b, const char *c)
 {
 	struct error e = {0};
 	struct spec s = {0};
@@ -144,9 +149,11 @@ TEST(kinds)
 	check_kind("uretprobe:/bin/x:f", SPEC_RETURN, "/bin/x", "f", NULL);
 	check_kind("done=uretprobe:x:ns::f(int)", SPEC_RETURN, "x", "ns::f(int)", NULL);
 	check_kind("usdt:/bin/x:prov:name", SPEC_USDT, "/bin/x", "prov", "name");
-	check_kind("q=usdt:libc.so.6:libc:memory_heap_new", SPEC_USDT, "libc.so.6", "libc", "memory_heap_new");
+	check_kind("q=usdt:libc.so.6:libc:memory_heap_new", SPEC_USDT, "libc.so.6", "libc",
+	    "memory_heap_new");
 	check_kind("usdt:/odd:dir/x:p:n", SPEC_USDT, "/odd:dir/x", "p", "n");
-	check_kind("tracepoint:syscalls:sys_enter_sendmsg", SPEC_TRACEPOINT, NULL, "syscalls", "sys_enter_sendmsg");
+	check_kind("tracepoint:syscalls:sys_enter_sendmsg", SPEC_TRACEPOINT, NULL, "syscalls",
+	    "sys_enter_sendmsg");
 	CHECK_EQ(spec_parse("s=sampled:src/a.c:12", &s, NULL), 0);
 	CHECK_EQ(s.kind, SPEC_SAMPLED);
 	CHECK_STR(s.name, "s");

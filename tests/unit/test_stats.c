@@ -4,16 +4,18 @@
 
 #include <math.h>
 
-#include "core/rng.h"
-#include "core/stats.h"
+#include "core/experiment/rng.h"
+#include "core/estimate/stats.h"
 
-/* Tables of Student's distribution: the expansion is good to 0.1 % and whole numbers are not required. */
+/* Tables of Student's distribution: the expansion is good to 0.1 % and whole numbers are not
+ * required. */
 TEST(student)
 {
 	static const struct {
 		double df, t;
-	} table[] = {{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {5, 2.571}, {6, 2.447}, {8, 2.306}, {10, 2.228}, {20, 2.086},
-	    {40, 2.021}, {120, 1.980}, {1e6, 1.960}, {0, 12.706}};
+	} table[] = {{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {5, 2.571}, {6, 2.447},
+	    {8, 2.306}, {10, 2.228}, {20, 2.086}, {40, 2.021}, {120, 1.980}, {1e6, 1.960},
+	    {0, 12.706}};
 	double last = INFINITY;
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -31,13 +33,15 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Two-sided tails from tables: 5 % where the quantile says so, too high by a third of their logarithm at most far out. */
+/* Two-sided tails from tables: 5 % where the quantile says so, too high by a third of their
+ * logarithm at most far out. */
 TEST(student_tails)
 {
 	static const struct {
 		double df, t, chance;
-	} table[] = {{INFINITY, 3.2905, 0.001}, {INFINITY, 1.96, 0.05}, {3, 12.924, 0.001}, {5, 6.8688, 0.001}, {5, 9.6776, 0.0002},
-	    {10, 4.5869, 0.001}, {30, 3.6460, 0.001}, {10, 0, 1}};
+	} table[] = {{INFINITY, 3.2905, 0.001}, {INFINITY, 1.96, 0.05}, {3, 12.924, 0.001},
+	    {5, 6.8688, 0.001}, {5, 9.6776, 0.0002}, {10, 4.5869, 0.001}, {30, 3.6460, 0.001},
+	    {10, 0, 1}};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		double chance = student_chance(-table[i].t, table[i].df);

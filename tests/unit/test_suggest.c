@@ -2,7 +2,7 @@
 /* Edit distance and the choice of names to offer. */
 #include "check.h"
 
-#include "core/suggest.h"
+#include "core/text/suggest.h"
 
 TEST(distance)
 {
@@ -49,7 +49,8 @@ static const char *best(const char *word, const char *const *names, size_t n)
 
 TEST(nearest_first)
 {
-	static const char *const names[] = {"zzzzzz", "requests", "request_done", "reqeust", "request", "reqest", "other"};
+	static const char *const names[] = {
+	    "zzzzzz", "requests", "request_done", "reqeust", "request", "reqest", "other"};
 
 	CHECK_STR(best("request", names, 7), "'request', 'requests' or 'reqeust'");
 	CHECK_STR(best("requset", names, 4), "'requests' or 'reqeust'");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Lines from debug information: every DWARF version, separate files, inlined code. Probe sites are in test_find.c, damage in test_damaged.c. */
+/* Lines from debug information: every DWARF version, separate files, inlined code. Probe sites are
+ * in test_find.c, damage in test_damaged.c. */
 #include "debug_fixture.h"
 
 TEST(dwarf_versions)
@@ -14,8 +15,10 @@ TEST(dwarf_versions)
 			continue;
 		for (int version = 2; version <= 5; version++)
 			for (int level = 0; level < 2; level++) {
-				snprintf(flags, sizeof(flags), "%s -gdwarf-%d", levels[level], version);
-				snprintf(name, sizeof(name), "lines_%s_%d_%d", compilers[c], version, level);
+				snprintf(
+				    flags, sizeof(flags), "%s -gdwarf-%d", levels[level], version);
+				snprintf(name, sizeof(name), "lines_%s_%d_%d", compilers[c],
+				    version, level);
 				check_lines_c(build(compilers[c], flags, "lines.c", name), level);
 				built++;
 			}
@@ -25,9 +28,9 @@ TEST(dwarf_versions)
 
 TEST(ways_to_link)
 {
-	static const char *const flags[] = {"-g -O2 -no-pie", "-g -O2 -static", "-g -O2 -static-pie",
-	    "-g -O2 -ffunction-sections -Wl,--gc-sections", "-g1 -O2", "-g -O2 -gz", "-g -O2 -gdwarf64", "-g -O2 -flto",
-	    "-g -O2 -gsplit-dwarf"};
+	static const char *const flags[] = {"-g -O2 -no-pie", "-g -O2 -static",
+	    "-g -O2 -static-pie", "-g -O2 -ffunction-sections -Wl,--gc-sections", "-g1 -O2",
+	    "-g -O2 -gz", "-g -O2 -gdwarf64", "-g -O2 -flto", "-g -O2 -gsplit-dwarf"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		const char *path = build("gcc", flags[i], "lines.c", "lines_link");
@@ -42,10 +45,12 @@ TEST(ways_to_link)
 	}
 }
 
-/* Sites are file offsets, not addresses: as binutils tells them, wherever the linker put the code. */
+/* Sites are file offsets, not addresses: as binutils tells them, wherever the linker put the code.
+ */
 TEST(offsets_are_file_offsets)
 {
-	static const char *const flags[] = {"-g -O1 -no-pie", "-g -O1 -pie", "-g -O1 -static -Wl,-z,noseparate-code"};
+	static const char *const flags[] = {
+	    "-g -O1 -no-pie", "-g -O1 -pie", "-g -O1 -static -Wl,-z,noseparate-code"};
 	struct probe_site *sites = NULL;
 	struct object *o;
 	struct error e;
@@ -62,9 +67,11 @@ TEST(offsets_are_file_offsets)
 		}
 		CHECK_EQ(object_find_symbol(o, "work", 0, &sites, &n, &e), 0);
 		CHECK_EQ(n, 1);
-		CHECK(run("t=$(readelf -SW lines_offsets | sed -n 's/.* \\.text  *PROGBITS  *\\([0-9a-f]*\\) \\([0-9a-f]*\\) .*/0x\\1 "
+		CHECK(run("t=$(readelf -SW lines_offsets | sed -n 's/.* \\.text  *PROGBITS  "
+			  "*\\([0-9a-f]*\\) \\([0-9a-f]*\\) .*/0x\\1 "
 			  "0x\\2/p') && set -- $t && "
-			  "a=0x$(nm lines_offsets | sed -n 's/ T work$//p') && echo $((a - $1 + $2)) >want"));
+			  "a=0x$(nm lines_offsets | sed -n 's/ T work$//p') && echo $((a - $1 + "
+			  "$2)) >want"));
 		f = fopen(DIR "/want", "r");
 		CHECK(f && fgets(want, sizeof(want), f));
 		if (f)
@@ -83,13 +90,18 @@ TEST(build_id)
 	struct error e;
 	uint8_t id[20];
 
-	CHECK_EQ(object_open(build("gcc", "-g -Wl,--build-id=0x0102030405060708", "lines.c", "lines_id"), "", &o, &e), 0);
+	CHECK_EQ(
+	    object_open(build("gcc", "-g -Wl,--build-id=0x0102030405060708", "lines.c", "lines_id"),
+		"", &o, &e),
+	    0);
 	CHECK_EQ(object_build_id(o, id), 8);
 	CHECK_EQ(id[0], 1);
 	CHECK_EQ(id[7], 8);
 	CHECK_EQ(id[8], 0);
 	object_close(o);
-	CHECK_EQ(object_open(build("gcc", "-g -Wl,--build-id=none", "lines.c", "lines_id"), "", &o, &e), 0);
+	CHECK_EQ(
+	    object_open(build("gcc", "-g -Wl,--build-id=none", "lines.c", "lines_id"), "", &o, &e),
+	    0);
 	CHECK_EQ(object_build_id(o, id), 0);
 	object_close(o);
 }
@@ -107,7 +119,8 @@ static void check_inlined(const char *compiler, const char *flags)
 	CHECK(has_line(&l, "inlined.cc", 8));
 	CHECK(has_line(&l, "inlined.cc", 17));
 	CHECK(has_line(&l, "inlined.cc", 48));
-	/* With every file in scope, the same code belongs to the lines of <vector>, and little is left for the call. */
+	/* With every file in scope, the same code belongs to the lines of <vector>, and little is
+	 * left for the call. */
 	CHECK(given > 0);
 	CHECK(given > 2 * line_bytes(&own, "inlined.cc", 40));
 	CHECK(own.n_lines > l.n_lines);
@@ -118,7 +131,8 @@ static void check_inlined(const char *compiler, const char *flags)
 	run("rm -f inlined-inlined.dwo inlined.dwo");
 }
 
-/* All of fill() is inlined from <vector>, through several functions there, and all of it has to go to fill's own lines. */
+/* All of fill() is inlined from <vector>, through several functions there, and all of it has to go
+ * to fill's own lines. */
 static void check_covered(const char *compiler, const char *flags)
 {
 	struct loaded l = load(build(compiler, flags, "inlined.cc", "inlined_cover"));
@@ -127,7 +141,8 @@ static void check_covered(const char *compiler, const char *flags)
 	FILE *f;
 	size_t n;
 
-	CHECK(run("nm -CS inlined_cover | sed -n 's/^[0-9a-f]* \\([0-9a-f]*\\) [tT] fill(.*/\\1/p' | head -n 1 >size"));
+	CHECK(run("nm -CS inlined_cover | sed -n 's/^[0-9a-f]* \\([0-9a-f]*\\) [tT] fill(.*/\\1/p' "
+		  "| head -n 1 >size"));
 	f = fopen(DIR "/size", "r");
 	CHECK(f && fscanf(f, "%llx", &size) == 1 && size > 32);
 	if (f)
@@ -150,8 +165,9 @@ TEST(inlined_code_is_covered)
 
 TEST(inlined_system_code)
 {
-	static const char *const flags[] = {"-g -O2", "-gdwarf-3 -O2", "-gdwarf-4 -O2", "-g1 -O2", "-gdwarf-5 -O2 -gsplit-dwarf",
-	    "-gdwarf-4 -O2 -gsplit-dwarf", "-g -O2 -fdebug-types-section", "-g -O3 -ffunction-sections -Wl,--gc-sections"};
+	static const char *const flags[] = {"-g -O2", "-gdwarf-3 -O2", "-gdwarf-4 -O2", "-g1 -O2",
+	    "-gdwarf-5 -O2 -gsplit-dwarf", "-gdwarf-4 -O2 -gsplit-dwarf",
+	    "-g -O2 -fdebug-types-section", "-g -O3 -ffunction-sections -Wl,--gc-sections"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		check_inlined("g++", flags[i]);
@@ -176,10 +192,12 @@ TEST(split_file_is_gone)
 TEST(scope)
 {
 	const char *none[] = {"%/nothing.c"}, *one[] = {"%/inlined.cc"};
-	struct scope nothing = {.sources = none, .n_sources = 1}, ours = {.sources = one, .n_sources = 1};
+	struct scope nothing = {.sources = none, .n_sources = 1},
+		     ours = {.sources = one, .n_sources = 1};
 	struct source_file *files;
 	size_t n, in_scope = 0;
-	struct loaded l = load_scoped(build("g++", "-g -O2", "inlined.cc", "inlined_scope"), &nothing);
+	struct loaded l =
+	    load_scoped(build("g++", "-g -O2", "inlined.cc", "inlined_scope"), &nothing);
 
 	CHECK_EQ(l.err, 0);
 	CHECK_EQ(l.n_lines, 0);
@@ -212,7 +230,8 @@ TEST(no_debug_information)
 	CHECK(!object_has_debug_info(l.o));
 	CHECK_EQ(object_source_files(l.o, &all, &files, &n, &l.e), -1);
 	CHECK_EQ(object_find_line(l.o, "lines.c", 9, &sites, &n, &l.e), -1);
-	CHECK_EQ(object_find_symbol(l.o, "work", 0, &sites, &n, &l.e), 0); /* symbols are still there */
+	CHECK_EQ(
+	    object_find_symbol(l.o, "work", 0, &sites, &n, &l.e), 0); /* symbols are still there */
 	free(sites);
 	unload(&l);
 }
@@ -239,7 +258,8 @@ TEST(debug_link)
 	struct loaded l;
 
 	build("gcc", "-g -O2 -Wl,--build-id=none", "lines.c", "lines_link");
-	CHECK(run("rm -rf .debug; objcopy --only-keep-debug lines_link lines_link.debug && strip lines_link && "
+	CHECK(run("rm -rf .debug; objcopy --only-keep-debug lines_link lines_link.debug && strip "
+		  "lines_link && "
 		  "objcopy --add-gnu-debuglink=lines_link.debug lines_link"));
 	check_lines_c(DIR "/lines_link", true);
 	CHECK(run("mkdir -p .debug && mv lines_link.debug .debug/"));
@@ -264,7 +284,8 @@ TEST(debug_file_by_build_id)
 
 	build("gcc", "-g -O2 -Wl,--build-id=0xabcdef0123456789", "lines.c", "lines_by_id");
 	CHECK(run("rm -rf root && mkdir -p root/usr/lib/debug/.build-id/ab && "
-		  "objcopy --only-keep-debug lines_by_id root/usr/lib/debug/.build-id/ab/cdef0123456789.debug && strip lines_by_id"));
+		  "objcopy --only-keep-debug lines_by_id "
+		  "root/usr/lib/debug/.build-id/ab/cdef0123456789.debug && strip lines_by_id"));
 	CHECK_EQ(object_open(DIR "/lines_by_id", DIR "/root", &o, &e), 0);
 	CHECK(object_has_debug_info(o));
 	line_map_init(&map);
@@ -300,7 +321,8 @@ static void check_rows(const char *flags)
 	CHECK_EQ(count_sites(l.o, "rows.c", 6), 1);
 	CHECK_EQ(count_sites(l.o, "rows.c", 11), 1);
 	CHECK_EQ(count_sites(l.o, "rows.c", 50), 0);
-	/* What line 30 inlines begins where the line itself does, and is no second place for it; line 40 is inlined twice. */
+	/* What line 30 inlines begins where the line itself does, and is no second place for it;
+	 * line 40 is inlined twice. */
 	CHECK_EQ(object_find_line(l.o, "rows.c", 30, &sites, &n, &l.e), 0);
 	CHECK_EQ(object_find_symbol(l.o, "three", 0, &entry, &n_entry, &l.e), 0);
 	CHECK_EQ(n, 1);
@@ -308,7 +330,8 @@ static void check_rows(const char *flags)
 	free(sites);
 	free(entry);
 	CHECK_EQ(count_sites(l.o, "rows.c", 40), 2);
-	/* Without debug entries, symbols tell what belongs together; the cold part has a symbol of its own. */
+	/* Without debug entries, symbols tell what belongs together; the cold part has a symbol of
+	 * its own. */
 	CHECK_EQ(object_find_line(l.o, "rows.c", 20, &sites, &n, &l.e), 0);
 	CHECK_EQ(object_find_symbol(l.o, "two", 1, &entry, &n_entry, &l.e), 0);
 	CHECK_EQ(n, 2);

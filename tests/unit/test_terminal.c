@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Screens of the live view as text, held against the files in golden/ (COZBPF_REGENERATE=1 writes them anew: look at the difference!), and what its keys do.
+ * Screens of the live view as text, held against the files in golden/ (COZBPF_REGENERATE=1 writes
+ * them anew: look at the difference!), and what its keys do.
  */
 #include "check.h"
 #include "curves.h"
@@ -11,13 +12,15 @@
 
 #include "report/terminal.h"
 
-static struct estimate_point shorter[] = {{0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600}};
+static struct estimate_point shorter[] = {
+    {0.25, 0.12, 0.12, 0.09, 0.15, 6, 600}, {0.5, 0.27, 0.27, 0.24, 0.3, 6, 600}};
 
-#define LINE(name, point, s, lo, hi, most, what, curve)                                                                      \
-	{                                                                                                                    \
-		.line = name, .progress = point, .slope = s, .slope_lo = lo, .slope_hi = hi, .max_speedup = most,            \
-		.verdict = VERDICT_##what, .points = curve, .n_points = sizeof(curve) / sizeof(curve[0]), .experiments = 30, \
-		.baselines = 6, .samples = 5000, .visits = 3200                                                              \
+#define LINE(name, point, s, lo, hi, most, what, curve)                                          \
+	{                                                                                        \
+		.line = name, .progress = point, .slope = s, .slope_lo = lo, .slope_hi = hi,     \
+		.max_speedup = most, .verdict = VERDICT_##what, .points = curve,                 \
+		.n_points = sizeof(curve) / sizeof(curve[0]), .experiments = 30, .baselines = 6, \
+		.samples = 5000, .visits = 3200                                                  \
 	}
 
 static struct estimate_line lines[] = {
@@ -35,8 +38,8 @@ static struct estimate_line lines[] = {
 	.n_points = 2,
 	.experiments = 30},
     LINE("/src/pipeline/parse.c:9", "done", 0.003, -0.012, 0.015, 0.003, NO_EFFECT, flat),
-    LINE(
-	"/src/lock/a_file_with_a_rather_long_name_that_no_screen_has_room_for.c:1234", "done", -0.27, -0.31, -0.24, 0, CONTENTION, falling),
+    LINE("/src/lock/a_file_with_a_rather_long_name_that_no_screen_has_room_for.c:1234", "done",
+	-0.27, -0.31, -0.24, 0, CONTENTION, falling),
     {.line = "/src/pipeline/\xc3\xbc\xe4\xb8\xad"
 	     "\x1b[31m.c:5",
 	.progress = "done",
@@ -67,8 +70,8 @@ static const struct estimate sample = {.latencies = &request,
     .need_speedups = 5,
     .experiments = 153};
 
-static const struct terminal_point points[] = {
-    {"done", false, 1204.3, NAN}, {"request", true, 33.25, 1.234e6}, {"rare", false, 0.52, NAN}, {"new", false, NAN, NAN}};
+static const struct terminal_point points[] = {{"done", false, 1204.3, NAN},
+    {"request", true, 33.25, 1.234e6}, {"rare", false, 0.52, NAN}, {"new", false, NAN, NAN}};
 
 static struct terminal_status status(void)
 {
@@ -105,7 +108,8 @@ static char *text_of(const struct terminal_screen *s)
 			else if (c && c < 0x800)
 				at += sprintf(at, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
 			else if (c)
-				at += sprintf(at, "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+				at += sprintf(at, "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f),
+				    0x80 | (c & 0x3f));
 		}
 		while (at > ret && at[-1] == ' ')
 			at--;
@@ -115,7 +119,8 @@ static char *text_of(const struct terminal_screen *s)
 	return ret;
 }
 
-static char *draw(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, int width, int height, bool unicode)
+static char *draw(struct terminal_view *v, const struct estimate *e,
+    const struct terminal_status *s, int width, int height, bool unicode)
 {
 	struct terminal_screen screen = {0};
 	char *ret;
@@ -133,7 +138,8 @@ static void press(struct terminal_view *v, const char *keys)
 		terminal_press(v, &sample, (unsigned char)*keys++);
 }
 
-static const char source[] = "int work(int n)\n{\n\tfor (int i = 0; i < n; i++)\n\t\tn += f(i); /* \xe4\xb8\xad */\n\treturn n;\n}\n";
+static const char source[] = "int work(int n)\n{\n\tfor (int i = 0; i < n; i++)\n\t\tn += f(i); /* "
+			     "\xe4\xb8\xad */\n\treturn n;\n}\n";
 
 /* Four estimates, each more certain. */
 static void note_widths(struct terminal_view *v)
@@ -227,7 +233,8 @@ TEST(any_size)
 				s.source = source;
 				s.source_first = 214;
 				s.message = "a message";
-				text = draw(&v, page & 1 ? &sample : NULL, &s, width, height, width & 1);
+				text = draw(
+				    &v, page & 1 ? &sample : NULL, &s, width, height, width & 1);
 				free(text);
 				text = draw(&v, &sample, &s, width, height, width & 1);
 				CHECK(strlen(text) >= (size_t)height);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Rows for unwinding: of functions whose rules are known, of a real library, and where there is no room for all. */
+/* Rows for unwinding: of functions whose rules are known, of a real library, and where there is no
+ * room for all. */
 #include "debug_fixture.h"
 
-#include "symbols/unwind.h"
+#include "symbols/elf/unwind.h"
 
 #ifdef __x86_64__
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Visits, bursts and span from virtual-time buckets: edges of the window by hand, then synthetic visits of known period.
+ * Visits, bursts and span from virtual-time buckets: edges of the window by hand, then synthetic
+ * visits of known period.
  *
- * Tolerances. Regular visits and barrier bursts: span covers whole intervals only, so every window gives the true period, up to what a burst's
- * mean moves (0 for equal bursts) and half a nanosecond of rounding; where bursts come faster than buckets, an end bucket may hold part of a
- * burst: of 400 windows with 250 bursts each the mean errs by less than 0.2 % (one burst per window would be 0.4 %, and the two ends cancel).
- * Poisson: the standard error over all windows is 1/sqrt(visits), and the known low bias of the span of 1/bursts is taken into account; the
- * tolerance is four standard errors.
+ * Tolerances. Regular visits and barrier bursts: span covers whole intervals only, so every window
+ * gives the true period, up to what a burst's mean moves (0 for equal bursts) and half a nanosecond
+ * of rounding; where bursts come faster than buckets, an end bucket may hold part of a burst: of
+ * 400 windows with 250 bursts each the mean errs by less than 0.2 % (one burst per window would be
+ * 0.4 %, and the two ends cancel). Poisson: the standard error over all windows is 1/sqrt(visits),
+ * and the known low bias of the span of 1/bursts is taken into account; the tolerance is four
+ * standard errors.
  */
 #include <math.h>
 
 #include "check.h"
-#include "core/rng.h"
-#include "core/visits.h"
+#include "core/experiment/rng.h"
+#include "core/experiment/visits.h"
 
 #define BUCKETS 1024
 #define SHIFT 10
@@ -24,7 +27,8 @@ static struct point_record point;
 static void clear(void)
 {
 	memset(buckets, 0, sizeof(buckets));
-	point = (struct point_record){.name = "kept", .delta = 99, .bursts = 99, .span_ns = 99, .span_delta = 99};
+	point = (struct point_record){
+	    .name = "kept", .delta = 99, .bursts = 99, .span_ns = 99, .span_delta = 99};
 }
 
 static void visit(uint64_t at, unsigned shift)
@@ -199,7 +203,8 @@ TEST(high_rate)
 	for (unsigned i = 0; i < 20; i++)
 		visits((i << SHIFT) + 512, 10);
 	window((15 << SHIFT) + 256);
-	CHECK_EQ(point.bursts, 16); /* V1 cuts an evenly filled bucket at a quarter: 2.5 of its 10 visits */
+	CHECK_EQ(point.bursts,
+	    16); /* V1 cuts an evenly filled bucket at a quarter: 2.5 of its 10 visits */
 	CHECK_EQ(point.delta, 150 + 3);
 	CHECK_EQ(point.span_delta, 140);
 	CHECK_EQ(point.span_ns, 14 << SHIFT);
@@ -223,8 +228,10 @@ struct sums {
 	double delta, duration, span, span_delta, bursts, exact;
 };
 
-/* Visits come at @period (@random: exponentially) in bursts of @together, spread evenly over @spread; windows start at random. */
-static struct sums series(struct rng *r, double period, int random, unsigned together, double spread, unsigned windows)
+/* Visits come at @period (@random: exponentially) in bursts of @together, spread evenly over
+ * @spread; windows start at random. */
+static struct sums series(
+    struct rng *r, double period, int random, unsigned together, double spread, unsigned windows)
 {
 	const unsigned shift = 19; /* 0.52 ms; 1024 of them hold 500 ms */
 	struct sums s = {0};
@@ -264,7 +271,8 @@ TEST(regular)
 		struct sums s = series(&r, periods[i], 0, 1, 0, 200);
 
 		CHECK_NEAR(s.span / s.span_delta / periods[i], 1, periods[i] > 1.1e6 ? 1e-6 : 2e-3);
-		/* one visit more or less per window, at random: 0.5 rms at each end and sqrt(200) windows */
+		/* one visit more or less per window, at random: 0.5 rms at each end and sqrt(200)
+		 * windows */
 		CHECK_NEAR(s.duration / s.delta / periods[i], 1, 4 * 0.6 * periods[i] / 450e6 / 14);
 		CHECK_NEAR(s.delta, s.exact, 4 * 14.0 * (periods[i] < 0.1e6 ? 1 : 0.3) + 1);
 		if (periods[i] > 1.1e6)
@@ -299,7 +307,8 @@ TEST(poisson)
 		struct sums s = series(&r, periods[i], 1, 1, 0, 1500);
 		double n = s.delta / 1500, low, known = 0, weight = 0, p = exp(-n);
 
-		/* Of k visits in a window the outer two are apart (k - 1) / (k + 1) of it on average: what the span must come to. */
+		/* Of k visits in a window the outer two are apart (k - 1) / (k + 1) of it on
+		 * average: what the span must come to. */
 		for (int k = 1; k < 40 && n < 20; k++) {
 			p *= n / k;
 			known += p * (k - 1) / (k + 1);
@@ -312,10 +321,12 @@ TEST(poisson)
 	}
 }
 
-/* Samples of a line that has a third of the time, each of them half a unit in two buckets: what becomes of them is a record that is read again. */
+/* Samples of a line that has a third of the time, each of them half a unit in two buckets: what
+ * becomes of them is a record that is read again. */
 TEST(parts_of_visits)
 {
-	struct experiment_record x = {.selected = "a.c:1", .duration_ns = 500 * MS, .points = &point, .n_points = 1};
+	struct experiment_record x = {
+	    .selected = "a.c:1", .duration_ns = 500 * MS, .points = &point, .n_points = 1};
 	struct run_record run = {.startup_time_ns = 1};
 	struct rng r = {4};
 	struct profile read = {0};

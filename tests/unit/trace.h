@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs executed instruction by instruction, to count how often each place of them is executed. x86-64. */
+/* Programs executed instruction by instruction, to count how often each place of them is executed.
+ * x86-64. */
 #ifndef COZBPF_TESTS_TRACE_H
 #define COZBPF_TESTS_TRACE_H
 
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/object.h"
+#include "symbols/elf/object.h"
 
 #define MAX_STEPS 3000000
 
@@ -38,7 +39,8 @@ static uint64_t load_bias(struct object *o, pid_t pid)
 	f = fopen(path, "r");
 	/* A program without a fixed address begins at 0. */
 	while (f && !found && fgets(line, sizeof(line), f))
-		if (strstr(line, strrchr(object_file(o), '/')) && sscanf(line, "%llx-%*x %*s %llx", &start, &offset) == 2 && !offset)
+		if (strstr(line, strrchr(object_file(o), '/')) &&
+		    sscanf(line, "%llx-%*x %*s %llx", &start, &offset) == 2 && !offset)
 			found = start;
 	if (f)
 		fclose(f);
@@ -50,7 +52,8 @@ static inline void set_byte(pid_t pid, uint64_t addr, uint8_t byte)
 	uint64_t at = addr & ~7ULL, shift = (addr & 7) * 8;
 	uint64_t word = (uint64_t)ptrace(PTRACE_PEEKTEXT, pid, (void *)at, NULL);
 
-	ptrace(PTRACE_POKETEXT, pid, (void *)at, (void *)((word & ~(0xffULL << shift)) | (uint64_t)byte << shift));
+	ptrace(PTRACE_POKETEXT, pid, (void *)at,
+	    (void *)((word & ~(0xffULL << shift)) | (uint64_t)byte << shift));
 }
 
 static inline uint8_t file_byte(struct object *o, uint64_t offset)
@@ -66,7 +69,8 @@ static inline uint8_t file_byte(struct object *o, uint64_t offset)
 
 static inline struct trace run_traced(struct object *o, const char *path)
 {
-	struct trace t = {.lo = o->segments[0].lo, .size = o->segments[o->n_segments - 1].hi - o->segments[0].lo};
+	struct trace t = {
+	    .lo = o->segments[0].lo, .size = o->segments[o->n_segments - 1].hi - o->segments[0].lo};
 	uint64_t bias = 0;
 	pid_t pid;
 	int status;
@@ -100,10 +104,11 @@ static inline struct trace run_traced(struct object *o, const char *path)
 }
 
 /*
- * Runs a program with breakpoints, which is faster where few places matter: how often what is at each of the file offsets is executed. One place may be
- * there several times.
+ * Runs a program with breakpoints, which is faster where few places matter: how often what is at
+ * each of the file offsets is executed. One place may be there several times.
  */
-static inline bool count_hits(struct object *o, const char *path, const uint64_t *offsets, uint32_t *hits, size_t n)
+static inline bool count_hits(
+    struct object *o, const char *path, const uint64_t *offsets, uint32_t *hits, size_t n)
 {
 	uint64_t bias = 0, addr;
 	pid_t pid = fork();
@@ -122,7 +127,8 @@ static inline bool count_hits(struct object *o, const char *path, const uint64_t
 		if (object_address(o, offsets[i], &addr))
 			set_byte(pid, addr + bias, 0xcc);
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
+	while (
+	    waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
 		struct user_regs_struct regs;
 		uint8_t original = 0;
 
@@ -155,7 +161,8 @@ static inline uint32_t executed(const struct object *o, const struct trace *t, u
 {
 	uint64_t addr = 0;
 
-	return object_address(o, offset, &addr) && addr - t->lo < t->size ? t->count[addr - t->lo] : 0;
+	return object_address(o, offset, &addr) && addr - t->lo < t->size ? t->count[addr - t->lo]
+									  : 0;
 }
 
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Every thread does A, then B, for ever, each with its own progress: making A faster by s gains s x A / (A + B).
- * By default 6 ms and 4 ms in two threads (0.6 s); --threads 8 on two cores is the oversubscribed case, with the same truth.
- * --tick-us adds a thread that wakes by timer at that distance, each time a little later, and does next to nothing: it has no part in the truth. With
- * --tick-work-us it executes that long each time, on CPUs that the others would have: it takes the same part of all of their time, so nor has that.
+ * Every thread does A, then B, for ever, each with its own progress: making A faster by s gains s x
+ * A / (A + B). By default 6 ms and 4 ms in two threads (0.6 s); --threads 8 on two cores is the
+ * oversubscribed case, with the same truth.
+ * --tick-us adds a thread that wakes by timer at that distance, each time a little later, and does
+ * next to nothing: it has no part in the truth. With
+ * --tick-work-us it executes that long each time, on CPUs that the others would have: it takes the
+ * same part of all of their time, so nor has that.
  */
 #include "workload.h"
 
@@ -35,8 +38,8 @@ static void *tick(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"a-us", &a_us}, {"b-us", &b_us}, {"tick-us", &tick_us}, {"tick-work-us", &tick_work_us}, {NULL}};
+	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us},
+	    {"tick-us", &tick_us}, {"tick-work-us", &tick_work_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads meet at a barrier in each round: one does A, the other B. Making A faster by s gains min(s, 1 - B / A): 25/40/40/40 % by default.
+ * Two threads meet at a barrier in each round: one does A, the other B. Making A faster by s gains
+ * min(s, 1 - B / A): 25/40/40/40 % by default.
  * --a-us 500 --b-us 300 is the fine-grained form.
  */
 #include "workload.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads that have nothing to do with each other: one runs A (the line) for seven tenths of its time, the other one counts its own rounds. Making A faster gains
- * nothing: what is predicted is what pausing costs a thread beyond its pauses.
+ * Two threads that have nothing to do with each other: one runs A (the line) for seven tenths of
+ * its time, the other one counts its own rounds. Making A faster gains nothing: what is predicted
+ * is what pausing costs a thread beyond its pauses.
  */
 #include "workload.h"
 
@@ -28,7 +29,8 @@ static void *run_beside(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"rest-us", &rest_us}, {"b-us", &b_us}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"rest-us", &rest_us}, {"b-us", &b_us}, {NULL}};
 
 	work_init(argc, argv, 1, options);
 	a_iters = work_line_iters(a_us);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A bounded queue behind a mutex and two condition variables, with --producers and --consumers. With one of each (3 ms to make, 4.5 ms to use) the
- * consumer's line gains min(s, 1/3). With the default two of each on two cores the CPUs are the bottleneck: s x 4.5 / 7.5.
+ * A bounded queue behind a mutex and two condition variables, with --producers and --consumers.
+ * With one of each (3 ms to make, 4.5 ms to use) the consumer's line gains min(s, 1/3). With the
+ * default two of each on two cores the CPUs are the bottleneck: s x 4.5 / 7.5.
  */
 #include "workload.h"
 
@@ -42,8 +43,8 @@ static void *consume(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"a-us", &a_us}, {"b-us", &b_us}, {"producers", &producers}, {"consumers", &consumers}, {"capacity", &capacity}, {NULL}};
+	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us},
+	    {"producers", &producers}, {"consumers", &consumers}, {"capacity", &capacity}, {NULL}};
 
 	work_init(argc, argv, 0, options);
 	a_iters = work_line_iters(a_us);

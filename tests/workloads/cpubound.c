@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * For overhead: threads that only compute, one per core by default, never meeting, with a visit every --unit-us each.
+ * For overhead: threads that only compute, one per core by default, never meeting, with a visit
+ * every --unit-us each.
  */
 #include "workload.h"
 

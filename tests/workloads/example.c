@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The paper's figure 1: two threads side by side, a takes 67 ms and b 64 ms, and a round ends when both are done. Making a faster gains at most
- * 3 / 67 = 4.5 %, making b (LINE_B) faster gains nothing. Threads meet at a barrier; with --join 1 they are created and joined in each round.
+ * The paper's figure 1: two threads side by side, a takes 67 ms and b 64 ms, and a round ends when
+ * both are done. Making a faster gains at most 3 / 67 = 4.5 %, making b (LINE_B) faster gains
+ * nothing. Threads meet at a barrier; with --join 1 they are created and joined in each round.
  */
 #include "workload.h"
 
@@ -54,7 +55,8 @@ static void *join_rounds(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"join", &use_join}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"join", &use_join}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

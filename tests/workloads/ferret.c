@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A pipeline like PARSEC's ferret (paper section 4.3): load, segment, extract, index, rank, output, with queues between the stages and pools of
- * threads for the middle ones. Indexing and ranking look things up in one database behind one lock, so that an image takes what both
- * take together, 1 + 1.5 ms, however many threads there are: making the ranking faster by s gains 0.6 s, the indexing 0.4 s. Extraction, hot
- * as well, is done on another CPU in the meantime: 0. All stages together need 1.4 CPUs.
+ * A pipeline like PARSEC's ferret (paper section 4.3): load, segment, extract, index, rank, output,
+ * with queues between the stages and pools of threads for the middle ones. Indexing and ranking
+ * look things up in one database behind one lock, so that an image takes what both take together, 1
+ * + 1.5 ms, however many threads there are: making the ranking faster by s gains 0.6 s, the
+ * indexing 0.4 s. Extraction, hot as well, is done on another CPU in the meantime: 0. All stages
+ * together need 1.4 CPUs.
  */
 #include "workload.h"
 
@@ -15,7 +17,8 @@ struct queue {
 	int filled;
 };
 
-static long segment_us = 100, extract_us = 750, index_us = 1000, rank_us = 1500, segmenters = 1, extractors = 2, indexers = 2, rankers = 2;
+static long segment_us = 100, extract_us = 750, index_us = 1000, rank_us = 1500, segmenters = 1,
+	    extractors = 2, indexers = 2, rankers = 2;
 static uint64_t load_iters, segment_iters, extract_iters, index_iters, rank_iters, output_iters;
 static pthread_mutex_t database = PTHREAD_MUTEX_INITIALIZER;
 static struct queue loaded = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
@@ -115,9 +118,10 @@ static void start(void *(*stage)(void *), long threads)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"segment-us", &segment_us}, {"extract-us", &extract_us}, {"index-us", &index_us},
-	    {"rank-us", &rank_us}, {"segmenters", &segmenters}, {"extractors", &extractors}, {"indexers", &indexers}, {"rankers", &rankers},
-	    {NULL}};
+	const struct work_option options[] = {{"segment-us", &segment_us},
+	    {"extract-us", &extract_us}, {"index-us", &index_us}, {"rank-us", &rank_us},
+	    {"segmenters", &segmenters}, {"extractors", &extractors}, {"indexers", &indexers},
+	    {"rankers", &rankers}, {NULL}};
 
 	work_init(argc, argv, 8, options);
 	load_iters = work_iters(50);

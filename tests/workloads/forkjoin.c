@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * In each round two threads are created and joined, 12 ms and 8 ms long, after a serial part of 2 ms. Making the longer one (the line under test)
- * faster by s gains min(s x 12, 4) / 14: 21/29/29/29 %.
+ * In each round two threads are created and joined, 12 ms and 8 ms long, after a serial part of 2
+ * ms. Making the longer one (the line under test) faster by s gains min(s x 12, 4) / 14:
+ * 21/29/29/29 %.
  */
 #include "workload.h"
 
@@ -35,7 +36,8 @@ static void *coordinate(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"serial-us", &serial_us}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"serial-us", &serial_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * For overhead: each thread locks and unlocks its own, never contended, mutex about 5 million times a second; --between-ns of work between pairs
- * sets the rate. A visit is --batch pairs.
+ * For overhead: each thread locks and unlocks its own, never contended, mutex about 5 million times
+ * a second; --between-ns of work between pairs sets the rate. A visit is --batch pairs.
  */
 #include "workload.h"
 
@@ -25,7 +25,8 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"between-ns", &between_ns}, {"batch", &batch}, {NULL}};
+	const struct work_option options[] = {
+	    {"between-ns", &between_ns}, {"batch", &batch}, {NULL}};
 
 	work_init(argc, argv, 1, options);
 	between_iters = work_line_iters(between_ns / 1000.0);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Twenty lines of known, different weight: line LINE_n holds n / 210 of each thread's time, in a mixed order. --line N names the one that
- * --line-speedup shortens (20 by default): making it faster by s gains s x N / 210. --more M makes that line M units longer.
+ * Twenty lines of known, different weight: line LINE_n holds n / 210 of each thread's time, in a
+ * mixed order. --line N names the one that
+ * --line-speedup shortens (20 by default): making it faster by s gains s x N / 210. --more M makes
+ * that line M units longer.
  */
 #include "workload.h"
 
@@ -40,11 +42,13 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"unit-us", &unit_us}, {"line", &line}, {"more", &more}, {NULL}};
+	const struct work_option options[] = {
+	    {"unit-us", &unit_us}, {"line", &line}, {"more", &more}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	for (int i = 1; i <= LINES; i++)
-		iters[i] = i == line ? work_line_iters((i + more) * unit_us) : work_iters(i * unit_us);
+		iters[i] =
+		    i == line ? work_line_iters((i + more) * unit_us) : work_iters(i * unit_us);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, NULL);
 	work_wait();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Threads do 4 ms inside one lock (the line under test) and 2 ms outside. With two threads the lock is the bottleneck until the inside is shorter
- * than the outside: a visit takes max(inside, (inside + outside) / 2), which gives 25/50/62/75 %. --threads 4 on two cores stays with the lock.
+ * Threads do 4 ms inside one lock (the line under test) and 2 ms outside. With two threads the lock
+ * is the bottleneck until the inside is shorter than the outside: a visit takes max(inside, (inside
+ * + outside) / 2), which gives 25/50/62/75 %. --threads 4 on two cores stays with the lock.
  */
 #include "workload.h"
 
@@ -23,7 +24,8 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"inside-us", &inside_us}, {"outside-us", &outside_us}, {NULL}};
+	const struct work_option options[] = {
+	    {"inside-us", &inside_us}, {"outside-us", &outside_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	inside_iters = work_line_iters(inside_us);

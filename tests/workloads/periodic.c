@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A thread works 2 ms every 10 ms, paced by an absolute timer, and makes the progress. A hot bystander beside it holds the line under test:
- * making that line faster gains nothing (truth 0). Nothing else can: the pace comes from outside.
+ * A thread works 2 ms every 10 ms, paced by an absolute timer, and makes the progress. A hot
+ * bystander beside it holds the line under test: making that line faster gains nothing (truth 0).
+ * Nothing else can: the pace comes from outside.
  */
 #include "workload.h"
 
@@ -14,7 +15,8 @@ static void *run_periodic(void *argument)
 
 	for (;;) {
 		next_ns += interval_us * 1000;
-		struct timespec t = {.tv_sec = next_ns / 1000000000, .tv_nsec = next_ns % 1000000000};
+		struct timespec t = {
+		    .tv_sec = next_ns / 1000000000, .tv_nsec = next_ns % 1000000000};
 
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
 			;
@@ -35,8 +37,8 @@ static void *stand_by(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"interval-us", &interval_us}, {"work-us", &work_us}, {"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
+	const struct work_option options[] = {{"interval-us", &interval_us}, {"work-us", &work_us},
+	    {"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	work_turns = work_iters(work_us);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two phases take turns, 2 s each: units of 6 ms in the line under test and 4 ms elsewhere, then units of 10 ms elsewhere. All threads change phase
- * together. Over whole cycles, making the line faster by s gains s x 0.3. --cycles N ends the program after N whole cycles.
+ * Two phases take turns, 2 s each: units of 6 ms in the line under test and 4 ms elsewhere, then
+ * units of 10 ms elsewhere. All threads change phase together. Over whole cycles, making the line
+ * faster by s gains s x 0.3. --cycles N ends the program after N whole cycles.
  */
 #include "workload.h"
 
@@ -32,7 +33,8 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"phase-ms", &phase_ms}, {"cycles", &cycles}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"phase-ms", &phase_ms}, {"cycles", &cycles}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads alternate: A works 100 us and wakes B, which works 60 us and wakes A. Making A faster by s gains s x A / (A + B + two wake-ups).
+ * Two threads alternate: A works 100 us and wakes B, which works 60 us and wakes A. Making A faster
+ * by s gains s x A / (A + B + two wake-ups).
  * --via futex (default), cond or eventfd; --cpu-a and --cpu-b bind the threads.
  */
 #include "workload.h"
@@ -82,8 +83,8 @@ static void *run_b(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"a-us", &a_us}, {"b-us", &b_us}, {"cpu-a", &cpu_a}, {"cpu-b", &cpu_b}, {"via", NULL, &via}, {NULL}};
+	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"cpu-a", &cpu_a},
+	    {"cpu-b", &cpu_b}, {"via", NULL, &via}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

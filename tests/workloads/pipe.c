@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Producer and consumer over a pipe that holds four messages: 2.4 ms to make one, 4 ms to use one. Making the consumer's line faster by s gains
- * min(s, 1 - 2.4 / 4): 25/40/40/40 %. A message fills a page, since a partly read page keeps its slot in the pipe.
+ * Producer and consumer over a pipe that holds four messages: 2.4 ms to make one, 4 ms to use one.
+ * Making the consumer's line faster by s gains min(s, 1 - 2.4 / 4): 25/40/40/40 %. A message fills
+ * a page, since a partly read page keeps its slot in the pipe.
  */
 #include "workload.h"
 #include <fcntl.h>
@@ -39,7 +40,8 @@ static void *consume(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"slots", &slots}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"slots", &slots}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

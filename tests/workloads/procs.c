@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A pipeline of two processes over a pipe of four slots: a forked child makes messages in 4 ms (the line under test), the parent uses them in 2.4 ms.
- * Making the line faster by s gains min(s, 1 - 2.4 / 4). --procs 3 puts a process of --c-us between them.
+ * A pipeline of two processes over a pipe of four slots: a forked child makes messages in 4 ms (the
+ * line under test), the parent uses them in 2.4 ms. Making the line faster by s gains min(s, 1
+ * - 2.4 / 4). --procs 3 puts a process of --c-us between them.
  */
 #include "workload.h"
 #include <fcntl.h>
@@ -65,8 +66,8 @@ static void make_pipe(int ends[2])
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"a-us", &a_us}, {"b-us", &b_us}, {"c-us", &c_us}, {"procs", &procs}, {"slots", &slots}, {NULL}};
+	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"c-us", &c_us},
+	    {"procs", &procs}, {"slots", &slots}, {NULL}};
 	int first[2], second[2];
 
 	work_init(argc, argv, 1, options);

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Requests that wait in a queue: one thread makes them, working between two of them (so its pace slows down with the machine, and with delays), others serve
- * them. Gaps and sizes come in a fixed cycle, so that waiting times are known by arithmetic: with one worker the n-th request waits for max(0, wait of
- * the one before + its service - gap), Lindley's recursion. A request's latency is that from enqueue(request), in the one thread, to done(request), in
- * another. Of its service --line-pct are LINE_A, the rest LINE_C. With --lose-every N one request in N is served and never done, so that fewer leave than
- * come however fast the machine is. The end prints the latencies measured, by the program's own clock, and those by arithmetic.
+ * Requests that wait in a queue: one thread makes them, working between two of them (so its pace
+ * slows down with the machine, and with delays), others serve them. Gaps and sizes come in a fixed
+ * cycle, so that waiting times are known by arithmetic: with one worker the n-th request waits for
+ * max(0, wait of the one before + its service - gap), Lindley's recursion. A request's latency is
+ * that from enqueue(request), in the one thread, to done(request), in another. Of its service
+ * --line-pct are LINE_A, the rest LINE_C. With --lose-every N one request in N is served and never
+ * done, so that fewer leave than come however fast the machine is. The end prints the latencies
+ * measured, by the program's own clock, and those by arithmetic.
  */
 #include "workload.h"
 #include <math.h>
 
-#define CYCLE 48       /* the longest of 48 latencies are the upper 2 %: p99 is among them and nowhere near a step */
+/* the longest of 48 latencies are the upper 2 %: p99 is among them and nowhere near a step */
+#define CYCLE 48
 #define REQUESTS 65536 /* more than ever wait */
 #define KEPT (1 << 20) /* latencies */
 
-static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300, lose_every, each;
+static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300, lose_every,
+	    each;
 
 struct request {
 	uint64_t begun_ns;
@@ -104,8 +109,9 @@ static void print(const char *what, double *us, uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		sum += us[i];
 	if (n)
-		dprintf(1, "%s requests %llu mean_us %.2f p50_us %.2f p90_us %.2f p99_us %.2f\n", what, (unsigned long long)n, sum / n,
-		    us[n / 2], us[n * 9 / 10], us[n * 99 / 100]);
+		dprintf(1, "%s requests %llu mean_us %.2f p50_us %.2f p90_us %.2f p99_us %.2f\n",
+		    what, (unsigned long long)n, sum / n, us[n / 2], us[n * 9 / 10],
+		    us[n * 99 / 100]);
 }
 
 /* By arithmetic, in the steady state. */
@@ -136,7 +142,8 @@ static void report(void)
 		expect();
 }
 
-/* Gaps between 0.1 and 1.9 of the mean, one request in eight three times as large as the others: an order that a fixed generator has shuffled. */
+/* Gaps between 0.1 and 1.9 of the mean, one request in eight three times as large as the others: an
+ * order that a fixed generator has shuffled. */
 static void fill_cycle(void)
 {
 	uint32_t state = 12345;
@@ -165,8 +172,9 @@ static void fill_cycle(void)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"service-us", &service_us}, {"gap-us", &gap_us}, {"line-pct", &line_pct},
-	    {"workers", &workers}, {"skip-ms", &skip_ms}, {"lose-every", &lose_every}, {"each", &each}, {NULL}};
+	const struct work_option options[] = {{"service-us", &service_us}, {"gap-us", &gap_us},
+	    {"line-pct", &line_pct}, {"workers", &workers}, {"skip-ms", &skip_ms},
+	    {"lose-every", &lose_every}, {"each", &each}, {NULL}};
 
 	work_init(argc, argv, 0, options);
 	kept_us = calloc(KEPT, sizeof(*kept_us));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * In each round one thread does a serial part of 4 ms while the others wait, then all do a parallel part of 6 ms. Making the serial line faster by
- * s gains s x 4 / 10. LINE_B is the parallel part: s x 6 / 10.
+ * In each round one thread does a serial part of 4 ms while the others wait, then all do a parallel
+ * part of 6 ms. Making the serial line faster by s gains s x 4 / 10. LINE_B is the parallel part: s
+ * x 6 / 10.
  */
 #include "workload.h"
 
@@ -33,7 +34,8 @@ static void *run_follower(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"serial-us", &serial_us}, {"parallel-us", &parallel_us}, {NULL}};
+	const struct work_option options[] = {
+	    {"serial-us", &serial_us}, {"parallel-us", &parallel_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	serial_iters = work_line_iters(serial_us);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One thread sleeps 3 ms, works 1.2 ms in the line under test and 1.8 ms elsewhere; a hot bystander beside it makes no progress. Making the line
- * faster by s gains about s x 1.2 / 6, a little less because sleeps last longer than asked.
+ * One thread sleeps 3 ms, works 1.2 ms in the line under test and 1.8 ms elsewhere; a hot bystander
+ * beside it makes no progress. Making the line faster by s gains about s x 1.2 / 6, a little less
+ * because sleeps last longer than asked.
  */
 #include "workload.h"
 
@@ -11,7 +12,8 @@ static uint64_t a_iters, b_iters, bystander_iters;
 static void *run(void *argument)
 {
 	for (;;) {
-		struct timespec t = {.tv_sec = sleep_us / 1000000, .tv_nsec = sleep_us % 1000000 * 1000};
+		struct timespec t = {
+		    .tv_sec = sleep_us / 1000000, .tv_nsec = sleep_us % 1000000 * 1000};
 
 		while (nanosleep(&t, &t) && errno == EINTR)
 			;
@@ -31,8 +33,8 @@ static void *stand_by(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"sleep-us", &sleep_us}, {"a-us", &a_us}, {"b-us", &b_us}, {"bystanders", &bystanders}, {NULL}};
+	const struct work_option options[] = {{"sleep-us", &sleep_us}, {"a-us", &a_us},
+	    {"b-us", &b_us}, {"bystanders", &bystanders}, {NULL}};
 
 	work_init(argc, argv, 1, options);
 	a_iters = work_line_iters(a_us);

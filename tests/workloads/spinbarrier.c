@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads meet at a barrier made of atomic increments that waiters hammer. The partner's work draws numbers from a counter in the same cache
- * line, so the sooner the first thread arrives, the longer it slows the other down: making its line faster loses (negative slope, some -30 % for each quarter).
+ * Two threads meet at a barrier made of atomic increments that waiters hammer. The partner's work
+ * draws numbers from a counter in the same cache line, so the sooner the first thread arrives, the
+ * longer it slows the other down: making its line faster loses (negative slope, some -30 % for each
+ * quarter).
  */
 #include "workload.h"
 
@@ -70,7 +72,8 @@ static void *run_b(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {"gap-ns", &gap_ns}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"gap-ns", &gap_ns}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_line_iters(a_us);

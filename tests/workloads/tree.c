@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Recursion: each thread walks a binary tree, A in each of its 31 inner nodes on the way down, B in each of its 32 leaves; a walk is a visit. All inner nodes together
- * take --a-us, all leaves --b-us: making A faster by s gains s x A / (A + B).
+ * Recursion: each thread walks a binary tree, A in each of its 31 inner nodes on the way down, B in
+ * each of its 32 leaves; a walk is a visit. All inner nodes together take --a-us, all leaves
+ * --b-us: making A faster by s gains s x A / (A + B).
  */
 #include "workload.h"
 

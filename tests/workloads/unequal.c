@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads of unequal length, 8 ms and 4 ms; a coordinator starts a round by two semaphores and waits for both. Making the longer one faster by
- * s gains min(s, 1 - B / A): 25/50/50/50 %.
+ * Two threads of unequal length, 8 ms and 4 ms; a coordinator starts a round by two semaphores and
+ * waits for both. Making the longer one faster by s gains min(s, 1 - B / A): 25/50/50/50 %.
  */
 #include "workload.h"
 #include <semaphore.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all workloads share: options, counted work, progress and its true rate. Each workload is one source file that includes this once.
- * Work is a counted number of turns of a register-only loop, never a stretch of time, so that it slows down with the machine as code does.
+ * What all workloads share: options, counted work, progress and its true rate. Each workload is one
+ * source file that includes this once. Work is a counted number of turns of a register-only loop,
+ * never a stretch of time, so that it slows down with the machine as code does.
  */
 #ifndef COZBPF_WORKLOAD_H
 #define COZBPF_WORKLOAD_H
@@ -29,22 +30,25 @@
 #endif
 
 /*
- * Turns a dependent chain @turns times. A macro, so that all of its instructions belong to the source line that uses it. The chain is bound by
- * latency: neither alignment nor a busy hyperthread beside it changes its speed much.
+ * Turns a dependent chain @turns times. A macro, so that all of its instructions belong to the
+ * source line that uses it. The chain is bound by latency: neither alignment nor a busy hyperthread
+ * beside it changes its speed much.
  */
 #if defined(__x86_64__)
-#define SPIN(turns)                                                                                         \
-	do {                                                                                                \
-		uint64_t left_ = (turns), chain_ = 3;                                                       \
-		asm volatile("test %0, %0\n\tjz 2f\n1:\timul %1, %1\n\timul %1, %1\n\tdec %0\n\tjnz 1b\n2:" \
-			     : "+r"(left_), "+r"(chain_)::"cc");                                            \
+#define SPIN(turns)                                                                                \
+	do {                                                                                       \
+		uint64_t left_ = (turns), chain_ = 3;                                              \
+		asm volatile(                                                                      \
+		    "test %0, %0\n\tjz 2f\n1:\timul %1, %1\n\timul %1, %1\n\tdec %0\n\tjnz 1b\n2:" \
+		    : "+r"(left_), "+r"(chain_)::"cc");                                            \
 	} while (0)
 #elif defined(__aarch64__)
-#define SPIN(turns)                                                                                                  \
-	do {                                                                                                         \
-		uint64_t left_ = (turns), chain_ = 3;                                                                \
-		asm volatile("cbz %0, 2f\n1:\tmul %1, %1, %1\n\tmul %1, %1, %1\n\tsub %0, %0, #1\n\tcbnz %0, 1b\n2:" \
-			     : "+r"(left_), "+r"(chain_));                                                           \
+#define SPIN(turns)                                                                             \
+	do {                                                                                    \
+		uint64_t left_ = (turns), chain_ = 3;                                           \
+		asm volatile("cbz %0, 2f\n1:\tmul %1, %1, %1\n\tmul %1, %1, %1\n\tsub %0, %0, " \
+			     "#1\n\tcbnz %0, 1b\n2:"                                            \
+			     : "+r"(left_), "+r"(chain_));                                      \
 	} while (0)
 #else
 #define SPIN(turns)                                    \
@@ -68,7 +72,7 @@ struct work_counters {
 
 static struct {
 	double line_speedup_pct, seconds, iters_per_ms; /* seconds 0: for ever */
-	uint64_t rounds;                                /* visits after which the program ends; 0: never */
+	uint64_t rounds; /* visits after which the program ends; 0: never */
 	long threads;
 	uint64_t start_ns;
 	struct work_counters *counters;
@@ -91,15 +95,16 @@ static inline void work_fail(const char *what)
 	exit(1);
 }
 
-/* Ends the program. The period is that between the first and the last visit: exact in short runs too. */
+/* Ends the program. The period is that between the first and the last visit: exact in short runs
+ * too. */
 static inline void work_finish(void)
 {
 	const struct work_counters *c = work.counters;
 	uint64_t visits = c->visits, first = c->first_ns, last = c->last_ns;
 	double period_us = visits > 1 ? (last - first) / 1e3 / (visits - 1) : 0;
 
-	dprintf(
-	    1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits, (work_now_ns() - work.start_ns) / 1e9, period_us);
+	dprintf(1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits,
+	    (work_now_ns() - work.start_ns) / 1e9, period_us);
 	if (work.report)
 		work.report();
 	for (int i = 0; i < work.n_children; i++) {
@@ -111,7 +116,8 @@ static inline void work_finish(void)
 
 static inline void work_visit(void)
 {
-	uint64_t now = work_now_ns(), nth = __atomic_add_fetch(&work.counters->visits, 1, __ATOMIC_RELAXED);
+	uint64_t now = work_now_ns(),
+		 nth = __atomic_add_fetch(&work.counters->visits, 1, __ATOMIC_RELAXED);
 
 	if (nth == 1)
 		__atomic_store_n(&work.counters->first_ns, now, __ATOMIC_RELAXED);
@@ -120,7 +126,8 @@ static inline void work_visit(void)
 		work_finish();
 }
 
-/* The progress point: one visit per unit of work. It begins with a nop, which a uprobe need not single-step. */
+/* The progress point: one visit per unit of work. It begins with a nop, which a uprobe need not
+ * single-step. */
 __attribute__((noinline, patchable_function_entry(1))) void progress(void);
 void progress(void)
 {
@@ -146,7 +153,8 @@ static inline double work_calibrate(void)
 	return turns * 1e6 / best;
 }
 
-/* Turns that take @us at the calibrated speed, and the same for the line under test: shortened by --line-speedup. */
+/* Turns that take @us at the calibrated speed, and the same for the line under test: shortened by
+ * --line-speedup. */
 static inline uint64_t work_iters(double us)
 {
 	return us * work.iters_per_ms / 1000 + 0.5;
@@ -159,8 +167,10 @@ static inline uint64_t work_line_iters(double us)
 
 static inline void work_usage(const char *program, const struct work_option *options)
 {
-	fprintf(
-	    stderr, "usage: %s [--line-speedup PCT] [--seconds S] [--rounds N] [--threads N] [--iters-per-ms N] [--calibrate]", program);
+	fprintf(stderr,
+	    "usage: %s [--line-speedup PCT] [--seconds S] [--rounds N] [--threads N] "
+	    "[--iters-per-ms N] [--calibrate]",
+	    program);
 	for (; options->name; options++)
 		fprintf(stderr, " [--%s %s]", options->name, options->number ? "N" : "TEXT");
 	fprintf(stderr, "\n");
@@ -186,8 +196,8 @@ static inline int work_common_option(const char *name, const char *value)
 }
 
 /*
- * Parses options, calibrates where --iters-per-ms is not given, and blocks the signals that work_wait() waits for. Call it first, in main().
- * @options ends with an entry without a name.
+ * Parses options, calibrates where --iters-per-ms is not given, and blocks the signals that
+ * work_wait() waits for. Call it first, in main(). @options ends with an entry without a name.
  */
 static inline void work_init(int argc, char **argv, long threads, const struct work_option *options)
 {
@@ -221,8 +231,8 @@ static inline void work_init(int argc, char **argv, long threads, const struct w
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	work.counters =
-	    (struct work_counters *)mmap(NULL, sizeof(*work.counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	work.counters = (struct work_counters *)mmap(NULL, sizeof(*work.counters),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (work.counters == MAP_FAILED)
 		work_fail("mmap");
 	work.start_ns = work_now_ns();
@@ -254,7 +264,8 @@ static inline int work_fork(void)
 	return 1;
 }
 
-/* Where main() goes once its threads are started: SIGTERM, SIGINT or the end of --seconds end the program. */
+/* Where main() goes once its threads are started: SIGTERM, SIGINT or the end of --seconds end the
+ * program. */
 static inline void work_wait(void)
 {
 	sigset_t set;
@@ -263,7 +274,8 @@ static inline void work_wait(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	if (work.seconds > 0) {
-		struct timespec t = {.tv_sec = (time_t)work.seconds, .tv_nsec = (long)((work.seconds - (time_t)work.seconds) * 1e9)};
+		struct timespec t = {.tv_sec = (time_t)work.seconds,
+		    .tv_nsec = (long)((work.seconds - (time_t)work.seconds) * 1e9)};
 
 		while (sigtimedwait(&set, NULL, &t) < 0 && errno == EINTR)
 			;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf compare`: two profiles, before and after a change. What is compared is in user/core/compare.h, how it looks in user/report/compare.h. */
+/* `cozbpf compare`: two profiles, before and after a change. What is compared is in
+ * user/core/estimate/compare.h, how it looks in user/report/compare.h. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include "cmd/inputs.h"
 #include "cmd/options.h"
 #include "report/compare.h"
+#include "report/say.h"
 
 struct compare_options {
 	bool text, json;
@@ -20,11 +22,15 @@ struct compare_options {
 
 static const struct option_entry entries[] = {
     {0, "line", OPTION_STRING, offsetof(struct compare_options, line), "FILE:LINE",
-	"the line that was optimized, by its name in BEFORE: says what its curve had predicted beside what came of it"},
+	"the line that was optimized, by its name in BEFORE: says what its curve had predicted "
+	"beside what came of it"},
     {0, "by", OPTION_STRING, offsetof(struct compare_options, by), "PCT",
-	"how much faster that line became, in percent (100: it is gone); default: by its samples per visit, where both profiles have it"},
-    {0, "text", OPTION_FLAG, offsetof(struct compare_options, text), NULL, "print tables and sentences (default)"},
-    {0, "json", OPTION_FLAG, offsetof(struct compare_options, json), NULL, "print one JSON object, schema cozbpf-compare/1"},
+	"how much faster that line became, in percent (100: it is gone); default: by its samples "
+	"per visit, where both profiles have it"},
+    {0, "text", OPTION_FLAG, offsetof(struct compare_options, text), NULL,
+	"print tables and sentences (default)"},
+    {0, "json", OPTION_FLAG, offsetof(struct compare_options, json), NULL,
+	"print one JSON object, schema cozbpf-compare/1"},
     INPUT_MIX_ENTRIES(compare_options, inputs),
     {0, NULL, 0, 0, NULL, NULL},
 };
@@ -32,8 +38,10 @@ static const struct option_entry entries[] = {
 static const struct option_table table = {
     .command = "compare",
     .usage = "cozbpf compare [--line FILE:LINE [--by PCT]] [--text|--json] BEFORE AFTER",
-    .summary = "Holds two profiles of a program against each other, from before and after a change: the time of a visit to each progress "
-	       "point, the rankings, and for a line that was optimized what its curve had predicted.",
+    .summary =
+	"Holds two profiles of a program against each other, from before and after a change: the "
+	"time of a visit to each progress "
+	"point, the rankings, and for a line that was optimized what its curve had predicted.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf compare before.coz after.coz\n"
@@ -90,21 +98,23 @@ static int parse_percent(const char *text, double *ret, struct error *e)
 	value /= scale;
 	if (!digits || (*s && strcmp(s, "%") != 0) || !(value > 0 && value <= 100)) {
 		error_set(e, EXIT_USAGE, "'%s' is not a speedup", text);
-		return error_hint(e, "write how many percent less time the line takes, above 0 and up to 100, as in --by 25");
+		return error_hint(e, "write how many percent less time the line takes, above 0 and "
+				     "up to 100, as in --by 25");
 	}
 	*ret = value / 100;
 	return 0;
 }
 
-static int predict(
-    struct comparison *c, const struct input *before, const struct input *after, const char *line, double by, struct error *e)
+static int predict(struct comparison *c, const struct input *before, const struct input *after,
+    const char *line, double by, struct error *e)
 {
 	switch (compare_predict(c, &before->side, &after->side, line, by)) {
 	case 0:
 		break;
 	case -ENOENT:
 		error_set(e, EXIT_USAGE, "no experiment in BEFORE was done on '%s'", line);
-		return error_hint(e, "'cozbpf report BEFORE' names the lines; an optimized line is named as it was called before");
+		return error_hint(e, "'cozbpf report BEFORE' names the lines; an optimized line is "
+				     "named as it was called before");
 	case -EEXIST:
 		error_set(e, EXIT_USAGE, "several lines of BEFORE are called '%s'", line);
 		return error_hint(e, "name it with its directory, as 'cozbpf report' shows it");
@@ -115,9 +125,12 @@ static int predict(
 		if (!isnan(c->predictions[i].at.value))
 			return 0;
 	}
-	error_set(
-	    e, EXIT_USAGE, "how much faster '%s' became cannot be told: not both profiles have its samples in time without delays", line);
-	return error_hint(e, "say it with --by, in percent; a line that has moved or is gone has no samples under its old name");
+	error_set(e, EXIT_USAGE,
+	    "how much faster '%s' became cannot be told: not both profiles have its samples in "
+	    "time without delays",
+	    line);
+	return error_hint(e, "say it with --by, in percent; a line that has moved or is gone has "
+			     "no samples under its old name");
 }
 
 static int report(const struct compare_report *r, bool json, struct error *e)
@@ -132,17 +145,19 @@ static int report(const struct compare_report *r, bool json, struct error *e)
 	return error_hint(e, "profile both with the same -P NAME=SPEC");
 }
 
-static int compare(
-    const struct compare_options *o, char **names, double by, const struct input *before, const struct input *after, struct error *e)
+static int compare(const struct compare_options *o, char **names, double by,
+    const struct input *before, const struct input *after, struct error *e)
 {
 	struct compare_report r = {names[0], names[1], &before->side, &after->side, NULL};
 	const struct run_record *a = before->profile.runs, *b = after->profile.runs;
 	struct comparison c;
 	int ret;
 
-	if (before->estimate.builds == 1 && after->estimate.builds == 1 && a[0].build_id[0] && !strcmp(a[0].build_id, b[0].build_id))
-		cmd_say(
-		    "warning: both profiles are of one build, %.12s: what differs is the machine, its load or the input", a[0].build_id);
+	if (before->estimate.builds == 1 && after->estimate.builds == 1 && a[0].build_id[0] &&
+	    !strcmp(a[0].build_id, b[0].build_id))
+		say("warning: both profiles are of one build, %.12s: what differs is the "
+		    "machine, its load or the input",
+		    a[0].build_id);
 	if (compare_profiles(&before->side, &after->side, &c))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	ret = o->line ? predict(&c, before, after, o->line, by, e) : 0;
@@ -170,18 +185,21 @@ static int run(const struct compare_options *o, char **names, double by, struct 
 	return ret;
 }
 
-static int check_options(const struct compare_options *o, int n_names, double *ret_by, struct error *e)
+static int check_options(
+    const struct compare_options *o, int n_names, double *ret_by, struct error *e)
 {
 	*ret_by = NAN;
 	if (o->text && o->json)
 		return error_set(e, EXIT_USAGE, "--text and --json exclude each other");
 	if (o->by && !o->line) {
-		error_set(e, EXIT_USAGE, "--by says how much faster a line became, but --line does not name it");
+		error_set(e, EXIT_USAGE,
+		    "--by says how much faster a line became, but --line does not name it");
 		return error_hint(e, "add --line FILE:LINE");
 	}
 	if (n_names != 2) {
 		error_set(e, EXIT_USAGE, "compare takes two profiles, not %d", n_names);
-		return error_hint(e, "write cozbpf compare BEFORE AFTER; 'cozbpf merge' makes one of several");
+		return error_hint(
+		    e, "write cozbpf compare BEFORE AFTER; 'cozbpf merge' makes one of several");
 	}
 	return o->by ? parse_percent(o->by, ret_by, e) : 0;
 }
@@ -194,7 +212,8 @@ int cmd_compare(int argc, char **argv)
 	double by;
 
 	if (first > 0)
-		ret = check_options(&o, argc - first, &by, &e) || run(&o, argv + first, by, &e) ? -1 : 0;
+		ret = check_options(&o, argc - first, &by, &e) || run(&o, argv + first, by, &e) ? -1
+												: 0;
 	string_list_deinit(&o.inputs.sources);
-	return ret ? cmd_fail(&e) : EXIT_OK;
+	return ret ? say_error(&e) : EXIT_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* cozbpf doctor: what this machine allows, a line for each check, and the command that mends what it does not. The checks live elsewhere. */
+/* cozbpf doctor: what this machine allows, a line for each check, and the command that mends what
+ * it does not. The checks live elsewhere. */
 #include "cmd/cmd.h"
 
 #include <limits.h>
@@ -7,12 +8,13 @@
 #include <stdio.h>
 
 #include "cmd/options.h"
-#include "cmd/target_file.h"
-#include "core/finding.h"
-#include "core/printable.h"
+#include "run/target_file.h"
+#include "core/text/finding.h"
+#include "core/text/printable.h"
 #include "kernel/checks.h"
 #include "target/attach_checks.h"
 #include "target/process_checks.h"
+#include "report/say.h"
 
 #define MAX_FINDINGS 32
 
@@ -21,14 +23,16 @@ struct doctor_options {
 };
 
 static const struct option_entry entries[] = {
-    {'p', "pid", OPTION_STRING, offsetof(struct doctor_options, pid), "PID", "also whether this running process can be attached to"},
+    {'p', "pid", OPTION_STRING, offsetof(struct doctor_options, pid), "PID",
+	"also whether this running process can be attached to"},
     {0, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct option_table table = {
     .command = "doctor",
     .usage = "cozbpf doctor [-p PID]",
-    .summary = "Says what this machine allows: a line for each check, with the command that mends what is missing.",
+    .summary = "Says what this machine allows: a line for each check, with the command that mends "
+	       "what is missing.",
     .entries = entries,
     .epilogue = "Exit status: 0 when cozbpf can profile here, else 3.\n",
 };
@@ -60,11 +64,12 @@ static size_t check_debug(int pid, struct finding *ret, size_t max)
 		return 0;
 	ret->name = "debug information";
 	if (target_program(pid, path, sizeof(path), &e) || target_object(pid, path, &o, &e))
-		finding_set(ret, FINDING_MISSING, "%.200s", e.status ? e.cause : "the program is not mapped");
+		finding_set(ret, FINDING_MISSING, "%.200s",
+		    e.status ? e.cause : "the program is not mapped");
 	else if (!object_has_debug_info(o)) {
 		finding_set(ret, FINDING_MISSING, "'%.200s' has none", path);
-		finding_hint(ret,
-		    "build it with -g, or install its debug file: it is found by build id below /usr/lib/debug, here or in the container");
+		finding_hint(ret, "build it with -g, or install its debug file: it is found by "
+				  "build id below /usr/lib/debug, here or in the container");
 	} else
 		finding_set(ret, FINDING_OK, "'%.200s' has it", path);
 	object_close(o);
@@ -84,17 +89,18 @@ int cmd_doctor(int argc, char **argv)
 	int operand = options_parse(&table, argc, argv, &o, &e), pid = 0;
 
 	if (operand < 0)
-		return cmd_fail(&e);
+		return say_error(&e);
 	if (operand == 0)
 		return EXIT_OK;
 	if (operand < argc) {
 		error_set(&e, EXIT_USAGE, "doctor takes no argument, not '%s'", argv[operand]);
-		return cmd_fail(&e);
+		return say_error(&e);
 	}
 	if (o.pid && target_pid(o.pid, &pid, &e))
-		return cmd_fail(&e);
+		return say_error(&e);
 	n = process_checks(findings, MAX_FINDINGS);
-	n += kernel_checks((caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing, findings + n, MAX_FINDINGS - n);
+	n += kernel_checks((caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing, findings + n,
+	    MAX_FINDINGS - n);
 	if (pid) {
 		n += attach_checks(pid, findings + n, MAX_FINDINGS - n);
 		n += check_debug(pid, findings + n, MAX_FINDINGS - n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Files into one profile; see inputs.h. What can be told of its runs is in user/core/runs.c. */
+/* Files into one profile; see inputs.h. What can be told of its runs is in
+ * user/core/profile/runs.c. */
 #include "cmd/inputs.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "core/runs.h"
+#include "core/profile/runs.h"
+#include "report/say.h"
 
 int parse_sort(const char *name, enum sort_key *ret, struct error *e)
 {
@@ -65,7 +67,8 @@ int input_read(struct profile *p, const char *name, struct error *e)
 
 		error_set(e, EXIT_OTHER, "cannot open '%s': %s", name, strerror(err));
 		if (err == ENOENT)
-			error_hint(e, "'cozbpf -- cmd' profiles a command and writes %s", DEFAULT_PROFILE);
+			error_hint(
+			    e, "'cozbpf -- cmd' profiles a command and writes %s", DEFAULT_PROFILE);
 		return -1;
 	}
 	ret = profile_read(p, in, name, e);
@@ -82,7 +85,8 @@ static int read_files(struct profile *p, const struct sources *s, struct error *
 		s->end[i] = p->n_runs;
 	}
 	if (p->n_skipped)
-		cmd_say("warning: %zu record%s not understood and skipped", p->n_skipped, p->n_skipped == 1 ? "" : "s");
+		say("warning: %zu record%s not understood and skipped", p->n_skipped,
+		    p->n_skipped == 1 ? "" : "s");
 	return 0;
 }
 
@@ -120,7 +124,8 @@ static int choose_build(struct profile *p, struct sources *s, const char *build,
 	} else {
 		error_set(e, EXIT_USAGE, "no run is of the build '%s'", build);
 		if (p->n_runs && p->runs[p->n_runs - 1].build_id[0])
-			error_hint(e, "the last one, in '%s', is of build %s", file_of(s, p->n_runs - 1), p->runs[p->n_runs - 1].build_id);
+			error_hint(e, "the last one, in '%s', is of build %s",
+			    file_of(s, p->n_runs - 1), p->runs[p->n_runs - 1].build_id);
 	}
 	free(dropped);
 	return n ? 0 : -1;
@@ -141,8 +146,9 @@ static int drop_twins(struct profile *p, struct sources *s, struct error *e)
 		}
 	}
 	if (n) {
-		cmd_say("warning: %zu run%s there twice and counted once, such as one of '%s' that is in '%s' as well", n,
-		    n == 1 ? " is" : "s are", file_of(s, last), file_of(s, twins[last]));
+		say("warning: %zu run%s there twice and counted once, such as one of '%s' that "
+		    "is in '%s' as well",
+		    n, n == 1 ? " is" : "s are", file_of(s, last), file_of(s, twins[last]));
 		drop(p, s, dropped);
 	}
 	free(twins);
@@ -151,37 +157,45 @@ static int drop_twins(struct profile *p, struct sources *s, struct error *e)
 }
 
 /*
- * Refused rather than warned of: a line number of one build is another line in the next, so what comes out has no meaning that a warning could save, and a
- * default profile.coz, which is appended to, collects builds without anybody meaning it.
+ * Refused rather than warned of: a line number of one build is another line in the next, so what
+ * comes out has no meaning that a warning could save, and a default profile.coz, which is appended
+ * to, collects builds without anybody meaning it.
  */
-static int refuse_builds(const struct profile *p, const struct sources *s, size_t a, size_t b, struct error *e)
+static int refuse_builds(
+    const struct profile *p, const struct sources *s, size_t a, size_t b, struct error *e)
 {
 	const char *file_a = file_of(s, a), *file_b = file_of(s, b);
 
 	if (file_a == file_b)
-		error_set(e, EXIT_USAGE, "'%s' holds runs of different builds: %.12s and %.12s", file_a, p->runs[a].build_id,
-		    p->runs[b].build_id);
+		error_set(e, EXIT_USAGE, "'%s' holds runs of different builds: %.12s and %.12s",
+		    file_a, p->runs[a].build_id, p->runs[b].build_id);
 	else
-		error_set(e, EXIT_USAGE, "'%s' and '%s' are of different builds: %.12s and %.12s", file_a, file_b, p->runs[a].build_id,
-		    p->runs[b].build_id);
+		error_set(e, EXIT_USAGE, "'%s' and '%s' are of different builds: %.12s and %.12s",
+		    file_a, file_b, p->runs[a].build_id, p->runs[b].build_id);
 	return error_hint(e,
-	    "report, plot and merge take the runs of one with --build %.12s, 'cozbpf compare' holds one profile against another, "
+	    "report, plot and merge take the runs of one with --build %.12s, 'cozbpf compare' "
+	    "holds one profile against another, "
 	    "--mixed-builds "
 	    "adds them all the same",
 	    p->runs[b].build_id);
 }
 
-static int check_builds(const struct profile *p, const struct sources *s, const struct input_options *o, struct error *e)
+static int check_builds(const struct profile *p, const struct sources *s,
+    const struct input_options *o, struct error *e)
 {
 	size_t a, b, unknown = runs_without_build(p);
 
 	if (runs_other_build(p, &a, &b)) {
 		if (!o->mixed_builds)
 			return refuse_builds(p, s, a, b, e);
-		cmd_say("warning: runs of %zu builds are added: a line of one need not be the same in another", runs_count_builds(p));
+		say("warning: runs of %zu builds are added: a line of one need not be the same "
+		    "in another",
+		    runs_count_builds(p));
 	}
 	if (unknown && p->n_runs > 1 && (s->n > 1 || unknown < p->n_runs))
-		cmd_say("warning: %zu of %zu runs do not say their build (Coz's never do) and are taken for the same", unknown, p->n_runs);
+		say("warning: %zu of %zu runs do not say their build (Coz's never do) and are "
+		    "taken for the same",
+		    unknown, p->n_runs);
 	return 0;
 }
 
@@ -193,14 +207,16 @@ static int move_sources(struct profile *p, const struct input_options *o, struct
 		long n;
 
 		if (!equals || equals == o->sources.items[i])
-			return error_set(e, EXIT_USAGE, "--source-prefix takes OLD=NEW, not '%s'", o->sources.items[i]);
+			return error_set(e, EXIT_USAGE, "--source-prefix takes OLD=NEW, not '%s'",
+			    o->sources.items[i]);
 		old = strndup(o->sources.items[i], (size_t)(equals - o->sources.items[i]));
 		n = old ? runs_move_sources(p, old, equals + 1) : -ENOMEM;
 		free(old);
 		if (n < 0)
 			return out_of_memory(e);
 		if (!n)
-			cmd_say("warning: no source lies below '%.*s'", (int)(equals - o->sources.items[i]), o->sources.items[i]);
+			say("warning: no source lies below '%.*s'",
+			    (int)(equals - o->sources.items[i]), o->sources.items[i]);
 	}
 	return 0;
 }
@@ -215,14 +231,17 @@ static int tell_moved(const struct profile *p, const struct sources *s, struct e
 	if (moved < 0)
 		return out_of_memory(e);
 	if (moved) {
-		cmd_say("warning: '%s' has no line in common with '%s', but lines that end alike: %s and %s", file_of(s, run),
-		    file_of(s, 0), b, a);
-		cmd_say("hint: when these are the same file, --source-prefix OLD=NEW gives both one path");
+		say("warning: '%s' has no line in common with '%s', but lines that end alike: "
+		    "%s and %s",
+		    file_of(s, run), file_of(s, 0), b, a);
+		say("hint: when these are the same file, --source-prefix OLD=NEW gives both "
+		    "one path");
 	}
 	return 0;
 }
 
-int inputs_read(struct profile *p, char **names, int n, const struct input_options *o, struct error *e)
+int inputs_read(
+    struct profile *p, char **names, int n, const struct input_options *o, struct error *e)
 {
 	static char standard_name[] = DEFAULT_PROFILE, *standard[] = {standard_name};
 	struct sources s = {n ? names : standard, n ? (size_t)n : 1, NULL};
@@ -231,8 +250,9 @@ int inputs_read(struct profile *p, char **names, int n, const struct input_optio
 	s.end = calloc(s.n, sizeof(*s.end));
 	if (!s.end)
 		return out_of_memory(e);
-	if (!read_files(p, &s, e) && !(o->build && choose_build(p, &s, o->build, e)) && !drop_twins(p, &s, e) &&
-	    !check_builds(p, &s, o, e) && !move_sources(p, o, e) && !tell_moved(p, &s, e))
+	if (!read_files(p, &s, e) && !(o->build && choose_build(p, &s, o->build, e)) &&
+	    !drop_twins(p, &s, e) && !check_builds(p, &s, o, e) && !move_sources(p, o, e) &&
+	    !tell_moved(p, &s, e))
 		ret = 0;
 	free(s.end);
 	return ret;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the subcommands that read profiles share: several files into one profile, and the rule that different builds are not added silently. */
+/* What the subcommands that read profiles share: several files into one profile, and the rule that
+ * different builds are not added silently. */
 #ifndef COZBPF_INPUTS_H
 #define COZBPF_INPUTS_H
 
 #include <stdbool.h>
 
 #include "cmd/options.h"
-#include "core/estimate.h"
-#include "core/profile.h"
+#include "core/estimate/estimate.h"
+#include "core/profile/profile.h"
 #include "report/report.h"
 
 struct input_options {
@@ -17,15 +18,17 @@ struct input_options {
 };
 
 /* Their entries in an option table; @s is the options struct, @f its struct input_options. */
-#define INPUT_MIX_ENTRIES(s, f)                                                                                            \
-	{0, "mixed-builds", OPTION_FLAG, offsetof(struct s, f.mixed_builds), NULL,                                         \
-	    "add experiments of different builds all the same; default: refuse, for a line need not be the same in both"}, \
-	{                                                                                                                  \
-		0, "source-prefix", OPTION_LIST, offsetof(struct s, f.sources), "OLD=NEW",                                 \
-		    "read source paths below directory OLD as if they were below NEW; repeatable"                          \
+#define INPUT_MIX_ENTRIES(s, f)                                                                   \
+	{0, "mixed-builds", OPTION_FLAG, offsetof(struct s, f.mixed_builds), NULL,                \
+	    "add experiments of different builds all the same; default: refuse, for a line need " \
+	    "not be the same in both"},                                                           \
+	{                                                                                         \
+		0, "source-prefix", OPTION_LIST, offsetof(struct s, f.sources), "OLD=NEW",        \
+		    "read source paths below directory OLD as if they were below NEW; repeatable" \
 	}
-#define INPUT_ENTRIES(s, f)                                                                                                          \
-	{0, "build", OPTION_STRING, offsetof(struct s, f.build), "ID", "take only the runs of the build whose id begins like this"}, \
+#define INPUT_ENTRIES(s, f)                                               \
+	{0, "build", OPTION_STRING, offsetof(struct s, f.build), "ID",    \
+	    "take only the runs of the build whose id begins like this"}, \
 	    INPUT_MIX_ENTRIES(s, f)
 
 #define DEFAULT_PROFILE "profile.coz"
@@ -34,13 +37,16 @@ struct input_options {
 int input_read(struct profile *p, const char *name, struct error *e);
 
 /*
- * Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the caller, who deinitialises it in any case). Runs that are there
- * twice are counted once. Says on standard error what was skipped, and what a reader has to know about runs of different files. 0, or -1 with @e; different
- * builds without the option are EXIT_USAGE.
+ * Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the
+ * caller, who deinitialises it in any case). Runs that are there twice are counted once. Says on
+ * standard error what was skipped, and what a reader has to know about runs of different files. 0,
+ * or -1 with @e; different builds without the option are EXIT_USAGE.
  */
-int inputs_read(struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
+int inputs_read(
+    struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
 
-/* How text for people is printed on this terminal; sets the locale's character set, and nothing else of it. */
+/* How text for people is printed on this terminal; sets the locale's character set, and nothing
+ * else of it. */
 struct text_options terminal_options(void);
 
 /* --sort KEY. 0, or -1 with @e (EXIT_USAGE). */

@@ -13,10 +13,11 @@
 #include "cmd/inputs.h"
 #include "cmd/lines.h"
 #include "cmd/options.h"
-#include "cmd/target_file.h"
-#include "core/printable.h"
-#include "core/profile.h"
+#include "run/target_file.h"
+#include "core/text/printable.h"
+#include "core/profile/profile.h"
 #include "symbols/symbols.h"
+#include "report/say.h"
 
 struct lines_options {
 	struct string_list sources, binaries;
@@ -25,26 +26,32 @@ struct lines_options {
 };
 
 static const struct option_entry entries[] = {
-    {'p', "pid", OPTION_STRING, offsetof(struct lines_options, pid), "PID", "the program of this running process, in place of BINARY"},
+    {'p', "pid", OPTION_STRING, offsetof(struct lines_options, pid), "PID",
+	"the program of this running process, in place of BINARY"},
     {'s', "source-scope", OPTION_LIST, offsetof(struct lines_options, sources), "PATTERN",
-	"source files that may be selected, by their whole path with % as wildcard; repeatable (default: all but system headers)"},
+	"source files that may be selected, by their whole path with % as wildcard; repeatable "
+	"(default: all but system headers)"},
     {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
-	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, which is BINARY here)"},
+	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, "
+	"which is BINARY here)"},
     {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL,
-	"print each line with its number of address ranges, and its samples where a profile is given"},
+	"print each line with its number of address ranges, and its samples where a profile is "
+	"given"},
     {0, "profile", OPTION_STRING, offsetof(struct lines_options, profile), "FILE",
 	"show how often this profile has sampled them, those first; - is standard input"},
     {0, "points", OPTION_FLAG, offsetof(struct lines_options, points), NULL,
-	"instead of lines print the markers, USDT probes and functions of BINARY that can be progress points, as -P takes them"},
+	"instead of lines print the markers, USDT probes and functions of BINARY that can be "
+	"progress points, as -P takes them"},
     {0, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct option_table table = {
     .command = "lines",
-    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--profile FILE | --points] (-p PID | BINARY)",
-    .summary =
-	"Prints the source files of BINARY whose lines could be selected, with the number of lines in each. When there are none, says "
-	"why and what to do about it.",
+    .usage =
+	"cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--profile FILE | --points] (-p PID | BINARY)",
+    .summary = "Prints the source files of BINARY whose lines could be selected, with the number "
+	       "of lines in each. When there are none, says "
+	       "why and what to do about it.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf lines ./server\n"
@@ -75,7 +82,8 @@ static int listed_cmp(const void *a, const void *b)
 	return x->line->line < y->line->line ? -1 : x->line->line > y->line->line;
 }
 
-static void add_samples(struct line_map *map, const struct profile *p, struct listed_line *lines, size_t n)
+static void add_samples(
+    struct line_map *map, const struct profile *p, struct listed_line *lines, size_t n)
 {
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
@@ -92,7 +100,8 @@ static void add_samples(struct line_map *map, const struct profile *p, struct li
 	}
 }
 
-static int read_samples(struct line_map *map, const char *file, struct listed_line *lines, size_t n, struct error *e)
+static int read_samples(
+    struct line_map *map, const char *file, struct listed_line *lines, size_t n, struct error *e)
 {
 	struct profile p;
 	int err;
@@ -105,8 +114,10 @@ static int read_samples(struct line_map *map, const char *file, struct listed_li
 	return err;
 }
 
-/* Lines with ranges and samples, by id; file names are interned, so they are compared as pointers. */
-static int count_lines(struct line_map *map, const char *profile, struct listed_line *lines, size_t n, struct error *e)
+/* Lines with ranges and samples, by id; file names are interned, so they are compared as pointers.
+ */
+static int count_lines(
+    struct line_map *map, const char *profile, struct listed_line *lines, size_t n, struct error *e)
 {
 	size_t first = 0;
 
@@ -158,7 +169,7 @@ static int print_lines(struct line_map *map, const struct lines_options *o, stru
 		free(lines);
 		return -1;
 	}
-	out = cmd_stdout();
+	out = say_stdout();
 	for (size_t i = 0; i < n; i++) {
 		in_file++;
 		if (o->verbose)
@@ -172,7 +183,8 @@ static int print_lines(struct line_map *map, const struct lines_options *o, stru
 	}
 	free(lines);
 	printable_close(out, stdout);
-	cmd_say("%zu line%s in %zu file%s can be selected", n, n == 1 ? "" : "s", files, files == 1 ? "" : "s");
+	say("%zu line%s in %zu file%s can be selected", n, n == 1 ? "" : "s", files,
+	    files == 1 ? "" : "s");
 	return 0;
 }
 
@@ -193,7 +205,8 @@ static void append_name(char *buf, size_t size, const char *name)
 }
 
 /* Debug information is there and names files, but none is in scope. */
-static int explain_scope(const struct lines_options *o, const char *path, const struct source_file *files, size_t n, struct error *e)
+static int explain_scope(const struct lines_options *o, const char *path,
+    const struct source_file *files, size_t n, struct error *e)
 {
 	char names[600] = "", patterns[300] = "";
 	size_t shown = n < 4 ? n : 4;
@@ -203,16 +216,21 @@ static int explain_scope(const struct lines_options *o, const char *path, const 
 	for (size_t i = 0; i < o->sources.n; i++)
 		append_name(patterns, sizeof(patterns), o->sources.items[i]);
 	if (!o->sources.n) {
-		error_set(e, EXIT_NO_RESULT, "'%s' has no source file but those of the system and the toolchain", path);
-		return error_hint(e, "its files are %s%s; use -s '%%' to have them in scope", names, n > shown ? " and others" : "");
+		error_set(e, EXIT_NO_RESULT,
+		    "'%s' has no source file but those of the system and the toolchain", path);
+		return error_hint(e, "its files are %s%s; use -s '%%' to have them in scope", names,
+		    n > shown ? " and others" : "");
 	}
 	error_set(e, EXIT_NO_RESULT, "no source file of '%s' matches %s", path, patterns);
-	return error_hint(e, "a pattern covers the whole path, with %% as wildcard; the files with most lines are %s%s", names,
-	    n > shown ? " (-s '%' lists all)" : "");
+	return error_hint(e,
+	    "a pattern covers the whole path, with %% as wildcard; the files with most lines are "
+	    "%s%s",
+	    names, n > shown ? " (-s '%' lists all)" : "");
 }
 
 /* Sets @e to the reason why nothing is in scope. */
-static int explain(struct object *object, const struct scope *scope, const struct lines_options *o, struct error *e)
+static int explain(struct object *object, const struct scope *scope, const struct lines_options *o,
+    struct error *e)
 {
 	struct source_file *files;
 	size_t n;
@@ -220,8 +238,10 @@ static int explain(struct object *object, const struct scope *scope, const struc
 	if (object_source_files(object, scope, &files, &n, e))
 		return -1;
 	if (!n) {
-		error_set(e, EXIT_NO_RESULT, "the debug information of '%s' names no line with code", object_path(object));
-		error_hint(e, "build it with '-g' and do not link it with options that discard line tables");
+		error_set(e, EXIT_NO_RESULT,
+		    "the debug information of '%s' names no line with code", object_path(object));
+		error_hint(e,
+		    "build it with '-g' and do not link it with options that discard line tables");
 	} else {
 		qsort(files, n, sizeof(*files), most_lines_first);
 		explain_scope(o, object_path(object), files, n, e);
@@ -231,7 +251,8 @@ static int explain(struct object *object, const struct scope *scope, const struc
 }
 
 /* The binary named, or that of the running process. */
-static int open_binary(const struct lines_options *o, int pid, const char *path, struct object **ret, struct error *e)
+static int open_binary(
+    const struct lines_options *o, int pid, const char *path, struct object **ret, struct error *e)
 {
 	if (!o->pid)
 		return object_open(path, "", ret, e);
@@ -249,7 +270,8 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	size_t n_lines;
 	int ret, pid = 0;
 
-	if (o->pid && (target_pid(o->pid, &pid, e) || target_program(pid, program, sizeof(program), e)))
+	if (o->pid &&
+	    (target_pid(o->pid, &pid, e) || target_program(pid, program, sizeof(program), e)))
 		return -1;
 	if (o->pid)
 		path = program;
@@ -260,7 +282,7 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	if (open_binary(o, pid, path, &object, e))
 		return -1;
 	if (o->points) {
-		FILE *out = cmd_stdout();
+		FILE *out = say_stdout();
 
 		ret = lines_print_points(out, object, e);
 		printable_close(out, stdout);
@@ -295,5 +317,5 @@ int cmd_lines(int argc, char **argv)
 	}
 	string_list_deinit(&o.sources);
 	string_list_deinit(&o.binaries);
-	return ret < 0 ? cmd_fail(&e) : EXIT_OK;
+	return ret < 0 ? say_error(&e) : EXIT_OK;
 }

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/errors.h"
+#include "core/text/errors.h"
 #include "symbols/symbols.h"
 
-/* Prints a line for each place: its kind, a tab, and what -P takes. -1 with @e when there is none. */
+/* Prints a line for each place: its kind, a tab, and what -P takes. -1 with @e when there is none.
+ */
 int lines_print_points(FILE *out, struct object *o, struct error *e);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf lines --points`: the places of a binary that can be progress points, each as -P takes it. */
+/* `cozbpf lines --points`: the places of a binary that can be progress points, each as -P takes it.
+ */
 #include "cmd/lines.h"
 
 #include <stdio.h>
@@ -17,8 +18,9 @@ static int print_markers(FILE *out, struct object *o, size_t *total, struct erro
 	if (object_find_markers(o, &markers, &n, e))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, "coz.h\t%s '%s', %zu place%s; found without -P\n", kind_name(markers[i].kind), markers[i].name,
-		    markers[i].n_sites, markers[i].n_sites == 1 ? "" : "s");
+		fprintf(out, "coz.h\t%s '%s', %zu place%s; found without -P\n",
+		    kind_name(markers[i].kind), markers[i].name, markers[i].n_sites,
+		    markers[i].n_sites == 1 ? "" : "s");
 	markers_free(markers, n);
 	*total += n;
 	return 0;
@@ -47,7 +49,8 @@ static int print_probes(FILE *out, struct object *o, size_t *total, struct error
 	for (size_t i = 0; i < n; i++) {
 		if (!strcmp(probes[i].provider, "coz") || !is_first(probes, i))
 			continue;
-		fprintf(out, "usdt\tusdt:%s:%s:%s\n", object_path(o), probes[i].provider, probes[i].name);
+		fprintf(out, "usdt\tusdt:%s:%s:%s\n", object_path(o), probes[i].provider,
+		    probes[i].name);
 		++*total;
 	}
 	sdt_probes_free(probes, n);
@@ -72,11 +75,14 @@ int lines_print_points(FILE *out, struct object *o, struct error *e)
 {
 	size_t total = 0;
 
-	if (print_markers(out, o, &total, e) || print_probes(out, o, &total, e) || print_functions(out, o, &total, e))
+	if (print_markers(out, o, &total, e) || print_probes(out, o, &total, e) ||
+	    print_functions(out, o, &total, e))
 		return -1;
 	if (!total) {
-		error_set(e, EXIT_NO_RESULT, "'%s' has no markers, no USDT probes and no symbols", object_path(o));
-		return error_hint(e, "it is stripped: install its debug symbols; tracepoints (tracepoint:CATEGORY:NAME) need none");
+		error_set(e, EXIT_NO_RESULT, "'%s' has no markers, no USDT probes and no symbols",
+		    object_path(o));
+		return error_hint(e, "it is stripped: install its debug symbols; tracepoints "
+				     "(tracepoint:CATEGORY:NAME) need none");
 	}
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf merge`: profiles of several machines or replicas into one. Runs stay apart in it, so that a report can tell what was added. */
+/* `cozbpf merge`: profiles of several machines or replicas into one. Runs stay apart in it, so that
+ * a report can tell what was added. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@
 
 #include "cmd/options.h"
 #include "cmd/inputs.h"
-#include "core/runs.h"
+#include "core/profile/runs.h"
+#include "report/say.h"
 
 struct merge_options {
 	const char *output;
@@ -29,7 +31,8 @@ static const struct option_entry entries[] = {
 static const struct option_table table = {
     .command = "merge",
     .usage = "cozbpf merge -o FILE FILE...",
-    .summary = "Puts profiles of one program together: of many machines or replicas, each of which does its own experiments. A run that is "
+    .summary = "Puts profiles of one program together: of many machines or replicas, each of which "
+	       "does its own experiments. A run that is "
 	       "there twice is taken once.",
     .entries = entries,
     .epilogue = "examples:\n"
@@ -45,7 +48,8 @@ static int write_runs(FILE *out, const struct profile *p)
 
 	for (size_t run = 0; !ret && run < p->n_runs; run++) {
 		ret |= profile_write_startup(out, &p->runs[run]);
-		for (; experiment < p->n_experiments && p->experiments[experiment].run == run; experiment++)
+		for (; experiment < p->n_experiments && p->experiments[experiment].run == run;
+		     experiment++)
 			ret |= profile_write_experiment(out, &p->experiments[experiment]);
 		for (; sample < p->n_samples && p->samples[sample].run == run; sample++)
 			ret |= profile_write_samples(out, &p->samples[sample]);
@@ -66,8 +70,10 @@ static int write_direct(const char *name, const struct profile *p, struct error 
 	return !out || (write_runs(out, p) | fclose(out)) ? cannot_write(name, e) : 0;
 }
 
-/* Written beside its place and moved there: the output may be one of the inputs, and is never half of a profile. @old: what is there, or NULL. */
-static int write_beside(const char *name, const struct stat *old, const struct profile *p, struct error *e)
+/* Written beside its place and moved there: the output may be one of the inputs, and is never half
+ * of a profile. @old: what is there, or NULL. */
+static int write_beside(
+    const char *name, const struct stat *old, const struct profile *p, struct error *e)
 {
 	char *part = NULL;
 	FILE *out;
@@ -80,7 +86,8 @@ static int write_beside(const char *name, const struct stat *old, const struct p
 		ret = cannot_write(part, e);
 	} else {
 		/* It stays whose it was as far as we may. */
-		if (old && (fchown(fileno(out), old->st_uid, old->st_gid) || fchmod(fileno(out), old->st_mode & 0777)))
+		if (old && (fchown(fileno(out), old->st_uid, old->st_gid) ||
+			       fchmod(fileno(out), old->st_mode & 0777)))
 			errno = 0;
 		if ((write_runs(out, p) | fclose(out)) || rename(part, name)) {
 			ret = cannot_write(name, e);
@@ -123,7 +130,8 @@ static int merge(const struct merge_options *o, char **names, int n, struct erro
 	if (!ret)
 		ret = !strcmp(o->output, "-") ? write_stdout(&p, e) : write_file(o->output, &p, e);
 	if (!ret && strcmp(o->output, "-") != 0)
-		printf("%zu runs, %zu experiments from %d file%s: %s\n", p.n_runs, p.n_experiments, n, n == 1 ? "" : "s", o->output);
+		printf("%zu runs, %zu experiments from %d file%s: %s\n", p.n_runs, p.n_experiments,
+		    n, n == 1 ? "" : "s", o->output);
 	profile_deinit(&p);
 	return ret;
 }
@@ -146,5 +154,5 @@ int cmd_merge(int argc, char **argv)
 		ret = merge(&o, argv + first, argc - first, &e);
 	}
 	string_list_deinit(&o.inputs.sources);
-	return ret ? cmd_fail(&e) : EXIT_OK;
+	return ret ? say_error(&e) : EXIT_OK;
 }

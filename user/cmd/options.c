@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The option tables of options.h at work: parsing and --help. What the options of a subcommand are stands with the subcommand. */
+/* The option tables of options.h at work: parsing and --help. What the options of a subcommand are
+ * stands with the subcommand. */
 #include "cmd/options.h"
 
 #include <ctype.h>
@@ -10,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/suggest.h"
+#include "core/text/suggest.h"
 
 #define HELP_COLUMNS 96   /* --help keeps to 80 to 100 columns */
 #define HELP_LABEL_MAX 34 /* a longer label has its text on the next line */
-#define LONG_BASE 256     /* getopt's value of a long option is this plus its index, so that letters are told apart from names */
+/* getopt's value of a long option is this plus its index, so that letters are told apart from names
+ */
+#define LONG_BASE 256
 
 static const char help_name[] = "help";
 
@@ -34,7 +37,8 @@ static bool takes_value(const struct option_entry *o)
 
 /* --help */
 
-/* Prints @text from column @at (already reached), wrapped at HELP_COLUMNS with @indent; newlines in @text are kept. */
+/* Prints @text from column @at (already reached), wrapped at HELP_COLUMNS with @indent; newlines in
+ * @text are kept. */
 static void print_wrapped(const char *text, int at, int indent)
 {
 	while (*text) {
@@ -66,7 +70,8 @@ static int format_label(const struct option_entry *o, char *buf, size_t size)
 
 	if (o->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-	return snprintf(buf, size, "  %s--%s%s%s", letter, o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
+	return snprintf(buf, size, "  %s--%s%s%s", letter, o->name, o->metavar ? " " : "",
+	    o->metavar ? o->metavar : "");
 }
 
 static void print_option(const struct option_entry *o, int column)
@@ -84,7 +89,8 @@ static void print_option(const struct option_entry *o, int column)
 
 static void print_help(const struct option_table *t)
 {
-	static const struct option_entry help = {'h', help_name, OPTION_FLAG, 0, NULL, "show this text"};
+	static const struct option_entry help = {
+	    'h', help_name, OPTION_FLAG, 0, NULL, "show this text"};
 	int column = 0;
 	char label[256];
 
@@ -103,7 +109,8 @@ static void print_help(const struct option_table *t)
 		print_option(o, column);
 	print_option(&help, column);
 	if (t->epilogue)
-		printf("\n%s%s", t->epilogue, t->epilogue[0] && t->epilogue[strlen(t->epilogue) - 1] == '\n' ? "" : "\n");
+		printf("\n%s%s", t->epilogue,
+		    t->epilogue[0] && t->epilogue[strlen(t->epilogue) - 1] == '\n' ? "" : "\n");
 }
 
 /* Values */
@@ -113,13 +120,14 @@ int parse_time(const char *text, uint64_t *ret_ns, struct error *e)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-	} units[] = {
-	    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"", 1000000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"", 1000000000}, {"s", 1000000000},
+	    {"m", 60000000000}, {"h", 3600000000000}};
 	unsigned __int128 ns = 0, scale = 1;
 	const char *s = text;
 	bool digits = false;
 
-	/* Digits with an optional fraction become ns = number * scale; the bound keeps both far from the ends of 128 bits. */
+	/* Digits with an optional fraction become ns = number * scale; the bound keeps both far
+	 * from the ends of 128 bits. */
 	for (bool fraction = false; isdigit((unsigned char)*s) || (*s == '.' && !fraction); s++) {
 		if (*s == '.') {
 			fraction = true;
@@ -142,7 +150,8 @@ int parse_time(const char *text, uint64_t *ret_ns, struct error *e)
 		return 0;
 	}
 	error_set(e, EXIT_USAGE, "'%s' is not a time", text);
-	return error_hint(e, "write a number with a unit: 500us, 1ms, 30s, 5m, 1h; without a unit it means seconds");
+	return error_hint(e,
+	    "write a number with a unit: 500us, 1ms, 30s, 5m, 1h; without a unit it means seconds");
 too_long:
 	return error_set(e, EXIT_USAGE, "the time '%s' is out of range", text);
 }
@@ -190,7 +199,8 @@ static int set_field(const struct option_entry *o, const char *value, void *fiel
 	case OPTION_UINT:
 		if (!parse_uint(value, field))
 			return 0;
-		error_set(e, EXIT_USAGE, "option '--%s' takes a whole number, not '%s'", o->name, value);
+		error_set(
+		    e, EXIT_USAGE, "option '--%s' takes a whole number, not '%s'", o->name, value);
 		return -1;
 	case OPTION_TIME:
 		if (!parse_time(value, field, &why))
@@ -216,7 +226,8 @@ static int unknown_option(const struct option_table *t, const char *text, struct
 		if (strncmp(o->name, text, n))
 			continue;
 		matches++;
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s'--%s'", names[0] ? ", " : "", o->name);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s'--%s'",
+		    names[0] ? ", " : "", o->name);
 	}
 	if (n && matches > 1) {
 		error_set(e, EXIT_USAGE, "option '--%.*s' is ambiguous", (int)n, text);
@@ -233,13 +244,15 @@ static int unknown_option(const struct option_table *t, const char *text, struct
 	return error_hint(e, "'cozbpf %s --help' lists the options", t->command);
 }
 
-/* What getopt_long refused: @opt is its answer, '?' or ':'; optopt and optind are as it left them. */
+/* What getopt_long refused: @opt is its answer, '?' or ':'; optopt and optind are as it left them.
+ */
 static int refused(const struct option_table *t, char **argv, int opt, struct error *e)
 {
 	const struct option_entry *o = NULL;
 
 	for (size_t i = 0; t->entries[i].name; i++) {
-		if (optopt == (int)(LONG_BASE + i) || (t->entries[i].letter && optopt == t->entries[i].letter))
+		if (optopt == (int)(LONG_BASE + i) ||
+		    (t->entries[i].letter && optopt == t->entries[i].letter))
 			o = &t->entries[i];
 	}
 	if (opt == ':' && o) {
@@ -247,17 +260,20 @@ static int refused(const struct option_table *t, char **argv, int opt, struct er
 		return error_hint(e, "write --%s %s", o->name, o->metavar ? o->metavar : "VALUE");
 	}
 	if (optopt >= LONG_BASE || optopt == 'h')
-		return error_set(e, EXIT_USAGE, "option '--%s' takes no value", o ? o->name : help_name);
+		return error_set(
+		    e, EXIT_USAGE, "option '--%s' takes no value", o ? o->name : help_name);
 	if (!optopt)
 		return unknown_option(t, argv[optind - 1] + 2, e);
 	error_set(e, EXIT_USAGE, "unknown option '-%c'", optopt);
 	return error_hint(e, "'cozbpf %s --help' lists the options", t->command);
 }
 
-/* Fills getopt's two spellings of the table; @longs has room for its n entries, help and the end, @shorts for 3 + 2 n bytes. */
+/* Fills getopt's two spellings of the table; @longs has room for its n entries, help and the end,
+ * @shorts for 3 + 2 n bytes. */
 static void fill_getopt(const struct option_table *t, size_t n, struct option *longs, char *shorts)
 {
-	/* '+': the first operand ends the options; ':': a missing value is told apart from an unknown option. */
+	/* '+': the first operand ends the options; ':': a missing value is told apart from an
+	 * unknown option. */
 	shorts += sprintf(shorts, "+:h");
 	for (size_t i = 0; i < n; i++) {
 		const struct option_entry *o = &t->entries[i];
@@ -283,7 +299,8 @@ static const struct option_entry *entry_of(const struct option_table *t, int opt
 	return NULL;
 }
 
-int options_parse(const struct option_table *t, int argc, char **argv, void *fields, struct error *e)
+int options_parse(
+    const struct option_table *t, int argc, char **argv, void *fields, struct error *e)
 {
 	size_t n = count_entries(t);
 	struct option *longs = calloc(n + 2, sizeof(*longs));
@@ -326,11 +343,4 @@ out:
 	free(longs);
 	free(shorts);
 	return ret;
-}
-
-void string_list_deinit(struct string_list *l)
-{
-	free(l->items);
-	l->items = NULL;
-	l->n = 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One option table per subcommand gives the parser, --help, and what check-docs compares with the man page. Parsing is getopt_long's, with
- * '+', since the target's arguments follow `--` (or Coz's `---`).
+ * One option table per subcommand gives the parser, --help, and what check-docs compares with the
+ * man page. Parsing is getopt_long's, with '+', since the target's arguments follow `--` (or Coz's
+ * `---`).
  */
 #ifndef COZBPF_OPTIONS_H
 #define COZBPF_OPTIONS_H
@@ -9,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/errors.h"
+#include "core/text/errors.h"
+#include "core/text/string_list.h"
 
 enum option_type {
 	OPTION_FLAG,   /* bool *: set to true */
@@ -17,12 +19,7 @@ enum option_type {
 	OPTION_STRING, /* const char ** : borrowed from argv */
 	OPTION_LIST,   /* struct string_list *: appended, borrowed from argv */
 	OPTION_UINT,   /* uint64_t * : decimal */
-	OPTION_TIME,   /* uint64_t * : ns; "500us", "1ms", "30s", "5m", "1h"; a plain number is seconds */
-};
-
-struct string_list {
-	const char **items; /* the array is the list's, the strings are borrowed */
-	size_t n;
+	OPTION_TIME,   /* uint64_t * : ns; "500us", "1ms", "30s", "5m"; a plain number is seconds */
 };
 
 struct option_entry {
@@ -42,13 +39,13 @@ struct option_table {
 	const char *epilogue;               /* printed after the options: examples; NULL: none */
 };
 
-/* Parses options into @fields. Returns the index of the first operand, 0 when --help was asked and printed to stdout, or -1 with @e
- * (EXIT_USAGE; an unknown option's hint names the nearest one). `--` and `---` end the options and are skipped. */
-int options_parse(const struct option_table *t, int argc, char **argv, void *fields, struct error *e);
+/* Parses options into @fields. Returns the index of the first operand, 0 when --help was asked and
+ * printed to stdout, or -1 with @e (EXIT_USAGE; an unknown option's hint names the nearest one).
+ * `--` and `---` end the options and are skipped. */
+int options_parse(
+    const struct option_table *t, int argc, char **argv, void *fields, struct error *e);
 
 /* "1ms" -> ns. 0, or -1 with @e. */
 int parse_time(const char *text, uint64_t *ret_ns, struct error *e);
-
-void string_list_deinit(struct string_list *l);
 
 #endif

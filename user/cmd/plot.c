@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf plot`: profiles in, a page out. What is on the page is user/report/html.c and user/report/html/. */
+/* `cozbpf plot`: profiles in, a page out. What is on the page is user/report/html.c and
+ * user/report/html/. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -13,8 +14,9 @@
 #include "cmd/inputs.h"
 #include "cmd/options.h"
 #include "cmd/sources.h"
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 #include "report/html.h"
+#include "report/say.h"
 
 struct plot_options {
 	const char *output, *sort;
@@ -23,9 +25,11 @@ struct plot_options {
 
 static const struct option_entry entries[] = {
     {'o', "output", OPTION_STRING, offsetof(struct plot_options, output), "FILE",
-	"the page; - is standard output (default: beside the first profile, with .html in place of .coz)"},
+	"the page; - is standard output (default: beside the first profile, with .html in place of "
+	".coz)"},
     {0, "sort", OPTION_STRING, offsetof(struct plot_options, sort), "KEY",
-	"first order, to be changed on the page: slope (default), max, payback or impact, as for report"},
+	"first order, to be changed on the page: slope (default), max, payback or impact, as for "
+	"report"},
     INPUT_ENTRIES(plot_options, inputs),
     {0, NULL, 0, 0, NULL, NULL},
 };
@@ -33,9 +37,11 @@ static const struct option_entry entries[] = {
 static const struct option_table table = {
     .command = "plot",
     .usage = "cozbpf plot [-o FILE.html] [--sort KEY] [FILE...]",
-    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that needs no network. Several files count as "
+    .summary = "Draws profiles that cozbpf or Coz wrote: one HTML file, opened from disk, that "
+	       "needs no network. Several files count as "
 	       "runs of one "
-	       "profile; without one, profile.coz is read. The source around each line is in the page where this user can read it here.",
+	       "profile; without one, profile.coz is read. The source around each line is in the "
+	       "page where this user can read it here.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf plot\n"
@@ -72,8 +78,8 @@ static int check_output(const char *output, char **names, int n, struct error *e
 	return 0;
 }
 
-static int write_page(
-    FILE *out, const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
+static int write_page(FILE *out, const struct profile *p, const struct estimate *estimate,
+    const struct html_options *o, const char *output, struct error *e)
 {
 	int ret = report_html(out, p, estimate, o);
 
@@ -84,8 +90,8 @@ static int write_page(
 	return 0;
 }
 
-static int write_file(
-    const struct profile *p, const struct estimate *estimate, const struct html_options *o, const char *output, struct error *e)
+static int write_file(const struct profile *p, const struct estimate *estimate,
+    const struct html_options *o, const char *output, struct error *e)
 {
 	struct stat st;
 	FILE *out;
@@ -105,12 +111,13 @@ static int write_file(
 	if (ret && !stat(output, &st) && S_ISREG(st.st_mode))
 		unlink(output);
 	if (!ret)
-		cmd_say("the page is '%s'", output);
+		say("the page is '%s'", output);
 	return ret;
 }
 
 /* Writes the page of @p; -1 with @e when there is nothing to show, after the page has said so. */
-static int plot(const struct profile *p, char **names, int n, enum sort_key sort, const char *output, struct error *e)
+static int plot(const struct profile *p, char **names, int n, enum sort_key sort,
+    const char *output, struct error *e)
 {
 	struct estimate_options options = {.seed = 1, .sort = sort};
 	struct estimate estimate;
@@ -154,14 +161,14 @@ int cmd_plot(int argc, char **argv)
 
 	if (first <= 0 || parse_sort(o.sort, &sort, &e)) {
 		string_list_deinit(&o.inputs.sources);
-		return first ? cmd_fail(&e) : EXIT_OK;
+		return first ? say_error(&e) : EXIT_OK;
 	}
 	names = first < argc ? argv + first : default_names;
 	argc = first < argc ? argc - first : 1;
 	output = o.output ? strdup(o.output) : default_output(names[0]);
 	if (!output) {
 		error_set(&e, EXIT_OTHER, "out of memory");
-		return cmd_fail(&e);
+		return say_error(&e);
 	}
 	profile_init(&p);
 	ret = check_output(output, names, argc, &e);
@@ -172,5 +179,5 @@ int cmd_plot(int argc, char **argv)
 	profile_deinit(&p);
 	string_list_deinit(&o.inputs.sources);
 	free(output);
-	return ret ? cmd_fail(&e) : EXIT_OK;
+	return ret ? say_error(&e) : EXIT_OK;
 }

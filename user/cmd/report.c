@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf report`: profiles in, a report out. What is estimated and how it looks is user/core/ and user/report/. */
+/* `cozbpf report`: profiles in, a report out. What is estimated and how it looks is user/core/ and
+ * user/report/. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -9,10 +10,11 @@
 
 #include "cmd/inputs.h"
 #include "cmd/options.h"
-#include "core/estimate.h"
-#include "core/line_counts.h"
-#include "core/printable.h"
+#include "core/estimate/estimate.h"
+#include "core/profile/line_counts.h"
+#include "core/text/printable.h"
 #include "report/report.h"
+#include "report/say.h"
 
 struct report_options {
 	bool text, json, csv, folded;
@@ -21,16 +23,21 @@ struct report_options {
 };
 
 static const struct option_entry entries[] = {
-    {0, "text", OPTION_FLAG, offsetof(struct report_options, text), NULL, "print tables and sentences (default)"},
-    {0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL, "print one JSON object, schema cozbpf-report/1"},
+    {0, "text", OPTION_FLAG, offsetof(struct report_options, text), NULL,
+	"print tables and sentences (default)"},
+    {0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL,
+	"print one JSON object, schema cozbpf-report/1"},
     {0, "csv", OPTION_FLAG, offsetof(struct report_options, csv), NULL,
-	"print a row for each line, progress point and line speedup: the curves with their intervals"},
+	"print a row for each line, progress point and line speedup: the curves with their "
+	"intervals"},
     {0, "folded", OPTION_FLAG, offsetof(struct report_options, folded), NULL,
-	"print the plain samples per file and line for flamegraph.pl and speedscope: where time goes, not what a line would gain, and no "
+	"print the plain samples per file and line for flamegraph.pl and speedscope: where time "
+	"goes, not what a line would gain, and no "
 	"call "
 	"stacks, for a profile holds none"},
     {0, "sort", OPTION_STRING, offsetof(struct report_options, sort), "KEY",
-	"rank by slope (default), max (largest gain), payback (gain from small speedups) or impact (from large ones); always by the lower "
+	"rank by slope (default), max (largest gain), payback (gain from small speedups) or impact "
+	"(from large ones); always by the lower "
 	"end of "
 	"the 95 % interval"},
     INPUT_ENTRIES(report_options, inputs),
@@ -40,8 +47,10 @@ static const struct option_entry entries[] = {
 static const struct option_table table = {
     .command = "report",
     .usage = "cozbpf report [--text|--json|--csv|--folded] [--sort KEY] [FILE...]",
-    .summary = "Says which lines are worth optimizing, from profiles that cozbpf or Coz wrote. Several files count as runs of one "
-	       "profile and have to be of one build; without one, profile.coz is read, and - is standard input.",
+    .summary = "Says which lines are worth optimizing, from profiles that cozbpf or Coz wrote. "
+	       "Several files count as runs of one "
+	       "profile and have to be of one build; without one, profile.coz is read, and - is "
+	       "standard input.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf report\n"
@@ -53,7 +62,9 @@ static const struct option_table table = {
 
 static int written(int failed, struct error *e)
 {
-	return failed || fflush(stdout) ? error_set(e, EXIT_OTHER, "cannot write the report: %s", strerror(errno)) : 0;
+	return failed || fflush(stdout)
+		   ? error_set(e, EXIT_OTHER, "cannot write the report: %s", strerror(errno))
+		   : 0;
 }
 
 static int print_folded(const struct profile *p, struct error *e)
@@ -64,7 +75,7 @@ static int print_folded(const struct profile *p, struct error *e)
 
 	if (line_counts_init(&counts, p))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	out = cmd_stdout();
+	out = say_stdout();
 	ret = report_folded(out, &counts);
 	printable_close(out, stdout);
 	ret = written(ret, e);
@@ -76,8 +87,10 @@ static int print_folded(const struct profile *p, struct error *e)
 	return ret;
 }
 
-/* Prints the report of @p; -1 with @e when there is nothing to report, after the report has said so. */
-static int print_report(const struct profile *p, const struct report_options *o, enum sort_key sort, struct error *e)
+/* Prints the report of @p; -1 with @e when there is nothing to report, after the report has said
+ * so. */
+static int print_report(
+    const struct profile *p, const struct report_options *o, enum sort_key sort, struct error *e)
 {
 	struct estimate_options options = {.seed = 1, .sort = sort};
 	struct text_options text = terminal_options();
@@ -87,8 +100,10 @@ static int print_report(const struct profile *p, const struct report_options *o,
 
 	if (estimate_profile(p, &options, &estimate))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	out = cmd_stdout();
-	ret = o->json ? report_json(out, &estimate) : o->csv ? report_csv(out, &estimate) : report_text(stdout, &estimate, &text);
+	out = say_stdout();
+	ret = o->json  ? report_json(out, &estimate)
+	      : o->csv ? report_csv(out, &estimate)
+		       : report_text(stdout, &estimate, &text);
 	printable_close(out, stdout);
 	ret = written(ret, e);
 	if (!ret)
@@ -101,7 +116,8 @@ static int print_report(const struct profile *p, const struct report_options *o,
 static int check_options(const struct report_options *o, enum sort_key *ret_sort, struct error *e)
 {
 	if (o->text + o->json + o->csv + o->folded > 1)
-		return error_set(e, EXIT_USAGE, "--text, --json, --csv and --folded exclude each other");
+		return error_set(
+		    e, EXIT_USAGE, "--text, --json, --csv and --folded exclude each other");
 	return parse_sort(o->sort, ret_sort, e);
 }
 
@@ -123,5 +139,5 @@ int cmd_report(int argc, char **argv)
 		profile_deinit(&p);
 	}
 	string_list_deinit(&o.inputs.sources);
-	return ret ? cmd_fail(&e) : EXIT_OK;
+	return ret ? say_error(&e) : EXIT_OK;
 }

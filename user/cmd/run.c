@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `cozbpf [run]`: options and the order of things; see run.h for the parts. */
-#include "cmd/run.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,53 +11,73 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "report/say.h"
 
 #define FIELD(name) offsetof(struct run_options, name)
 
 static const struct option_entry entries[] = {
-    {'p', "pid", OPTION_LIST, FIELD(pids), "PID", "profile this running process instead of launching a command; repeatable"},
+    {'p', "pid", OPTION_LIST, FIELD(pids), "PID",
+	"profile this running process instead of launching a command; repeatable"},
     {0, "cgroup", OPTION_STRING, FIELD(cgroup), "PATH",
 	"profile all processes of this control group, those that come later included: a container"},
     {'P', "progress", OPTION_LIST, FIELD(progress), "[NAME=]SPEC",
 	"progress point; repeatable; without one the whole run counts (--end-to-end)"},
     {'L', "latency", OPTION_LIST, FIELD(latency), "NAME=BEGIN..END[,key=argN]",
-	"latency from BEGIN to END, both SPECs, met by one thread or with the same N-th argument (from 0); repeatable"},
+	"latency from BEGIN to END, both SPECs, met by one thread or with the same N-th argument "
+	"(from 0); repeatable"},
     {'s', "source-scope", OPTION_LIST, FIELD(sources), "PATTERN",
-	"source files whose lines may be selected, % is the wildcard (default: all but system headers)"},
+	"source files whose lines may be selected, % is the wildcard (default: all but system "
+	"headers)"},
     {'b', "binary-scope", OPTION_LIST, FIELD(binaries), "PATTERN",
 	"binaries whose lines may be selected, MAIN is the main executable (default: MAIN)"},
-    {'o', "output", OPTION_STRING, FIELD(output), "FILE", "profile, appended to (default: profile.coz)"},
-    {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME", "stop profiling after TIME, the command goes on (default: to its end)"},
+    {'o', "output", OPTION_STRING, FIELD(output), "FILE",
+	"profile, appended to (default: profile.coz)"},
+    {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME",
+	"stop profiling after TIME, the command goes on (default: to its end)"},
     {0, "until", OPTION_STRING, FIELD(until), "WIDTH",
-	"stop profiling when the gains of the leading lines are known to within WIDTH, such as 3pp (default: to the command's end)"},
-    {'n', "runs", OPTION_UINT, FIELD(runs), "N", "run the command N times into one profile (default: 1)"},
-    {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL, "the whole run is one unit of progress; use with -n"},
+	"stop profiling when the gains of the leading lines are known to within WIDTH, such as 3pp "
+	"(default: to the command's end)"},
+    {'n', "runs", OPTION_UINT, FIELD(runs), "N",
+	"run the command N times into one profile (default: 1)"},
+    {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL,
+	"the whole run is one unit of progress; use with -n"},
     {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE",
 	"experiment on this line only (default: lines at random, as samples hit them)"},
     {0, "fixed-speedup", OPTION_STRING, FIELD(fixed_speedup), "LIST",
 	"line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5)"},
-    {0, "seed", OPTION_UINT, FIELD(seed), "N", "seed of the random order (default: from the clock)"},
-    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME", "CPU time between samples (default: 1ms; 330us where there is a latency)"},
+    {0, "seed", OPTION_UINT, FIELD(seed), "N",
+	"seed of the random order (default: from the clock)"},
+    {0, "period", OPTION_TIME, FIELD(period_ns), "TIME",
+	"CPU time between samples (default: 1ms; 330us where there is a latency)"},
     {0, "experiment-length", OPTION_TIME, FIELD(length_ns), "TIME",
 	"length of an experiment (default: 500ms, adapted to the rate of visits)"},
-    {0, "user", OPTION_STRING, FIELD(user), "USER", "run the command as USER (default: under sudo the invoking user)"},
-    {0, "follow-children", OPTION_UNFLAG, FIELD(no_follow), NULL, "forked and exec'd children are profiled too (default)"},
-    {0, "no-follow-children", OPTION_FLAG, FIELD(no_follow), NULL, "only the command's own process is profiled"},
+    {0, "user", OPTION_STRING, FIELD(user), "USER",
+	"run the command as USER (default: under sudo the invoking user)"},
+    {0, "follow-children", OPTION_UNFLAG, FIELD(no_follow), NULL,
+	"forked and exec'd children are profiled too (default)"},
+    {0, "no-follow-children", OPTION_FLAG, FIELD(no_follow), NULL,
+	"only the command's own process is profiled"},
     {0, "sleep-pauses", OPTION_FLAG, FIELD(sleep_pauses), NULL,
-	"pause by sleeping where no thread waits for a CPU (default: hold the CPU; saves CPU quota, costs accuracy)"},
+	"pause by sleeping where no thread waits for a CPU (default: hold the CPU; saves CPU "
+	"quota, costs accuracy)"},
     {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
-	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread and signal calls (default: wake)"},
+	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread "
+	"and signal calls (default: wake)"},
     {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
     {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
-    {0, "tui", OPTION_FLAG, FIELD(tui), NULL, "live view in full screen (default: when attached, and standard error is a terminal)"},
+    {0, "tui", OPTION_FLAG, FIELD(tui), NULL,
+	"live view in full screen (default: when attached, and standard error is a terminal)"},
     {0, "no-tui", OPTION_FLAG, FIELD(no_tui), NULL, "no live view; on a terminal, a progress line"},
     {0},
 };
 
 static const struct option_table table = {
     .command = "run",
-    .usage = "cozbpf [run] [options] -- cmd [args...]\n       cozbpf [attach] [options] -p PID [-p PID ...] | --cgroup PATH",
-    .summary = "Runs the command, experiments on its lines, and tells what the program would gain if each were faster.",
+    .usage = "cozbpf [run] [options] -- cmd [args...]\n       cozbpf [attach] [options] -p PID [-p "
+	     "PID ...] | --cgroup PATH",
+    .summary = "Runs the command, experiments on its lines, and tells what the program would gain "
+	       "if each were faster.",
     .entries = entries,
     .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET]\n"
 		"examples:\n"
@@ -88,7 +108,7 @@ void run_say(const struct runner *r, const char *format, ...)
 	va_end(args);
 	if (text && !run_view_keeps(r, text)) {
 		run_progress_clear(r);
-		cmd_say("%s", text);
+		say("%s", text);
 	}
 	free(text);
 }
@@ -108,8 +128,10 @@ static int parse_speedups(struct run_options *o, struct error *e)
 		unsigned long pct = strtoul(c, &end, 10);
 
 		if (end == c || pct > 100 || (*end && *end != ',')) {
-			error_set(e, EXIT_USAGE, "'%s' is not a list of line speedups", o->fixed_speedup);
-			return error_hint(e, "give whole percents from 0 to 100, for example --fixed-speedup 0,25,50,100");
+			error_set(
+			    e, EXIT_USAGE, "'%s' is not a list of line speedups", o->fixed_speedup);
+			return error_hint(e, "give whole percents from 0 to 100, for example "
+					     "--fixed-speedup 0,25,50,100");
 		}
 		o->speedups[o->n_speedups++] = (unsigned)pct;
 		if (!*end)
@@ -129,7 +151,8 @@ static int parse_until(struct run_options *o, struct error *e)
 	points = strtod(o->until, &end);
 	if (end == o->until || (strcmp(end, "pp") && *end) || !(points >= 0.1 && points <= 50)) {
 		error_set(e, EXIT_USAGE, "'%s' is not a width of an interval", o->until);
-		return error_hint(e, "give points of program speedup from 0.1 to 50, for example --until 3pp");
+		return error_hint(
+		    e, "give points of program speedup from 0.1 to 50, for example --until 3pp");
 	}
 	o->until_width = points / 100;
 	return 0;
@@ -146,7 +169,8 @@ static int check_attach(const struct run_options *o, struct error *e)
 
 	if (!(o->pids.n || o->cgroup) || !what)
 		return 0;
-	error_set(e, EXIT_USAGE, "'--%s' and %s exclude each other", o->pids.n ? "pid" : "cgroup", what);
+	error_set(
+	    e, EXIT_USAGE, "'--%s' and %s exclude each other", o->pids.n ? "pid" : "cgroup", what);
 	return error_hint(e, "a running process is attached to as it is, and left running");
 }
 
@@ -154,25 +178,31 @@ static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
 		error_set(e, EXIT_USAGE, "no command given");
-		return error_hint(e, "cozbpf -P PROGRESS -- cmd args..., or -p PID for a running process; see cozbpf --help");
+		return error_hint(e, "cozbpf -P PROGRESS -- cmd args..., or -p PID for a running "
+				     "process; see cozbpf --help");
 	}
 	if (check_attach(o, e))
 		return -1;
 	if (o->period_ns && (o->period_ns < 100000 || o->period_ns > 100000000)) {
-		error_set(e, EXIT_USAGE, "a period of %llu us cannot be sampled", (unsigned long long)o->period_ns / 1000);
+		error_set(e, EXIT_USAGE, "a period of %llu us cannot be sampled",
+		    (unsigned long long)o->period_ns / 1000);
 		return error_hint(e, "give --period between 100us and 100ms");
 	}
 	if (o->length_ns && (o->length_ns < 20000000 || o->length_ns > 600000000000ULL)) {
-		error_set(e, EXIT_USAGE, "experiments cannot last %llu ms", (unsigned long long)o->length_ns / 1000000);
+		error_set(e, EXIT_USAGE, "experiments cannot last %llu ms",
+		    (unsigned long long)o->length_ns / 1000000);
 		return error_hint(e, "give --experiment-length between 20ms and 10m");
 	}
 	if (!o->runs || o->runs > 100000) {
-		error_set(e, EXIT_USAGE, "the command cannot be run %llu times", (unsigned long long)o->runs);
+		error_set(e, EXIT_USAGE, "the command cannot be run %llu times",
+		    (unsigned long long)o->runs);
 		return error_hint(e, "give --runs between 1 and 100000");
 	}
 	if (o->end_to_end && (o->progress.n || o->latency.n)) {
-		error_set(e, EXIT_USAGE, "'--end-to-end' and '--%s' exclude each other", o->progress.n ? "progress" : "latency");
-		return error_hint(e, "leave one out: end-to-end, each run as a whole is the progress");
+		error_set(e, EXIT_USAGE, "'--end-to-end' and '--%s' exclude each other",
+		    o->progress.n ? "progress" : "latency");
+		return error_hint(
+		    e, "leave one out: end-to-end, each run as a whole is the progress");
 	}
 	o->sync_uprobe = o->sync && !strcmp(o->sync, "uprobe");
 	if (o->sync && !o->sync_uprobe && strcmp(o->sync, "wake")) {
@@ -180,7 +210,8 @@ static int check_options(struct run_options *o, struct error *e)
 		return error_hint(e, "give --sync=wake or --sync=uprobe");
 	}
 	if (o->tui && (o->quiet || o->no_tui)) {
-		error_set(e, EXIT_USAGE, "'--tui' and '%s' exclude each other", o->quiet ? "--quiet" : "--no-tui");
+		error_set(e, EXIT_USAGE, "'--tui' and '%s' exclude each other",
+		    o->quiet ? "--quiet" : "--no-tui");
 		return error_hint(e, "leave one out");
 	}
 	return parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
@@ -190,9 +221,11 @@ static int run_all(struct runner *r, struct error *e)
 {
 	if (run_setup(r, e))
 		return -1;
-	if (r->attached)
+	if (r->target.attached)
 		return run_attach(r, e);
-	for (r->run = 0; r->run < r->o.runs && !r->interrupted && !r->quit && !run_settled(r, monotonic_ns()); r->run++)
+	for (r->recorder.run = 0; r->recorder.run < r->o.runs && !r->loop.interrupted &&
+				  !r->loop.quit && !run_settled(r, monotonic_ns());
+	     r->recorder.run++)
 		if (run_once(r, e))
 			return -1;
 	return 0;
@@ -200,7 +233,8 @@ static int run_all(struct runner *r, struct error *e)
 
 int cmd_run(int argc, char **argv)
 {
-	struct runner r = {.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}, .signal_fd = -1};
+	struct runner r = {
+	    .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}, .loop.signal_fd = -1};
 	struct error e = {0};
 	int first, status;
 
@@ -213,7 +247,7 @@ int cmd_run(int argc, char **argv)
 	run_view_close(&r);
 	run_close_signals(&r);
 	run_progress_clear(&r);
-	status = first ? cmd_fail(&e) : run_finish(&r);
+	status = first ? say_error(&e) : run_finish(&r);
 	run_view_deinit(&r);
 	run_teardown(&r);
 	return status;

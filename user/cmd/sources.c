@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads the source files that a profile names; see sources.h. What of them is shown is user/report/html_sources.c. */
+/* Reads the source files that a profile names; see sources.h. What of them is shown is
+ * user/report/html_sources.c. */
 #include "cmd/sources.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/paths.h"
+#include "core/text/paths.h"
 
 #define SOURCE_MAX (4UL << 20) /* bytes of a file: the largest generated sources have some 3 MB */
 #define TOTAL_MAX (64UL << 20) /* bytes of all files */
@@ -20,10 +21,12 @@
 
 static bool is_source_name(const char *file)
 {
-	static const char *const suffixes[] = {"c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "c++", "h++", "C", "H", "inc", "inl",
-	    "ipp", "tcc", "def", "s", "S", "asm", "rs", "go", "zig", "d", "f", "f90", "f95", "f03", "for", "F", "F90", "adb", "ads", "pas",
-	    "swift", "nim", "cr", "v", "odin", "jl", "hs", "ml", "mli", "m", "mm", "cu", "cuh", "y", "yy", "l", "ll", "re", "pyx", "java",
-	    "kt", "scala", "cs", "js", "ts", "py", "rb", "php", "lua", "vala"};
+	static const char *const suffixes[] = {"c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx",
+	    "c++", "h++", "C", "H", "inc", "inl", "ipp", "tcc", "def", "s", "S", "asm", "rs", "go",
+	    "zig", "d", "f", "f90", "f95", "f03", "for", "F", "F90", "adb", "ads", "pas", "swift",
+	    "nim", "cr", "v", "odin", "jl", "hs", "ml", "mli", "m", "mm", "cu", "cuh", "y", "yy",
+	    "l", "ll", "re", "pyx", "java", "kt", "scala", "cs", "js", "ts", "py", "rb", "php",
+	    "lua", "vala"};
 	const char *dot = strrchr(path_base(file), '.');
 
 	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -56,9 +59,11 @@ static char *read_text(const char *path, size_t *ret_size, time_t *ret_changed)
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= SOURCE_MAX)
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (uint64_t)st.st_size <= SOURCE_MAX)
 		ret = malloc((size_t)st.st_size);
-	while (ret && size < (size_t)st.st_size && (got = read(fd, ret + size, (size_t)st.st_size - size)) > 0)
+	while (ret && size < (size_t)st.st_size &&
+	       (got = read(fd, ret + size, (size_t)st.st_size - size)) > 0)
 		size += (size_t)got;
 	close(fd);
 	if (ret && (got < 0 || !size || memchr(ret, 0, size))) {
@@ -89,7 +94,8 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The different files of the lines of @e that may be read; the array and its strings are the caller's. 0 or -ENOMEM. */
+/* The different files of the lines of @e that may be read; the array and its strings are the
+ * caller's. 0 or -ENOMEM. */
 static int find_files(const struct estimate *e, char ***ret, size_t *ret_n)
 {
 	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES, all = 0, kept = 0;
@@ -110,7 +116,8 @@ static int find_files(const struct estimate *e, char ***ret, size_t *ret_n)
 	if (all)
 		qsort(files, all, sizeof(*files), compare_strings);
 	for (size_t i = 0; i < all; i++) {
-		if (kept < FILES_MAX && is_source_name(files[i]) && (!kept || strcmp(files[i], files[kept - 1])))
+		if (kept < FILES_MAX && is_source_name(files[i]) &&
+		    (!kept || strcmp(files[i], files[kept - 1])))
 			files[kept++] = files[i];
 		else
 			free(files[i]);
@@ -120,7 +127,8 @@ static int find_files(const struct estimate *e, char ***ret, size_t *ret_n)
 	return err;
 }
 
-int sources_read(struct sources *s, const struct estimate *e, const struct profile *p, const char *profile)
+int sources_read(
+    struct sources *s, const struct estimate *e, const struct profile *p, const char *profile)
 {
 	size_t n = 0, total = 0;
 	char **files = NULL;
@@ -134,14 +142,17 @@ int sources_read(struct sources *s, const struct estimate *e, const struct profi
 	for (size_t i = 0; i < n; i++) {
 		size_t size;
 		time_t changed;
-		char *text = ret || total >= TOTAL_MAX ? NULL : find_text(files[i], profile, &size, &changed);
+		char *text = ret || total >= TOTAL_MAX
+				 ? NULL
+				 : find_text(files[i], profile, &size, &changed);
 
 		if (!text) {
 			free(files[i]);
 			continue;
 		}
 		total += size;
-		s->items[s->n++] = (struct html_source){files[i], text, size, start && changed > start};
+		s->items[s->n++] =
+		    (struct html_source){files[i], text, size, start && changed > start};
 	}
 	free(files);
 	return ret;

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "core/estimate.h"
-#include "core/profile.h"
+#include "core/estimate/estimate.h"
+#include "core/profile/profile.h"
 #include "report/html.h"
 
 struct sources {
@@ -15,12 +15,14 @@ struct sources {
 };
 
 /*
- * Reads the files of the first HTML_MAX_SERIES lines of @e with the caller's own rights. A relative name is looked for in the working directory,
- * then beside @profile. A profile may come from anybody and the page go to anybody, so that only what looks like source is read: a
- * regular file with the suffix of a programming language, of SOURCE_MAX bytes at most, without a NUL byte. Files that cannot be read are left out.
- * 0 or -ENOMEM.
+ * Reads the files of the first HTML_MAX_SERIES lines of @e with the caller's own rights. A relative
+ * name is looked for in the working directory, then beside @profile. A profile may come from
+ * anybody and the page go to anybody, so that only what looks like source is read: a regular file
+ * with the suffix of a programming language, of SOURCE_MAX bytes at most, without a NUL byte. Files
+ * that cannot be read are left out. 0 or -ENOMEM.
  */
-int sources_read(struct sources *s, const struct estimate *e, const struct profile *p, const char *profile);
+int sources_read(
+    struct sources *s, const struct estimate *e, const struct profile *p, const char *profile);
 void sources_deinit(struct sources *s);
 
 #endif

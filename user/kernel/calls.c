@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Probes on calls that synchronise (--sync=uprobe); see session.h. All calls of a library in a process are one link of the kernel's uprobe_multi kind:
- * one by one they would take seconds to set and as long to remove.
+ * Probes on calls that synchronise (--sync=uprobe); see session.h. All calls of a library in a
+ * process are one link of the kernel's uprobe_multi kind: one by one they would take seconds to set
+ * and as long to remove.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +29,12 @@ void calls_prepare(struct cozbpf_bpf *bpf, bool wanted)
 
 static int attach(const struct bpf_program *prog, const struct call_sites *at, bool returns)
 {
-	const struct multi_sites sites = {
-	    .pid = at->pid, .path = at->path, .offsets = at->offsets, .cookies = at->cookies, .n = at->n, .returns = returns};
+	const struct multi_sites sites = {.pid = at->pid,
+	    .path = at->path,
+	    .offsets = at->offsets,
+	    .cookies = at->cookies,
+	    .n = at->n,
+	    .returns = returns};
 
 	return multi_attach(prog, &sites);
 }
@@ -62,12 +67,13 @@ int session_add_calls(struct session *s, const struct call_sites *at, struct err
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	*p = (struct process_calls){at->pid, attach(s->bpf->progs.on_call, at, false), attach_returns(s, at), s->calls};
+	*p = (struct process_calls){
+	    at->pid, attach(s->bpf->progs.on_call, at, false), attach_returns(s, at), s->calls};
 	s->calls = p;
 	if (p->call_fd >= 0 && p->return_fd >= 0)
 		return 0;
-	return error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes in '%s': %s", at->n, at->path,
-	    strerror(-(p->call_fd < 0 ? p->call_fd : p->return_fd)));
+	return error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes in '%s': %s",
+	    at->n, at->path, strerror(-(p->call_fd < 0 ? p->call_fd : p->return_fd)));
 }
 
 void session_drop_calls(struct session *s, int pid)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What the kernel has and allows, found by trying rather than by version where that can be done; see checks.h. Nothing stays loaded. */
+/* What the kernel has and allows, found by trying rather than by version where that can be done;
+ * see checks.h. Nothing stays loaded. */
 #include "kernel/checks.h"
 
 #include <bpf/bpf.h>
@@ -52,8 +53,9 @@ static void check_version(const struct context *c, struct finding *f)
 	else if (major > NEEDED_MAJOR || (major == NEEDED_MAJOR && minor >= NEEDED_MINOR))
 		finding_set(f, FINDING_OK, "%.64s", u.release);
 	else {
-		finding_set(
-		    f, FINDING_WARNING, "%.64s: this version of cozbpf is made for %d.%d and later", u.release, NEEDED_MAJOR, NEEDED_MINOR);
+		finding_set(f, FINDING_WARNING,
+		    "%.64s: this version of cozbpf is made for %d.%d and later", u.release,
+		    NEEDED_MAJOR, NEEDED_MINOR);
 		finding_hint(f, "install a newer kernel, from Debian's backports for example");
 	}
 }
@@ -61,17 +63,20 @@ static void check_version(const struct context *c, struct finding *f)
 static void check_btf(const struct context *c, struct finding *f)
 {
 	if (c->btf) {
-		finding_set(f, FINDING_OK, "/sys/kernel/btf/vmlinux, %u types", btf__type_cnt(c->btf));
+		finding_set(
+		    f, FINDING_OK, "/sys/kernel/btf/vmlinux, %u types", btf__type_cnt(c->btf));
 		return;
 	}
-	finding_set(f, FINDING_MISSING, "the kernel does not describe its types: %s", strerror(c->btf_error));
+	finding_set(f, FINDING_MISSING, "the kernel does not describe its types: %s",
+	    strerror(c->btf_error));
 	finding_hint(f, "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's are");
 }
 
 static void check_tracepoints(const struct context *c, struct finding *f)
 {
-	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup_new", "sched_process_fork", "sched_process_exec",
-	    "sched_process_exit", "signal_deliver", "hrtimer_expire_entry", "hrtimer_expire_exit", "irq_handler_entry", "irq_handler_exit",
+	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup_new",
+	    "sched_process_fork", "sched_process_exec", "sched_process_exit", "signal_deliver",
+	    "hrtimer_expire_entry", "hrtimer_expire_exit", "irq_handler_entry", "irq_handler_exit",
 	    "softirq_entry", "softirq_exit"};
 	char type[64];
 
@@ -80,7 +85,8 @@ static void check_tracepoints(const struct context *c, struct finding *f)
 		if (c->btf && btf__find_by_name_kind(c->btf, type, BTF_KIND_TYPEDEF) > 0)
 			continue;
 		finding_set(f, FINDING_MISSING, "the kernel has no tracepoint '%s'", names[i]);
-		finding_hint(f, "use a kernel built with CONFIG_TRACEPOINTS=y and BTF, as Debian's are");
+		finding_hint(
+		    f, "use a kernel built with CONFIG_TRACEPOINTS=y and BTF, as Debian's are");
 		return;
 	}
 	finding_set(f, FINDING_OK, "sched_switch, sched_waking and the others are there");
@@ -92,8 +98,9 @@ static void check_send_signal(const struct context *c, struct finding *f)
 		finding_set(f, FINDING_OK, "bpf_send_signal_task is there");
 		return;
 	}
-	finding_set(f, FINDING_MISSING, "the kernel has no bpf_send_signal_task; kernels before %d.%d are not supported yet", NEEDED_MAJOR,
-	    NEEDED_MINOR);
+	finding_set(f, FINDING_MISSING,
+	    "the kernel has no bpf_send_signal_task; kernels before %d.%d are not supported yet",
+	    NEEDED_MAJOR, NEEDED_MINOR);
 	finding_hint(f, "install a newer kernel, from Debian's backports for example");
 }
 
@@ -104,16 +111,22 @@ static void set_probed(struct finding *f, const char *what, int rc)
 		finding_set(f, FINDING_OK, "%s work", what);
 		return;
 	}
-	finding_set(f, FINDING_MISSING, "the kernel does not take %s%s%s", what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
-	finding_hint(f, "use a kernel built with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y, outside containers that forbid bpf()");
+	finding_set(f, FINDING_MISSING, "the kernel does not take %s%s%s", what, rc < 0 ? ": " : "",
+	    rc < 0 ? strerror(-rc) : "");
+	finding_hint(f, "use a kernel built with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y, "
+			"outside containers that forbid bpf()");
 }
 
-/* libbpf 1.1 reads a newer kernel's refusal of its own tracing probe as "not there"; so a program of two instructions is loaded instead. */
+/* libbpf 1.1 reads a newer kernel's refusal of its own tracing probe as "not there"; so a program
+ * of two instructions is loaded instead. */
 static int probe_tracing(const struct context *c)
 {
-	static const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}}; /* r0 = 0; exit */
+	static const struct bpf_insn nothing[] = {
+	    {.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}}; /* r0 = 0; exit */
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
-	int id = c->btf ? btf__find_by_name_kind(c->btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF) : -ENOENT, fd;
+	int id = c->btf ? btf__find_by_name_kind(c->btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF)
+			: -ENOENT,
+	    fd;
 
 	if (id < 0)
 		return 0;
@@ -135,7 +148,8 @@ static void check_programs(const struct context *c, struct finding *f)
 	}
 	rc = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_PERF_EVENT, NULL);
 	if (rc > 0)
-		rc = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_KPROBE, NULL); /* the type of uprobe programs */
+		rc = libbpf_probe_bpf_prog_type(
+		    BPF_PROG_TYPE_KPROBE, NULL); /* the type of uprobe programs */
 	if (rc > 0)
 		rc = probe_tracing(c);
 	set_probed(f, "perf event, uprobe and tracing programs", rc);
@@ -171,7 +185,11 @@ static void check_jit(const struct context *c, struct finding *f)
 
 static int open_event(uint32_t type, uint64_t config)
 {
-	struct perf_event_attr attr = {.size = sizeof(attr), .type = type, .config = config, .sample_period = 1000000, .disabled = 1};
+	struct perf_event_attr attr = {.size = sizeof(attr),
+	    .type = type,
+	    .config = config,
+	    .sample_period = 1000000,
+	    .disabled = 1};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
@@ -186,15 +204,18 @@ static void check_sampling(const struct context *c, struct finding *f)
 		return;
 	}
 	if (clock < 0) {
-		finding_set(f, FINDING_MISSING, "the software clock cannot be sampled: %s", strerror(-clock));
-		finding_hint(f, "use a kernel built with CONFIG_PERF_EVENTS=y, outside containers that forbid perf_event_open()");
+		finding_set(f, FINDING_MISSING, "the software clock cannot be sampled: %s",
+		    strerror(-clock));
+		finding_hint(f, "use a kernel built with CONFIG_PERF_EVENTS=y, outside containers "
+				"that forbid perf_event_open()");
 		return;
 	}
 	close(clock);
 	cycles = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	if (cycles >= 0)
 		close(cycles);
-	finding_set(f, FINDING_OK, "by the software clock (hardware cycles: %s, not used)", cycles >= 0 ? "there" : "none");
+	finding_set(f, FINDING_OK, "by the software clock (hardware cycles: %s, not used)",
+	    cycles >= 0 ? "there" : "none");
 }
 
 static void check_paranoid(const struct context *c, struct finding *f)
@@ -216,18 +237,24 @@ static void check_uprobes(const struct context *c, struct finding *f)
 	int err;
 
 	if (!read_line("/sys/bus/event_source/devices/uprobe/type", value, sizeof(value))) {
-		finding_set(f, FINDING_MISSING, "the kernel has no uprobes, or /sys is not mounted: progress points cannot be probed");
-		finding_hint(f, "mount -t sysfs sysfs /sys, or a kernel built with CONFIG_UPROBE_EVENTS=y");
+		finding_set(f, FINDING_MISSING,
+		    "the kernel has no uprobes, or /sys is not mounted: progress points cannot be "
+		    "probed");
+		finding_hint(
+		    f, "mount -t sysfs sysfs /sys, or a kernel built with CONFIG_UPROBE_EVENTS=y");
 		return;
 	}
-	err = open_event((uint32_t)atoi(value), 0); /* names no file: -EINVAL, but only after the question of privilege */
+	err = open_event((uint32_t)atoi(value),
+	    0); /* names no file: -EINVAL, but only after the question of privilege */
 	if (err >= 0)
 		close(err);
 	if ((err == -EACCES || err == -EPERM) && !c->privileged) {
 		untried(f);
 	} else if (err == -EACCES || err == -EPERM) {
-		finding_set(f, FINDING_MISSING, "this kernel lets only CAP_SYS_ADMIN probe progress points");
-		finding_hint(f, "sudo cozbpf ..., or add cap_sys_admin to the file's capabilities; without it: --end-to-end");
+		finding_set(f, FINDING_MISSING,
+		    "this kernel lets only CAP_SYS_ADMIN probe progress points");
+		finding_hint(f, "sudo cozbpf ..., or add cap_sys_admin to the file's capabilities; "
+				"without it: --end-to-end");
 	} else {
 		finding_set(f, FINDING_OK, "perf event type %s", value);
 	}
@@ -235,10 +262,13 @@ static void check_uprobes(const struct context *c, struct finding *f)
 
 static void check_tracefs(const struct context *c, struct finding *f)
 {
-	bool there = !access("/sys/kernel/tracing/events", F_OK) || !access("/sys/kernel/debug/tracing/events", F_OK);
+	bool there = !access("/sys/kernel/tracing/events", F_OK) ||
+		     !access("/sys/kernel/debug/tracing/events", F_OK);
 
 	if (there || geteuid())
-		finding_set(f, FINDING_OK, there ? "mounted (not used by this version)" : "not seen (not used by this version)");
+		finding_set(f, FINDING_OK,
+		    there ? "mounted (not used by this version)"
+			  : "not seen (not used by this version)");
 	else
 		finding_set(f, FINDING_OK, "not mounted (not used by this version)");
 }
@@ -254,7 +284,8 @@ static void check_lockdown(const struct context *c, struct finding *f)
 		if (strcmp(mode, "confidentiality"))
 			finding_set(f, FINDING_OK, "%s", mode);
 		else {
-			finding_set(f, FINDING_MISSING, "confidentiality: BPF programs must not read kernel memory");
+			finding_set(f, FINDING_MISSING,
+			    "confidentiality: BPF programs must not read kernel memory");
 			finding_hint(f, "boot with lockdown=integrity or without lockdown");
 		}
 	}

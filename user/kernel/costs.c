@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "core/stats.h"
+#include "core/estimate/stats.h"
 #include "kernel/sampling.h"
 #include "kernel/session_private.h"
 
@@ -42,7 +42,8 @@ static void lock_and_unlock(void)
 uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset)
 {
 	uint64_t plain = time_calls(lock_and_unlock), probed, cookie = 0;
-	const struct multi_sites at = {.pid = getpid(), .path = path, .offsets = &offset, .cookies = &cookie, .n = 1};
+	const struct multi_sites at = {
+	    .pid = getpid(), .path = path, .offsets = &offset, .cookies = &cookie, .n = 1};
 	int fd = multi_attach(s->bpf->progs.on_call, &at);
 
 	if (fd < 0)
@@ -58,13 +59,15 @@ __asm__(".text\n"
 	".globl session_cheap_place\n.type session_cheap_place, @function\n"
 	"session_cheap_place: nop\n\tret\n.size session_cheap_place, . - session_cheap_place\n"
 	".globl session_stepped_place\n.type session_stepped_place, @function\n"
-	"session_stepped_place: lea 1(%rdi), %rax\n\tret\n.size session_stepped_place, . - session_stepped_place\n");
+	"session_stepped_place: lea 1(%rdi), %rax\n\tret\n.size session_stepped_place, . - "
+	"session_stepped_place\n");
 #else
 __asm__(".text\n"
 	".globl session_cheap_place\n.type session_cheap_place, %function\n"
 	"session_cheap_place: nop\n\tret\n.size session_cheap_place, . - session_cheap_place\n"
 	".globl session_stepped_place\n.type session_stepped_place, %function\n"
-	"session_stepped_place: add x0, x0, #1\n\tret\n.size session_stepped_place, . - session_stepped_place\n");
+	"session_stepped_place: add x0, x0, #1\n\tret\n.size session_stepped_place, . - "
+	"session_stepped_place\n");
 #endif
 void session_cheap_place(void);
 void session_stepped_place(void);
@@ -91,7 +94,9 @@ static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
 
 uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
 {
-	void (*place)(void) = sort == VISIT_STEPPED || sort == VISIT_RETURN_STEPPED ? session_stepped_place : session_cheap_place;
+	void (*place)(void) = sort == VISIT_STEPPED || sort == VISIT_RETURN_STEPPED
+				  ? session_stepped_place
+				  : session_cheap_place;
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = sort >= VISIT_RETURN);
 	struct place_look look = {.address = (uintptr_t)place};
 	struct bpf_link *link;
@@ -101,7 +106,8 @@ uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
 	if (!look.offset)
 		return 0;
 	plain = time_calls(place);
-	link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, 0, "/proc/self/exe", look.offset, &opts);
+	link = bpf_program__attach_uprobe_opts(
+	    s->bpf->progs.on_visit, 0, "/proc/self/exe", look.offset, &opts);
 	if (!link)
 		return 0;
 	probed = time_calls(place);
@@ -115,14 +121,18 @@ struct look {
 	int64_t early;
 };
 
-/* The gap [@before, @now), in which we did not execute: a sample of its own, or more of the @n-th; returns how many there are now. */
-static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_control *control, uint64_t before, uint64_t now)
+/* The gap [@before, @now), in which we did not execute: a sample of its own, or more of the @n-th;
+ * returns how many there are now. */
+static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_control *control,
+    uint64_t before, uint64_t now)
 {
 	uint64_t seen = control->sample_seen_ns, due = control->sample_due_ns;
 
 	if (seen > before && seen < now) {
-		looks[n] = (struct look){
-		    .began = before, .whole = now - before, .entry = seen - before, .early = due ? (int64_t)(due - before) : 0};
+		looks[n] = (struct look){.began = before,
+		    .whole = now - before,
+		    .entry = seen - before,
+		    .early = due ? (int64_t)(due - before) : 0};
 		return n + 1;
 	}
 	if (n && before - looks[n - 1].began < COST_SAMPLE_NS)
@@ -130,8 +140,10 @@ static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_contr
 	return n;
 }
 
-/* The looks of a thread that does nothing but look at the clock: the gaps which it sees there and in which a sample's program has looked at it, too. */
-static size_t look_at_samples(volatile struct cozbpf_control *control, uint64_t period_ns, struct look *looks)
+/* The looks of a thread that does nothing but look at the clock: the gaps which it sees there and
+ * in which a sample's program has looked at it, too. */
+static size_t look_at_samples(
+    volatile struct cozbpf_control *control, uint64_t period_ns, struct look *looks)
 {
 	uint64_t from = session_now_ns(), now = from, before;
 	size_t n = 0;
@@ -168,7 +180,8 @@ struct sample_cost session_measure_samples(struct session *s, bool sample_free)
 	}
 	if (n < COST_PERIODS / 2)
 		return (struct sample_cost){0};
-	ret = (struct sample_cost){.whole_ns = (uint64_t)select_kth(whole, n, n / 2), .entry_ns = (uint64_t)select_kth(entry, n, n / 2)};
+	ret = (struct sample_cost){.whole_ns = (uint64_t)select_kth(whole, n, n / 2),
+	    .entry_ns = (uint64_t)select_kth(entry, n, n / 2)};
 	if (ret.whole_ns > period / 4)
 		return (struct sample_cost){0}; /* no sample's: others have the CPU */
 	control->sample_cost_ns = ret.whole_ns;

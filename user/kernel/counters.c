@@ -11,10 +11,12 @@
 int session_watch_counters(struct session *s, const char *path, uint64_t offset, struct error *e)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts);
-	struct bpf_link *link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_counter, -1, path, offset, &opts);
+	struct bpf_link *link =
+	    bpf_program__attach_uprobe_opts(s->bpf->progs.on_counter, -1, path, offset, &opts);
 
 	if (!link)
-		return error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe in '%s': %s", path, strerror(errno));
+		return error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe in '%s': %s",
+		    path, strerror(errno));
 	if (s->n_links >= MAX_LINKS) {
 		bpf_link__destroy(link);
 		return error_set(e, EXIT_OTHER, "more than %d probes", MAX_LINKS);
@@ -55,12 +57,14 @@ static struct cozbpf_counter_set *find_set(struct session *s, uint32_t pid)
 	return bpf_map_update_elem(fd, &pid, &index, BPF_ANY) ? NULL : &s->counter_sets[index];
 }
 
-int session_add_counter(struct session *s, int pid, uint64_t address, unsigned point, struct error *e)
+int session_add_counter(
+    struct session *s, int pid, uint64_t address, unsigned point, struct error *e)
 {
 	struct cozbpf_counter_set *set = find_set(s, (uint32_t)pid);
 
 	if (!set || set->n >= COZBPF_COUNTERS)
-		return error_set(e, EXIT_OTHER, "there is no room for more counters of Coz's coz.h");
+		return error_set(
+		    e, EXIT_OTHER, "there is no room for more counters of Coz's coz.h");
 	for (uint64_t i = 0; i < set->n; i++)
 		if (set->counters[i].address == address)
 			return 0;
@@ -75,6 +79,6 @@ void session_drop_counters(struct session *s, int pid)
 {
 	uint32_t key = (uint32_t)pid;
 
-	bpf_map_delete_elem(
-	    bpf_map__fd(s->bpf->maps.process_counters), &key); /* the kernel side has done so, unless the counter was added later */
+	bpf_map_delete_elem(bpf_map__fd(s->bpf->maps.process_counters),
+	    &key); /* the kernel side has done so, unless the counter was added later */
 }

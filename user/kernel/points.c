@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/suggest.h"
+#include "core/text/suggest.h"
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
@@ -19,13 +19,19 @@ static int fail_probe(const struct point_probe *p, int err, struct error *e)
 	unsigned long long at = p->offset;
 
 	if (err == UNPROBEABLE) {
-		error_set(
-		    e, EXIT_USAGE, "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix such as lock", at, p->path);
-		return error_hint(e, "take a line nearby (-P FILE:LINE), another function, or SYMBOL+OFFSET of another instruction");
+		error_set(e, EXIT_USAGE,
+		    "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix "
+		    "such as lock",
+		    at, p->path);
+		return error_hint(e, "take a line nearby (-P FILE:LINE), another function, or "
+				     "SYMBOL+OFFSET of another instruction");
 	}
-	error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->path, strerror(err));
+	error_set(e, EXIT_FORBIDDEN,
+	    "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->path,
+	    strerror(err));
 	if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
-		return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add cap_sys_admin to the file's "
+		return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add "
+				     "cap_sys_admin to the file's "
 				     "capabilities, or use --end-to-end");
 	return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
 }
@@ -53,7 +59,8 @@ static int fail_tracepoint(const struct point_probe *p, int err, struct error *e
 
 	if (!f) {
 		error_set(e, EXIT_FORBIDDEN, "tracepoints cannot be listed: %s", strerror(errno));
-		return error_hint(e, "run it as root, and mount tracefs: mount -t tracefs none %s", tracefs[0]);
+		return error_hint(
+		    e, "run it as root, and mount tracefs: mount -t tracefs none %s", tracefs[0]);
 	}
 	snprintf(wanted, sizeof(wanted), "%s:%s", p->category, p->name);
 	suggest_init(&names, wanted);
@@ -66,7 +73,9 @@ static int fail_tracepoint(const struct point_probe *p, int err, struct error *e
 		if (colon && !strcmp(colon + 1, p->name))
 			snprintf(same, sizeof(same), "'%s'", line);
 		if (!strcmp(line, wanted))
-			error_set(e, EXIT_FORBIDDEN, "the kernel does not let us use the tracepoint '%s': %s", wanted, strerror(err));
+			error_set(e, EXIT_FORBIDDEN,
+			    "the kernel does not let us use the tracepoint '%s': %s", wanted,
+			    strerror(err));
 	}
 	fclose(f);
 	if (e->status == EXIT_FORBIDDEN)
@@ -80,7 +89,8 @@ static int fail_tracepoint(const struct point_probe *p, int err, struct error *e
 static int place_one(struct session *s, const struct point_probe *p, struct error *e)
 {
 	uint64_t cookie = COZBPF_COOKIE(p->index, p->role, p->key);
-	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = cookie, .ref_ctr_offset = p->semaphore, .retprobe = p->at_return);
+	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = cookie, .ref_ctr_offset = p->semaphore,
+	    .retprobe = p->at_return);
 	LIBBPF_OPTS(bpf_tracepoint_opts, tracepoint, .bpf_cookie = cookie);
 	struct bpf_link *link;
 
@@ -88,9 +98,11 @@ static int place_one(struct session *s, const struct point_probe *p, struct erro
 		return error_set(e, EXIT_USAGE, "too many places for progress points");
 	s->log[0] = 0;
 	if (p->path)
-		link = bpf_program__attach_uprobe_opts(s->bpf->progs.on_visit, -1, p->path, p->offset, &uprobe);
+		link = bpf_program__attach_uprobe_opts(
+		    s->bpf->progs.on_visit, -1, p->path, p->offset, &uprobe);
 	else
-		link = bpf_program__attach_tracepoint_opts(s->bpf->progs.on_tracepoint, p->category, p->name, &tracepoint);
+		link = bpf_program__attach_tracepoint_opts(
+		    s->bpf->progs.on_tracepoint, p->category, p->name, &tracepoint);
 	if (!link)
 		return p->path ? fail_probe(p, errno, e) : fail_tracepoint(p, errno, e);
 	s->links[s->n_links++] = link;
@@ -123,12 +135,18 @@ static bool is_together(const struct point_probe *p, const struct point_probe *q
 	return !strcmp(p->path, q->path) && p->at_return == q->at_return;
 }
 
-/* @n probes that are together. False where the kernel does not take them: one by one it will say which. */
+/* @n probes that are together. False where the kernel does not take them: one by one it will say
+ * which. */
 static bool place_together(struct session *s, const struct point_probe *p, size_t n)
 {
-	uint64_t *offsets = calloc(3 * n, sizeof(*offsets)), *semaphores = offsets + n, *cookies = semaphores + n;
-	const struct multi_sites at = {
-	    .path = p->path, .offsets = offsets, .semaphores = semaphores, .cookies = cookies, .n = n, .returns = p->at_return};
+	uint64_t *offsets = calloc(3 * n, sizeof(*offsets)), *semaphores = offsets + n,
+		 *cookies = semaphores + n;
+	const struct multi_sites at = {.path = p->path,
+	    .offsets = offsets,
+	    .semaphores = semaphores,
+	    .cookies = cookies,
+	    .n = n,
+	    .returns = p->at_return};
 	int fd = -1;
 
 	for (size_t i = 0; offsets && i < n; i++) {
@@ -149,7 +167,8 @@ int session_place_probes(struct session *s, struct error *e)
 	int err = 0;
 
 	for (size_t i = 0, end; !err && i < s->n_waiting; i = end) {
-		for (end = i + 1; end < s->n_waiting && is_together(&s->waiting[i], &s->waiting[end]);)
+		for (end = i + 1;
+		     end < s->n_waiting && is_together(&s->waiting[i], &s->waiting[end]);)
 			end++;
 		if (end - i > 1 && place_together(s, &s->waiting[i], end - i))
 			continue;
@@ -170,7 +189,8 @@ void session_forget_probes(struct session *s)
 int session_add_sampled(struct session *s, unsigned index, uint32_t line, struct error *e)
 {
 	if (line >= s->lines_room)
-		return error_set(e, EXIT_OTHER, "there is no room for so many lines as are in scope");
+		return error_set(
+		    e, EXIT_OTHER, "there is no room for so many lines as are in scope");
 	if (s->line_counts[line].point)
 		return error_set(e, EXIT_USAGE, "a line can be one progress point, not two");
 	s->line_counts[line].point = 1 + index;
@@ -206,7 +226,8 @@ const struct cozbpf_latency *session_latency(const struct session *s, unsigned i
 	return &s->latencies[index];
 }
 
-/* Visits of before V0: all but those in the buckets and the late ones. Read until no visit came in between. */
+/* Visits of before V0: all but those in the buckets and the late ones. Read until no visit came in
+ * between. */
 static int64_t visits_before(const struct session *s, unsigned index)
 {
 	const struct cozbpf_point *p = &s->points[index];

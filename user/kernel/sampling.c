@@ -24,8 +24,9 @@ struct sampling {
 };
 
 /*
- * 1 ms becomes 0.987 ms: the golden ratio's digits keep the period off every small multiple and fraction of 1, 4 and 10 ms, the ticks and
- * timers that programs and kernels use, so that samples lock to none of them.
+ * 1 ms becomes 0.987 ms: the golden ratio's digits keep the period off every small multiple and
+ * fraction of 1, 4 and 10 ms, the ticks and timers that programs and kernels use, so that samples
+ * lock to none of them.
  */
 static uint64_t unlocked_period(uint64_t period_ns)
 {
@@ -46,7 +47,8 @@ static int open_event(int cpu, uint64_t period_ns)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e)
+int sampling_start(
+    struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e)
 {
 	int n = libbpf_num_possible_cpus(), online = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	struct sampling *s = calloc(1, sizeof(*s) + sizeof(s->events[0]) * (size_t)n);
@@ -61,14 +63,16 @@ int sampling_start(struct bpf_program *prog, uint64_t period_ns, struct sampling
 		if (fd < 0 && (errno == ENODEV || errno == EINVAL))
 			continue; /* offline */
 		if (fd < 0) {
-			error_set(e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(errno));
+			error_set(
+			    e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(errno));
 			error_hint(e, "run as root or with CAP_PERFMON; `cozbpf doctor` tells");
 			sampling_stop(s);
 			return -1;
 		}
 		s->events[s->n] = (struct event){fd, bpf_program__attach_perf_event(prog, fd)};
 		if (!s->events[s->n].link) {
-			error_set(e, EXIT_FORBIDDEN, "cannot attach the sample program: %s", strerror(errno));
+			error_set(e, EXIT_FORBIDDEN, "cannot attach the sample program: %s",
+			    strerror(errno));
 			close(fd);
 			sampling_stop(s);
 			return -1;

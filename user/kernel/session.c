@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Loading, attaching and steering the BPF programs; see session.h. Sampling events are in sampling.c. */
+/* Loading, attaching and steering the BPF programs; see session.h. Sampling events are in
+ * sampling.c. */
 #include "kernel/session.h"
 
 #include <bpf/bpf.h>
@@ -23,9 +24,13 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-#define HANDLER_STACK 1024 /* what shim_pause and the vDSO use below the signal frame, generously */
-#define ADOPT_READINGS 20  /* a program that makes threads all the time has new ones at each; those of its threads that are known are */
-#define PAUSE_EXIT_NS 1000 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
+/* what shim_pause and the vDSO use below the signal frame, generously */
+#define HANDLER_STACK 1024
+/* a program that makes threads all the time has new ones at each; those of its threads that are
+ * known are */
+#define ADOPT_READINGS 20
+/* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
+#define PAUSE_EXIT_NS 1000
 
 static struct session *log_session;
 
@@ -74,18 +79,23 @@ static int fail_load(struct session *s, int err, struct error *e)
 {
 	char *end = s->log + strlen(s->log);
 
-	if (err == EPERM) { /* libbpf's words would lead astray: they are about limits and kernel options */
-		error_set(e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
-		return error_hint(e, "run it with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep on "
+	if (err == EPERM) { /* libbpf's words would lead astray: they are about limits and kernel
+			       options */
+		error_set(
+		    e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
+		return error_hint(e, "run it with sudo, or once: sudo setcap "
+				     "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep on "
 				     "cozbpf; `cozbpf doctor` tells what is missing");
 	}
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
 	for (char *c = s->log; *c; c++)
 		*c = *c == '\n' ? ' ' : *c; /* a message is one line */
-	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s", strerror(err), s->log[0] ? ": " : "",
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take the BPF programs: %s%s%.600s",
+	    strerror(err), s->log[0] ? ": " : "",
 	    s->log + (strlen(s->log) > 600 ? strlen(s->log) - 600 : 0));
-	return error_hint(e, "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
+	return error_hint(e,
+	    "run `cozbpf doctor`: it names what this machine lacks and the command that mends it");
 }
 
 /* The states of the CPUs know whose they are. */
@@ -107,7 +117,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	s->ranges_room = lines->n_ranges + s->config.spare_ranges + 1;
 	s->lines_room = lines->n_lines + s->config.spare_lines + 1;
 	s->n_cpu_values = libbpf_num_possible_cpus();
-	s->cpu_values = calloc(s->n_cpu_values > 0 ? (size_t)s->n_cpu_values : 1, sizeof(*s->cpu_values));
+	s->cpu_values =
+	    calloc(s->n_cpu_values > 0 ? (size_t)s->n_cpu_values : 1, sizeof(*s->cpu_values));
 	if (s->n_cpu_values <= 0 || !s->cpu_values)
 		return error_set(e, EXIT_OTHER, "the number of CPUs cannot be read");
 	s->bpf = cozbpf_bpf__open();
@@ -127,21 +138,28 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
 	bpf_map__set_max_entries(s->bpf->maps.unwind_rows, (uint32_t)s->config.unwind_rows + 1);
-	bpf_map__set_max_entries(s->bpf->maps.begins, s->config.latencies ? COZBPF_LATENCY_OPEN : 1);
+	bpf_map__set_max_entries(
+	    s->bpf->maps.begins, s->config.latencies ? COZBPF_LATENCY_OPEN : 1);
 	bpf_map__set_max_entries(s->bpf->maps.latencies, s->config.latencies ? COZBPF_POINTS : 1);
 	err = cozbpf_bpf__load(s->bpf);
 	if (!err)
 		err = number_cpus(s);
 	if (err)
 		return fail_load(s, -err, e);
-	s->ranges = map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
-	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows), s->config.unwind_rows + 1, &s->unwind_rows_size);
-	s->line_counts = map_array(s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
-	s->points = map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
-	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets), COZBPF_COUNTER_SETS, &s->counter_sets_size);
-	s->latencies =
-	    map_array(s->bpf->maps.latencies, sizeof(*s->latencies), s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
-	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED || s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
+	s->ranges =
+	    map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
+	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows),
+	    s->config.unwind_rows + 1, &s->unwind_rows_size);
+	s->line_counts = map_array(
+	    s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
+	s->points =
+	    map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
+	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets),
+	    COZBPF_COUNTER_SETS, &s->counter_sets_size);
+	s->latencies = map_array(s->bpf->maps.latencies, sizeof(*s->latencies),
+	    s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
+	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED ||
+	    s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
 	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
@@ -156,7 +174,8 @@ static int on_event(void *context, void *data, size_t size)
 	return 0;
 }
 
-int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e)
+int session_create(const struct session_config *c, const struct line_map *lines,
+    struct session **ret, struct error *e)
 {
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, limit;
 	struct session *s = calloc(1, sizeof(*s));
@@ -174,7 +193,8 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->latencies = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
-	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at once: the command would inherit it. */
+	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at
+	 * once: the command would inherit it. */
 	raised = !getrlimit(RLIMIT_MEMLOCK, &limit) && !setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	err = load(s, lines, e);
 	if (raised)
@@ -240,17 +260,21 @@ void session_destroy(struct session *s)
 int session_add_lines(struct session *s, const struct line_map *lines, struct error *e)
 {
 	if (lines->n_ranges > s->ranges_room || lines->n_lines > s->lines_room)
-		return error_set(e, EXIT_OTHER, "no room for %zu more address ranges in the line table", lines->n_ranges - s->ranges_used);
+		return error_set(e, EXIT_OTHER,
+		    "no room for %zu more address ranges in the line table",
+		    lines->n_ranges - s->ranges_used);
 	for (size_t i = s->ranges_used; i < lines->n_ranges; i++) {
 		const struct line_range *r = &lines->ranges[i];
 
-		s->ranges[i] = (struct cozbpf_range){.lo = r->lo, .len = (uint32_t)(r->hi - r->lo), .line = r->line};
+		s->ranges[i] = (struct cozbpf_range){
+		    .lo = r->lo, .len = (uint32_t)(r->hi - r->lo), .line = r->line};
 	}
 	s->ranges_used = lines->n_ranges;
 	return 0;
 }
 
-size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first)
+size_t session_add_unwind_rows(
+    struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first)
 {
 	size_t room = s->config.unwind_rows - s->unwind_rows_used;
 
@@ -260,7 +284,8 @@ size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row
 	if (n)
 		memcpy(s->unwind_rows + s->unwind_rows_used, rows, n * sizeof(*rows));
 	if (n && n == room)
-		s->unwind_rows[s->unwind_rows_used + n - 1].kind = COZBPF_UNWIND_NONE; /* it stands for the rest */
+		s->unwind_rows[s->unwind_rows_used + n - 1].kind =
+		    COZBPF_UNWIND_NONE; /* it stands for the rest */
 	s->unwind_rows_used += n;
 	return n;
 }
@@ -274,7 +299,8 @@ int session_add_process(struct session *s, int pid, int pidfd, const char *comm,
 	snprintf(stats.comm, sizeof(stats.comm), "%s", comm);
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats, BPF_ANY) ||
 	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.threads), &pidfd, &t, BPF_NOEXIST))
-		return error_set(e, EXIT_OTHER, "cannot make process %d the target: %s", pid, strerror(errno));
+		return error_set(
+		    e, EXIT_OTHER, "cannot make process %d the target: %s", pid, strerror(errno));
 	s->bpf->bss->control.threads = 1;
 	s->bpf->bss->control.root = key;
 	s->points_used |= 1ULL << COZBPF_POINT_EXIT;
@@ -309,22 +335,25 @@ int session_adopt(struct session *s, struct error *e)
 		before = __atomic_load_n(&c->adopted, __ATOMIC_RELAXED);
 		err = adopt_once(s);
 		if (err)
-			return error_set(
-			    e, EXIT_FORBIDDEN, "the threads of the target cannot be listed by a BPF iterator: %s", strerror(-err));
+			return error_set(e, EXIT_FORBIDDEN,
+			    "the threads of the target cannot be listed by a BPF iterator: %s",
+			    strerror(-err));
 		if (__atomic_load_n(&c->adopted, __ATOMIC_RELAXED) == before)
 			break;
 	}
 	return 0;
 }
 
-int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n)
+int session_set_mappings(
+    struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n)
 {
 	struct cozbpf_proc proc = {0};
 	uint32_t key = (uint32_t)pid;
 
 	proc.n_mappings = (uint32_t)(n < COZBPF_MAPPINGS ? n : COZBPF_MAPPINGS);
 	memcpy(proc.mappings, mappings, proc.n_mappings * sizeof(*mappings));
-	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.procs), &key, &proc, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.procs), &key, &proc, BPF_ANY) ? -errno
+											  : 0;
 }
 
 int session_attach(struct session *s, uint64_t period_ns, struct error *e)
@@ -336,7 +365,8 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 	{
 		struct bpf_link *link;
 
-		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING || bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
+		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING ||
+		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link)
@@ -351,7 +381,8 @@ int session_event_fd(const struct session *s)
 	return ring_buffer__epoll_fd(s->events);
 }
 
-void session_events(struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg)
+void session_events(
+    struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg)
 {
 	s->handle = handle;
 	s->handle_arg = arg;
@@ -395,7 +426,8 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* Next to the epoch: in between, a virtual time that is to last is off by that much. */
 	c->required_before += required;
-	/* A program that sees the new epoch sees all of the above; x86 and the release order keep it so. */
+	/* A program that sees the new epoch sees all of the above; x86 and the release order keep
+	 * it so. */
 	__atomic_store_n(&c->epoch, c->epoch + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);
 }
@@ -456,10 +488,13 @@ uint64_t session_blocked(const struct session *s, int pid)
 	struct cozbpf_proc_stats stats;
 	uint32_t key = (uint32_t)pid;
 
-	return bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats) ? 0 : stats.blocked;
+	return bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats)
+		   ? 0
+		   : stats.blocked;
 }
 
-void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
+void session_processes(struct session *s,
+    void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
 {
 	int fd = bpf_map__fd(s->bpf->maps.proc_stats);
 	struct cozbpf_proc_stats stats;

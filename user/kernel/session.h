@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel side of one profiling session: BPF objects, maps, perf events, probes. Everything hangs on file descriptors of this process:
- * when it goes, however it goes, the kernel takes it all down. Not thread safe. Times are CLOCK_MONOTONIC ns.
+ * The kernel side of one profiling session: BPF objects, maps, perf events, probes. Everything
+ * hangs on file descriptors of this process: when it goes, however it goes, the kernel takes it all
+ * down. Not thread safe. Times are CLOCK_MONOTONIC ns.
  */
 #ifndef COZBPF_SESSION_H
 #define COZBPF_SESSION_H
@@ -12,8 +13,8 @@
 
 #include <cozbpf/abi.h>
 #include <cozbpf/latency.h>
-#include "core/errors.h"
-#include "core/linemap.h"
+#include "core/text/errors.h"
+#include "core/places/linemap.h"
 
 struct session;
 
@@ -27,43 +28,54 @@ struct session_config {
 	bool latencies;                   /* there are latency pairs */
 };
 
-/* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when the kernel refuses. */
-int session_create(const struct session_config *c, const struct line_map *lines, struct session **ret, struct error *e);
+/* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when
+ * the kernel refuses. */
+int session_create(const struct session_config *c, const struct line_map *lines,
+    struct session **ret, struct error *e);
 void session_destroy(struct session *s); /* detaches everything; accepts NULL */
 
 /* Takes programs, probes and sampling down; counters and maps can still be read. */
 void session_detach(struct session *s);
 int session_signal(const struct session *s); /* number of the pause signal */
 
-/* Copies objects that were added to the line map since the last call into the kernel's line table. -1 with @e when there is no room. */
+/* Copies objects that were added to the line map since the last call into the kernel's line table.
+ * -1 with @e when there is no room. */
 int session_add_lines(struct session *s, const struct line_map *lines, struct error *e);
 
-/* Makes the single-threaded process @pid (and with follow_children all that it forks) the target. */
+/* Makes the single-threaded process @pid (and with follow_children all that it forks) the target.
+ */
 int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e);
 
 /*
- * Makes all threads of the processes whose mappings have been told (session_set_mappings()) the target's, as far as they are not; after
- * session_attach(). Called without any such process it only finds out in whose PID namespace we are, which every session does first.
+ * Makes all threads of the processes whose mappings have been told (session_set_mappings()) the
+ * target's, as far as they are not; after session_attach(). Called without any such process it only
+ * finds out in whose PID namespace we are, which every session does first.
  */
 int session_adopt(struct session *s, struct error *e);
 
-/* Adds rows for unwinding, as many as there is room for: returns how many, with the place of the first. */
-size_t session_add_unwind_rows(struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first);
+/* Adds rows for unwinding, as many as there is room for: returns how many, with the place of the
+ * first. */
+size_t session_add_unwind_rows(
+    struct session *s, const struct cozbpf_unwind_row *rows, size_t n, uint32_t *first);
 
 /* Tells where objects are mapped in a process; replaces what was told before. */
-int session_set_mappings(struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
+int session_set_mappings(
+    struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
 
-/* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the CPU time between its samples, as the user gave it. */
+/* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the
+ * CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
 
-/* For how long a sample keeps its thread from executing, and the part of that before its program looks at the clock. */
+/* For how long a sample keeps its thread from executing, and the part of that before its program
+ * looks at the clock. */
 struct sample_cost {
 	uint64_t whole_ns, entry_ns;
 };
 
 /*
- * Measures what a sample costs, for 64 to 128 periods of a millisecond at most (costs.c). Pauses take it into account from now on, and virtual time is without it
- * where @sample_free. 0: it cannot be told, where others have the CPU.
+ * Measures what a sample costs, for 64 to 128 periods of a millisecond at most (costs.c). Pauses
+ * take it into account from now on, and virtual time is without it where @sample_free. 0: it cannot
+ * be told, where others have the CPU.
  */
 struct sample_cost session_measure_samples(struct session *s, bool sample_free);
 
@@ -72,22 +84,25 @@ struct point_probe {
 	unsigned index, role, key; /* of the point; COZBPF_ROLE_*; see COZBPF_COOKIE() */
 	const char *path;          /* of a file, or NULL: a tracepoint */
 	uint64_t offset;           /* file offset in @path */
-	uint64_t semaphore;        /* file offset of a counter to be raised while the probe is there; 0: none */
-	bool at_return;            /* of the function that begins there */
+	uint64_t
+	    semaphore; /* file offset of a counter to be raised while the probe is there; 0: none */
+	bool at_return; /* of the function that begins there */
 	const char *category, *name;
 };
 /*
- * Uprobes are there after session_place_probes() only, those of a file as one link of the kernel: it takes some 120 ms to remove each link.
- * @p's strings are to live as long. -1 with @e: EXIT_USAGE where a place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where the
- * machine does not allow it.
+ * Uprobes are there after session_place_probes() only, those of a file as one link of the kernel:
+ * it takes some 120 ms to remove each link. @p's strings are to live as long. -1 with @e:
+ * EXIT_USAGE where a place cannot be probed or there is no such tracepoint, EXIT_FORBIDDEN where
+ * the machine does not allow it.
  */
 int session_add_probe(struct session *s, const struct point_probe *p, struct error *e);
 int session_place_probes(struct session *s, struct error *e);
 void session_forget_probes(struct session *s); /* that are not there yet */
 
 /*
- * What a visit costs the program at least at a probe of that sort, measured on a function of ours, whose visits are not counted: ns, 0 when that fails. Takes
- * some 100 ms, for the probe to be removed.
+ * What a visit costs the program at least at a probe of that sort, measured on a function of ours,
+ * whose visits are not counted: ns, 0 when that fails. Takes some 100 ms, for the probe to be
+ * removed.
  */
 enum visit_sort {
 	VISIT_CHEAP,   /* the kernel emulates the instruction */
@@ -98,56 +113,71 @@ enum visit_sort {
 };
 uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort);
 
-/* Time executed in a line (an id of the line map) counts as visits to a point: one for each COZBPF_SAMPLED_UNIT_NS. -1 with @e: it is another point's. */
+/* Time executed in a line (an id of the line map) counts as visits to a point: one for each
+ * COZBPF_SAMPLED_UNIT_NS. -1 with @e: it is another point's. */
 int session_add_sampled(struct session *s, unsigned index, uint32_t line, struct error *e);
 
 /*
- * Of the pair whose begins are point @index and whose ends are the next one: what was matched, and how many had begun and not ended at V0 of the experiment
- * that was closed last, counted from the time when the probes were attached.
+ * Of the pair whose begins are point @index and whose ends are the next one: what was matched, and
+ * how many had begun and not ended at V0 of the experiment that was closed last, counted from the
+ * time when the probes were attached.
  */
 const struct cozbpf_latency *session_latency(const struct session *s, unsigned index);
 int64_t session_in_flight(const struct session *s, unsigned index);
 
 /* Says where a key is: *@ret becomes the `key` of probes. */
-int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);
+int session_add_key(
+    struct session *s, const struct cozbpf_arg *arg, unsigned *ret, struct error *e);
 
-/* Coz's coz.h: tells of new counters (COZBPF_EVENT_COUNTER) by a probe at @offset of the shim at @path. */
+/* Coz's coz.h: tells of new counters (COZBPF_EVENT_COUNTER) by a probe at @offset of the shim at
+ * @path. */
 int session_watch_counters(struct session *s, const char *path, uint64_t offset, struct error *e);
-/* What a counter of process @pid grows by counts as visits to a point. -1 with @e when there is no room. */
-int session_add_counter(struct session *s, int pid, uint64_t address, unsigned point, struct error *e);
-void session_drop_counters(struct session *s, int pid); /* of a process that has ended, or executes another program */
+/* What a counter of process @pid grows by counts as visits to a point. -1 with @e when there is no
+ * room. */
+int session_add_counter(
+    struct session *s, int pid, uint64_t address, unsigned point, struct error *e);
+void session_drop_counters(
+    struct session *s, int pid); /* of a process that has ended, or executes another program */
 
 /* --sync=uprobe: calls of one process, at file offsets of @path. */
 struct call_sites {
 	int pid;
 	const char *path;
-	const uint64_t *offsets, *cookies; /* @n of each; cookies: COZBPF_CALL_* and COZBPF_RESULT_* of abi.h */
+	const uint64_t *offsets,
+	    *cookies; /* @n of each; cookies: COZBPF_CALL_* and COZBPF_RESULT_* of abi.h */
 	size_t n;
 };
 
-/* Probes calls, and the returns of those that may block. All probes of a process go with session_drop_calls(), of every process for @pid 0. */
+/* Probes calls, and the returns of those that may block. All probes of a process go with
+ * session_drop_calls(), of every process for @pid 0. */
 int session_add_calls(struct session *s, const struct call_sites *at, struct error *e);
 void session_drop_calls(struct session *s, int pid);
 
-/* What a probe that is hit costs, measured on our own pthread_mutex_unlock(), which is at @offset of @path: ns, 0 when that fails. */
+/* What a probe that is hit costs, measured on our own pthread_mutex_unlock(), which is at @offset
+ * of @path: ns, 0 when that fails. */
 uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset);
 
 const struct cozbpf_point *session_point(const struct session *s, unsigned index);
 
 /* Readable when events wait; session_events() hands each to @handle. */
 int session_event_fd(const struct session *s);
-void session_events(struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg);
+void session_events(
+    struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg);
 
-/* "The kernel side picks the sampled line": the first in-scope sample after the question answers it. 0: not answered yet. */
+/* "The kernel side picks the sampled line": the first in-scope sample after the question answers
+ * it. 0: not answered yet. */
 void session_ask_line(struct session *s);
 uint32_t session_picked_line(const struct session *s);
 
-/* What the target's threads got of the CPUs and what they waited for while programs outside the target had them. */
+/* What the target's threads got of the CPUs and what they waited for while programs outside the
+ * target had them. */
 struct cpu_use {
-	uint64_t executed_ns, outsiders_ns; /* executed: pauses included, to within a sample's period */
-	uint64_t virtual_ns;                /* executed in experiments, of virtual time, to within a period on each CPU */
-	unsigned cpus;                      /* that have executed for it in experiments of this run */
-	uint64_t edges, other_wakes;        /* wake-ups of its threads: by one of them, by anything else */
+	uint64_t executed_ns,
+	    outsiders_ns;    /* executed: pauses included, to within a sample's period */
+	uint64_t virtual_ns; /* executed in experiments, of virtual time, to within a period on each
+				CPU */
+	unsigned cpus;       /* that have executed for it in experiments of this run */
+	uint64_t edges, other_wakes; /* wake-ups of its threads: by one of them, by anything else */
 };
 
 struct snapshot {
@@ -164,7 +194,8 @@ struct opening {
 	unsigned speedup_pct;
 	unsigned shift;     /* width of a bucket is 1 << shift ns */
 	uint64_t settle_ns; /* virtual time after the opening in which visits do not count yet */
-	double period;      /* factor on the sampling period: samples of different experiments lock to different things, so to nothing */
+	double period; /* factor on the sampling period: samples of different experiments lock to
+			  different things, so to nothing */
 };
 
 /* Opens an experiment; the buckets of all points are cleared. */
@@ -184,6 +215,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret);
 uint64_t session_blocked(const struct session *s, int pid);
 
 /* Statistics of every process seen; @handle gets each. */
-void session_processes(struct session *s, void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);
+void session_processes(struct session *s,
+    void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);
 
 #endif

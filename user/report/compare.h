@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports of a comparison of two profiles: text for people, JSON (schema cozbpf-compare/1) for programs. */
+/* Reports of a comparison of two profiles: text for people, JSON (schema cozbpf-compare/1) for
+ * programs. */
 #ifndef COZBPF_REPORT_COMPARE_H
 #define COZBPF_REPORT_COMPARE_H
 
 #include <stdio.h>
 
-#include "core/compare.h"
+#include "core/estimate/compare.h"
 #include "report/report.h"
 
 struct compare_report {

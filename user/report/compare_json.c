@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A comparison as one JSON object, schema cozbpf-compare/1. Speedups are fractions, times are in ns, what is not known is null. */
+/* A comparison as one JSON object, schema cozbpf-compare/1. Speedups are fractions, times are in
+ * ns, what is not known is null. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,7 +16,8 @@ static cJSON *number(double v)
 /* cJSON's adders accept NULL and then return false; the object is built whole or not at all. */
 static bool add(cJSON *object, const char *key, cJSON *item)
 {
-	if (item && (key ? cJSON_AddItemToObject(object, key, item) : cJSON_AddItemToArray(object, item)))
+	if (item &&
+	    (key ? cJSON_AddItemToObject(object, key, item) : cJSON_AddItemToArray(object, item)))
 		return true;
 	cJSON_Delete(item);
 	return false;
@@ -30,11 +32,13 @@ static cJSON *whole(cJSON *object, bool complete)
 	return NULL;
 }
 
-static bool add_figure(cJSON *object, const char *key, const char *interval_key, const struct compare_figure *f)
+static bool add_figure(
+    cJSON *object, const char *key, const char *interval_key, const struct compare_figure *f)
 {
 	cJSON *ends = cJSON_CreateArray();
 
-	ends = whole(ends, ends && add(ends, NULL, number(f->lo)) && add(ends, NULL, number(f->hi)));
+	ends =
+	    whole(ends, ends && add(ends, NULL, number(f->lo)) && add(ends, NULL, number(f->hi)));
 	return add(object, key, number(f->value)) && add(object, interval_key, ends);
 }
 
@@ -43,19 +47,24 @@ static cJSON *side(const char *name, const struct compare_side *s)
 	cJSON *ret = cJSON_CreateObject();
 	const struct estimate *e = s->estimate;
 
-	return whole(ret, ret && add(ret, "file", cJSON_CreateString(name)) && add(ret, "experiments", number((double)e->experiments)) &&
-			      add(ret, "runs", number((double)e->runs)) && add(ret, "builds", number((double)e->builds)) &&
+	return whole(ret, ret && add(ret, "file", cJSON_CreateString(name)) &&
+			      add(ret, "experiments", number((double)e->experiments)) &&
+			      add(ret, "runs", number((double)e->runs)) &&
+			      add(ret, "builds", number((double)e->builds)) &&
 			      add(ret, "build",
-				  e->builds == 1 && s->profile->runs[0].build_id[0] ? cJSON_CreateString(s->profile->runs[0].build_id)
-										    : cJSON_CreateNull()));
+				  e->builds == 1 && s->profile->runs[0].build_id[0]
+				      ? cJSON_CreateString(s->profile->runs[0].build_id)
+				      : cJSON_CreateNull()));
 }
 
 static cJSON *rate(const struct compare_rate *r)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add(ret, "period", number(r->period)) && add(ret, "experiments", number((double)r->experiments)) &&
-			      add(ret, "visits", number((double)r->visits)) && add(ret, "runs", number((double)r->runs)));
+	return whole(ret, ret && add(ret, "period", number(r->period)) &&
+			      add(ret, "experiments", number((double)r->experiments)) &&
+			      add(ret, "visits", number((double)r->visits)) &&
+			      add(ret, "runs", number((double)r->runs)));
 }
 
 static bool add_point(cJSON *object, const char *progress, bool is_latency)
@@ -68,8 +77,10 @@ static cJSON *point(const struct compare_point *p)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add_point(ret, p->progress, p->is_latency) && add(ret, "before", rate(&p->before)) &&
-			      add(ret, "after", rate(&p->after)) && add_figure(ret, "speedup", "speedup_ci", &p->speedup));
+	return whole(ret, ret && add_point(ret, p->progress, p->is_latency) &&
+			      add(ret, "before", rate(&p->before)) &&
+			      add(ret, "after", rate(&p->after)) &&
+			      add_figure(ret, "speedup", "speedup_ci", &p->speedup));
 }
 
 static cJSON *prediction(const struct compare_prediction *p)
@@ -79,8 +90,10 @@ static cJSON *prediction(const struct compare_prediction *p)
 	cJSON *ret = cJSON_CreateObject();
 
 	return whole(ret,
-	    ret && add(ret, "line", cJSON_CreateString(p->line->line)) && add_point(ret, p->line->progress, p->line->is_latency) &&
-		add_figure(ret, "line_speedup", "line_speedup_ci", &p->at) && add(ret, "source", cJSON_CreateString(sources[p->source])) &&
+	    ret && add(ret, "line", cJSON_CreateString(p->line->line)) &&
+		add_point(ret, p->line->progress, p->line->is_latency) &&
+		add_figure(ret, "line_speedup", "line_speedup_ci", &p->at) &&
+		add(ret, "source", cJSON_CreateString(sources[p->source])) &&
 		add_figure(ret, "predicted", "predicted_ci", &p->predicted) &&
 		add_figure(ret, "predicted_by_slope", "predicted_by_slope_ci", &p->by_slope) &&
 		add_figure(ret, "measured", "measured_ci", p->point ? &p->point->speedup : &none) &&
@@ -98,12 +111,15 @@ static cJSON *line(const struct compare_line *l)
 	const struct estimate_line *any = l->before ? l->before : l->after;
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add(ret, "line", cJSON_CreateString(any->line)) && add_point(ret, any->progress, any->is_latency) &&
-			      add(ret, "rank_before", rank(l->rank_before)) && add(ret, "rank_after", rank(l->rank_after)) &&
-			      add(ret, "slope_before", number(l->before ? l->before->slope : NAN)) &&
-			      add(ret, "slope_after", number(l->after ? l->after->slope : NAN)) &&
-			      add_figure(ret, "slope_change", "slope_change_ci", &l->slope) &&
-			      add(ret, "change", cJSON_CreateString(compare_move_name(l->move))));
+	return whole(
+	    ret, ret && add(ret, "line", cJSON_CreateString(any->line)) &&
+		     add_point(ret, any->progress, any->is_latency) &&
+		     add(ret, "rank_before", rank(l->rank_before)) &&
+		     add(ret, "rank_after", rank(l->rank_after)) &&
+		     add(ret, "slope_before", number(l->before ? l->before->slope : NAN)) &&
+		     add(ret, "slope_after", number(l->after ? l->after->slope : NAN)) &&
+		     add_figure(ret, "slope_change", "slope_change_ci", &l->slope) &&
+		     add(ret, "change", cJSON_CreateString(compare_move_name(l->move))));
 }
 
 static bool fill(cJSON *points, cJSON *predictions, cJSON *lines, const struct comparison *c)
@@ -124,7 +140,8 @@ int compare_json(FILE *out, const struct compare_report *r)
 	cJSON *root = cJSON_CreateObject(), *points = NULL, *predictions = NULL, *lines = NULL;
 	char *text = NULL;
 
-	if (root && add(root, "schema", cJSON_CreateString("cozbpf-compare/1")) && add(root, "before", side(r->before_name, r->before)) &&
+	if (root && add(root, "schema", cJSON_CreateString("cozbpf-compare/1")) &&
+	    add(root, "before", side(r->before_name, r->before)) &&
 	    add(root, "after", side(r->after_name, r->after))) {
 		points = cJSON_AddArrayToObject(root, "progress");
 		predictions = cJSON_AddArrayToObject(root, "predictions");

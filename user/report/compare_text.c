@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A comparison for people: for each progress point what happened to it, how a prediction held, and the two rankings side by side. */
+/* A comparison for people: for each progress point what happened to it, how a prediction held, and
+ * the two rankings side by side. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "report/compare.h"
 #include "report/words.h"
 
-#include "core/printable.h"
+#include "core/text/printable.h"
 
 #define WIDTH 100
 #define MIN_LABEL 12
@@ -28,7 +29,8 @@ static void print_side(FILE *out, const char *what, const char *name, const stru
 	const struct profile *p = s->profile;
 	const struct estimate *e = s->estimate;
 
-	fprintf(out, "%-6s  %s: %" PRIu64 " experiments, %zu run%s", what, name, e->experiments, e->runs, e->runs == 1 ? "" : "s");
+	fprintf(out, "%-6s  %s: %" PRIu64 " experiments, %zu run%s", what, name, e->experiments,
+	    e->runs, e->runs == 1 ? "" : "s");
 	if (e->builds == 1)
 		fprintf(out, ", build %.12s", p->runs[0].build_id);
 	else if (e->builds)
@@ -45,7 +47,8 @@ static void print_rate(FILE *out, const struct compare_point *p)
 
 	time_words(p->before.period, before, sizeof(before));
 	time_words(p->after.period, after, sizeof(after));
-	fprintf(out, "%s %s before, %s after", p->is_latency ? "mean" : "a visit every", before, after);
+	fprintf(
+	    out, "%s %s before, %s after", p->is_latency ? "mean" : "a visit every", before, after);
 	if (isnan(change.value)) {
 		fputs(": too few visits in baselines to compare\n", out);
 		return;
@@ -58,13 +61,14 @@ static void print_rate(FILE *out, const struct compare_point *p)
 	if (isnan(change.lo))
 		fputs(", too few experiments to say more\n", out);
 	else
-		fputs(change.lo <= 0 && change.hi >= 0 ? ", no difference for certain\n" : "\n", out);
+		fputs(
+		    change.lo <= 0 && change.hi >= 0 ? ", no difference for certain\n" : "\n", out);
 }
 
 static const char *source_words(enum compare_source s)
 {
-	static const char *const words[] = {
-	    "unknown", "its curve", "its curve, between two speedups measured", "its regression, beyond its curve"};
+	static const char *const words[] = {"unknown", "its curve",
+	    "its curve, between two speedups measured", "its regression, beyond its curve"};
 
 	return words[s];
 }
@@ -102,9 +106,12 @@ static void print_prediction(FILE *out, const struct compare_prediction *p)
 	}
 	fprintf(out, " %.0f %% faster", 100 * p->at.value);
 	if (!isnan(p->at.lo))
-		fprintf(out, " by its samples per visit (%.0f to %.0f)", 100 * p->at.lo, 100 * p->at.hi);
+		fprintf(out, " by its samples per visit (%.0f to %.0f)", 100 * p->at.lo,
+		    100 * p->at.hi);
 	if (p->source == CURVE_UNKNOWN) {
-		fputs(p->at.value > 0 ? ": its curve is not known\n" : ": it is not faster, so nothing was predicted\n", out);
+		fputs(p->at.value > 0 ? ": its curve is not known\n"
+				      : ": it is not faster, so nothing was predicted\n",
+		    out);
 		return;
 	}
 	fprintf(out, "\n  predicted  ");
@@ -176,7 +183,8 @@ static bool is_at(const struct compare_line *l, const char *progress, bool is_la
 	return e->is_latency == is_latency && !strcmp(e->progress, progress);
 }
 
-static void print_ranking(FILE *out, const struct comparison *c, const char *progress, bool is_latency, int width)
+static void print_ranking(
+    FILE *out, const struct comparison *c, const char *progress, bool is_latency, int width)
 {
 	int longest = MIN_LABEL;
 	bool first = true;
@@ -195,7 +203,8 @@ static void print_ranking(FILE *out, const struct comparison *c, const char *pro
 		if (!is_at(l, progress, is_latency))
 			continue;
 		if (first)
-			fprintf(out, "\n# then   # now  %-*s    then     now  change\n", width, "line");
+			fprintf(
+			    out, "\n# then   # now  %-*s    then     now  change\n", width, "line");
 		first = false;
 		print_rank(out, l->rank_before);
 		fputs("  ", out);
@@ -205,7 +214,8 @@ static void print_ranking(FILE *out, const struct comparison *c, const char *pro
 		print_slope(out, l->before);
 		print_slope(out, l->after);
 		if (isfinite(l->slope.lo))
-			fprintf(out, "  %+.2f (%+.2f to %+.2f)", l->slope.value, l->slope.lo, l->slope.hi);
+			fprintf(out, "  %+.2f (%+.2f to %+.2f)", l->slope.value, l->slope.lo,
+			    l->slope.hi);
 		fprintf(out, "  %s\n", move_words(l));
 	}
 	if (first)
@@ -220,11 +230,14 @@ int compare_text(FILE *to, const struct compare_report *r, const struct text_opt
 	print_side(out, "before", r->before_name, r->before);
 	print_side(out, "after", r->after_name, r->after);
 	if (r->before->estimate->runs < 3 || r->after->estimate->runs < 3)
-		fputs("intervals are of the scatter of experiments; how far whole runs scatter takes three of each to know\n", out);
+		fputs("intervals are of the scatter of experiments; how far whole runs scatter "
+		      "takes three of each to know\n",
+		    out);
 	for (size_t i = 0; i < c->n_points; i++) {
 		const struct compare_point *p = &c->points[i];
 
-		fprintf(out, "\n%s %s\n", p->is_latency ? "latency" : "progress point", p->progress);
+		fprintf(
+		    out, "\n%s %s\n", p->is_latency ? "latency" : "progress point", p->progress);
 		print_rate(out, p);
 		for (size_t j = 0; j < c->n_predictions; j++) {
 			if (c->predictions[j].point == p)

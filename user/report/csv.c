@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The curves as comma-separated values, a row for each line, progress point and line speedup: what R, pandas and spreadsheets read. */
+/* The curves as comma-separated values, a row for each line, progress point and line speedup: what
+ * R, pandas and spreadsheets read. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -32,7 +33,9 @@ static void print_number(FILE *out, double v)
 
 int report_csv(FILE *out, const struct estimate *e)
 {
-	fputs("line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,experiments,visits,verdict\n", out);
+	fputs("line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,"
+	      "experiments,visits,verdict\n",
+	    out);
 	for (size_t i = 0; i < e->n_lines; i++) {
 		const struct estimate_line *l = &e->lines[i];
 
@@ -48,7 +51,8 @@ int report_csv(FILE *out, const struct estimate *e)
 			print_text(out, l->progress);
 			fputs(l->is_latency ? ",latency" : ",throughput", out);
 			print_number(out, p->raw_program_speedup);
-			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s\n", p->experiments, p->visits, verdict_name(l->verdict));
+			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s\n", p->experiments, p->visits,
+			    verdict_name(l->verdict));
 		}
 	}
 	return ferror(out) ? -1 : 0;

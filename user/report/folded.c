@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The plain samples in the folded format of flamegraph.pl, which speedscope reads as well: `file;file:line count`. The two frames are not a
- * stack, since a profile holds none: a sample counts for the innermost line in scope. */
+/* The plain samples in the folded format of flamegraph.pl, which speedscope reads as well:
+ * `file;file:line count`. The two frames are not a stack, since a profile holds none: a sample
+ * counts for the innermost line in scope. */
 #include "report/report.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Fills the page of html/ with an estimate's figures; see html.h. How they look is in html/, what the sentences say in words.c. */
+/* Fills the page of html/ with an estimate's figures; see html.h. How they look is in html/, what
+ * the sentences say in words.c. */
 #include "report/html_private.h"
 
 #include <errno.h>
@@ -34,14 +35,16 @@ int name_set_init(struct name_set *s, const struct estimate *e, size_t n, bool p
 	if (!s->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		s->items[i] = (struct name_item){progress ? e->lines[i].progress : e->lines[i].line, (uint32_t)i};
+		s->items[i] = (struct name_item){
+		    progress ? e->lines[i].progress : e->lines[i].line, (uint32_t)i};
 	qsort(s->items, n, sizeof(*s->items), compare_names);
 	for (size_t i = 0; i < n; i++) {
 		if (!kept || strcmp(s->items[i].name, s->items[kept - 1].name))
 			s->items[kept++] = s->items[i];
 	}
 	s->n = kept;
-	/* Of equal names the first one is left: numbered anew, ids are in the order of first appearance. */
+	/* Of equal names the first one is left: numbered anew, ids are in the order of first
+	 * appearance. */
 	qsort(s->items, kept, sizeof(*s->items), compare_ids);
 	for (size_t i = 0; i < kept; i++)
 		s->items[i].id = (uint32_t)i;
@@ -61,7 +64,8 @@ static int compare_name(const void *key, const void *item)
 
 uint32_t name_set_find(const struct name_set *s, const char *name)
 {
-	const struct name_item *found = bsearch(name, s->items, s->n, sizeof(*s->items), compare_name);
+	const struct name_item *found =
+	    bsearch(name, s->items, s->n, sizeof(*s->items), compare_name);
 
 	return found ? found->id : NAME_NONE;
 }
@@ -144,7 +148,8 @@ static void write_points(struct json *j, const struct estimate_line *l)
 }
 
 /* What the line promises, or what is missing. */
-static void write_words(struct json *j, const struct estimate *e, const struct estimate_line *l, const char *label)
+static void write_words(
+    struct json *j, const struct estimate *e, const struct estimate_line *l, const char *label)
 {
 	char words[2048];
 
@@ -156,8 +161,8 @@ static void write_words(struct json *j, const struct estimate *e, const struct e
 	string(j, "words", words);
 }
 
-static void write_series(
-    struct json *j, const struct estimate *e, const struct estimate_line *l, const char *label, uint32_t line, uint32_t point)
+static void write_series(struct json *j, const struct estimate *e, const struct estimate_line *l,
+    const char *label, uint32_t line, uint32_t point)
 {
 	json_open(j, '{');
 	count(j, "line", line);
@@ -166,7 +171,10 @@ static void write_series(
 	json_bool(j, l->is_latency);
 	string(j, "verdict", verdict_name(l->verdict));
 	/* As in the report: those with an answer, those whose interval is too wide, the others. */
-	count(j, "order", l->verdict != VERDICT_NOT_ENOUGH_DATA ? 0 : l->shortage == SHORT_INTERVAL ? 1 : 2);
+	count(j, "order",
+	    l->verdict != VERDICT_NOT_ENOUGH_DATA ? 0
+	    : l->shortage == SHORT_INTERVAL       ? 1
+						  : 2);
 	json_key(j, "keys");
 	numbers(j, l->rank_keys, N_SORT_KEYS);
 	json_key(j, "slope");
@@ -203,7 +211,8 @@ static void write_latency(struct json *j, const struct estimate_latency *l)
 	json_close(j, '}');
 }
 
-static void write_summary(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
+static void write_summary(
+    struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
 {
 	json_key(j, "profiles");
 	json_open(j, '[');
@@ -240,10 +249,11 @@ static int write_names(struct json *j, const char *key, const struct name_set *s
 	return 0;
 }
 
-static int write_data(struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o,
-    const struct name_set *lines, const struct name_set *points)
+static int write_data(struct json *j, const struct profile *p, const struct estimate *e,
+    const struct html_options *o, const struct name_set *lines, const struct name_set *points)
 {
-	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES, prefix = common_directories(e);
+	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES,
+	       prefix = common_directories(e);
 	int ret;
 
 	json_open(j, '{');
@@ -264,7 +274,8 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate_line *l = &e->lines[i];
 
-		write_series(j, e, l, l->line + prefix, name_set_find(lines, l->line), name_set_find(points, l->progress));
+		write_series(j, e, l, l->line + prefix, name_set_find(lines, l->line),
+		    name_set_find(points, l->progress));
 	}
 	json_close(j, ']');
 	if (!ret)
@@ -275,7 +286,8 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 	return ret;
 }
 
-int report_html(FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o)
+int report_html(
+    FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o)
 {
 	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES;
 	struct name_set lines = {0}, points = {0};

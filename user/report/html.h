@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page of `cozbpf plot`: one file that needs no network. It is made when the tool is built, from html/ and Chart.js (scripts/embed-page.sh);
- * what is added here is the data, as JSON. Beside the estimate it shows the profile's experiments and the sources, which the caller has read.
+ * The page of `cozbpf plot`: one file that needs no network. It is made when the tool is built,
+ * from html/ and Chart.js (scripts/embed-page.sh); what is added here is the data, as JSON. Beside
+ * the estimate it shows the profile's experiments and the sources, which the caller has read.
  */
 #ifndef COZBPF_HTML_H
 #define COZBPF_HTML_H
@@ -10,8 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "core/estimate.h"
-#include "core/profile.h"
+#include "core/estimate/estimate.h"
+#include "core/profile/profile.h"
 
 /* Bounds of the page, whatever the profile; the page says what it leaves out. */
 #define HTML_MAX_SERIES 6000        /* charts, best first; 1500 make a page of some 3 MB */
@@ -37,6 +38,7 @@ struct html_options {
 };
 
 /* 0, or -1 when the stream has failed, or -ENOMEM. */
-int report_html(FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o);
+int report_html(
+    FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o);
 
 #endif

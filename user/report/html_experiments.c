@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The profile's experiments as the page shows them behind its folds: by line, in the order of the profile, no more than the page has room for. */
+/* The profile's experiments as the page shows them behind its folds: by line, in the order of the
+ * profile, no more than the page has room for. */
 #include "report/html_private.h"
 
 #include <errno.h>
@@ -38,7 +39,8 @@ out:
 }
 
 /* [name, visits], and of a latency [name, visits, begins, ends, mean in flight]. */
-static size_t write_points(struct json *j, const struct experiment_record *x, const struct name_set *points)
+static size_t write_points(
+    struct json *j, const struct experiment_record *x, const struct name_set *points)
 {
 	size_t written = 0;
 
@@ -55,8 +57,9 @@ static size_t write_points(struct json *j, const struct experiment_record *x, co
 		if (p->is_latency) {
 			json_count(j, p->arrivals);
 			json_count(j, p->departures);
-			json_number(
-			    j, p->has_integral && x->duration_ns ? (double)p->integral_ns / (double)x->duration_ns : (double)p->difference);
+			json_number(j, p->has_integral && x->duration_ns
+					   ? (double)p->integral_ns / (double)x->duration_ns
+					   : (double)p->difference);
 		}
 		json_close(j, ']');
 		written++;
@@ -65,8 +68,10 @@ static size_t write_points(struct json *j, const struct experiment_record *x, co
 	return written;
 }
 
-/* [speedup, duration in ms, samples of the line, run, start in s, points]; returns what it takes of HTML_MAX_RECORDS. */
-static size_t write_experiment(struct json *j, const struct experiment_record *x, const struct name_set *points)
+/* [speedup, duration in ms, samples of the line, run, start in s, points]; returns what it takes of
+ * HTML_MAX_RECORDS. */
+static size_t write_experiment(
+    struct json *j, const struct experiment_record *x, const struct name_set *points)
 {
 	size_t ret;
 
@@ -81,9 +86,10 @@ static size_t write_experiment(struct json *j, const struct experiment_record *x
 	return ret;
 }
 
-/* Evenly spaced ones where there is not room for all: the first ones would be those of the first minutes. */
-static void write_line(
-    struct json *j, const struct profile *p, const size_t *order, size_t n, size_t room, size_t *left, const struct name_set *points)
+/* Evenly spaced ones where there is not room for all: the first ones would be those of the first
+ * minutes. */
+static void write_line(struct json *j, const struct profile *p, const size_t *order, size_t n,
+    size_t room, size_t *left, const struct name_set *points)
 {
 	size_t shown = n < room ? n : room;
 
@@ -101,7 +107,8 @@ static void write_line(
 	json_close(j, '}');
 }
 
-int html_experiments(struct json *j, const struct profile *p, const struct name_set *lines, const struct name_set *points)
+int html_experiments(struct json *j, const struct profile *p, const struct name_set *lines,
+    const struct name_set *points)
 {
 	struct by_line b = {0};
 	size_t left = HTML_MAX_RECORDS, room = HTML_MAX_RECORDS / (1 + points->n);
@@ -112,7 +119,8 @@ int html_experiments(struct json *j, const struct profile *p, const struct name_
 	json_key(j, "experiments");
 	json_open(j, '[');
 	for (size_t i = 0; !ret && i < lines->n; i++)
-		write_line(j, p, b.order + b.start[i], b.start[i + 1] - b.start[i], room, &left, points);
+		write_line(
+		    j, p, b.order + b.start[i], b.start[i + 1] - b.start[i], room, &left, points);
 	json_close(j, ']');
 	free(b.start);
 	free(b.order);

@@ -19,7 +19,8 @@ struct name_set {
 
 #define NAME_NONE UINT32_MAX
 
-/* The different names of the first @n lines of @e: lines, or their progress points. 0 or -ENOMEM. */
+/* The different names of the first @n lines of @e: lines, or their progress points. 0 or -ENOMEM.
+ */
 int name_set_init(struct name_set *s, const struct estimate *e, size_t n, bool progress);
 void name_set_deinit(struct name_set *s);
 uint32_t name_set_find(const struct name_set *s, const char *name);
@@ -27,9 +28,11 @@ uint32_t name_set_find(const struct name_set *s, const char *name);
 const char **name_set_order(const struct name_set *s);
 
 /* "experiments": those of each line, as many as there is room for. 0 or -ENOMEM. */
-int html_experiments(struct json *j, const struct profile *p, const struct name_set *lines, const struct name_set *points);
+int html_experiments(struct json *j, const struct profile *p, const struct name_set *lines,
+    const struct name_set *points);
 
 /* "sources": what stands around each line, with the samples of each. 0 or -ENOMEM. */
-int html_sources(struct json *j, const struct profile *p, const struct name_set *lines, const struct html_options *o);
+int html_sources(struct json *j, const struct profile *p, const struct name_set *lines,
+    const struct html_options *o);
 
 #endif

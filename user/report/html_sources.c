@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The source around each line of the page, with the samples of every line shown. The texts come from the caller: nothing is opened here. */
+/* The source around each line of the page, with the samples of every line shown. The texts come
+ * from the caller: nothing is opened here. */
 #include "report/html_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/line_counts.h"
-#include "core/paths.h"
+#include "core/profile/line_counts.h"
+#include "core/text/paths.h"
 
 static uint64_t samples_at(const struct line_counts *counts, const char *file, size_t line)
 {
@@ -41,8 +42,8 @@ static size_t find_numbers(const struct name_set *lines, const char *file, size_
 }
 
 /* [number, samples, text] for each line of the text that is near one of @numbers. */
-static void write_lines(
-    struct json *j, const struct html_source *s, const size_t *numbers, size_t n, const struct line_counts *counts, size_t *left)
+static void write_lines(struct json *j, const struct html_source *s, const size_t *numbers,
+    size_t n, const struct line_counts *counts, size_t *left)
 {
 	const char *at = s->text, *end = s->text + s->size;
 	size_t next = 0;
@@ -70,7 +71,8 @@ static void write_lines(
 	}
 }
 
-int html_sources(struct json *j, const struct profile *p, const struct name_set *lines, const struct html_options *o)
+int html_sources(struct json *j, const struct profile *p, const struct name_set *lines,
+    const struct html_options *o)
 {
 	size_t *numbers = calloc(lines->n + 1, sizeof(*numbers)), left = HTML_MAX_SOURCE;
 	struct line_counts counts = {0};

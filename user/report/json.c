@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report as one JSON object (design.md section 11): a contract that scripts depend on. Nothing is added to it here lightly. */
+/* The report as one JSON object (design.md section 11): a contract that scripts depend on. Nothing
+ * is added to it here lightly. */
 #include "report/report.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 
 #include <cjson/cJSON.h>
 
-/* Six decimals: more are noise, and print differently from machine to machine. What was not estimated is null. */
+/* Six decimals: more are noise, and print differently from machine to machine. What was not
+ * estimated is null. */
 static cJSON *number(double v)
 {
 	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
@@ -38,11 +40,13 @@ static cJSON *nanoseconds(double v)
 	return isfinite(v) ? cJSON_CreateNumber(round(v)) : cJSON_CreateNull();
 }
 
-static bool add_figure(cJSON *object, const char *key, const char *interval_key, const struct latency_figure *f)
+static bool add_figure(
+    cJSON *object, const char *key, const char *interval_key, const struct latency_figure *f)
 {
 	cJSON *ends = cJSON_CreateArray();
 
-	if (!ends || !cJSON_AddItemToArray(ends, nanoseconds(f->lo)) || !cJSON_AddItemToArray(ends, nanoseconds(f->hi))) {
+	if (!ends || !cJSON_AddItemToArray(ends, nanoseconds(f->lo)) ||
+	    !cJSON_AddItemToArray(ends, nanoseconds(f->hi))) {
 		cJSON_Delete(ends);
 		return false;
 	}
@@ -51,9 +55,12 @@ static bool add_figure(cJSON *object, const char *key, const char *interval_key,
 
 static bool add_figures(cJSON *object, const struct latency_figures *f)
 {
-	return add_figure(object, "mean", "mean_ci", &f->mean) && add_figure(object, "p50", "p50_ci", &f->p50) &&
-	       add_figure(object, "p90", "p90_ci", &f->p90) && add_figure(object, "p99", "p99_ci", &f->p99) &&
-	       add(object, "pairs_mean", nanoseconds(f->pairs_mean)) && add(object, "pairs", number((double)f->pairs));
+	return add_figure(object, "mean", "mean_ci", &f->mean) &&
+	       add_figure(object, "p50", "p50_ci", &f->p50) &&
+	       add_figure(object, "p90", "p90_ci", &f->p90) &&
+	       add_figure(object, "p99", "p99_ci", &f->p99) &&
+	       add(object, "pairs_mean", nanoseconds(f->pairs_mean)) &&
+	       add(object, "pairs", number((double)f->pairs));
 }
 
 static cJSON *figures(const struct latency_figures *f)
@@ -70,9 +77,12 @@ static cJSON *point(const struct estimate_point *p, const struct latency_figures
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line_speedup", number(p->line_speedup)) && add(ret, "program_speedup", number(p->program_speedup)) &&
-	    add(ret, "raw_program_speedup", number(p->raw_program_speedup)) && add(ret, "ci", interval(p->ci_lo, p->ci_hi)) &&
-	    add(ret, "experiments", number((double)p->experiments)) && add(ret, "visits", number((double)p->visits)) &&
+	if (ret && add(ret, "line_speedup", number(p->line_speedup)) &&
+	    add(ret, "program_speedup", number(p->program_speedup)) &&
+	    add(ret, "raw_program_speedup", number(p->raw_program_speedup)) &&
+	    add(ret, "ci", interval(p->ci_lo, p->ci_hi)) &&
+	    add(ret, "experiments", number((double)p->experiments)) &&
+	    add(ret, "visits", number((double)p->visits)) &&
 	    (!latency || add_figures(ret, latency)))
 		return ret;
 	cJSON_Delete(ret);
@@ -99,11 +109,15 @@ static cJSON *line(const struct estimate_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line", cJSON_CreateString(l->line)) && add(ret, "progress", cJSON_CreateString(l->progress)) &&
-	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) && add(ret, "slope", number(l->slope)) &&
-	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) && add(ret, "max_speedup", number(l->max_speedup)) &&
+	if (ret && add(ret, "line", cJSON_CreateString(l->line)) &&
+	    add(ret, "progress", cJSON_CreateString(l->progress)) &&
+	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
+	    add(ret, "slope", number(l->slope)) &&
+	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) &&
+	    add(ret, "max_speedup", number(l->max_speedup)) &&
 	    add(ret, "verdict", cJSON_CreateString(verdict_name(l->verdict))) &&
-	    (!l->latencies || add(ret, "baseline", figures(l->latencies))) && add(ret, "points", points(l)))
+	    (!l->latencies || add(ret, "baseline", figures(l->latencies))) &&
+	    add(ret, "points", points(l)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -131,10 +145,14 @@ static cJSON *latency(const struct estimate_latency *l)
 	cJSON *ret = cJSON_CreateObject();
 
 	if (ret && add(ret, "progress", cJSON_CreateString(l->name)) && add_figures(ret, &l->now) &&
-	    add(ret, "in_flight", number(l->in_flight)) && add(ret, "arrivals", number((double)l->arrivals)) &&
-	    add(ret, "departures", number((double)l->departures)) && add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) &&
-	    add(ret, "unmatched_ends", number((double)l->unmatched)) && add(ret, "abandoned_begins", number((double)l->abandoned)) &&
-	    add(ret, "lost_begins", number((double)l->lost)) && add(ret, "in_flight_before", number((double)l->missing)))
+	    add(ret, "in_flight", number(l->in_flight)) &&
+	    add(ret, "arrivals", number((double)l->arrivals)) &&
+	    add(ret, "departures", number((double)l->departures)) &&
+	    add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) &&
+	    add(ret, "unmatched_ends", number((double)l->unmatched)) &&
+	    add(ret, "abandoned_begins", number((double)l->abandoned)) &&
+	    add(ret, "lost_begins", number((double)l->lost)) &&
+	    add(ret, "in_flight_before", number((double)l->missing)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -160,10 +178,14 @@ static cJSON *summary(const struct estimate *e)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "experiments", number((double)e->experiments)) && add(ret, "samples", number((double)e->samples)) &&
-	    add(ret, "lost", number((double)e->lost)) && add(ret, "runtime_s", number(e->runtime_s)) &&
-	    add(ret, "lines_dropped", number((double)e->n_dropped)) && add(ret, "outsiders", number(e->outsiders)) &&
-	    add(ret, "runs", number((double)e->runs)) && add(ret, "builds", number((double)e->builds)))
+	if (ret && add(ret, "experiments", number((double)e->experiments)) &&
+	    add(ret, "samples", number((double)e->samples)) &&
+	    add(ret, "lost", number((double)e->lost)) &&
+	    add(ret, "runtime_s", number(e->runtime_s)) &&
+	    add(ret, "lines_dropped", number((double)e->n_dropped)) &&
+	    add(ret, "outsiders", number(e->outsiders)) &&
+	    add(ret, "runs", number((double)e->runs)) &&
+	    add(ret, "builds", number((double)e->builds)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -174,8 +196,10 @@ int report_json(FILE *out, const struct estimate *e)
 	cJSON *root = cJSON_CreateObject();
 	char *text = NULL;
 
-	if (root && add(root, "schema", cJSON_CreateString("cozbpf-report/1")) && add(root, "summary", summary(e)) &&
-	    (!e->n_latencies || add(root, "latencies", latencies(e))) && add(root, "lines", lines(e)))
+	if (root && add(root, "schema", cJSON_CreateString("cozbpf-report/1")) &&
+	    add(root, "summary", summary(e)) &&
+	    (!e->n_latencies || add(root, "latencies", latencies(e))) &&
+	    add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
 	if (text)
 		fprintf(out, "%s\n", text);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 
 static void separate(struct json *j)
 {
@@ -47,7 +47,8 @@ void json_string_n(struct json *j, const char *s, size_t n)
 		if (!length) {
 			fputs("\\ufffd", j->out);
 			length = 1;
-		} else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 || (c < 0x80 && strchr("\"\\<>&", (int)c))) {
+		} else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 ||
+			   (c < 0x80 && strchr("\"\\<>&", (int)c))) {
 			fprintf(j->out, "\\u%04x", c);
 		} else {
 			fwrite(s + i, 1, length, j->out);

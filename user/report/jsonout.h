@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON written straight to a stream, in bounded memory, for a script element of a page: strings come out as valid UTF-8 whatever they were, and
- * hold nothing that ends the element. The report's own JSON, which is small, is built with cJSON (json.c).
+ * JSON written straight to a stream, in bounded memory, for a script element of a page: strings
+ * come out as valid UTF-8 whatever they were, and hold nothing that ends the element. The report's
+ * own JSON, which is small, is built with cJSON (json.c).
  */
 #ifndef COZBPF_JSONOUT_H
 #define COZBPF_JSONOUT_H

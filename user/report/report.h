@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports, made from an estimate and nothing else (the folded one from counts of samples). Text for people, JSON as in design.md section 11. */
+/* Reports, made from an estimate and nothing else (the folded one from counts of samples). Text for
+ * people, JSON as in design.md section 11. */
 #ifndef COZBPF_REPORT_H
 #define COZBPF_REPORT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/estimate.h"
-#include "core/line_counts.h"
+#include "core/estimate/estimate.h"
+#include "core/profile/line_counts.h"
 
 struct text_options {
 	int width;        /* columns to keep to; 0: 100 */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The thin part of the live view that knows ncurses; see screen.h. It neither decides what is shown nor handles a signal. */
+/* The thin part of the live view that knows ncurses; see screen.h. It neither decides what is shown
+ * nor handles a signal. */
 #include "report/screen.h"
 
 #include <fcntl.h>
@@ -15,7 +16,8 @@
 #include <ncurses.h>
 #include <term.h>
 
-#define ESCAPE_MS 25 /* for the rest of a key's bytes after an ESC: nothing else is done meanwhile */
+/* for the rest of a key's bytes after an ESC: nothing else is done meanwhile */
+#define ESCAPE_MS 25
 
 enum colour { COLOUR_GAIN = 1, COLOUR_LOSS, COLOUR_WARN };
 
@@ -27,7 +29,8 @@ struct screen {
 	struct termios before;
 };
 
-/* ncurses keeps the terminal's description in a variable of its own: this one is ours for as long as the check lasts. */
+/* ncurses keeps the terminal's description in a variable of its own: this one is ours for as long
+ * as the check lasts. */
 int screen_check(int fd, struct error *e)
 {
 	const char *name = getenv("TERM"), *place;
@@ -35,7 +38,8 @@ int screen_check(int fd, struct error *e)
 
 	if (!name || !*name || setupterm(name, fd, &err) != OK) {
 		error_set(e, EXIT_USAGE, "the terminal '%s' is not known here", name ? name : "");
-		return error_hint(e, "set TERM to a kind of terminal that is, or install ncurses-term, or leave out --tui");
+		return error_hint(e, "set TERM to a kind of terminal that is, or install "
+				     "ncurses-term, or leave out --tui");
 	}
 	place = tigetstr("cup");
 	del_curterm(cur_term);
@@ -68,8 +72,8 @@ static SCREEN *new_terminal(FILE *out, FILE *in)
 }
 
 /*
- * The modes while the screen is shown. Ctrl-S would hold us up in the middle of an experiment, so it is no more than a key. Without keys the input's modes
- * stay those of the command that reads it.
+ * The modes while the screen is shown. Ctrl-S would hold us up in the middle of an experiment, so
+ * it is no more than a key. Without keys the input's modes stay those of the command that reads it.
  */
 static void set_modes(const struct screen *s)
 {
@@ -96,7 +100,8 @@ static void set_keys(const struct screen *s)
 
 static void set_colours(struct screen *s)
 {
-	if (!s->has_colours || !has_colors() || start_color() == ERR || use_default_colors() == ERR) {
+	if (!s->has_colours || !has_colors() || start_color() == ERR ||
+	    use_default_colors() == ERR) {
 		s->has_colours = false;
 		return;
 	}
@@ -201,7 +206,8 @@ void screen_size(struct screen *s, int *ret_width, int *ret_height)
 {
 	struct winsize size = {0};
 
-	if (!ioctl(s->fd, TIOCGWINSZ, &size) && size.ws_col && size.ws_row && (size.ws_col != COLS || size.ws_row != LINES))
+	if (!ioctl(s->fd, TIOCGWINSZ, &size) && size.ws_col && size.ws_row &&
+	    (size.ws_col != COLS || size.ws_row != LINES))
 		resizeterm(size.ws_row, size.ws_col);
 	*ret_width = COLS;
 	*ret_height = LINES;
@@ -248,13 +254,15 @@ void screen_show(struct screen *s, const struct terminal_screen *cells)
 {
 	struct pollfd fd = {.fd = s->fd, .events = POLLOUT};
 
-	/* A terminal that takes nothing at the moment (a connection that hangs) would hold us up. */
-	if (s->is_suspended || !screen_is_ours(s->fd) || poll(&fd, 1, 0) != 1 || !(fd.revents & POLLOUT) ||
-	    fd.revents & (POLLERR | POLLHUP))
+	/* A terminal that takes nothing at the moment (a connection that hangs) would hold us up.
+	 */
+	if (s->is_suspended || !screen_is_ours(s->fd) || poll(&fd, 1, 0) != 1 ||
+	    !(fd.revents & POLLOUT) || fd.revents & (POLLERR | POLLHUP))
 		return;
 	erase();
 	for (int y = 0; y < cells->height && y < LINES; y++)
-		show_row(s, &cells->cells[(size_t)y * (size_t)cells->width], y, cells->width < COLS ? cells->width : COLS);
+		show_row(s, &cells->cells[(size_t)y * (size_t)cells->width], y,
+		    cells->width < COLS ? cells->width : COLS);
 	refresh();
 }
 
@@ -263,8 +271,9 @@ bool screen_key(struct screen *s, uint32_t *ret)
 	static const struct {
 		wint_t curses;
 		uint32_t ours;
-	} keys[] = {{KEY_UP, KEY_IS_UP}, {KEY_DOWN, KEY_IS_DOWN}, {KEY_PPAGE, KEY_IS_PAGE_UP}, {KEY_NPAGE, KEY_IS_PAGE_DOWN},
-	    {KEY_HOME, KEY_IS_HOME}, {KEY_END, KEY_IS_END}, {KEY_BACKSPACE, KEY_IS_BACKSPACE}, {KEY_ENTER, '\n'}};
+	} keys[] = {{KEY_UP, KEY_IS_UP}, {KEY_DOWN, KEY_IS_DOWN}, {KEY_PPAGE, KEY_IS_PAGE_UP},
+	    {KEY_NPAGE, KEY_IS_PAGE_DOWN}, {KEY_HOME, KEY_IS_HOME}, {KEY_END, KEY_IS_END},
+	    {KEY_BACKSPACE, KEY_IS_BACKSPACE}, {KEY_ENTER, '\n'}};
 	wint_t key = 0;
 	int sort = s->has_keys && !s->is_suspended && screen_is_ours(s->fd) ? get_wch(&key) : ERR;
 

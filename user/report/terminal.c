@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The live view as a whole: what a key does, how intervals narrow, and the rows around the pages. The pages are in terminal_pages.c. */
+/* The live view as a whole: what a key does, how intervals narrow, and the rows around the pages.
+ * The pages are in terminal_pages.c. */
 #include "report/terminal_private.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/paths.h"
+#include "core/text/paths.h"
 #include "report/words.h"
 
 #define HEIGHT_HEAD 8   /* with fewer rows the head is one row: the list matters more */
@@ -53,7 +54,8 @@ static struct terminal_trend *find_trend(const struct terminal_view *v, uint64_t
 
 void terminal_note(struct terminal_view *v, const struct estimate *e)
 {
-	struct terminal_trend *bigger = realloc(v->trends, (v->n_trends + e->n_lines + 1) * sizeof(*bigger));
+	struct terminal_trend *bigger =
+	    realloc(v->trends, (v->n_trends + e->n_lines + 1) * sizeof(*bigger));
 
 	if (!bigger)
 		return;
@@ -93,7 +95,8 @@ static int compare_points(const struct estimate_line *a, const struct estimate_l
 	return by_name ? by_name : a->is_latency - b->is_latency;
 }
 
-/* The @at-th progress point of the estimate, by a line of it; counts them. By name: their order is not to change with the ranking. */
+/* The @at-th progress point of the estimate, by a line of it; counts them. By name: their order is
+ * not to change with the ranking. */
 static const struct estimate_line *find_point(const struct estimate *e, size_t at, size_t *ret_n)
 {
 	const struct estimate_line *ret = NULL, *last = NULL, *next;
@@ -101,7 +104,8 @@ static const struct estimate_line *find_point(const struct estimate *e, size_t a
 	for (*ret_n = 0;; last = next) {
 		next = NULL;
 		for (size_t i = 0; i < e->n_lines; i++)
-			if ((!last || compare_points(&e->lines[i], last) > 0) && (!next || compare_points(&e->lines[i], next) < 0))
+			if ((!last || compare_points(&e->lines[i], last) > 0) &&
+			    (!next || compare_points(&e->lines[i], next) < 0))
 				next = &e->lines[i];
 		if (!next)
 			return ret;
@@ -110,7 +114,8 @@ static const struct estimate_line *find_point(const struct estimate *e, size_t a
 	}
 }
 
-int terminal_rows_init(struct terminal_rows *r, const struct terminal_view *v, const struct estimate *e)
+int terminal_rows_init(
+    struct terminal_rows *r, const struct terminal_view *v, const struct estimate *e)
 {
 	size_t rank = 0;
 
@@ -145,7 +150,8 @@ void terminal_rows_deinit(struct terminal_rows *r)
 	free(r->rank);
 }
 
-static const struct estimate_line *selected_line(const struct terminal_view *v, const struct estimate *e, struct terminal_rows *r)
+static const struct estimate_line *selected_line(
+    const struct terminal_view *v, const struct estimate *e, struct terminal_rows *r)
 {
 	return terminal_rows_init(r, v, e) || !r->n ? NULL : &e->lines[r->index[r->selected]];
 }
@@ -205,7 +211,8 @@ static void press_typing(struct terminal_view *v, uint32_t key)
 	}
 }
 
-/* Rows that a key moves by; 0: it is none of these. Home and end go as far as there can be lines. */
+/* Rows that a key moves by; 0: it is none of these. Home and end go as far as there can be lines.
+ */
 static long movement(const struct terminal_view *v, uint32_t key)
 {
 	long page = v->page_rows > 1 ? (long)v->page_rows - 1 : 1;
@@ -247,7 +254,8 @@ static void move(struct terminal_view *v, const struct estimate *e, long by)
 		at = (long)r.selected + by;
 		at = at < 0 ? 0 : at >= (long)r.n ? (long)r.n - 1 : at;
 		free(v->line);
-		v->line = at ? strdup(e->lines[r.index[at]].line) : NULL; /* the first one, whichever it is */
+		v->line = at ? strdup(e->lines[r.index[at]].line)
+			     : NULL; /* the first one, whichever it is */
 	}
 	terminal_rows_deinit(&r);
 }
@@ -279,7 +287,8 @@ static void next_point(struct terminal_view *v, const struct estimate *e, bool b
 		v->point = (v->point % n + (back ? n - 1 : 1)) % n;
 }
 
-static enum terminal_action press_command(struct terminal_view *v, const struct estimate *e, uint32_t key)
+static enum terminal_action press_command(
+    struct terminal_view *v, const struct estimate *e, uint32_t key)
 {
 	switch (key) {
 	case 'q':
@@ -347,25 +356,31 @@ static void draw_title(const struct terminal_status *s, struct terminal_screen *
 
 	if (s->runs > 1)
 		snprintf(run, sizeof(run), "run %u of %u  ", s->run, s->runs);
-	snprintf(right, sizeof(right), "%s%s%" PRIu64 ":%02" PRIu64 " ", s->is_paused ? "PAUSED  " : "", run, seconds / 60, seconds % 60);
+	snprintf(right, sizeof(right), "%s%s%" PRIu64 ":%02" PRIu64 " ",
+	    s->is_paused ? "PAUSED  " : "", run, seconds / 60, seconds % 60);
 	columns = terminal_columns(right);
-	terminal_put(ret, put(ret, 1, 0, LOOK_BOLD, "cozbpf  "), 0, ret->width - columns - 1, LOOK_PLAIN, s->target);
-	terminal_put(ret, ret->width - columns < 0 ? 0 : ret->width - columns, 0, ret->width, LOOK_BOLD, right);
+	terminal_put(ret, put(ret, 1, 0, LOOK_BOLD, "cozbpf  "), 0, ret->width - columns - 1,
+	    LOOK_PLAIN, s->target);
+	terminal_put(ret, ret->width - columns < 0 ? 0 : ret->width - columns, 0, ret->width,
+	    LOOK_BOLD, right);
 	put_reverse(ret, 0);
 }
 
 static void draw_counts(const struct terminal_status *s, struct terminal_screen *ret, int y)
 {
-	int x = put_item(ret, 1, y, LOOK_PLAIN, "%" PRIu64 " experiment%s", s->experiments, s->experiments == 1 ? "" : "s");
+	int x = put_item(ret, 1, y, LOOK_PLAIN, "%" PRIu64 " experiment%s", s->experiments,
+	    s->experiments == 1 ? "" : "s");
 
 	if (s->spoilt)
 		x = put_item(ret, x, y, LOOK_WARN, "%" PRIu64 " spoilt", s->spoilt);
 	x = put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " samples", s->samples);
 	x = put_item(ret, x, y, s->lost ? LOOK_WARN : LOOK_PLAIN, "%" PRIu64 " lost", s->lost);
 	if (s->noise >= 0)
-		x = put_item(ret, x, y, s->noise >= OUTSIDERS_MANY ? LOOK_WARN : LOOK_PLAIN, "noise %.0f %%", 100 * s->noise);
+		x = put_item(ret, x, y, s->noise >= OUTSIDERS_MANY ? LOOK_WARN : LOOK_PLAIN,
+		    "noise %.0f %%", 100 * s->noise);
 	if (s->samples)
-		put_item(ret, x, y, LOOK_PLAIN, "%.0f %% in scope", 100 * (double)s->in_scope / (double)s->samples);
+		put_item(ret, x, y, LOOK_PLAIN, "%.0f %% in scope",
+		    100 * (double)s->in_scope / (double)s->samples);
 }
 
 static void draw_rates(const struct terminal_status *s, struct terminal_screen *ret, int y)
@@ -377,7 +392,8 @@ static void draw_rates(const struct terminal_status *s, struct terminal_screen *
 		char mean[32], rate[32] = "- /s";
 
 		if (p->per_s >= 0)
-			snprintf(rate, sizeof(rate), p->per_s < 9.95 ? "%.2g /s" : "%.0f /s", p->per_s);
+			snprintf(
+			    rate, sizeof(rate), p->per_s < 9.95 ? "%.2g /s" : "%.0f /s", p->per_s);
 		time_words(p->latency_ns, mean, sizeof(mean));
 		if (p->is_latency && p->latency_ns > 0)
 			x = put_item(ret, x, y, LOOK_PLAIN, "%s %s, mean %s", p->name, rate, mean);
@@ -393,7 +409,8 @@ static void draw_experiment(const struct terminal_status *s, struct terminal_scr
 	char bar[BAR_COLUMNS + 1];
 
 	if (s->is_paused) {
-		put(ret, x, y, LOOK_WARN, "experiments are paused%s", s->has_keys ? " (p: go on)" : "");
+		put(ret, x, y, LOOK_WARN, "experiments are paused%s",
+		    s->has_keys ? " (p: go on)" : "");
 		return;
 	}
 	if (!s->experiment) {
@@ -401,19 +418,22 @@ static void draw_experiment(const struct terminal_status *s, struct terminal_scr
 		return;
 	}
 	if (s->speedup_pct)
-		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, %u %% faster", path_base(s->experiment), s->speedup_pct);
+		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, %u %% faster",
+		    path_base(s->experiment), s->speedup_pct);
 	else
 		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, baseline", path_base(s->experiment));
 	if (!s->planned_ns)
 		return;
-	x = put_item(ret, x, y, LOOK_PLAIN, "%.1f of %.1f s", (double)s->open_ns / 1e9, (double)s->planned_ns / 1e9);
+	x = put_item(ret, x, y, LOOK_PLAIN, "%.1f of %.1f s", (double)s->open_ns / 1e9,
+	    (double)s->planned_ns / 1e9);
 	memset(bar, '.', BAR_COLUMNS);
 	memset(bar, '#', (size_t)full);
 	bar[BAR_COLUMNS] = 0;
 	put_item(ret, x, y, LOOK_PLAIN, "%s", bar);
 }
 
-static void draw_foot(const struct terminal_view *v, const struct terminal_status *s, struct terminal_screen *ret, int y)
+static void draw_foot(const struct terminal_view *v, const struct terminal_status *s,
+    struct terminal_screen *ret, int y)
 {
 	int x = 1;
 
@@ -428,7 +448,8 @@ static void draw_foot(const struct terminal_view *v, const struct terminal_statu
 		x = put_item(ret, x, y, LOOK_PLAIN, "q:end");
 		x = put_item(ret, x, y, LOOK_PLAIN, "?:help");
 		x = put_item(ret, x, y, LOOK_PLAIN, "Enter:look");
-		x = put_item(ret, x, y, LOOK_PLAIN, "s:by %s%s", sort_name(v->sort), v->sort == s->sorted ? "" : ", soon");
+		x = put_item(ret, x, y, LOOK_PLAIN, "s:by %s%s", sort_name(v->sort),
+		    v->sort == s->sorted ? "" : ", soon");
 		x = put_item(ret, x, y, LOOK_PLAIN, s->is_paused ? "p:go on" : "p:pause");
 		put_item(ret, x, y, LOOK_PLAIN, v->filter[0] ? "/:%s" : "/:filter", v->filter);
 	} else {
@@ -440,7 +461,8 @@ static void draw_foot(const struct terminal_view *v, const struct terminal_statu
 	put_reverse(ret, y);
 }
 
-void terminal_draw(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, struct terminal_screen *ret)
+void terminal_draw(struct terminal_view *v, const struct estimate *e,
+    const struct terminal_status *s, struct terminal_screen *ret)
 {
 	int first = 1, end = ret->height;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The live view, pure: from an estimate, the state of the run and the keys pressed so far to a screen of cells. No terminal, no clock, no file: screen.h
- * puts the cells on a terminal, user/cmd/run_view.c tells the state.
+ * The live view, pure: from an estimate, the state of the run and the keys pressed so far to a
+ * screen of cells. No terminal, no clock, no file: screen.h puts the cells on a terminal,
+ * user/run/view.c tells the state.
  */
 #ifndef COZBPF_TERMINAL_H
 #define COZBPF_TERMINAL_H
@@ -10,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 
-/* How a cell looks, or'ed. A terminal without colours leaves out the last three: nothing is said by colour alone. */
+/* How a cell looks, or'ed. A terminal without colours leaves out the last three: nothing is said by
+ * colour alone. */
 enum terminal_look {
 	LOOK_PLAIN = 0,
 	LOOK_BOLD = 1,
@@ -39,8 +41,9 @@ int terminal_screen_init(struct terminal_screen *s, int width, int height, bool 
 void terminal_screen_deinit(struct terminal_screen *s);
 
 /*
- * Writes UTF-8 from (@x, @y) on, up to column @end at most; returns the column after it. Control characters and what is no UTF-8 come out as '?', and so does
- * all but ASCII on a screen without Unicode: names and sources are not ours.
+ * Writes UTF-8 from (@x, @y) on, up to column @end at most; returns the column after it. Control
+ * characters and what is no UTF-8 come out as '?', and so does all but ASCII on a screen without
+ * Unicode: names and sources are not ours.
  */
 int terminal_put(struct terminal_screen *s, int x, int y, int end, unsigned look, const char *text);
 int terminal_columns(const char *text); /* that it takes */
@@ -70,7 +73,8 @@ struct terminal_status {
 	const char *message;          /* the latest; NULL: none */
 	unsigned messages;            /* in all */
 	bool has_keys;
-	const char *source; /* text around the line that terminal_looked_at() names, from line source_first on; NULL: not to be read */
+	const char *source; /* text around the line that terminal_looked_at() names, from line
+			       source_first on; NULL: not to be read */
 	unsigned source_first;
 };
 
@@ -88,7 +92,8 @@ struct terminal_view {
 	char filter[TERMINAL_FILTER];
 	char filter_before[TERMINAL_FILTER]; /* while one is typed */
 	bool is_typing;
-	char *line;       /* selected by a key, and followed wherever it is ranked; NULL: the first one is */
+	char *line; /* selected by a key, and followed wherever it is ranked; NULL: the first one is
+		     */
 	size_t point;     /* index among the estimate's progress points */
 	size_t first;     /* row at the top of the list */
 	size_t scrolled;  /* rows of the points of a line */
@@ -115,13 +120,16 @@ void terminal_view_deinit(struct terminal_view *v);
 /* Takes the widths of a new estimate into the trends. */
 void terminal_note(struct terminal_view *v, const struct estimate *e);
 
-/* A key is pressed, on what the estimate shows (NULL: there is none yet). What the caller is to do. */
-enum terminal_action terminal_press(struct terminal_view *v, const struct estimate *e, uint32_t key);
+/* A key is pressed, on what the estimate shows (NULL: there is none yet). What the caller is to do.
+ */
+enum terminal_action terminal_press(
+    struct terminal_view *v, const struct estimate *e, uint32_t key);
 
 /* The line whose source is wanted; NULL: none. */
 const char *terminal_looked_at(const struct terminal_view *v, const struct estimate *e);
 
 /* Draws all of it. @e NULL: there is no estimate yet. */
-void terminal_draw(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, struct terminal_screen *ret);
+void terminal_draw(struct terminal_view *v, const struct estimate *e,
+    const struct terminal_status *s, struct terminal_screen *ret);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 
 #define NOT_SHOWN '?'
 
@@ -59,13 +59,16 @@ static bool is_in(uint32_t c, const struct character_range *ranges, size_t n)
 	return false;
 }
 
-/* Columns of a character. Marks that join the one before, and those that turn the direction of writing, are left out. Unicode 15, in blocks. */
+/* Columns of a character. Marks that join the one before, and those that turn the direction of
+ * writing, are left out. Unicode 15, in blocks. */
 static int character_columns(uint32_t c)
 {
-	static const struct character_range none[] = {
-	    {0x300, 0x36f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f}, {0x20d0, 0x20f0}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}};
-	static const struct character_range two[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xac00, 0xd7a3},
-	    {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+	static const struct character_range none[] = {{0x300, 0x36f}, {0x200b, 0x200f},
+	    {0x202a, 0x202e}, {0x2060, 0x206f}, {0x20d0, 0x20f0}, {0xfe00, 0xfe0f},
+	    {0xfeff, 0xfeff}};
+	static const struct character_range two[] = {{0x1100, 0x115f}, {0x2e80, 0x303e},
+	    {0x3041, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
+	    {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
 
 	if (c < 0x300)
 		return 1;
@@ -121,7 +124,8 @@ int put(struct terminal_screen *s, int x, int y, unsigned look, const char *form
 	return terminal_put(s, x, y, s->width, look, text);
 }
 
-void put_label(struct terminal_screen *s, int x, int y, int columns, unsigned look, const char *text)
+void put_label(
+    struct terminal_screen *s, int x, int y, int columns, unsigned look, const char *text)
 {
 	int length = terminal_columns(text);
 
@@ -175,16 +179,18 @@ void put_reverse(struct terminal_screen *s, int y)
 		s->cells[(size_t)y * (size_t)s->width + (size_t)x].look |= LOOK_REVERSE;
 }
 
-void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a, double lo, double value, double hi)
+void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a, double lo,
+    double value, double hi)
 {
-	const char *const *marks =
-	    s->unicode ? (const char *const[]){"─", "├", "┤", "●", "┊"} : (const char *const[]){"-", "[", "]", "o", ":"};
+	const char *const *marks = s->unicode ? (const char *const[]){"─", "├", "┤", "●", "┊"}
+					      : (const char *const[]){"-", "[", "]", "o", ":"};
 	int zero = axis_column(a, 0);
 
 	if (zero >= 0)
 		terminal_put(s, x + zero, y, x + a->columns, LOOK_DIM, marks[4]);
 	if (lo <= hi) { /* neither is NaN */
-		int first = axis_column(a, lo < a->lo ? a->lo : lo), last = axis_column(a, hi > a->hi ? a->hi : hi);
+		int first = axis_column(a, lo < a->lo ? a->lo : lo),
+		    last = axis_column(a, hi > a->hi ? a->hi : hi);
 
 		for (int i = first; i >= 0 && i <= last; i++)
 			terminal_put(s, x + i, y, x + a->columns, LOOK_PLAIN, marks[0]);

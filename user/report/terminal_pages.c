@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/paths.h"
+#include "core/text/paths.h"
 #include "report/words.h"
 
 #define MIN_LABEL 9   /* columns of a line's name, however narrow the screen */
@@ -61,11 +61,14 @@ static void set_columns(struct layout *l, const struct terminal_rows *r, int wid
 {
 	struct {
 		int *ret, columns, keep; /* keep: for the names */
-	} wanted[] = {{&l->slope, 8, MIN_LABEL}, {&l->interval, 18, MIN_LABEL}, {&l->curve, 2 + CURVE, MIN_LABEL},
-	    {&l->verdict, 12, MIN_LABEL}, {&l->gain, 10, MIN_LABEL}, {&l->bar.columns, 2 + BAR, 2 * MIN_LABEL}};
+	} wanted[] = {{&l->slope, 8, MIN_LABEL}, {&l->interval, 18, MIN_LABEL},
+	    {&l->curve, 2 + CURVE, MIN_LABEL}, {&l->verdict, 12, MIN_LABEL},
+	    {&l->gain, 10, MIN_LABEL}, {&l->bar.columns, 2 + BAR, 2 * MIN_LABEL}};
 	int longest = MIN_LABEL, left = width - 5;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && left - wanted[i].columns >= wanted[i].keep; i++)
+	for (size_t i = 0;
+	     i < sizeof(wanted) / sizeof(wanted[0]) && left - wanted[i].columns >= wanted[i].keep;
+	     i++)
 		left -= *wanted[i].ret = wanted[i].columns;
 	for (size_t i = 0; i < r->n; i++) {
 		int columns = terminal_columns(l->e->lines[r->index[i]].line + r->prefix);
@@ -107,19 +110,22 @@ static void draw_columns(const struct layout *l, struct terminal_screen *ret, in
 }
 
 /* One block per point, or per column when there are more points than columns. */
-static void draw_curve(const struct layout *l, const struct estimate_line *line, struct terminal_screen *ret, int x, int y)
+static void draw_curve(const struct layout *l, const struct estimate_line *line,
+    struct terminal_screen *ret, int x, int y)
 {
 	size_t n = line->n_points, columns = n < (size_t)l->curve - 2 ? n : (size_t)l->curve - 2;
 
 	for (size_t i = 0; i < columns; i++) {
 		const struct estimate_point *p = &line->points[(i + 1) * n / columns - 1];
 
-		x = terminal_put(ret, x, y, ret->width, p->program_speedup < 0 ? LOOK_LOSS : LOOK_GAIN,
+		x = terminal_put(ret, x, y, ret->width,
+		    p->program_speedup < 0 ? LOOK_LOSS : LOOK_GAIN,
 		    curve_mark(p->program_speedup / l->scale, l->unicode));
 	}
 }
 
-static void draw_figures(const struct layout *l, const struct estimate_line *line, struct terminal_screen *ret, int x, int y)
+static void draw_figures(const struct layout *l, const struct estimate_line *line,
+    struct terminal_screen *ret, int x, int y)
 {
 	unsigned look = !is_ranked(line)                      ? LOOK_DIM
 			: line->verdict == VERDICT_OPTIMIZE   ? LOOK_GAIN | LOOK_BOLD
@@ -131,7 +137,8 @@ static void draw_figures(const struct layout *l, const struct estimate_line *lin
 	if (l->slope)
 		put(ret, x, y, look, "  %+6.2f", line->slope);
 	if (l->interval)
-		put(ret, x + l->slope, y, look & LOOK_DIM, "  %+6.2f .. %+6.2f", line->slope_lo, line->slope_hi);
+		put(ret, x + l->slope, y, look & LOOK_DIM, "  %+6.2f .. %+6.2f", line->slope_lo,
+		    line->slope_hi);
 	x += l->slope + l->interval;
 	if (l->bar.columns)
 		put_interval(ret, x + 2, y, &bar, line->slope_lo, line->slope, line->slope_hi);
@@ -143,10 +150,12 @@ static void draw_figures(const struct layout *l, const struct estimate_line *lin
 		draw_curve(l, line, ret, x + 2, y);
 	x += l->curve;
 	if (l->verdict)
-		put(ret, x, y, look, "  %s", is_ranked(line) ? verdict_words(line->verdict) : "not yet");
+		put(ret, x, y, look, "  %s",
+		    is_ranked(line) ? verdict_words(line->verdict) : "not yet");
 }
 
-static void draw_row(const struct layout *l, const struct estimate_line *line, size_t rank, struct terminal_screen *ret, int y)
+static void draw_row(const struct layout *l, const struct estimate_line *line, size_t rank,
+    struct terminal_screen *ret, int y)
 {
 	unsigned look = is_ranked(line) ? LOOK_PLAIN : LOOK_DIM;
 	char words[1024];
@@ -163,7 +172,8 @@ static void draw_row(const struct layout *l, const struct estimate_line *line, s
 }
 
 /* What there is instead of a list. */
-static void draw_none(const struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int y)
+static void draw_none(
+    const struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int y)
 {
 	if (e && e->n_lines)
 		put(ret, 1, y, LOOK_PLAIN, "no line has '%s' in its name", v->filter);
@@ -191,15 +201,18 @@ static const struct estimate_latency *latency_named(const struct estimate *e, co
 	return NULL;
 }
 
-static void draw_point(
-    const struct terminal_view *v, const struct estimate *e, const struct terminal_rows *r, struct terminal_screen *ret, int y)
+static void draw_point(const struct terminal_view *v, const struct estimate *e,
+    const struct terminal_rows *r, struct terminal_screen *ret, int y)
 {
-	const struct estimate_latency *latency = r->point->is_latency ? latency_named(e, r->point->progress) : NULL;
-	int x = put(ret, 1, y, LOOK_BOLD, "%s %s", r->point->is_latency ? "latency" : "progress point", r->point->progress);
+	const struct estimate_latency *latency =
+	    r->point->is_latency ? latency_named(e, r->point->progress) : NULL;
+	int x = put(ret, 1, y, LOOK_BOLD, "%s %s",
+	    r->point->is_latency ? "latency" : "progress point", r->point->progress);
 	char words[1024];
 
 	if (r->n_points > 1)
-		x = put(ret, x, y, LOOK_PLAIN, "  (%zu of %zu, Tab: the next)", v->point % r->n_points + 1, r->n_points);
+		x = put(ret, x, y, LOOK_PLAIN, "  (%zu of %zu, Tab: the next)",
+		    v->point % r->n_points + 1, r->n_points);
 	if (v->filter[0] && !v->is_typing)
 		x = put(ret, x, y, LOOK_PLAIN, "  with '%s': %zu", v->filter, r->n);
 	if (latency) {
@@ -208,7 +221,8 @@ static void draw_point(
 	}
 }
 
-void draw_lines(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int first, int end)
+void draw_lines(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret,
+    int first, int end)
 {
 	struct layout l = {.e = e, .unicode = ret->unicode};
 	struct terminal_rows r;
@@ -241,31 +255,38 @@ void draw_lines(struct terminal_view *v, const struct estimate *e, struct termin
 }
 
 /* How its interval has narrowed, as far as the estimates are remembered. */
-static void draw_trend(const struct terminal_view *v, const struct estimate_line *line, struct terminal_screen *ret, int y)
+static void draw_trend(const struct terminal_view *v, const struct estimate_line *line,
+    struct terminal_screen *ret, int y)
 {
 	float half[TERMINAL_TREND];
 	unsigned n = terminal_trend_of(v, line, half);
 	int x = 1, room = (ret->width - 24) / 7;
-	unsigned from = n > (unsigned)(room > 1 ? room : 1) ? n - (unsigned)(room > 1 ? room : 1) : 0;
+	unsigned from =
+	    n > (unsigned)(room > 1 ? room : 1) ? n - (unsigned)(room > 1 ? room : 1) : 0;
 
 	if (!n)
 		return;
 	x = put_item(ret, x, y, LOOK_PLAIN, "interval so far:");
 	for (unsigned i = from; i < n; i++)
-		x = put_item(ret, x, y, i + 1 == n ? LOOK_BOLD : LOOK_PLAIN, ret->unicode ? "±%.2f" : "+-%.2f", half[i]);
+		x = put_item(ret, x, y, i + 1 == n ? LOOK_BOLD : LOOK_PLAIN,
+		    ret->unicode ? "±%.2f" : "+-%.2f", half[i]);
 }
 
 static void draw_facts(const struct estimate_line *l, struct terminal_screen *ret, int y)
 {
-	int x = put_item(ret, 1, y, LOOK_PLAIN, "%s %s", l->is_latency ? "latency" : "progress", l->progress);
+	int x = put_item(
+	    ret, 1, y, LOOK_PLAIN, "%s %s", l->is_latency ? "latency" : "progress", l->progress);
 
 	if (isfinite(l->slope_lo))
-		x = put_item(ret, x, y, LOOK_PLAIN, "slope %+.2f (%+.2f to %+.2f)", l->slope, l->slope_lo, l->slope_hi);
-	x = put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " experiments, %" PRIu64 " baselines", l->experiments, l->baselines);
+		x = put_item(ret, x, y, LOOK_PLAIN, "slope %+.2f (%+.2f to %+.2f)", l->slope,
+		    l->slope_lo, l->slope_hi);
+	x = put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " experiments, %" PRIu64 " baselines",
+	    l->experiments, l->baselines);
 	put_item(ret, x, y, LOOK_PLAIN, "%" PRIu64 " samples", l->samples);
 }
 
-static int draw_words(const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y)
+static int draw_words(
+    const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y)
 {
 	char words[1024], text[1100];
 
@@ -282,8 +303,8 @@ static int draw_words(const struct estimate *e, const struct estimate_line *l, s
 }
 
 /* Returns the row after it. With few rows it is short: the curve matters more. */
-static int draw_summary(
-    const struct terminal_view *v, const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
+static int draw_summary(const struct terminal_view *v, const struct estimate *e,
+    const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
 {
 	if (y < end)
 		put_label(ret, 1, y++, ret->width - 2, LOOK_BOLD, l->line);
@@ -312,7 +333,8 @@ static int put_figures(const struct estimate_line *l, size_t i, struct terminal_
 	const struct estimate_point *p = &l->points[i];
 	int x = put(ret, 0, y, LOOK_PLAIN, "%4.0f %%  ", p->line_speedup * 100);
 
-	x = put(ret, x, y, p->program_speedup < 0 ? LOOK_LOSS : LOOK_GAIN, "%+6.1f %%", p->program_speedup * 100);
+	x = put(ret, x, y, p->program_speedup < 0 ? LOOK_LOSS : LOOK_GAIN, "%+6.1f %%",
+	    p->program_speedup * 100);
 	if (isfinite(p->ci_lo))
 		put(ret, x, y, LOOK_PLAIN, "  %+6.1f .. %+6.1f", p->ci_lo * 100, p->ci_hi * 100);
 	x = put(ret, x + 18, y, LOOK_PLAIN, "  %5" PRIu64 " %8" PRIu64, p->experiments, p->visits);
@@ -326,19 +348,24 @@ static struct axis points_axis(const struct estimate_line *l)
 	for (size_t i = 0; i < l->n_points; i++) {
 		const struct estimate_point *p = &l->points[i];
 
-		ret.lo = fmin(ret.lo, fmin(p->program_speedup, p->ci_lo)); /* fmin() and fmax() pass over NaN */
+		ret.lo = fmin(ret.lo,
+		    fmin(p->program_speedup, p->ci_lo)); /* fmin() and fmax() pass over NaN */
 		ret.hi = fmax(ret.hi, fmax(p->program_speedup, p->ci_hi));
 	}
 	return ret;
 }
 
-static void draw_points(struct terminal_view *v, const struct estimate_line *l, struct terminal_screen *ret, int y, int end)
+static void draw_points(struct terminal_view *v, const struct estimate_line *l,
+    struct terminal_screen *ret, int y, int end)
 {
 	struct axis a = points_axis(l);
 	size_t rows;
 
 	if (y < end)
-		put(ret, put(ret, 0, y, LOOK_DIM, "faster      gain   95 %% interval      exp.   visits"), y, LOOK_DIM, "%s",
+		put(ret,
+		    put(ret, 0, y, LOOK_DIM,
+			"faster      gain   95 %% interval      exp.   visits"),
+		    y, LOOK_DIM, "%s",
 		    !l->latencies        ? ""
 		    : ret->width >= WIDE ? "      mean       p99"
 					 : "      mean");
@@ -350,17 +377,21 @@ static void draw_points(struct terminal_view *v, const struct estimate_line *l, 
 	if (!l->n_points && y < end)
 		put(ret, 1, y, LOOK_PLAIN, "no speedup has been measured yet");
 	rows = end > y ? (size_t)(end - y) : 0;
-	v->scrolled = l->n_points > rows ? v->scrolled < l->n_points - rows ? v->scrolled : l->n_points - rows : 0;
+	v->scrolled = l->n_points > rows
+			  ? v->scrolled < l->n_points - rows ? v->scrolled : l->n_points - rows
+			  : 0;
 	for (size_t i = v->scrolled; i < l->n_points && i < v->scrolled + rows; i++, y++) {
 		int x = put_figures(l, i, ret, y) + 2;
 
 		a.columns = ret->width - x - 1;
-		put_interval(ret, x, y, &a, l->points[i].ci_lo, l->points[i].program_speedup, l->points[i].ci_hi);
+		put_interval(ret, x, y, &a, l->points[i].ci_lo, l->points[i].program_speedup,
+		    l->points[i].ci_hi);
 	}
 }
 
 /* One row of text, its tabs as blanks. */
-static void draw_text(struct terminal_screen *ret, int x, int y, unsigned look, const char *text, size_t length)
+static void draw_text(
+    struct terminal_screen *ret, int x, int y, unsigned look, const char *text, size_t length)
 {
 	int start = x;
 
@@ -382,7 +413,8 @@ static void draw_text(struct terminal_screen *ret, int x, int y, unsigned look, 
 	}
 }
 
-static void draw_source(const struct estimate_line *l, const struct terminal_status *s, struct terminal_screen *ret, int y, int end)
+static void draw_source(const struct estimate_line *l, const struct terminal_status *s,
+    struct terminal_screen *ret, int y, int end)
 {
 	const char *colon = strrchr(l->line, ':'), *text = s->source;
 	unsigned number = s->source_first, at = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
@@ -401,8 +433,8 @@ static void draw_source(const struct estimate_line *l, const struct terminal_sta
 	}
 }
 
-void draw_line(
-    struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, struct terminal_screen *ret, int first, int end)
+void draw_line(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s,
+    struct terminal_screen *ret, int first, int end)
 {
 	struct terminal_rows r;
 	const struct estimate_line *l;

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the live view (terminal.h) share: text in columns, intervals drawn to a scale, the pages. */
+/* What the files of the live view (terminal.h) share: text in columns, intervals drawn to a scale,
+ * the pages. */
 #ifndef COZBPF_TERMINAL_PRIVATE_H
 #define COZBPF_TERMINAL_PRIVATE_H
 
 #include "report/terminal.h"
 
 /* The screen clips whatever goes beyond it. Returns the column after the text. */
-int put(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* A name in so many columns, cut from the left: the file's own name and the line number are at the right. */
-void put_label(struct terminal_screen *s, int x, int y, int columns, unsigned look, const char *text);
-/* Text in words, in rows from @y up to @end (exclusive) and columns from @x on; returns the row after it. */
+int put(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* A name in so many columns, cut from the left: the file's own name and the line number are at the
+ * right. */
+void put_label(
+    struct terminal_screen *s, int x, int y, int columns, unsigned look, const char *text);
+/* Text in words, in rows from @y up to @end (exclusive) and columns from @x on; returns the row
+ * after it. */
 int put_words(struct terminal_screen *s, int x, int y, int end, unsigned look, const char *text);
-/* One of several, two blanks apart, in order of weight: one that does not fit as a whole is left out, and all after it. */
-int put_item(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* One of several, two blanks apart, in order of weight: one that does not fit as a whole is left
+ * out, and all after it. */
+int put_item(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 void put_reverse(struct terminal_screen *s, int y); /* the whole row */
 
 struct axis {
@@ -22,9 +29,11 @@ struct axis {
 
 int axis_column(const struct axis *a, double v); /* from 0; -1: not on it */
 /* A value with its interval, and where 0 is. NaN where they are not known. */
-void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a, double lo, double value, double hi);
+void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a, double lo,
+    double value, double hi);
 
-/* One sort of rows: the lines of the progress point looked at that the filter leaves, in rank order. */
+/* One sort of rows: the lines of the progress point looked at that the filter leaves, in rank
+ * order. */
 struct terminal_rows {
 	size_t *index; /* of the estimate's lines */
 	size_t *rank;  /* from 1, filtered or not */
@@ -34,16 +43,19 @@ struct terminal_rows {
 	size_t n_points;
 };
 
-int terminal_rows_init(struct terminal_rows *r, const struct terminal_view *v, const struct estimate *e);
+int terminal_rows_init(
+    struct terminal_rows *r, const struct terminal_view *v, const struct estimate *e);
 void terminal_rows_deinit(struct terminal_rows *r);
 
 /* Half widths of its interval, latest last; returns how many. */
-unsigned terminal_trend_of(const struct terminal_view *v, const struct estimate_line *l, float *ret);
+unsigned terminal_trend_of(
+    const struct terminal_view *v, const struct estimate_line *l, float *ret);
 
 /* The pages, in rows @first up to @end (exclusive). */
-void draw_lines(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int first, int end);
-void draw_line(
-    struct terminal_view *v, const struct estimate *e, const struct terminal_status *s, struct terminal_screen *ret, int first, int end);
+void draw_lines(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret,
+    int first, int end);
+void draw_line(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s,
+    struct terminal_screen *ret, int first, int end);
 void draw_help(const struct terminal_status *s, struct terminal_screen *ret, int first, int end);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report for people: a summary, a ranked table per progress point, and sentences. What the sentences say is in words.c. */
+/* The report for people: a summary, a ranked table per progress point, and sentences. What the
+ * sentences say is in words.c. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 
 #include "report/words.h"
 
-#include "core/printable.h"
+#include "core/text/printable.h"
 
 #define DEFAULT_WIDTH 100
 #define MIN_LABEL 12     /* columns of the line's name, however narrow the screen */
@@ -33,7 +34,8 @@ static const char *label_of(const struct layout *l, const struct estimate_line *
 	return line->line + l->prefix;
 }
 
-/* The label cut from the left to the columns there are: the file's own name and the line number are at the right. */
+/* The label cut from the left to the columns there are: the file's own name and the line number are
+ * at the right. */
 static void print_label(const struct layout *l, const struct estimate_line *line)
 {
 	const char *label = label_of(l, line);
@@ -45,7 +47,8 @@ static void print_label(const struct layout *l, const struct estimate_line *line
 		fprintf(l->out, "...%s", label + length - (l->label - 3));
 }
 
-/* One block per point, or per column when there are more points than columns; losses have a mark of their own. */
+/* One block per point, or per column when there are more points than columns; losses have a mark of
+ * their own. */
 static void print_curve(const struct layout *l, const struct estimate_line *line)
 {
 	size_t n = line->n_points, columns = n < (size_t)l->curve ? n : (size_t)l->curve;
@@ -61,7 +64,8 @@ static void print_row(const struct layout *l, size_t rank, const struct estimate
 {
 	fprintf(l->out, "%3zu  ", rank);
 	print_label(l, line);
-	fprintf(l->out, "  %+6.2f  %+6.2f .. %+6.2f  %6.1f %%  ", line->slope, line->slope_lo, line->slope_hi, line->max_speedup * 100);
+	fprintf(l->out, "  %+6.2f  %+6.2f .. %+6.2f  %6.1f %%  ", line->slope, line->slope_lo,
+	    line->slope_hi, line->max_speedup * 100);
 	print_curve(l, line);
 	fprintf(l->out, "  %s\n", verdict_words(line->verdict));
 }
@@ -87,8 +91,8 @@ static size_t print_table(const struct layout *l, const struct estimate_line *po
 		if (!is_ranked(line) || !is_of(line, point))
 			continue;
 		if (!rank++)
-			fprintf(l->out, "  #  %-*s  %6s  %-16s  %8s  %-*s  verdict\n", l->label, "line", "slope", "95 % interval",
-			    "max gain", l->curve, "curve");
+			fprintf(l->out, "  #  %-*s  %6s  %-16s  %8s  %-*s  verdict\n", l->label,
+			    "line", "slope", "95 % interval", "max gain", l->curve, "curve");
 		if (!l->o->max_lines || rank <= l->o->max_lines)
 			print_row(l, rank, line);
 	}
@@ -106,9 +110,11 @@ static void print_sentences(const struct layout *l, const struct estimate_line *
 	for (int contention = 0; contention < 2; contention++) {
 		for (size_t i = 0; i < l->e->n_lines && shown[contention] < MAX_SENTENCES; i++) {
 			/* Losses stand at the end of the ranking: the worst first. */
-			const struct estimate_line *line = &l->e->lines[contention ? l->e->n_lines - 1 - i : i];
+			const struct estimate_line *line =
+			    &l->e->lines[contention ? l->e->n_lines - 1 - i : i];
 
-			if (!is_of(line, point) || line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
+			if (!is_of(line, point) ||
+			    line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
 				continue;
 			effect_words(line, label_of(l, line), words, sizeof(words));
 			fprintf(l->out, "%s%s\n", !shown[0] && !shown[1] ? "\n" : "", words);
@@ -168,7 +174,8 @@ static void print_point(struct layout *l, const struct estimate_line *point)
 		for (size_t j = 0; is_ranked(line) && is_of(line, point) && j < line->n_points; j++)
 			l->scale = fmax(l->scale, line->points[j].program_speedup);
 	}
-	fprintf(l->out, "\n%s %s\n", point->is_latency ? "latency" : "progress point", point->progress);
+	fprintf(
+	    l->out, "\n%s %s\n", point->is_latency ? "latency" : "progress point", point->progress);
 	if (point->is_latency)
 		print_latency(l, point->progress);
 	if (print_table(l, point))
@@ -191,23 +198,29 @@ static void print_summary(const struct layout *l)
 	if (e->dropped_experiments)
 		fprintf(l->out, ", %" PRIu64 " spoilt experiments dropped", e->dropped_experiments);
 	if (e->n_dropped)
-		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped, e->n_dropped == 1 ? "" : "s");
+		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped,
+		    e->n_dropped == 1 ? "" : "s");
 	putc('\n', l->out);
 	if (e->builds > 1)
-		fprintf(l->out, "warning: these are runs of %zu builds: a line of one need not be the same in another\n", e->builds);
+		fprintf(l->out,
+		    "warning: these are runs of %zu builds: a line of one need not be the same in "
+		    "another\n",
+		    e->builds);
 	if (e->outsiders >= OUTSIDERS_MANY)
 		fprintf(l->out,
-		    "warning: other programs had %.0f %% of the CPU time that the program wanted: profile on a quieter machine to trust "
+		    "warning: other programs had %.0f %% of the CPU time that the program wanted: "
+		    "profile on a quieter machine to trust "
 		    "small gains\n",
 		    100 * e->outsiders);
 }
 
 static void print_legend(const struct layout *l)
 {
-	fprintf(l->out,
-	    "\nslope: program speedup per line speedup, by regression through 0; program speedup: share of the time per visit saved\n");
+	fprintf(l->out, "\nslope: program speedup per line speedup, by regression through 0; "
+			"program speedup: share of the time per visit saved\n");
 	if (l->e->n_latencies)
-		fprintf(l->out, "latency: its speedup is the share of the mean saved; times are those of the program without the delays\n");
+		fprintf(l->out, "latency: its speedup is the share of the mean saved; times are "
+				"those of the program without the delays\n");
 }
 
 int report_text(FILE *to, const struct estimate *e, const struct text_options *o)
@@ -225,7 +238,8 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 		if (length > longest)
 			longest = length;
 	}
-	/* Beside the label: rank, slope, interval, gain, curve and the longest verdict with what parts them. */
+	/* Beside the label: rank, slope, interval, gain, curve and the longest verdict with what
+	 * parts them. */
 	l.label = width - (5 + 8 + 18 + 10 + 2 + l.curve + 2 + 10);
 	l.label = l.label > longest ? longest : l.label < MIN_LABEL ? MIN_LABEL : l.label;
 	print_summary(&l);

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EXAMPLE_SPEEDUP 0.25 /* of the line, in the sentences: within what a programmer may hope for */
-#define MEANS_DIFFER 0.1     /* of the mean: Little's law and the requests matched disagree */
-#define MAX_GAIN 100         /* times; a period near 0 promises more than that and means that it is not known */
+/* of the line, in the sentences: within what a programmer may hope for */
+#define EXAMPLE_SPEEDUP 0.25
+#define MEANS_DIFFER 0.1 /* of the mean: Little's law and the requests matched disagree */
+/* times; a period near 0 promises more than that and means that it is not known */
+#define MAX_GAIN 100
 
 size_t common_directories(const struct estimate *e)
 {
@@ -41,19 +43,22 @@ const char *curve_mark(double share, bool unicode)
 
 const char *verdict_words(enum verdict v)
 {
-	static const char *const words[] = {"optimize", "contention", "no effect", "not enough data"};
+	static const char *const words[] = {
+	    "optimize", "contention", "no effect", "not enough data"};
 
 	return words[v];
 }
 
-/* A program speedup is the share by which the period shrinks; throughput is the period's inverse. */
+/* A program speedup is the share by which the period shrinks; throughput is the period's inverse.
+ */
 static double throughput_gain(double program_speedup)
 {
 	return program_speedup < 1 ? fmin(1 / (1 - program_speedup) - 1, MAX_GAIN) : MAX_GAIN;
 }
 
-/* The measured point nearest to the example, when its interval is on the same side of 0 as the slope; else NULL, and the regression
- * has to do. The point is not chosen by what it shows: of twenty noisy points the best one to tell about would be a lucky one. */
+/* The measured point nearest to the example, when its interval is on the same side of 0 as the
+ * slope; else NULL, and the regression has to do. The point is not chosen by what it shows: of
+ * twenty noisy points the best one to tell about would be a lucky one. */
 static const struct estimate_point *example_point(const struct estimate_line *l)
 {
 	const struct estimate_point *best = NULL;
@@ -61,7 +66,8 @@ static const struct estimate_point *example_point(const struct estimate_line *l)
 	for (size_t i = 0; i < l->n_points; i++) {
 		const struct estimate_point *p = &l->points[i];
 
-		if (!best || fabs(p->line_speedup - EXAMPLE_SPEEDUP) < fabs(best->line_speedup - EXAMPLE_SPEEDUP))
+		if (!best || fabs(p->line_speedup - EXAMPLE_SPEEDUP) <
+				 fabs(best->line_speedup - EXAMPLE_SPEEDUP))
 			best = p;
 	}
 	return best && (l->slope > 0 ? best->ci_lo > 0 : best->ci_hi < 0) ? best : NULL;
@@ -109,7 +115,8 @@ void latency_words(const struct latency_figures *f, char *buf, size_t size)
 		time_words(all[i].figure->lo, lo, sizeof(lo));
 		time_words(all[i].figure->hi, hi, sizeof(hi));
 		if (isfinite(all[i].figure->lo))
-			snprintf(text, sizeof(text), "%s%s %s (%s to %s)", i ? ", " : "", all[i].name, value, lo, hi);
+			snprintf(text, sizeof(text), "%s%s %s (%s to %s)", i ? ", " : "",
+			    all[i].name, value, lo, hi);
 		else
 			snprintf(text, sizeof(text), "%s%s %s", i ? ", " : "", all[i].name, value);
 		append(buf, size, text);
@@ -120,9 +127,12 @@ void latency_words(const struct latency_figures *f, char *buf, size_t size)
 static void unmatched_words(const struct estimate_latency *l, char *buf, size_t size)
 {
 	snprintf(buf, size,
-	    "%" PRIu64 " ends had no begin, %" PRIu64 " begins no end: p50, p90 and p99 are those of the %" PRIu64 " matched%s",
+	    "%" PRIu64 " ends had no begin, %" PRIu64
+	    " begins no end: p50, p90 and p99 are those of the %" PRIu64 " matched%s",
 	    l->unmatched, l->abandoned, l->pairs,
-	    l->unmatched > l->pairs ? "; where begin and end are met by different threads a key is needed (key=argN)" : "");
+	    l->unmatched > l->pairs
+		? "; where begin and end are met by different threads a key is needed (key=argN)"
+		: "");
 }
 
 void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, size_t size)
@@ -132,31 +142,41 @@ void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, si
 	buf[0] = 0;
 	if (l->growth > 0 && !n--)
 		snprintf(buf, size,
-		    "arrivals outrun departures by %.1f %%: more and more are in flight, and no latency is that of a steady state (or "
+		    "arrivals outrun departures by %.1f %%: more and more are in flight, and no "
+		    "latency is that of a steady state (or "
 		    "begins are "
 		    "counted that never end)",
 		    100 * l->growth);
-	else if (l->unmatched + l->abandoned && (double)l->pairs < LATENCY_PAIRS_FEW * (double)(l->pairs + l->unmatched + l->abandoned) &&
+	else if (l->unmatched + l->abandoned &&
+		 (double)l->pairs <
+		     LATENCY_PAIRS_FEW * (double)(l->pairs + l->unmatched + l->abandoned) &&
 		 !n--)
 		unmatched_words(l, buf, size);
 	else if (l->lost && !n--)
-		snprintf(buf, size, "%" PRIu64 " begins could not be kept, or their key not be read", l->lost);
+		snprintf(buf, size,
+		    "%" PRIu64 " begins could not be kept, or their key not be read", l->lost);
 	else if (l->missing && !n--)
-		snprintf(buf, size, "at least %" PRId64 " were in flight before profiling began: counted as such, there may have been more",
+		snprintf(buf, size,
+		    "at least %" PRId64 " were in flight before profiling began: counted as such, "
+		    "there may have been more",
 		    l->missing);
 	else if (l->pairs && fabs(pairs - mean) > MEANS_DIFFER * mean && !n--)
-		snprintf(buf, size, "the mean of the requests matched is %.0f %% %s: some were in flight all the time, or never end",
+		snprintf(buf, size,
+		    "the mean of the requests matched is %.0f %% %s: some were in flight all the "
+		    "time, or never end",
 		    100 * fabs(pairs / mean - 1), pairs < mean ? "lower" : "higher");
 }
 
-/* ", to 1.08 ms; p50 by 3.0 % to 1.00 ms, ...": values at a point, and how they differ from the baseline's. */
-static void quantiles_words(const struct latency_figures *now, const struct latency_figures *then, bool longer, char *buf, size_t size)
+/* ", to 1.08 ms; p50 by 3.0 % to 1.00 ms, ...": values at a point, and how they differ from the
+ * baseline's. */
+static void quantiles_words(const struct latency_figures *now, const struct latency_figures *then,
+    bool longer, char *buf, size_t size)
 {
 	const struct {
 		const char *name;
 		double now, then;
-	} all[] = {
-	    {"p50", now->p50.value, then->p50.value}, {"p90", now->p90.value, then->p90.value}, {"p99", now->p99.value, then->p99.value}};
+	} all[] = {{"p50", now->p50.value, then->p50.value},
+	    {"p90", now->p90.value, then->p90.value}, {"p99", now->p99.value, then->p99.value}};
 	char text[128], value[32];
 
 	time_words(then->mean.value, value, sizeof(value));
@@ -167,7 +187,8 @@ static void quantiles_words(const struct latency_figures *now, const struct late
 			continue;
 		time_words(all[i].then, value, sizeof(value));
 		snprintf(text, sizeof(text), "%s%s by %.1f %% to %s", i ? ", " : "; ", all[i].name,
-		    100 * (longer ? all[i].then / all[i].now - 1 : 1 - all[i].then / all[i].now), value);
+		    100 * (longer ? all[i].then / all[i].now - 1 : 1 - all[i].then / all[i].now),
+		    value);
 		append(buf, size, text);
 	}
 }
@@ -175,7 +196,8 @@ static void quantiles_words(const struct latency_figures *now, const struct late
 /* What a speedup does, in the point's own terms: for better, for worse. */
 static const char *effect_verb(const struct estimate_line *l)
 {
-	bool whole_run = !strcmp(l->progress, "end-to-end"), better = l->verdict == VERDICT_OPTIMIZE;
+	bool whole_run = !strcmp(l->progress, "end-to-end"),
+	     better = l->verdict == VERDICT_OPTIMIZE;
 
 	if (l->is_latency)
 		return better ? "shorten the mean" : "lengthen the mean";
@@ -187,7 +209,8 @@ static const char *effect_verb(const struct estimate_line *l)
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
 {
 	const struct estimate_point *p = example_point(l);
-	double at = EXAMPLE_SPEEDUP, v = l->slope * at, lo = l->slope_lo * at, hi = l->slope_hi * at;
+	double at = EXAMPLE_SPEEDUP, v = l->slope * at, lo = l->slope_lo * at,
+	       hi = l->slope_hi * at;
 
 	buf[0] = 0;
 	if (l->verdict != VERDICT_OPTIMIZE && l->verdict != VERDICT_CONTENTION)
@@ -204,24 +227,31 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		hi = throughput_gain(hi);
 	}
 	if (l->verdict == VERDICT_OPTIMIZE)
-		snprintf(buf, size, "making %s %.0f %% faster would %s by %.1f %% (%.1f to %.1f)", label, at * 100, effect_verb(l), v * 100,
-		    lo * 100, hi * 100);
+		snprintf(buf, size, "making %s %.0f %% faster would %s by %.1f %% (%.1f to %.1f)",
+		    label, at * 100, effect_verb(l), v * 100, lo * 100, hi * 100);
 	else
-		snprintf(buf, size, "speeding %s up would slow %s down, contention: %.0f %% faster would %s by %.1f %% (%.1f to %.1f)",
-		    label, l->is_latency ? "requests" : "the program", at * 100, effect_verb(l), -v * 100, -hi * 100, -lo * 100);
+		snprintf(buf, size,
+		    "speeding %s up would slow %s down, contention: %.0f %% faster would %s by "
+		    "%.1f %% (%.1f to %.1f)",
+		    label, l->is_latency ? "requests" : "the program", at * 100, effect_verb(l),
+		    -v * 100, -hi * 100, -lo * 100);
 	if (p && l->latencies)
-		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)], l->verdict == VERDICT_CONTENTION, buf, size);
+		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)],
+		    l->verdict == VERDICT_CONTENTION, buf, size);
 }
 
 void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
 {
 	buf[0] = 0;
 	if (l->verdict == VERDICT_NO_EFFECT)
-		snprintf(buf, size, "making %s faster would change nothing worth the effort: slope %+.2f, between %+.2f and %+.2f", label,
-		    l->slope, l->slope_lo, l->slope_hi);
+		snprintf(buf, size,
+		    "making %s faster would change nothing worth the effort: slope %+.2f, between "
+		    "%+.2f and %+.2f",
+		    label, l->slope, l->slope_lo, l->slope_hi);
 }
 
-/* Intervals narrow with the root of the number of experiments: how many times as many would tell. */
+/* Intervals narrow with the root of the number of experiments: how many times as many would tell.
+ */
 static int times_as_many(const struct estimate_line *l)
 {
 	double width = l->slope_hi - l->slope_lo;
@@ -238,23 +268,33 @@ void shortage_words(const struct estimate *e, const struct estimate_line *l, cha
 		break;
 	case SHORT_BASELINE:
 		if (!l->baselines)
-			snprintf(buf, size, "no baseline (speedup 0) in which it ran, %" PRIu64 " experiments so far", l->experiments);
+			snprintf(buf, size,
+			    "no baseline (speedup 0) in which it ran, %" PRIu64
+			    " experiments so far",
+			    l->experiments);
 		else
-			snprintf(buf, size, "fewer than 5 visits in its baselines, %" PRIu64 " so far", l->baselines);
+			snprintf(buf, size,
+			    "fewer than 5 visits in its baselines, %" PRIu64 " so far",
+			    l->baselines);
 		break;
 	case SHORT_VISITS:
-		snprintf(buf, size, "no speedup with 5 visits or more: %" PRIu64 " visits in %" PRIu64 " experiments", l->visits,
-		    l->experiments);
+		snprintf(buf, size,
+		    "no speedup with 5 visits or more: %" PRIu64 " visits in %" PRIu64
+		    " experiments",
+		    l->visits, l->experiments);
 		break;
 	case SHORT_SPEEDUPS:
 		snprintf(buf, size, "%zu of %zu speedups measured", l->n_points, e->need_speedups);
 		break;
 	case SHORT_EXPERIMENTS:
-		snprintf(buf, size, "%" PRIu64 " experiments, too few to tell how far they scatter", l->experiments);
+		snprintf(buf, size, "%" PRIu64 " experiments, too few to tell how far they scatter",
+		    l->experiments);
 		break;
 	case SHORT_INTERVAL:
-		snprintf(buf, size, "slope %+.2f, between %+.2f and %+.2f: about %d times as many experiments would tell", l->slope,
-		    l->slope_lo, l->slope_hi, times_as_many(l));
+		snprintf(buf, size,
+		    "slope %+.2f, between %+.2f and %+.2f: about %d times as many experiments "
+		    "would tell",
+		    l->slope, l->slope_lo, l->slope_hi, times_as_many(l));
 		break;
 	}
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Counters for programs that were compiled with Coz's own coz.h: each of its places asks once, by name, for the counter that it is to raise at each
- * visit. Nobody is called at a visit; the kernel side looks at samples by how much the counters have grown (bpf/sample.bpf.c). Without a counter a place
- * asks no more and counts nothing: so it is when the loader does not look at counters.
+ * Counters for programs that were compiled with Coz's own coz.h: each of its places asks once, by
+ * name, for the counter that it is to raise at each visit. Nobody is called at a visit; the kernel
+ * side looks at samples by how much the counters have grown (bpf/sample.bpf.c). Without a counter a
+ * place asks no more and counts nothing: so it is when the loader does not look at counters.
  */
 #include <stdint.h>
 
@@ -23,7 +24,8 @@ struct named_counter {
 	char name[COZBPF_COUNTER_NAME]; /* of a longer one the end: COZ_PROGRESS has FILE:LINE */
 };
 
-/* Shared with forks, so that one number tells what all of them have counted. Made when the first place asks. */
+/* Shared with forks, so that one number tells what all of them have counted. Made when the first
+ * place asks. */
 static struct named_counter *table;
 
 #define TABLE_SIZE (COZBPF_COUNTERS * sizeof(struct named_counter))
@@ -77,14 +79,17 @@ static void copy_name(char *to, const char *name)
 
 /* Where the loader has its probe: a counter has been made, or (NULL) there was no room for it. */
 void _cozbpf_counter(int type, const char *name, struct coz_counter *counter);
-__attribute__((noinline, visibility("default"))) void _cozbpf_counter(int type, const char *name, struct coz_counter *counter)
+__attribute__((noinline, visibility("default"))) void _cozbpf_counter(
+    int type, const char *name, struct coz_counter *counter)
 {
 	__asm__ volatile("" : : "r"(type), "r"(name), "r"(counter) : "memory");
 }
 
-/* Without a lock, for it may be asked in a signal handler. Two that ask for a name at the same time may get a counter each: the loader adds them up. */
+/* Without a lock, for it may be asked in a signal handler. Two that ask for a name at the same time
+ * may get a counter each: the loader adds them up. */
 struct coz_counter *_coz_get_counter(int type, const char *name);
-__attribute__((visibility("default"))) struct coz_counter *_coz_get_counter(int type, const char *name)
+__attribute__((visibility("default"))) struct coz_counter *_coz_get_counter(
+    int type, const char *name)
 {
 	struct named_counter *all = is_wanted() && name ? find_table() : 0;
 	char end[COZBPF_COUNTER_NAME];
@@ -97,9 +102,11 @@ __attribute__((visibility("default"))) struct coz_counter *_coz_get_counter(int 
 		struct named_counter *c = &all[i];
 		int free = FREE;
 
-		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == NAMED && c->type == type && c->hash == hash)
+		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == NAMED && c->type == type &&
+		    c->hash == hash)
 			return &c->counter;
-		if (!__atomic_compare_exchange_n(&c->state, &free, BEING_NAMED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(
+			&c->state, &free, BEING_NAMED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		copy_name(c->name, name);
 		c->type = type;

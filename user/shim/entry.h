@@ -1,49 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the handler is entered and how a signal is returned from, for each architecture. Included by pause.c alone: it is the first code of the blob, in a
- * section that blob.lds puts first. The restorer stands where the kernel side expects it, COZBPF_HANDLER_DISTANCE from the entry, and COZBPF_BLOB_MAGIC
- * 16 bytes behind it: by that the injector knows what an earlier cozbpf has left.
+ * Where the handler is entered and how a signal is returned from, for each architecture. Included
+ * by pause.c alone: it is the first code of the blob, in a section that blob.lds puts first. The
+ * restorer stands where the kernel side expects it, COZBPF_HANDLER_DISTANCE from the entry, and
+ * COZBPF_BLOB_MAGIC 16 bytes behind it: by that the injector knows what an earlier cozbpf has left.
  */
 #ifndef COZBPF_ENTRY_H
 #define COZBPF_ENTRY_H
 
 #if defined(__x86_64__)
 
-/* The restorer's bytes are those of libc's: unwinders know a signal frame by them. They look one byte before it, too. */
-__asm__(".pushsection .text.shim_entry, \"ax\"\n"
-	".balign 64\n"
-	".hidden shim_handler\n"
-	".globl shim_handler\n"
-	"shim_handler:\n"
-	"	jmp shim_pause\n"
-	".hidden shim_restorer\n"
-	".globl shim_restorer\n"
-	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) " - 1, 0x90\n"
-								    "	nop\n"
-								    "shim_restorer:\n"
-								    "	movq $15, %rax\n"
-								    "	syscall\n"
-								    ".org shim_restorer + 16, 0x90\n"
-								    ".ascii \"" COZBPF_BLOB_MAGIC "\"\n"
-								    ".popsection\n");
+/* The restorer's bytes are those of libc's: unwinders know a signal frame by them. They look one
+ * byte before it, too. */
+__asm__(
+    ".pushsection .text.shim_entry, \"ax\"\n"
+    ".balign 64\n"
+    ".hidden shim_handler\n"
+    ".globl shim_handler\n"
+    "shim_handler:\n"
+    "	jmp shim_pause\n"
+    ".hidden shim_restorer\n"
+    ".globl shim_restorer\n"
+    ".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) " - 1, 0x90\n"
+								"	nop\n"
+								"shim_restorer:\n"
+								"	movq $15, %rax\n"
+								"	syscall\n"
+								".org shim_restorer + 16, 0x90\n"
+								".ascii \"" COZBPF_BLOB_MAGIC "\"\n"
+								".popsection\n");
 
 #elif defined(__aarch64__)
 
-__asm__(".pushsection .text.shim_entry, \"ax\"\n"
-	".balign 64\n"
-	".hidden shim_handler\n"
-	".globl shim_handler\n"
-	"shim_handler:\n"
-	"	b shim_pause\n"
-	".hidden shim_restorer\n"
-	".globl shim_restorer\n"
-	".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) "\n"
-								    "shim_restorer:\n"
-								    "	mov x8, #139\n"
-								    "	svc #0\n"
-								    ".org shim_restorer + 16\n"
-								    ".ascii \"" COZBPF_BLOB_MAGIC "\"\n"
-								    ".popsection\n");
+__asm__(
+    ".pushsection .text.shim_entry, \"ax\"\n"
+    ".balign 64\n"
+    ".hidden shim_handler\n"
+    ".globl shim_handler\n"
+    "shim_handler:\n"
+    "	b shim_pause\n"
+    ".hidden shim_restorer\n"
+    ".globl shim_restorer\n"
+    ".org shim_handler + " SHIM_STRING(COZBPF_HANDLER_DISTANCE) "\n"
+								"shim_restorer:\n"
+								"	mov x8, #139\n"
+								"	svc #0\n"
+								".org shim_restorer + 16\n"
+								".ascii \"" COZBPF_BLOB_MAGIC "\"\n"
+								".popsection\n");
 
 #endif
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The preloaded library: installs the handler of pause.c when the program starts. Nothing here calls into the target's libraries except that
- * the constructor asks for the auxiliary vector.
+ * The preloaded library: installs the handler of pause.c when the program starts. Nothing here
+ * calls into the target's libraries except that the constructor asks for the auxiliary vector.
  */
 #include <linux/signal.h>
 #include <linux/time.h>
@@ -11,7 +11,8 @@
 #include "shim/syscall.h"
 #include "shim/vdso.h"
 
-extern int (*volatile shim_clock_gettime)(int clock, struct timespec *t) __attribute__((visibility("hidden")));
+extern int (*volatile shim_clock_gettime)(int clock, struct timespec *t)
+    __attribute__((visibility("hidden")));
 
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 extern char **environ __attribute__((weak));
@@ -31,7 +32,8 @@ const char *shim_variable(const char *key)
 	return 0;
 }
 
-/* Number of the pause signal, as cozbpf has set it. 0: it has not, so the shim stays out of the way. */
+/* Number of the pause signal, as cozbpf has set it. 0: it has not, so the shim stays out of the
+ * way. */
 static int signal_number(void)
 {
 	const char *value = shim_variable("COZBPF_SIGNAL=");
@@ -42,8 +44,9 @@ static int signal_number(void)
 	return n >= 34 && n <= 64 ? n : 0;
 }
 
-/* Installs the handler, unless something else already uses the signal (an inherited SIG_IGN included): then it is left alone, and the kernel
- * side, which looks before it sends, says so in the report. */
+/* Installs the handler, unless something else already uses the signal (an inherited SIG_IGN
+ * included): then it is left alone, and the kernel side, which looks before it sends, says so in
+ * the report. */
 __attribute__((constructor)) static void shim_install(void)
 {
 	struct shim_sigaction old = {0}, action = {0};
@@ -54,7 +57,8 @@ __attribute__((constructor)) static void shim_install(void)
 		return;
 	vdso = &getauxval ? getauxval(33 /* AT_SYSINFO_EHDR */) : 0;
 	if (vdso)
-		shim_clock_gettime = (int (*)(int, struct timespec *))vdso_symbol(vdso, SHIM_VDSO_CLOCK_GETTIME);
+		shim_clock_gettime =
+		    (int (*)(int, struct timespec *))vdso_symbol(vdso, SHIM_VDSO_CLOCK_GETTIME);
 	if (shim_syscall(SHIM_SYS_rt_sigaction, sig, 0, (long)&old, 8) < 0 || old.handler)
 		return;
 	action.handler = (void *)shim_handler;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the shim needs of each architecture: system calls, the handler's entry, the way back from a signal. */
+/* What the shim needs of each architecture: system calls, the handler's entry, the way back from a
+ * signal. */
 #ifndef COZBPF_SYSCALL_H
 #define COZBPF_SYSCALL_H
 
@@ -17,7 +18,8 @@ struct shim_sigaction {
 extern char shim_handler[] __attribute__((visibility("hidden")));
 extern char shim_restorer[] __attribute__((visibility("hidden")));
 
-/* Value of an environment variable of the program's, of which @key is the name with its '='. NULL: not set. */
+/* Value of an environment variable of the program's, of which @key is the name with its '='. NULL:
+ * not set. */
 const char *shim_variable(const char *key) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
@@ -34,7 +36,10 @@ static inline long shim_syscall(long number, long a, long b, long c, long d)
 	register long r10 __asm__("r10") = d;
 	long ret;
 
-	__asm__ volatile("syscall" : "=a"(ret) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -48,7 +53,8 @@ static inline void *shim_map_shared(unsigned long size)
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
-			 : "a"(SHIM_SYS_mmap), "D"(0L), "S"(size), "d"(3L /* PROT_READ | PROT_WRITE */), "r"(r10), "r"(r8), "r"(r9)
+			 : "a"(SHIM_SYS_mmap), "D"(0L), "S"(size),
+			 "d"(3L /* PROT_READ | PROT_WRITE */), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret < 0 && ret > -4096 ? 0 : (void *)ret;
 }
@@ -90,7 +96,10 @@ static inline void *shim_map_shared(unsigned long size)
 	register long x4 __asm__("x4") = -1;
 	register long x5 __asm__("x5") = 0;
 
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
 	return x0 < 0 && x0 > -4096 ? 0 : (void *)x0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looking a function up in the vDSO; for the shim in its process, and for the injector in ours. Free of libc. */
+/* Looking a function up in the vDSO; for the shim in its process, and for the injector in ours.
+ * Free of libc. */
 #ifndef COZBPF_VDSO_H
 #define COZBPF_VDSO_H
 
@@ -7,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One symbol of the vDSO at @base, from its dynamic section; NULL when it is not there. Our own vDSO, which the kernel vouches for. */
+/* One symbol of the vDSO at @base, from its dynamic section; NULL when it is not there. Our own
+ * vDSO, which the kernel vouches for. */
 static inline void *vdso_symbol(uintptr_t base, const char *name)
 {
 	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)base;
@@ -23,7 +25,8 @@ static inline void *vdso_symbol(uintptr_t base, const char *name)
 	for (int i = 0; i < ehdr->e_phnum; i++) {
 		if (phdr[i].p_type != PT_DYNAMIC)
 			continue;
-		for (const Elf64_Dyn *d = (const Elf64_Dyn *)(base + phdr[i].p_offset); d->d_tag != DT_NULL; d++) {
+		for (const Elf64_Dyn *d = (const Elf64_Dyn *)(base + phdr[i].p_offset);
+		     d->d_tag != DT_NULL; d++) {
 			if (d->d_tag == DT_SYMTAB)
 				symtab = (const Elf64_Sym *)(d->d_un.d_ptr + bias);
 			else if (d->d_tag == DT_STRTAB)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/errors.h"
+#include "core/text/errors.h"
 #include "target/inject.h"
 #include "target/owner.h"
 #include "target/process_checks.h"
@@ -20,8 +20,8 @@ static void check_holder(int pid, struct finding *f)
 	char comm[32];
 
 	if (tracer) {
-		finding_set(f, FINDING_MISSING, "process %d is being traced by process %d (%s)", pid, tracer,
-		    procfs_comm(tracer, comm, sizeof(comm)));
+		finding_set(f, FINDING_MISSING, "process %d is being traced by process %d (%s)",
+		    pid, tracer, procfs_comm(tracer, comm, sizeof(comm)));
 		finding_hint(f, "end the debugger or strace that holds it");
 		return;
 	}
@@ -32,7 +32,8 @@ static void check_holder(int pid, struct finding *f)
 		return;
 	}
 	close(claim);
-	finding_set(f, FINDING_OK, "neither a debugger nor another cozbpf has process %d (%s)", pid, procfs_comm(pid, comm, sizeof(comm)));
+	finding_set(f, FINDING_OK, "neither a debugger nor another cozbpf has process %d (%s)", pid,
+	    procfs_comm(pid, comm, sizeof(comm)));
 }
 
 static void check_kind(int pid, struct finding *f)
@@ -44,10 +45,12 @@ static void check_kind(int pid, struct finding *f)
 		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
 		finding_hint(f, "%.300s", e.hint);
 	} else if (procfs_seccomp(pid) && !(process_caps() & CAP_BIT_SYS_ADMIN)) {
-		finding_set(f, FINDING_MISSING, "it has a seccomp filter, which only CAP_SYS_ADMIN can suspend");
+		finding_set(f, FINDING_MISSING,
+		    "it has a seccomp filter, which only CAP_SYS_ADMIN can suspend");
 		finding_hint(f, "sudo cozbpf ...");
 	} else
-		finding_set(f, FINDING_OK, "a 64-bit program%s", procfs_seccomp(pid) ? ", whose seccomp filter can be suspended" : "");
+		finding_set(f, FINDING_OK, "a 64-bit program%s",
+		    procfs_seccomp(pid) ? ", whose seccomp filter can be suspended" : "");
 }
 
 struct thread_counts {
@@ -78,10 +81,14 @@ static void check_threads(int pid, struct finding *f)
 	}
 	procfs_threads(pid, count_thread, &c);
 	if (c.blocked)
-		finding_set(f, FINDING_WARNING, "%u of %u threads block signal %d: it will be unblocked for the time of profiling",
+		finding_set(f, FINDING_WARNING,
+		    "%u of %u threads block signal %d: it will be unblocked for the time of "
+		    "profiling",
 		    c.blocked, c.threads, c.signal);
 	else if (c.stuck == c.threads)
-		finding_set(f, FINDING_WARNING, "all %u threads wait uninterruptibly at the moment: none can be stopped", c.threads);
+		finding_set(f, FINDING_WARNING,
+		    "all %u threads wait uninterruptibly at the moment: none can be stopped",
+		    c.threads);
 	else
 		finding_set(f, FINDING_OK, "%u threads, signal %d is free", c.threads, c.signal);
 }

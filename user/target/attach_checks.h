@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/finding.h"
+#include "core/text/finding.h"
 
 /* Fills up to @max findings and returns their number. */
 size_t attach_checks(int pid, struct finding *ret, size_t max);

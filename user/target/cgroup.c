@@ -16,7 +16,8 @@ static bool is_group(const char *directory)
 {
 	char file[PATH_MAX];
 
-	return (size_t)snprintf(file, sizeof(file), "%s/cgroup.procs", directory) < sizeof(file) && !access(file, R_OK);
+	return (size_t)snprintf(file, sizeof(file), "%s/cgroup.procs", directory) < sizeof(file) &&
+	       !access(file, R_OK);
 }
 
 int cgroup_find(const char *name, char *ret, size_t size, struct error *e)
@@ -40,7 +41,8 @@ int cgroup_find(const char *name, char *ret, size_t size, struct error *e)
 	if (mounts)
 		endmntent(mounts);
 	error_set(e, EXIT_USAGE, "there is no control group '%s'", name);
-	return error_hint(e, "give its directory below /sys/fs/cgroup, or its path as /proc/PID/cgroup shows it");
+	return error_hint(
+	    e, "give its directory below /sys/fs/cgroup, or its path as /proc/PID/cgroup shows it");
 }
 
 static size_t add_processes(const char *directory, int *ret, size_t max, size_t n, int depth)
@@ -61,7 +63,8 @@ static size_t add_processes(const char *directory, int *ret, size_t max, size_t 
 	groups = depth < MAX_DEPTH ? opendir(directory) : NULL;
 	while (groups && (d = readdir(groups)))
 		if (d->d_type == DT_DIR && d->d_name[0] != '.' &&
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory, d->d_name) < sizeof(path))
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory, d->d_name) <
+			sizeof(path))
 			n = add_processes(path, ret, max, n, depth + 1);
 	if (groups)
 		closedir(groups);

@@ -46,7 +46,8 @@ int identity_resolve(const char *user, struct identity *ret, struct error *e)
 	snprintf(ret->name, sizeof(ret->name), "%s", p->pw_name);
 	snprintf(ret->home, sizeof(ret->home), "%s", p->pw_dir);
 	if (ret->change && geteuid() != 0)
-		return error_set(e, EXIT_FORBIDDEN, "only root can run the command as '%s'", ret->name);
+		return error_set(
+		    e, EXIT_FORBIDDEN, "only root can run the command as '%s'", ret->name);
 	return 0;
 }
 
@@ -66,7 +67,8 @@ int identity_open_append(const struct identity *id, const char *path)
 {
 	int fd, err;
 
-	/* A file system identity: the path is followed with the user's rights, never with root's. */
+	/* A file system identity: the path is followed with the user's rights, never with root's.
+	 */
 	if (id->change) {
 		setfsgid(id->gid);
 		setfsuid(id->uid);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As whom the command runs and to whom the profile belongs: under sudo the invoking user, else whoever we are. */
+/* As whom the command runs and to whom the profile belongs: under sudo the invoking user, else
+ * whoever we are. */
 #ifndef COZBPF_IDENTITY_H
 #define COZBPF_IDENTITY_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "core/errors.h"
+#include "core/text/errors.h"
 
 struct identity {
 	bool change; /* the command runs as somebody else than we do */
@@ -15,7 +16,8 @@ struct identity {
 	char name[64], home[256];
 };
 
-/* @user: name or number given by --user, or NULL: SUDO_UID when we are root through sudo. -1 with @e when there is no such user. */
+/* @user: name or number given by --user, or NULL: SUDO_UID when we are root through sudo. -1 with
+ * @e when there is no such user. */
 int identity_resolve(const char *user, struct identity *ret, struct error *e);
 
 /* In the child, before exec: groups, ids, HOME, USER, LOGNAME. 0 or -errno. */

@@ -26,10 +26,12 @@
 #define LEAVE_POLL_NS 1000000
 #define MAX_UNBLOCKED 4096
 #define TRANSIENT_NS 2000000
-#define STACK_SCAN 262144 /* bytes of a stack in which the frame of an interrupted handler is looked for */
+/* bytes of a stack in which the frame of an interrupted handler is looked for */
+#define STACK_SCAN 262144
 #define MAGIC_AT (COZBPF_HANDLER_DISTANCE + 16)
 
-_Static_assert(sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
+_Static_assert(
+    sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
 
 static uint64_t bit(int signal)
 {
@@ -83,10 +85,12 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e)
 	signal = signal ? signal : first_free(~held);
 	if (signal)
 		return signal;
-	return error_set(e, EXIT_FORBIDDEN, "there is no real-time signal left that the target does not use");
+	return error_set(
+	    e, EXIT_FORBIDDEN, "there is no real-time signal left that the target does not use");
 }
 
-/* The page that an earlier cozbpf has left in the process: an anonymous executable one with our magic. 0: there is none. */
+/* The page that an earlier cozbpf has left in the process: an anonymous executable one with our
+ * magic. 0: there is none. */
 static uint64_t find_page(int pid, bool *ret_same)
 {
 	uint64_t start, end, offset, ino, found = 0;
@@ -99,9 +103,10 @@ static uint64_t find_page(int pid, bool *ret_same)
 	snprintf(path, sizeof(path), "/proc/%d/maps", procfs_live_thread(pid));
 	f = fopen(path, "re");
 	while (f && !found && getline(&line, &size, f) > 0) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start, &end, perms, &offset, &major, &minor,
-			&ino) != 7 ||
-		    strcmp(perms, "r-xp") || ino || end - start != PAGE || !procfs_read_memory(pid, start, page, sizeof(page)) ||
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start,
+			&end, perms, &offset, &major, &minor, &ino) != 7 ||
+		    strcmp(perms, "r-xp") || ino || end - start != PAGE ||
+		    !procfs_read_memory(pid, start, page, sizeof(page)) ||
 		    memcmp(page + MAGIC_AT, COZBPF_BLOB_MAGIC, 6))
 			continue;
 		found = start;
@@ -116,12 +121,14 @@ static uint64_t find_page(int pid, bool *ret_same)
 /* Whether the action is that of our handler, in whatever page. */
 static bool is_ours(const struct signal_action *a)
 {
-	return a->handler >= PAGE && a->flags == COZBPF_HANDLER_FLAGS && a->restorer == a->handler + COZBPF_HANDLER_DISTANCE;
+	return a->handler >= PAGE && a->flags == COZBPF_HANDLER_FLAGS &&
+	       a->restorer == a->handler + COZBPF_HANDLER_DISTANCE;
 }
 
 static int64_t map_pages(struct tracee *t, size_t size)
 {
-	const uint64_t args[6] = {0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
+	const uint64_t args[6] = {
+	    0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
 
 	return tracee_call(t, SYS_mmap, args);
 }
@@ -131,8 +138,10 @@ static void unmap(struct tracee *t, uint64_t at, size_t size)
 	tracee_call(t, SYS_munmap, (const uint64_t[6]){at, size});
 }
 
-/* Sets the action of the signal (NULL: leaves it), by way of the page at @scratch; what it was is read back. 0 or -errno. */
-static int set_action(struct tracee *t, uint64_t scratch, int signal, const struct signal_action *action, struct signal_action *ret_before)
+/* Sets the action of the signal (NULL: leaves it), by way of the page at @scratch; what it was is
+ * read back. 0 or -errno. */
+static int set_action(struct tracee *t, uint64_t scratch, int signal,
+    const struct signal_action *action, struct signal_action *ret_before)
 {
 	const uint64_t args[6] = {(uint64_t)signal, action ? scratch : 0, scratch + OLD_ACTION, 8};
 	int64_t err;
@@ -142,10 +151,13 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal, const stru
 	err = tracee_call(t, SYS_rt_sigaction, args);
 	if (err)
 		return (int)err;
-	return procfs_read_memory(t->pid, scratch + OLD_ACTION, ret_before, sizeof(*ret_before)) ? 0 : -EFAULT;
+	return procfs_read_memory(t->pid, scratch + OLD_ACTION, ret_before, sizeof(*ret_before))
+		   ? 0
+		   : -EFAULT;
 }
 
-/* The page of code at @at, which is writable still, made executable and no longer writable. 0 or -errno. */
+/* The page of code at @at, which is writable still, made executable and no longer writable. 0 or
+ * -errno. */
 static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
 {
 	uint8_t page[sizeof(shim_blob)];
@@ -154,7 +166,8 @@ static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
 	memcpy(page + sizeof(page) - 8, &clock_gettime, 8);
 	if (!procfs_write_memory(t->pid, at, page, sizeof(page)))
 		return -EFAULT;
-	return (int)tracee_call(t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
+	return (int)tracee_call(
+	    t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
 }
 
 /* What stands at the end of the page, for a later cozbpf in case that this one is killed. */
@@ -164,7 +177,8 @@ struct left_record {
 };
 #define LEFT_AT (PAGE - sizeof(struct left_record))
 
-/* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring one first throws away what is pending. */
+/* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring one
+ * first throws away what is pending. */
 static void clear_left(struct tracee *t, const struct injection *i, uint64_t scratch)
 {
 	const struct signal_action ignore = {.handler = 1}, none = {0};
@@ -176,14 +190,17 @@ static void clear_left(struct tracee *t, const struct injection *i, uint64_t scr
 		left.signal = 0;
 	procfs_signals(t->pid, t->tid, &masks);
 	for (int signal = RT_MIN; signal <= RT_MAX; signal++) {
-		if (!(masks.caught & bit(signal)) || set_action(t, scratch, signal, NULL, &was) || was.handler != i->at || !is_ours(&was))
+		if (!(masks.caught & bit(signal)) || set_action(t, scratch, signal, NULL, &was) ||
+		    was.handler != i->at || !is_ours(&was))
 			continue;
 		set_action(t, scratch, signal, &ignore, &was);
-		set_action(t, scratch, signal, left.signal == (uint64_t)signal ? &left.before : &none, &was);
+		set_action(t, scratch, signal,
+		    left.signal == (uint64_t)signal ? &left.before : &none, &was);
 	}
 }
 
-/* Everything that the held thread does for it. 0 or -errno; -EBUSY: the signal is the program's own. */
+/* Everything that the held thread does for it. 0 or -errno; -EBUSY: the signal is the program's
+ * own. */
 static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime, bool takes_over)
 {
 	struct signal_action action = {.flags = COZBPF_HANDLER_FLAGS}, ignored;
@@ -227,7 +244,8 @@ static bool add_if_blocked(int pid, int tid, void *arg)
 	struct signal_masks masks;
 	int *bigger;
 
-	if (!procfs_signals(pid, tid, &masks) || !(masks.blocked & bit(i->signal)) || i->n_unblocked >= MAX_UNBLOCKED)
+	if (!procfs_signals(pid, tid, &masks) || !(masks.blocked & bit(i->signal)) ||
+	    i->n_unblocked >= MAX_UNBLOCKED)
 		return true;
 	bigger = realloc(i->unblocked, (i->n_unblocked + 1) * sizeof(*bigger));
 	if (bigger) {
@@ -245,7 +263,8 @@ static bool is_among(const int *tids, unsigned n, int tid)
 	return false;
 }
 
-/* Those that block it now and a little later: libc blocks all signals for a moment now and then. Those of earlier times are unblocked again, too. */
+/* Those that block it now and a little later: libc blocks all signals for a moment now and then.
+ * Those of earlier times are unblocked again, too. */
 void inject_unblock(struct injection *i)
 {
 	const struct timespec pause = {0, TRANSIENT_NS};
@@ -260,8 +279,10 @@ void inject_unblock(struct injection *i)
 		char state = procfs_state(i->pid, tid);
 
 		/* One that waits uninterruptibly would hold us up. */
-		if (state != 'D' && procfs_signals(i->pid, tid, &masks) && masks.blocked & bit(i->signal) &&
-		    !tracee_block(i->pid, tid, i->signal, false, NULL) && !is_among(i->unblocked, known, tid))
+		if (state != 'D' && procfs_signals(i->pid, tid, &masks) &&
+		    masks.blocked & bit(i->signal) &&
+		    !tracee_block(i->pid, tid, i->signal, false, NULL) &&
+		    !is_among(i->unblocked, known, tid))
 			i->unblocked[n++] = tid;
 	}
 	i->n_unblocked = n;
@@ -292,19 +313,24 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	procfs_signals(pid, procfs_live_thread(pid), &masks);
 	if (tracee_hold(pid, &t, e))
 		return -1;
-	err = install(&t, ret, vdso.clock_gettime, __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
+	err = install(&t, ret, vdso.clock_gettime,
+	    __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
 	ret->held_ns = tracee_release(&t);
 	if (!err) {
 		inject_unblock(ret);
 		return 0;
 	}
 	if (err == -EBUSY) {
-		error_set(e, EXIT_FORBIDDEN, "process %d uses signal %d, which was to ask its threads to pause", pid, signal);
+		error_set(e, EXIT_FORBIDDEN,
+		    "process %d uses signal %d, which was to ask its threads to pause", pid,
+		    signal);
 		return error_hint(e, "attach again: another one is chosen then");
 	}
-	error_set(
-	    e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN, "the pause handler cannot be put into process %d: %s", pid, strerror(-err));
-	return err == -ESRCH ? -1 : error_hint(e, "does a security module (SELinux, AppArmor) forbid executable memory there?");
+	error_set(e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN,
+	    "the pause handler cannot be put into process %d: %s", pid, strerror(-err));
+	return err == -ESRCH ? -1
+			     : error_hint(e, "does a security module (SELinux, AppArmor) forbid "
+					     "executable memory there?");
 }
 
 struct inside {
@@ -312,12 +338,15 @@ struct inside {
 	bool any;
 };
 
-/* Whether the frame of our handler is on the stack of a waiting thread: the restorer's address is where it returns to. */
+/* Whether the frame of our handler is on the stack of a waiting thread: the restorer's address is
+ * where it returns to. */
 static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
 {
 	uint64_t words[512];
 
-	for (uint64_t at = sp & ~7ULL; at < sp + STACK_SCAN && procfs_read_memory(pid, at, words, sizeof(words)); at += sizeof(words))
+	for (uint64_t at = sp & ~7ULL;
+	     at < sp + STACK_SCAN && procfs_read_memory(pid, at, words, sizeof(words));
+	     at += sizeof(words))
 		for (size_t i = 0; i < sizeof(words) / 8; i++)
 			if (words[i] == restorer)
 				return true;
@@ -325,8 +354,9 @@ static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
 }
 
 /*
- * The kernel blocks the signal while its handler runs: a thread that does not block it is not in the handler, and one with which it is pending will
- * be. One that blocks it of its own accord is told by its stack, when it waits.
+ * The kernel blocks the signal while its handler runs: a thread that does not block it is not in
+ * the handler, and one with which it is pending will be. One that blocks it of its own accord is
+ * told by its stack, when it waits.
  */
 static bool look_inside(int pid, int tid, void *arg)
 {
@@ -338,7 +368,8 @@ static bool look_inside(int pid, int tid, void *arg)
 	if (masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
-		in->any = !procfs_waiting_at(pid, tid, &sp) || frame_on_stack(pid, sp, in->restorer);
+		in->any =
+		    !procfs_waiting_at(pid, tid, &sp) || frame_on_stack(pid, sp, in->restorer);
 	return !in->any;
 }
 
@@ -372,7 +403,8 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 		return -1;
 	scratch = map_pages(&t, PAGE);
 	err = scratch < 0 ? (int)scratch : 0;
-	/* Ignoring it first throws away what is pending: with the default action that would kill the process. */
+	/* Ignoring it first throws away what is pending: with the default action that would kill
+	 * the process. */
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
 	if (!err && !is_ours(&was))
 		i->before = was; /* the program has taken the signal for itself meanwhile */
@@ -388,5 +420,6 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 	inject_forget(i);
 	if (!err || err == -ESRCH)
 		return 0;
-	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s", i->pid, strerror(-err));
+	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s",
+	    i->pid, strerror(-err));
 }

@@ -46,7 +46,8 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e)
 	}
 	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
 		end = strchrnul(path, ':');
-		snprintf(candidate, sizeof(candidate), "%.*s/%s", end == path ? 1 : (int)(end - path), end == path ? "." : path, command);
+		snprintf(candidate, sizeof(candidate), "%.*s/%s",
+		    end == path ? 1 : (int)(end - path), end == path ? "." : path, command);
 		if (is_program(candidate))
 			return absolute(candidate, ret, size, e);
 	}
@@ -64,7 +65,8 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 		snprintf(ret, size, "%s", given);
 		if (!access(ret, R_OK))
 			return 0;
-		error_set(e, EXIT_OTHER, "cannot read '%s', which COZBPF_SHIM names: %s", given, strerror(errno));
+		error_set(e, EXIT_OTHER, "cannot read '%s', which COZBPF_SHIM names: %s", given,
+		    strerror(errno));
 		return error_hint(e, "unset COZBPF_SHIM, or let it name libcozbpf-shim.so");
 	}
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -81,7 +83,8 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	snprintf(ret, size, "%s/libcozbpf-shim.so", COZBPF_LIBDIR);
 	if (!access(ret, R_OK))
 		return 0;
-	error_set(e, EXIT_OTHER, "libcozbpf-shim.so is neither beside cozbpf nor in %s", COZBPF_LIBDIR);
+	error_set(
+	    e, EXIT_OTHER, "libcozbpf-shim.so is neither beside cozbpf nor in %s", COZBPF_LIBDIR);
 	return error_hint(e, "run `make install`, or name the file in COZBPF_SHIM");
 }
 

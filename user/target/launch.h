@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting the command: it exists, held before its exec, while the kernel side is set up; then it goes on as if we were not there. */
+/* Starting the command: it exists, held before its exec, while the kernel side is set up; then it
+ * goes on as if we were not there. */
 #ifndef COZBPF_LAUNCH_H
 #define COZBPF_LAUNCH_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-#include "core/errors.h"
+#include "core/text/errors.h"
 #include "target/identity.h"
 
 struct launch {
@@ -14,7 +15,8 @@ struct launch {
 	int go_fd, result_fd; /* -1 once used */
 };
 
-/* Where @command would be found in PATH, or itself when it has a '/'; @ret is an absolute path. -1 with @e. */
+/* Where @command would be found in PATH, or itself when it has a '/'; @ret is an absolute path. -1
+ * with @e. */
 int launch_find(const char *command, char *ret, size_t size, struct error *e);
 
 struct launch_options {
@@ -31,9 +33,11 @@ int launch_prepare(const struct launch_options *o, struct launch *ret, struct er
 
 /* Lets it exec. -1 with @e when that fails; the process has ended then. */
 int launch_go(struct launch *l, const char *path, struct error *e);
-void launch_deinit(struct launch *l); /* closes descriptors; does not touch the process, except when it was never let go: that one ends */
+void launch_deinit(struct launch *l); /* closes descriptors; does not touch the process, except when
+					 it was never let go: that one ends */
 
-/* The shim library: $COZBPF_SHIM, beside our own executable, or below the installation prefix. -1 with @e when it is in none of them. */
+/* The shim library: $COZBPF_SHIM, beside our own executable, or below the installation prefix. -1
+ * with @e when it is in none of them. */
 int launch_find_shim(char *ret, size_t size, struct error *e);
 
 #endif

@@ -26,8 +26,9 @@ int map_parse(const char *line, struct map_entry *ret)
 	int path = 0;
 	size_t n;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start, &ret->end, perms, &ret->offset,
-		&major, &minor, &ret->ino, &path) < 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		&ret->start, &ret->end, perms, &ret->offset, &major, &minor, &ret->ino,
+		&path) < 7 ||
 	    !path || strlen(perms) != 4)
 		return 0;
 	if (perms[2] != 'x' || line[path] != '/' || ret->end <= ret->start)
@@ -78,8 +79,9 @@ int maps_resolve(int pid, const char *path, char *ret, size_t size)
 }
 
 /*
- * Where a file is not where the path says, for us: in another namespace, or replaced since. /proc/PID/map_files leads to the very file that is mapped,
- * whatever has become of the path; it needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
+ * Where a file is not where the path says, for us: in another namespace, or replaced since.
+ * /proc/PID/map_files leads to the very file that is mapped, whatever has become of the path; it
+ * needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
  */
 static void find_file(int tid, const char *root, struct map_entry *m)
 {
@@ -89,8 +91,10 @@ static void find_file(int tid, const char *root, struct map_entry *m)
 
 	if (!gone && !*root)
 		return;
-	snprintf(m->file, sizeof(m->file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, m->start, m->end);
-	if (faccessat(AT_FDCWD, m->file, R_OK, AT_EACCESS)) /* access() leaves capabilities out that a user has been given */
+	snprintf(m->file, sizeof(m->file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, m->start,
+	    m->end);
+	if (faccessat(AT_FDCWD, m->file, R_OK,
+		AT_EACCESS)) /* access() leaves capabilities out that a user has been given */
 		snprintf(m->file, sizeof(m->file), "%s%s", root, m->path);
 	else if (gone)
 		m->path[n - cut] = 0;
@@ -112,7 +116,8 @@ static int read_file(const char *name, struct map_entry **ret, size_t *n)
 		if (!map_parse(line, &entry))
 			continue;
 		if (*n == room) {
-			struct map_entry *bigger = realloc(all, (room = room ? 2 * room : 16) * sizeof(*all));
+			struct map_entry *bigger =
+			    realloc(all, (room = room ? 2 * room : 16) * sizeof(*all));
 
 			if (!bigger)
 				break;
@@ -128,7 +133,8 @@ static int read_file(const char *name, struct map_entry **ret, size_t *n)
 
 int maps_read(int pid, struct map_entry **ret, size_t *n)
 {
-	int tid = procfs_live_thread(pid), err; /* a main thread that has ended before the others has no mappings any more */
+	int tid = procfs_live_thread(pid),
+	    err; /* a main thread that has ended before the others has no mappings any more */
 	char name[64], root[64];
 
 	if (!tid)

@@ -14,7 +14,8 @@
 
 #include "target/procfs.h"
 
-/* Numbers of processes hold within their namespace; with the start time one is never mistaken for a later one. */
+/* Numbers of processes hold within their namespace; with the start time one is never mistaken for a
+ * later one. */
 static socklen_t name_of(int pid, struct sockaddr_un *ret)
 {
 	struct stat st = {0};
@@ -22,8 +23,9 @@ static socklen_t name_of(int pid, struct sockaddr_un *ret)
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	stat("/proc/self/ns/pid", &st);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-			   (size_t)snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "cozbpf/%" PRIu64 "/%d/%" PRIu64,
-			       (uint64_t)st.st_ino, pid, procfs_start(pid)));
+			   (size_t)snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1,
+			       "cozbpf/%" PRIu64 "/%d/%" PRIu64, (uint64_t)st.st_ino, pid,
+			       procfs_start(pid)));
 }
 
 /* The process that holds the name; 0: it cannot be told. */
@@ -34,7 +36,8 @@ static int holder(const struct sockaddr_un *name, socklen_t size)
 	struct ucred who;
 
 	len = sizeof(who);
-	if (fd >= 0 && !connect(fd, (const struct sockaddr *)name, size) && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
+	if (fd >= 0 && !connect(fd, (const struct sockaddr *)name, size) &&
+	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
 		pid = who.pid;
 	if (fd >= 0)
 		close(fd);
@@ -53,11 +56,12 @@ int owner_claim(int pid, struct error *e)
 	if (fd < 0 || errno != EADDRINUSE) {
 		if (fd >= 0)
 			close(fd);
-		return error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(errno));
+		return error_set(
+		    e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(errno));
 	}
 	close(fd);
 	owner = holder(&name, size);
-	error_set(e, EXIT_FORBIDDEN, "process %d is being profiled already, by process %d (%s)", pid, owner,
-	    procfs_comm(owner, comm, sizeof(comm)));
+	error_set(e, EXIT_FORBIDDEN, "process %d is being profiled already, by process %d (%s)",
+	    pid, owner, procfs_comm(owner, comm, sizeof(comm)));
 	return error_hint(e, "wait until it has ended, or end it: kill -INT %d", owner);
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/errors.h"
+#include "core/text/errors.h"
 #include "target/launch.h"
 
 /* A profile with samples every millisecond needs a clock that is much finer. */
@@ -32,7 +32,8 @@ uint64_t process_caps(void)
 	char status[4096];
 	uint64_t caps = 0;
 
-	if (!read_text("/proc/self/status", status, sizeof(status)) || parse_effective_caps(status, &caps))
+	if (!read_text("/proc/self/status", status, sizeof(status)) ||
+	    parse_effective_caps(status, &caps))
 		return 0;
 	return caps;
 }
@@ -52,7 +53,9 @@ static void check_privilege(struct finding *f)
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	self[n > 0 ? n : 0] = 0;
 	finding_set(f, FINDING_MISSING, "this process lacks %s", names);
-	finding_hint(f, "sudo cozbpf ..., or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep '%.300s'",
+	finding_hint(f,
+	    "sudo cozbpf ..., or once: sudo setcap "
+	    "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep '%.300s'",
 	    n > 0 ? self : "cozbpf");
 }
 
@@ -62,9 +65,11 @@ static void check_other_users(struct finding *f)
 	char names[128];
 
 	if (!geteuid())
-		wanted |= CAP_BIT_SETUID | CAP_BIT_SETGID; /* under sudo the command runs as the invoking user */
+		wanted |= CAP_BIT_SETUID |
+			  CAP_BIT_SETGID; /* under sudo the command runs as the invoking user */
 	if (missing_caps(process_caps(), wanted, names, sizeof(names)))
-		finding_set(f, FINDING_WARNING, "no %s: commands that change their user may not be followed", names);
+		finding_set(f, FINDING_WARNING,
+		    "no %s: commands that change their user may not be followed", names);
 	else
 		finding_set(f, FINDING_OK, "processes of other users can be read");
 }
@@ -76,12 +81,14 @@ static void check_signals(struct finding *f)
 	if (getrlimit(RLIMIT_SIGPENDING, &limit))
 		finding_set(f, FINDING_WARNING, "the limit of pending signals cannot be read");
 	else if (limit.rlim_cur == 0) {
-		finding_set(f, FINDING_MISSING, "RLIMIT_SIGPENDING is 0: no pause can be asked for");
+		finding_set(
+		    f, FINDING_MISSING, "RLIMIT_SIGPENDING is 0: no pause can be asked for");
 		finding_hint(f, "ulimit -i 10000");
 	} else if (limit.rlim_cur == RLIM_INFINITY)
 		finding_set(f, FINDING_OK, "no limit");
 	else
-		finding_set(f, FINDING_OK, "%llu may be pending", (unsigned long long)limit.rlim_cur);
+		finding_set(
+		    f, FINDING_OK, "%llu may be pending", (unsigned long long)limit.rlim_cur);
 }
 
 static void check_clock(struct finding *f)
@@ -89,17 +96,23 @@ static void check_clock(struct finding *f)
 	char source[64];
 	struct timespec res;
 
-	if (!read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source)))
+	if (!read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+		sizeof(source)))
 		snprintf(source, sizeof(source), "unknown");
 	if (clock_getres(CLOCK_MONOTONIC, &res) || res.tv_sec || res.tv_nsec > COARSE_CLOCK_NS)
-		finding_set(f, FINDING_WARNING, "coarse: it moves in steps of %ld ns ('%s'), and pauses with it", res.tv_nsec, source);
-	else if (!strcmp(source, "hpet") || !strcmp(source, "acpi_pm") || !strcmp(source, "jiffies"))
-		finding_set(f, FINDING_WARNING, "'%s' is slow to read: pauses and samples cost more", source);
+		finding_set(f, FINDING_WARNING,
+		    "coarse: it moves in steps of %ld ns ('%s'), and pauses with it", res.tv_nsec,
+		    source);
+	else if (!strcmp(source, "hpet") || !strcmp(source, "acpi_pm") ||
+		 !strcmp(source, "jiffies"))
+		finding_set(f, FINDING_WARNING,
+		    "'%s' is slow to read: pauses and samples cost more", source);
 	else {
 		finding_set(f, FINDING_OK, "'%s', steps of %ld ns", source, res.tv_nsec);
 		return;
 	}
-	finding_hint(f, "see /sys/devices/system/clocksource/clocksource0/available_clocksource; tsc and kvm-clock are good");
+	finding_hint(f, "see /sys/devices/system/clocksource/clocksource0/available_clocksource; "
+			"tsc and kvm-clock are good");
 }
 
 static void check_shim(struct finding *f)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doctor's checks of this process and of what it will need in the target: privilege, limits, clock, the shim. */
+/* Doctor's checks of this process and of what it will need in the target: privilege, limits, clock,
+ * the shim. */
 #ifndef COZBPF_PROCESS_CHECKS_H
 #define COZBPF_PROCESS_CHECKS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/finding.h"
+#include "core/text/finding.h"
 
 /* The effective capabilities of this process; 0 when they cannot be read. */
 uint64_t process_caps(void);

@@ -27,7 +27,8 @@ static size_t read_file(int pid, int tid, const char *name, char *ret, size_t si
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line, the name, is the process's own. */
+/* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line, the
+ * name, is the process's own. */
 static uint64_t field(const char *status, const char *name, int base)
 {
 	char key[32];
@@ -95,7 +96,8 @@ bool procfs_seccomp(int pid)
 	return status_field(pid, "Seccomp") != 0;
 }
 
-/* What stands behind the name in a stat file, which may hold anything but ends with the last ')'. NULL: it has gone. */
+/* What stands behind the name in a stat file, which may hold anything but ends with the last ')'.
+ * NULL: it has gone. */
 static const char *stat_fields(int pid, int tid, char *text, size_t size)
 {
 	const char *end;
@@ -208,11 +210,13 @@ int procfs_live_thread(int pid)
 	return tid;
 }
 
-/* Calls that the kernel takes up again by itself after a stop, or that can be made again unharmed: waits that have taken nothing yet. */
+/* Calls that the kernel takes up again by itself after a stop, or that can be made again unharmed:
+ * waits that have taken nothing yet. */
 static bool is_easy_call(long number)
 {
-	static const long easy[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
-	    SYS_epoll_wait, SYS_epoll_pwait, SYS_wait4, SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_restart_syscall};
+	static const long easy[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll,
+	    SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_wait4,
+	    SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_restart_syscall};
 
 	for (size_t i = 0; i < sizeof(easy) / sizeof(easy[0]); i++)
 		if (number == easy[i])
@@ -245,9 +249,11 @@ static bool look_for_easier(int pid, int tid, void *arg)
 
 	if (is_gone(state) || state == 'D' || state == 't')
 		return true;
-	if (state == 'R' && read_file(pid, tid, "syscall", text, sizeof(text)) && !strncmp(text, "running", 7))
+	if (state == 'R' && read_file(pid, tid, "syscall", text, sizeof(text)) &&
+	    !strncmp(text, "running", 7))
 		rank = 1;
-	else if (read_file(pid, tid, "syscall", text, sizeof(text)) && is_easy_call(strtol(text, NULL, 10)))
+	else if (read_file(pid, tid, "syscall", text, sizeof(text)) &&
+		 is_easy_call(strtol(text, NULL, 10)))
 		rank = 2;
 	if (rank < best->rank)
 		*best = (struct easiest){tid, rank};

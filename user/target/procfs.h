@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc tells of a process or thread. Its text is partly the process's own doing (names): bounded, never trusted. Works when the main thread has ended. */
+/* What /proc tells of a process or thread. Its text is partly the process's own doing (names):
+ * bounded, never trusted. Works when the main thread has ended. */
 #ifndef COZBPF_PROCFS_H
 #define COZBPF_PROCFS_H
 
@@ -21,13 +22,15 @@ int procfs_tracer(int pid); /* 0: it is not traced */
 int procfs_parent(int pid);
 bool procfs_seccomp(int pid);        /* it has a filter */
 char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: it has gone */
-uint64_t procfs_start(int pid);      /* start time in clock ticks since boot, which with the number names a process for good; 0: gone */
+uint64_t procfs_start(int pid); /* start time in clock ticks since boot, which with the number names
+				   a process for good; 0: gone */
 const char *procfs_comm(int pid, char *ret, size_t size); /* @ret; "?" when it has gone */
 
 /* Value of an entry of its auxiliary vector (AT_*); 0 without it. */
 uint64_t procfs_auxv(int pid, uint64_t type);
 
-/* Whether a variable was in the environment that its program was started with; @name ends in '='. */
+/* Whether a variable was in the environment that its program was started with; @name ends in '='.
+ */
 bool procfs_has_variable(int pid, const char *name);
 
 /* Stack pointer of a thread that waits in a system call; false: it runs, or has gone. */
@@ -36,7 +39,8 @@ bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp);
 /* A thread that has not ended, whose /proc files stand for the process; 0: there is none. */
 int procfs_live_thread(int pid);
 
-/* The thread to be held (tracee.h): one that is executing, else one in a call that can be taken up again, else any. 0: none. */
+/* The thread to be held (tracee.h): one that is executing, else one in a call that can be taken up
+ * again, else any. 0: none. */
 int procfs_easy_thread(int pid);
 
 /* Hands each thread to @handle until that returns false. */

@@ -14,7 +14,8 @@ struct quota_group {
 	char *folder; /* of the group, with its cpu.stat */
 	dev_t dev;
 	ino_t ino;
-	uint64_t first_ns, last_ns; /* held back since it was made: when the watch began, and as last read */
+	uint64_t first_ns,
+	    last_ns; /* held back since it was made: when the watch began, and as last read */
 };
 
 /* From the text of a cpu.stat file. */
@@ -81,7 +82,8 @@ static void add_upwards(struct quota *q, const char *mount, const char *group)
 	char folder[PATH_MAX];
 	size_t root = strlen(mount);
 
-	if (snprintf(folder, sizeof(folder), "%s%s", mount, strcmp(group, "/") ? group : "") >= (int)sizeof(folder))
+	if (snprintf(folder, sizeof(folder), "%s%s", mount, strcmp(group, "/") ? group : "") >=
+	    (int)sizeof(folder))
 		return;
 	while (1) {
 		char *slash = strrchr(folder, '/');
@@ -93,7 +95,8 @@ static void add_upwards(struct quota *q, const char *mount, const char *group)
 	}
 }
 
-/* The process's group in the hierarchy of version 2 ("0::PATH"), or in that of version 1 which has the cpu controller ("N:cpu,cpuacct:PATH"). */
+/* The process's group in the hierarchy of version 2 ("0::PATH"), or in that of version 1 which has
+ * the cpu controller ("N:cpu,cpuacct:PATH"). */
 static bool find_group(int pid, bool v2, char *ret, size_t size)
 {
 	char path[64], line[PATH_MAX + 256];
@@ -103,7 +106,8 @@ static bool find_group(int pid, bool v2, char *ret, size_t size)
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	in = fopen(path, "re");
 	while (in && !found && fgets(line, sizeof(line), in)) {
-		char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+		char *controllers = strchr(line, ':'),
+		     *group = controllers ? strchr(controllers + 1, ':') : NULL;
 
 		if (!group)
 			continue;
@@ -130,7 +134,8 @@ void quota_watch(struct quota *q, int pid)
 		bool v2 = !strcmp(m->mnt_type, "cgroup2");
 		char group[PATH_MAX];
 
-		if ((v2 || (!strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "cpu"))) && find_group(pid, v2, group, sizeof(group)))
+		if ((v2 || (!strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "cpu"))) &&
+		    find_group(pid, v2, group, sizeof(group)))
 			add_upwards(q, m->mnt_dir, group);
 	}
 	if (mounts)
@@ -142,7 +147,8 @@ void quota_update(struct quota *q)
 	uint64_t ns;
 
 	for (size_t i = 0; i < q->n; i++)
-		if (read_stat(q->groups[i].folder, &ns) && ns > q->groups[i].last_ns) /* less: another group has the name now */
+		if (read_stat(q->groups[i].folder, &ns) &&
+		    ns > q->groups[i].last_ns) /* less: another group has the name now */
 			q->groups[i].last_ns = ns;
 }
 

@@ -31,12 +31,14 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-#define STOP_TIMEOUT_NS 2000000000ULL /* a thread that does not stop by then waits uninterruptibly */
+/* a thread that does not stop by then waits uninterruptibly */
+#define STOP_TIMEOUT_NS 2000000000ULL
 #define POLL_NS 20000
 #define MAX_LATE 64
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
-/* What is particular to the architecture: making a stopped thread ready for a system call, its result, and undoing EINTR. */
+/* What is particular to the architecture: making a stopped thread ready for a system call, its
+ * result, and undoing EINTR. */
 #define CODE_64BIT 0x33 /* code segment of 64-bit programs */
 
 static bool is_64bit(const struct user_regs_struct *regs)
@@ -44,7 +46,8 @@ static bool is_64bit(const struct user_regs_struct *regs)
 	return regs->cs == CODE_64BIT;
 }
 
-static void prepare_call(struct user_regs_struct *regs, uint64_t at, long number, const uint64_t args[6])
+static void prepare_call(
+    struct user_regs_struct *regs, uint64_t at, long number, const uint64_t args[6])
 {
 	regs->orig_rax = ~0ULL; /* not in a system call: nothing is taken up again */
 	regs->rip = at;
@@ -81,7 +84,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-/* While a thread is held, nothing that merely computes shall keep us from letting it go. Where it is not allowed it takes longer. */
+/* While a thread is held, nothing that merely computes shall keep us from letting it go. Where it
+ * is not allowed it takes longer. */
 static void hurry(bool begin)
 {
 	static struct sched_param before;
@@ -93,14 +97,16 @@ static void hurry(bool begin)
 		policy = -1;
 	} else if (begin && policy < 0 && !sched_getparam(0, &before)) {
 		policy = sched_getscheduler(0);
-		if (policy == SCHED_FIFO || policy == SCHED_RR || sched_setscheduler(0, SCHED_FIFO, &first))
+		if (policy == SCHED_FIFO || policy == SCHED_RR ||
+		    sched_setscheduler(0, SCHED_FIFO, &first))
 			policy = -1;
 	}
 }
 
 /*
- * Takes a stop of a thread that we hold; @ret: signal, and event << 8. 1; 0: there is none; -ESRCH: it has ended. Stops alone are taken: the exit status of a
- * command that we launched is for others to read. Threads of other processes have nobody else to reap them while we trace them.
+ * Takes a stop of a thread that we hold; @ret: signal, and event << 8. 1; 0: there is none; -ESRCH:
+ * it has ended. Stops alone are taken: the exit status of a command that we launched is for others
+ * to read. Threads of other processes have nobody else to reap them while we trace them.
  */
 static int take_stop(int tid, int *ret)
 {
@@ -146,7 +152,8 @@ static long signal_of(int status)
 	return is_event_stop(status) || status == SYSCALL_STOP ? 0 : status & 0x7f;
 }
 
-/* Waits for the stop that PTRACE_INTERRUPT makes; a signal that is delivered meanwhile is passed on. */
+/* Waits for the stop that PTRACE_INTERRUPT makes; a signal that is delivered meanwhile is passed
+ * on. */
 static int wait_interrupted(int tid)
 {
 	int status, err;
@@ -160,7 +167,8 @@ static int wait_interrupted(int tid)
 	return err;
 }
 
-/* Goes on to the entry or the exit of the system call. All signals are blocked; what else may stop it is that the process is being stopped. */
+/* Goes on to the entry or the exit of the system call. All signals are blocked; what else may stop
+ * it is that the process is being stopped. */
 static int to_syscall_stop(int tid)
 {
 	int status, err;
@@ -173,24 +181,31 @@ static int to_syscall_stop(int tid)
 	return err ? err : status == SYSCALL_STOP ? 0 : -EPROTO;
 }
 
-/* All 64-bit processes of a kernel have the same vDSO, so ours tells what is where in theirs; that it is the same is looked at. */
+/* All 64-bit processes of a kernel have the same vDSO, so ours tells what is where in theirs; that
+ * it is the same is looked at. */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 {
 	uint64_t ours = getauxval(AT_SYSINFO_EHDR), theirs = procfs_auxv(pid, AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)ours;
-	size_t size = ours ? header->e_shoff + (size_t)header->e_shnum * header->e_shentsize : 0, at = 0;
+	size_t size = ours ? header->e_shoff + (size_t)header->e_shnum * header->e_shentsize : 0,
+	       at = 0;
 	const uint8_t *image = (const uint8_t *)ours;
 	uint8_t *copy = malloc(size + 1);
 	uint64_t function;
 
 	*ret = (struct process_vdso){0};
-	if (!size || !copy || !theirs || !procfs_read_memory(pid, theirs, copy, size) || memcmp(copy, image, size)) {
+	if (!size || !copy || !theirs || !procfs_read_memory(pid, theirs, copy, size) ||
+	    memcmp(copy, image, size)) {
 		free(copy);
-		error_set(e, EXIT_FORBIDDEN, "process %d cannot be attached to: its vDSO is not the kernel's", pid);
-		return error_hint(e, "has it ended, is it a 32-bit program, or does the machine run with vdso=0?");
+		error_set(e, EXIT_FORBIDDEN,
+		    "process %d cannot be attached to: its vDSO is not the kernel's", pid);
+		return error_hint(e,
+		    "has it ended, is it a 32-bit program, or does the machine run with vdso=0?");
 	}
 	free(copy);
-	while (at + 1 < size && !(image[at] == 0x0f && image[at + 1] == 0x05)) /* syscall; any place where it can be read so will do */
+	while (at + 1 < size &&
+	       !(image[at] == 0x0f &&
+		   image[at + 1] == 0x05)) /* syscall; any place where it can be read so will do */
 		at++;
 	function = (uint64_t)vdso_symbol(ours, SHIM_VDSO_CLOCK_GETTIME);
 	ret->clock_gettime = function ? function - ours + theirs : 0;
@@ -208,32 +223,42 @@ static int fail_seize(int pid, int err, struct error *e)
 	if (err == ESRCH)
 		return error_set(e, EXIT_OTHER, "process %d has ended", pid);
 	if (tracer) {
-		error_set(e, EXIT_FORBIDDEN, "process %d is being traced by process %d (%s)", pid, tracer,
-		    procfs_comm(tracer, comm, sizeof(comm)));
+		error_set(e, EXIT_FORBIDDEN, "process %d is being traced by process %d (%s)", pid,
+		    tracer, procfs_comm(tracer, comm, sizeof(comm)));
 		return error_hint(e, "end the debugger or strace that holds it first");
 	}
 	error_set(e, EXIT_FORBIDDEN, "process %d may not be attached to: %s", pid, strerror(err));
-	return error_hint(e, "run it with sudo, or grant CAP_SYS_PTRACE; see also /proc/sys/kernel/yama/ptrace_scope");
+	return error_hint(e, "run it with sudo, or grant CAP_SYS_PTRACE; see also "
+			     "/proc/sys/kernel/yama/ptrace_scope");
 }
 
 /* What stands in the way of making it call: checked while it is held. */
 static int check_held(struct tracee *t, struct error *e)
 {
 	if (!is_64bit(&t->saved))
-		return error_set(e, EXIT_FORBIDDEN, "process %d is a 32-bit program: only 64-bit programs can be attached to", t->pid);
-	if (ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
-	    (procfs_seccomp(t->pid) || ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
-		error_set(e, EXIT_FORBIDDEN, "process %d has a seccomp filter, which may kill it for what attaching needs", t->pid);
-		return error_hint(e, "run it with sudo: CAP_SYS_ADMIN is needed to suspend the filter meanwhile");
+		return error_set(e, EXIT_FORBIDDEN,
+		    "process %d is a 32-bit program: only 64-bit programs can be attached to",
+		    t->pid);
+	if (ptrace(
+		PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
+	    (procfs_seccomp(t->pid) ||
+		ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
+		error_set(e, EXIT_FORBIDDEN,
+		    "process %d has a seccomp filter, which may kill it for what attaching needs",
+		    t->pid);
+		return error_hint(
+		    e, "run it with sudo: CAP_SYS_ADMIN is needed to suspend the filter meanwhile");
 	}
 	return 0;
 }
 
-/* Threads that did not stop in time. They will, when they leave the kernel, and must be let go then. */
+/* Threads that did not stop in time. They will, when they leave the kernel, and must be let go
+ * then. */
 static struct tracee late[MAX_LATE];
 static unsigned n_late;
 
-/* Restored where it was stopped first, in the delivery of signals: there the kernel looks whether a call is to be taken up. */
+/* Restored where it was stopped first, in the delivery of signals: there the kernel looks whether a
+ * call is to be taken up. */
 static void restore(const struct tracee *t)
 {
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
@@ -253,7 +278,8 @@ static bool settle(const struct tracee *t)
 	else if (is_event_stop(status))
 		restore(t);
 	else
-		ptrace(PTRACE_CONT, t->tid, 0, signal_of(status)); /* the stop that was asked for comes next */
+		ptrace(PTRACE_CONT, t->tid, 0,
+		    signal_of(status)); /* the stop that was asked for comes next */
 	return !t->called || is_event_stop(status);
 }
 
@@ -285,7 +311,8 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	ret->tid = tid;
 	ret->called = false;
 	if (tracee_settle() == MAX_LATE)
-		return error_set(e, EXIT_OTHER, "%d threads do not stop: they wait uninterruptibly in the kernel", MAX_LATE);
+		return error_set(e, EXIT_OTHER,
+		    "%d threads do not stop: they wait uninterruptibly in the kernel", MAX_LATE);
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return fail_seize(pid, errno, e);
 	hurry(true);
@@ -296,12 +323,15 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		hurry(false);
 	if (err == -ETIMEDOUT) {
 		late[n_late++] = *ret;
-		error_set(e, EXIT_OTHER, "thread %d of process %d does not stop: it waits uninterruptibly in the kernel", tid, pid);
+		error_set(e, EXIT_OTHER,
+		    "thread %d of process %d does not stop: it waits uninterruptibly in the kernel",
+		    tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
 	if (err)
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
-	if (ptrace(PTRACE_GETREGS, tid, 0, &ret->saved) || ptrace(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+	if (ptrace(PTRACE_GETREGS, tid, 0, &ret->saved) ||
+	    ptrace(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
@@ -323,8 +353,10 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 	if (!tid && procfs_tracer(pid))
 		return fail_seize(pid, EPERM, e);
 	if (!tid)
-		return error_set(
-		    e, EXIT_OTHER, "process %d has no thread that can be stopped: it has ended, or waits uninterruptibly", pid);
+		return error_set(e, EXIT_OTHER,
+		    "process %d has no thread that can be stopped: it has ended, or waits "
+		    "uninterruptibly",
+		    pid);
 	if (hold_thread(pid, tid, ret, e))
 		return -1;
 	ret->syscall_at = vdso.syscall_at;
@@ -349,15 +381,16 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 
 	t->called = true;
 	prepare_call(&regs, t->syscall_at, number, args);
-	if (ptrace(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) || to_syscall_stop(t->tid) ||
-	    ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
+	if (ptrace(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) ||
+	    to_syscall_stop(t->tid) || ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
 		return -ESRCH;
 	return call_result(&regs);
 }
 
 /*
- * The kernel takes up an interrupted system call by itself, with one exception: calls that answer EINTR whatever interrupted them, epoll_wait first of
- * all. Where no signal was to be delivered the program has done nothing to deserve that: the call is made again.
+ * The kernel takes up an interrupted system call by itself, with one exception: calls that answer
+ * EINTR whatever interrupted them, epoll_wait first of all. Where no signal was to be delivered the
+ * program has done nothing to deserve that: the call is made again.
  */
 static void undo_eintr(struct tracee *t)
 {
@@ -386,13 +419,14 @@ uint64_t tracee_release(struct tracee *t)
 #else
 
 /*
- * On arm64 the kernel has forgotten the first argument of an interrupted call by the time that a tracer sees it, so EINTR cannot be undone as on x86-64.
- * Not attaching at all is better than harm.
+ * On arm64 the kernel has forgotten the first argument of an interrupted call by the time that a
+ * tracer sees it, so EINTR cannot be undone as on x86-64. Not attaching at all is better than harm.
  */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 {
 	*ret = (struct process_vdso){0};
-	error_set(e, EXIT_FORBIDDEN, "process %d cannot be attached to: that works on x86-64 only, so far", pid);
+	error_set(e, EXIT_FORBIDDEN,
+	    "process %d cannot be attached to: that works on x86-64 only, so far", pid);
 	return error_hint(e, "launch it instead: cozbpf -- cmd");
 }
 

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From experiments to cells: observations, grouped by line and progress point, then by speedup; and
+ * the phase factor of a line.
+ *
+ * The period of a cell is a ratio of sums, never a mean of ratios: sum of times / sum of counts
+ * over its experiments (paper 3.2). Two pairs of time and count are on record:
+ *  - duration and delta. Unbiased when the window opens and closes without regard to visits, but
+ * with regular visits a window of n visits counts n - 1, n or n + 1 of them, and when it closes at
+ * a visit it counts half a visit too many.
+ *  - span and span_delta: from the first burst of visits to the last one, and the visits after the
+ * first. Each term is a whole number of periods. Where an experiment closes at a visit, the first
+ * at or after the time the tool had in mind, whether to go on is decided by the periods seen so far
+ * alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x
+ * period whatever the distribution of the periods: the ratio of sums is consistent. The time before
+ * the first visit, part of a gap that is longer than most because it was met at random, is left
+ * out. But the wait for that visit is bounded, and the last visits may lie in the bucket that the
+ * close cuts and are then left out (visits.h). Where the clock closes, the gaps that fit in are the
+ * shorter ones and the period comes out low by c^2 / visits, c^2 being the squared coefficient of
+ * variation of the gaps. So spans are taken when visits are regular enough, c^2 <=
+ * MAX_GAP_VARIATION as seen in the scatter of the spans themselves: then they have up to a third of
+ * the error, and no bias. With irregular visits, whose own scatter outweighs that of the window's
+ * ends, duration and delta are as good and never biased by the way of closing. The simulation that
+ * decided it is in test_intervals.c, periods_compared. The choice is one for all cells of a group,
+ * since small biases cancel only against themselves, and is duration and delta when spans are not
+ * known for nearly all of the group's time.
+ */
+#include "core/estimate/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_SPAN_SHARE 0.95 /* of a group's time must be in experiments of known span */
+/* squared coefficient of variation of gaps up to which spans serve */
+#define MAX_GAP_VARIATION 0.25
+/* per run; beyond, a missing point record is not taken for no visits */
+#define MAX_FILLED_POINTS 64
+/* in baselines: fewer leave the factor to chance by a third and more */
+#define MIN_PHASE_SAMPLES 10
+
+/* Observations */
+
+static bool is_end_to_end(const char *point)
+{
+	return !strcmp(point, "end-to-end");
+}
+
+static int push(struct observations *o, const struct observation *item)
+{
+	if (!(o->n & (o->n - 1))) {
+		struct observation *items =
+		    realloc(o->items, (o->n ? o->n * 2 : 1) * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		o->items = items;
+	}
+	o->items[o->n++] = *item;
+	return 0;
+}
+
+/* The points that occur in a run, latencies apart from throughput. */
+struct run_points {
+	uint32_t ids[MAX_FILLED_POINTS + 1];
+	int64_t least[MAX_FILLED_POINTS + 1]; /* of a latency: requests in flight; 0 or less */
+	int64_t paced[MAX_FILLED_POINTS + 1]; /* in how many more experiments visits were paced from
+						 outside than were not */
+	size_t n;
+};
+
+static int point_id(
+    struct observations *o, const struct point_record *r, bool is_latency, uint32_t *ret)
+{
+	uint32_t name;
+
+	if (names_id(&o->points, r->name, &name))
+		return -ENOMEM;
+	*ret = 2 * name + is_latency;
+	return 0;
+}
+
+static size_t find_point(const struct run_points *points, uint32_t id)
+{
+	size_t i = 0;
+
+	while (i < points->n && points->ids[i] != id)
+		i++;
+	return i;
+}
+
+/*
+ * The smallest number in flight is looked for in baselines: with a speedup, a thread that is ahead
+ * by its debt may hand over to one that has none, and the request seems to end before it began.
+ */
+static int note_point(struct observations *o, const struct point_record *r, bool is_latency,
+    bool is_baseline, struct run_points *points)
+{
+	uint32_t id;
+	size_t i;
+
+	if (point_id(o, r, is_latency, &id))
+		return -ENOMEM;
+	i = find_point(points, id);
+	if (i == points->n && points->n <= MAX_FILLED_POINTS) {
+		points->ids[points->n] = id;
+		points->paced[points->n] = 0;
+		points->least[points->n++] = 0;
+	}
+	if (i < points->n)
+		points->paced[i] += r->paced_ns ? 1 : -1;
+	if (i < points->n && is_latency && is_baseline && r->has_integral &&
+	    r->least < points->least[i])
+		points->least[i] = r->least;
+	return 0;
+}
+
+static int note_points(
+    struct observations *o, const struct experiment_record *x, struct run_points *points)
+{
+	for (size_t i = 0; i < x->n_points; i++) {
+		const struct point_record *r = &x->points[i];
+		bool is_baseline = !speedup_permille(x->speedup);
+
+		if (is_end_to_end(r->name) && !r->is_latency)
+			continue;
+		if (note_point(o, r, false, is_baseline, points) ||
+		    (r->is_latency && note_point(o, r, true, is_baseline, points)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Visits that are paced from outside do not slow down with the program, so no delay is taken from
+ * their time (design.md section 5), nor what they owe to the line. Where they are in most
+ * experiments of the run (@is_paced), those with visits in which that was not seen yet tell
+ * nothing: a timer has to expire some times before it is known for one.
+ */
+static void fill_visits(struct observation *item, const struct point_record *r, bool is_paced)
+{
+	if (is_paced && !r->paced_ns && r->delta) {
+		item->duration = 0;
+		return;
+	}
+	item->delta = (double)r->delta;
+	item->visits = (double)(r->bursts ? r->bursts : r->delta);
+	if (r->paced_ns) {
+		item->duration = (double)r->paced_ns;
+		item->line_time = -1;
+		return;
+	}
+	if (r->bursts >= 2 && r->span_ns && r->span_delta) {
+		item->span = (double)r->span_ns;
+		item->span_delta = (double)r->span_delta;
+	}
+}
+
+/*
+ * Little's law (paper 3.3): the mean number in flight over the rate of arrivals is the mean
+ * latency, the ratio of in-flight x time to arrivals. Coz knows the number at the close only. What
+ * was in flight before we looked is added, as far as the number ever was below 0 without it.
+ */
+static void fill_latency(struct observation *item, const struct point_record *r, int64_t least)
+{
+	item->record = r;
+	item->delta = item->visits = (double)r->arrivals;
+	if (r->has_integral)
+		item->in_flight = (double)r->integral_ns - (double)least * item->duration;
+	else
+		item->in_flight = (double)r->difference * item->duration;
+}
+
+static int add_point(struct observations *o, const struct observation *x,
+    const struct point_record *r, const struct run_points *points)
+{
+	struct observation item = *x;
+	size_t known;
+
+	if (point_id(o, r, false, &item.point))
+		return -ENOMEM;
+	known = find_point(points, item.point);
+	fill_visits(&item, r, known < points->n && points->paced[known] > 0);
+	if (push(o, &item))
+		return -ENOMEM;
+	if (!r->is_latency)
+		return 0;
+	item = *x;
+	item.point = o->items[o->n - 1].point + 1;
+	known = find_point(points, item.point);
+	fill_latency(&item, r, known < points->n ? points->least[known] : 0);
+	return push(o, &item);
+}
+
+static int add_experiment(
+    struct observations *o, const struct profile *p, size_t index, const struct run_points *points)
+{
+	const struct experiment_record *x = &p->experiments[index];
+	struct observation item = {.permille = speedup_permille(x->speedup),
+	    .run = x->run,
+	    .index = (uint32_t)index,
+	    .fixed = x->fixed,
+	    .duration = (double)x->duration_ns,
+	    .samples = (double)x->selected_samples,
+	    .line_time = x->has_selected_ns ? (double)x->selected_ns : -1,
+	    .sampled = (double)x->duration_ns,
+	    .weight = 1,
+	    .widen = 1};
+	size_t first = o->n;
+
+	/* No time tells nothing; no point at all is a record that was cut off. */
+	if (!x->duration_ns || !x->n_points)
+		return 0;
+	if (names_id(&o->lines, x->selected, &item.line))
+		return -ENOMEM;
+	for (size_t i = 0; i < x->n_points; i++) {
+		if (add_point(o, &item, &x->points[i], points))
+			return -ENOMEM;
+	}
+	/* Coz writes a point only once it has been visited, so a point of the run that is missing
+	 * here had no visit: the time counts. */
+	for (size_t i = 0; points->n <= MAX_FILLED_POINTS && i < points->n; i++) {
+		bool there = false;
+
+		for (size_t j = first; j < o->n; j++)
+			there |= o->items[j].point == points->ids[i];
+		item.point = points->ids[i];
+		if (!there && !is_latency_point(item.point) && push(o, &item))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct observation *x = a, *y = b;
+
+#define ORDER_BY(field)           \
+	if (x->field != y->field) \
+	return x->field < y->field ? -1 : 1
+	ORDER_BY(line);
+	ORDER_BY(point);
+	ORDER_BY(fixed);
+	ORDER_BY(permille);
+	ORDER_BY(index);
+#undef ORDER_BY
+	return 0;
+}
+
+int observations_by_point(const void *a, const void *b)
+{
+	const struct observation *x = a, *y = b;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int observations_init(struct observations *o, const struct profile *p)
+{
+	size_t end;
+
+	memset(o, 0, sizeof(*o));
+	/* Experiments of a run stand together. */
+	for (size_t i = 0; i < p->n_experiments; i = end) {
+		struct run_points points = {.n = 0};
+
+		for (end = i;
+		     end < p->n_experiments && p->experiments[end].run == p->experiments[i].run;
+		     end++) {
+			if (note_points(o, &p->experiments[end], &points))
+				goto fail;
+		}
+		for (size_t j = i; j < end; j++) {
+			if (add_experiment(o, p, j, &points))
+				goto fail;
+		}
+	}
+	if (o->n)
+		qsort(o->items, o->n, sizeof(*o->items), compare);
+	return 0;
+fail:
+	observations_deinit(o);
+	return -ENOMEM;
+}
+
+void observations_deinit(struct observations *o)
+{
+	free(o->items);
+	names_deinit(&o->lines);
+	names_deinit(&o->points);
+	memset(o, 0, sizeof(*o));
+}
+
+/* Groups */
+
+/* What weights have to be multiplied with to count observations: the sum is then as many as would
+ * scatter as much without weights. */
+static double weight_scale(const struct observation *obs, size_t n)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (obs[i].span > 0) {
+			sum += obs[i].weight;
+			squares += obs[i].weight * obs[i].weight;
+		}
+	}
+	return squares > 0 ? sum / squares : 0;
+}
+
+/* How irregular visits are: the squared coefficient of variation of the gaps between bursts, from
+ * how far spans lie from what their cell's period says. The variance of a sum of m gaps is m times
+ * theirs, so (error / span)^2 x m estimates it. 0 where there is no telling. */
+static double gap_variation(const struct observation *obs, size_t n)
+{
+	double sum = 0, df = 0;
+	size_t end;
+
+	for (size_t i = 0; i < n; i = end) {
+		double span = 0, count = 0, known = 0, scale;
+
+		for (end = i; end < n && obs[end].permille == obs[i].permille; end++) {
+			span += obs[end].weight * obs[end].span;
+			count += obs[end].weight * obs[end].span_delta;
+		}
+		scale = weight_scale(&obs[i], end - i);
+		for (size_t j = i; j < end; j++)
+			known += obs[j].span > 0 ? scale * obs[j].weight : 0;
+		for (size_t j = i; known >= 2 && j < end; j++) {
+			double error = obs[j].span - span / count * obs[j].span_delta;
+
+			if (obs[j].span > 0)
+				sum += scale * obs[j].weight * error * error /
+				       (obs[j].span * obs[j].span) * (obs[j].visits - 1);
+		}
+		df += known >= 2 ? known - 1 : 0;
+	}
+	return df > 0 ? sum / df : 0;
+}
+
+static bool use_spans(const struct observation *obs, size_t n, enum estimate_period period)
+{
+	double known = 0, all = 0;
+
+	if (period != PERIOD_AUTO)
+		return period == PERIOD_SPAN;
+	for (size_t i = 0; i < n; i++) {
+		all += obs[i].weight * obs[i].duration;
+		if (obs[i].span > 0)
+			known += obs[i].weight * obs[i].duration;
+	}
+	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
+}
+
+void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period)
+{
+	bool span = use_spans(obs, n, period);
+
+	for (size_t i = 0; i < n; i++) {
+		obs[i].time = span ? obs[i].span : obs[i].duration;
+		obs[i].count = span ? obs[i].span_delta : obs[i].delta;
+		obs[i].exposure = obs[i].time;
+		if (is_latency_point(obs[i].point))
+			obs[i].time = obs[i].in_flight;
+		obs[i].raw_time = obs[i].time;
+	}
+}
+
+/*
+ * What a weighted cell is worth: n observations of weight 1 and of the time T together have a
+ * period of relative variance v / T and leave n - 1 degrees of freedom to tell v by. With weights
+ * the variance is v sum(w^2 t) / sum(w t)^2, and a sum of squares that are weighted by w^2 has the
+ * degrees of freedom of as many equal ones as have the ratio of its square to the sum of its terms'
+ * squares (Satterthwaite).
+ */
+static void weigh_cell(struct cell *c)
+{
+	double squares = 0, fourth = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		double v = c->obs[i].weight * c->obs[i].weight * c->obs[i].exposure;
+
+		squares += v;
+		fourth += v * v;
+	}
+	c->effective_n = fourth > 0 ? squares * squares / fourth : 0;
+	c->effective_time = squares > 0 ? c->exposure * c->exposure / squares : 0;
+}
+
+static bool sum_cell(const struct group *g, struct cell *c)
+{
+	double weighted = 0, squares = 0, raw_time = 0;
+
+	c->speedup = c->obs[0].permille / 1000.0;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct observation *o = &c->obs[i];
+
+		c->time += o->weight * o->time;
+		raw_time += o->weight * o->raw_time;
+		c->count += o->weight * o->count;
+		c->exposure += o->weight * o->exposure;
+		c->visits += o->visits;
+		weighted += o->weight * o->visits;
+		squares += o->weight * o->weight * o->visits;
+		c->is_weighted |= o->weight != 1;
+	}
+	c->period = c->time / c->count;
+	c->raw_period = raw_time / c->count;
+	c->effective_n = (double)c->n;
+	c->effective_time = c->exposure;
+	if (c->is_weighted)
+		weigh_cell(c);
+	/* Many visits of little weight are as good as few. */
+	return c->count > 0 && c->time > 0 &&
+	       weighted * weighted >=
+		   squares * (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
+}
+
+static bool is_baseline_cell(const struct cell *c)
+{
+	return c->obs[0].permille == 0;
+}
+
+/* Takes the observations that count from the @n of @own: experiments on a line that the user named
+ * measure the whole program, those on a line that a sample picked only the phases in which it runs.
+ * The two do not mix; those of which there are more are taken. */
+static const struct observation *choose_sort(const struct observation *own, size_t *n)
+{
+	size_t random = 0;
+
+	while (random < *n && !own[random].fixed)
+		random++;
+	if (random < *n - random) {
+		*n -= random;
+		return own + random;
+	}
+	*n = random;
+	return own;
+}
+
+static int collect(
+    struct group *g, const struct observation *own, size_t n, const struct baselines *b)
+{
+	size_t baselines = 0, others;
+
+	while (baselines < n && !own[baselines].permille)
+		baselines++;
+	others = n - baselines;
+	g->obs = malloc((n + baselines_most(b, own->line)) * sizeof(*g->obs));
+	g->cells = calloc(n + 1, sizeof(*g->cells));
+	if (!g->obs || !g->cells) {
+		group_deinit(g);
+		return -ENOMEM;
+	}
+	if (own->fixed)
+		memcpy(g->obs, own, baselines * sizeof(*own));
+	else
+		baselines = baselines_serve(b, own, n, g->obs);
+	memcpy(g->obs + baselines, own + n - others, others * sizeof(*own));
+	g->n = baselines + others;
+	g->baselines = baselines;
+	for (size_t i = 0; i < n; i++)
+		g->visits += own[i].delta;
+	return 0;
+}
+
+int group_init(struct group *g, const struct observations *o, const struct baselines *b,
+    size_t first, size_t n, enum estimate_period period)
+{
+	const struct observation *own = choose_sort(&o->items[first], &n);
+	size_t end;
+
+	memset(g, 0, sizeof(*g));
+	g->line_id = own->line;
+	g->line = o->lines.items[own->line];
+	g->progress = o->points.items[own->point / 2];
+	g->is_latency = is_latency_point(own->point);
+	g->end_to_end = is_end_to_end(g->progress) && !g->is_latency;
+	g->is_fixed = own->fixed;
+	g->experiments = n;
+	g->phase = 1;
+	if (collect(g, own, n, b))
+		return -ENOMEM;
+	observations_choose_period(g->obs, g->n, period);
+	if (g->is_fixed && !g->is_latency && !g->end_to_end)
+		observations_control(g->obs, g->n, &g->control);
+	for (size_t i = 0; i < g->n; i = end) {
+		struct cell c = {.obs = &g->obs[i]};
+
+		for (end = i + 1; end < g->n && g->obs[end].permille == g->obs[i].permille; end++)
+			;
+		c.n = end - i;
+		if (!sum_cell(g, &c))
+			continue;
+		g->has_baseline |= is_baseline_cell(&c);
+		g->cells[g->n_cells++] = c;
+	}
+	return 0;
+}
+
+void group_deinit(struct group *g)
+{
+	free(g->obs);
+	free(g->cells);
+	memset(g, 0, sizeof(*g));
+}
+
+/*
+ * Paper 3.4.4: a line that runs only in phases gets experiments only in them, so what they show
+ * holds for the share tA / T of the time, and tA = s t_obs / s_obs. With s and T of delay-free time
+ * only, t_obs and s_obs have to be of it too: they are those of the baselines that serve the line,
+ * by the same weights. The share is at most 1; what exceeds it is noise.
+ */
+void group_phase(struct group *g, const struct phase_totals *t)
+{
+	double time = 0, samples = 0, squares = 0;
+
+	if (g->is_fixed || !t->free_time || !t->free_samples[g->line_id])
+		return;
+	for (size_t i = 0; i < g->baselines; i++) {
+		const struct observation *o = &g->obs[i];
+
+		if (!t->run_counts[o->run])
+			continue;
+		time += o->weight * o->sampled;
+		samples += o->weight * o->samples;
+		squares += o->weight * o->weight * o->samples;
+	}
+	/* With weights: as many as would scatter as much without. */
+	if (samples <= 0 || samples * samples < squares * MIN_PHASE_SAMPLES)
+		return;
+	g->has_phase = true;
+	g->phase_rate = samples / time;
+	g->phase_unclamped = t->free_samples[g->line_id] / t->free_time / g->phase_rate;
+	g->phase = fmin(g->phase_unclamped, 1);
+}

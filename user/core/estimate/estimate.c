@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* From a profile to ranked lines with verdicts: puts together what core/estimate/cells.c,
+ * core/estimate/regression.c and core/estimate/bootstrap.c do. */
+#include "core/estimate/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/profile/runs.h"
+#include "core/estimate/shares.h"
+
+#define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
+/* Of the slope, which is the program speedup at a line speedup of 100 %. */
+#define MIN_EFFECT 0.01 /* less is no effect, however sure: nobody optimizes for it */
+/* an interval near 0 that is wider, or leads farther from it, says that more experiments are needed
+ */
+#define NO_EFFECT_WIDTH 0.10
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const names[] = {
+	    "optimize", "contention", "no-effect", "not-enough-data"};
+
+	return names[v];
+}
+
+const char *sort_name(enum sort_key key)
+{
+	static const char *const names[N_SORT_KEYS] = {[SORT_SLOPE] = "slope",
+	    [SORT_MAX] = "max",
+	    [SORT_PAYBACK] = "payback",
+	    [SORT_IMPACT] = "impact"};
+
+	return names[key];
+}
+
+/*
+ * How many speedups a line needs. With a list of the user's all of it, up to 5. Profiles that do
+ * not say whether there was a list (Coz's) show it: of more than three experiments per speedup,
+ * with speedups drawn from twenty, fewer than five different ones come up once in 8,000 profiles
+ * (one speedup in four draws: 20^-3) or less.
+ */
+static size_t needed_speedups(const struct profile *p, const struct estimate_options *o)
+{
+	bool seen[1001] = {false};
+	size_t different = 0, n = 0, list = 0;
+
+	if (o->min_speedups > 0)
+		return (size_t)o->min_speedups;
+	for (size_t i = 0; i < p->n_runs; i++) {
+		if (p->runs[i].fixed_speedups > list)
+			list = p->runs[i].fixed_speedups;
+	}
+	if (list)
+		return list < DEFAULT_SPEEDUPS ? list : DEFAULT_SPEEDUPS;
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		uint32_t permille = speedup_permille(p->experiments[i].speedup);
+
+		if (!permille)
+			continue;
+		n++;
+		different += !seen[permille];
+		seen[permille] = true;
+	}
+	return different < DEFAULT_SPEEDUPS && n > 3 * different ? different : DEFAULT_SPEEDUPS;
+}
+
+/* Samples */
+
+struct totals {
+	bool *run_counts;
+	double *samples, *free_samples;
+	uint64_t all_samples;
+	struct phase_totals phase;
+};
+
+static void sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
+{
+	for (size_t i = 0; i < p->n_samples; i++) {
+		const struct samples_record *s = &p->samples[i];
+		uint32_t line = names_find(&o->lines, s->location);
+
+		t->all_samples += s->count;
+		if (line == UINT32_MAX)
+			continue;
+		t->samples[line] += (double)s->count;
+		if (s->has_free && t->run_counts[s->run])
+			t->free_samples[line] += (double)s->free;
+	}
+}
+
+static void totals_deinit(struct totals *t)
+{
+	free(t->run_counts);
+	free(t->samples);
+	free(t->free_samples);
+}
+
+static int totals_init(struct totals *t, const struct profile *p, const struct observations *o)
+{
+	memset(t, 0, sizeof(*t));
+	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
+	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
+	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
+	if (!t->run_counts || !t->samples || !t->free_samples) {
+		totals_deinit(t);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < p->n_runs; i++) {
+		t->run_counts[i] = p->runs[i].free_ns;
+		t->phase.free_time += (double)p->runs[i].free_ns;
+	}
+	sum_samples(t, p, o);
+	t->phase.run_counts = t->run_counts;
+	t->phase.free_samples = t->free_samples;
+	return 0;
+}
+
+static void fill_summary(struct estimate *e, const struct profile *p, const struct totals *t)
+{
+	uint64_t samples = 0, runtime_ns = 0, executed = 0, outsiders = 0;
+
+	e->experiments = p->n_experiments;
+	e->runs = p->n_runs;
+	e->builds = runs_count_builds(p);
+	for (size_t i = 0; i < p->n_runs; i++) {
+		samples += p->runs[i].samples;
+		e->lost += p->runs[i].lost;
+		e->dropped_experiments += p->runs[i].dropped;
+		runtime_ns += p->runs[i].runtime_ns;
+		executed += p->runs[i].executed_ns;
+		outsiders += p->runs[i].outsiders_ns;
+	}
+	e->samples = samples ? samples : t->all_samples;
+	e->runtime_s = (double)runtime_ns / 1e9;
+	e->outsiders = outsiders ? (double)outsiders / ((double)outsiders + (double)executed) : 0;
+}
+
+/* Lines */
+
+static enum verdict verdict_of(const struct estimate_line *l, double allowed)
+{
+	bool is_sure = l->chance <= allowed;
+
+	if (is_sure && l->slope_lo > 0 && l->slope >= MIN_EFFECT)
+		return VERDICT_OPTIMIZE;
+	if (is_sure && l->slope_hi < 0 && l->slope <= -MIN_EFFECT)
+		return VERDICT_CONTENTION;
+	if (l->slope_hi - l->slope_lo <= NO_EFFECT_WIDTH &&
+	    fmax(-l->slope_lo, l->slope_hi) <= NO_EFFECT_WIDTH)
+		return VERDICT_NO_EFFECT;
+	return VERDICT_NOT_ENOUGH_DATA;
+}
+
+/* Verdicts have to hold together: those at one progress point, of the lines that have an interval.
+ */
+static int judge(struct estimate *e)
+{
+	struct shares shares = {0};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < e->n_lines; i++)
+		if (e->lines[i].shortage == SHORT_NONE)
+			ret = shares_add(&shares, e->lines[i].progress, e->lines[i].samples);
+	for (size_t i = 0; !ret && i < e->n_lines; i++) {
+		struct estimate_line *l = &e->lines[i];
+
+		if (l->shortage != SHORT_NONE)
+			continue;
+		l->verdict = verdict_of(l, shares_chance(&shares, l->progress, l->samples));
+		if (l->verdict == VERDICT_NOT_ENOUGH_DATA)
+			l->shortage = SHORT_INTERVAL;
+	}
+	shares_deinit(&shares);
+	return ret;
+}
+
+static int fill_points(struct estimate_line *l, const struct group *g)
+{
+	double weights[1001], y[1001];
+
+	l->points = calloc(g->n_cells, sizeof(*l->points));
+	if (!l->points)
+		return -ENOMEM;
+	l->n_points = g->n_cells - 1;
+	for (size_t i = 1; i < g->n_cells; i++) {
+		const struct cell *c = &g->cells[i];
+		double raw = 1 - c->raw_period / g->cells[0].raw_period;
+
+		y[i] = g->phase * (1 - c->period / g->cells[0].period);
+		l->points[i - 1] = (struct estimate_point){.line_speedup = c->speedup,
+		    .program_speedup = y[i],
+		    .raw_program_speedup = raw,
+		    .ci_lo = NAN,
+		    .ci_hi = NAN,
+		    .experiments = c->n,
+		    .visits = (uint64_t)c->visits};
+	}
+	if (l->n_points) {
+		regression_weights(g, SORT_SLOPE, weights);
+		l->slope = regression_slope(g, weights, y);
+	}
+	return g->is_latency ? latency_fill_line(g, l) : 0;
+}
+
+static int fill_line(
+    struct estimate_line *l, const struct group *g, const struct estimate_options *o, size_t need)
+{
+	size_t speedups = g->n_cells - g->has_baseline;
+
+	l->line = g->line;
+	l->progress = g->progress;
+	l->is_latency = g->is_latency;
+	l->slope = l->slope_lo = l->slope_hi = l->chance = l->df = l->rank_key = NAN;
+	for (int key = 0; key < N_SORT_KEYS; key++)
+		l->rank_keys[key] = NAN;
+	l->verdict = VERDICT_NOT_ENOUGH_DATA;
+	l->phase_factor = g->phase;
+	l->experiments = g->experiments;
+	l->baselines = g->baselines;
+	l->visits = (uint64_t)g->visits;
+	if (!g->has_baseline)
+		l->shortage = SHORT_BASELINE;
+	else if (!speedups)
+		l->shortage = SHORT_VISITS;
+	else if (speedups < need)
+		l->shortage = SHORT_SPEEDUPS;
+	if (g->has_baseline && (fill_points(l, g) || (speedups && bootstrap_line(g, o, l))))
+		return -ENOMEM;
+	l->rank_key = l->rank_keys[o->sort];
+	if (l->shortage == SHORT_NONE && isnan(l->slope_lo))
+		l->shortage = SHORT_EXPERIMENTS;
+	return 0;
+}
+
+static int rank_of(const struct estimate_line *l)
+{
+	if (l->verdict != VERDICT_NOT_ENOUGH_DATA)
+		return 0;
+	return l->shortage == SHORT_INTERVAL ? 1 : 2;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct estimate_line *x = a, *y = b;
+	double kx = isnan(x->rank_key) ? -INFINITY : x->rank_key,
+	       ky = isnan(y->rank_key) ? -INFINITY : y->rank_key;
+	int by_name = strcmp(x->line, y->line);
+
+	if (rank_of(x) != rank_of(y))
+		return rank_of(x) - rank_of(y);
+	if (kx != ky)
+		return kx > ky ? -1 : 1;
+	if (!by_name)
+		by_name = strcmp(x->progress, y->progress);
+	return by_name ? by_name : x->is_latency - y->is_latency;
+}
+
+/* One line and point: the observations from @first up to @end. */
+static int add_group(struct estimate *e, const struct observations *o, const struct baselines *b,
+    size_t first, size_t end, const struct totals *t, const struct estimate_options *options)
+{
+	struct estimate_line *l = &e->lines[e->n_lines];
+	uint32_t line = o->items[first].line;
+	struct group g;
+	int ret;
+
+	if (group_init(&g, o, b, first, end - first, options->period))
+		return -ENOMEM;
+	group_phase(&g, &t->phase);
+	ret = fill_line(l, &g, options, e->need_speedups);
+	e->n_lines++;
+	l->samples = (uint64_t)t->samples[line];
+	group_deinit(&g);
+	/* What is left out of the ranking; a wide interval is not: it is an answer. */
+	e->n_dropped += l->shortage != SHORT_NONE;
+	return ret;
+}
+
+static int add_groups(struct estimate *e, const struct observations *o, const struct baselines *b,
+    const struct totals *t, const struct estimate_options *options)
+{
+	size_t n = 0, end;
+
+	for (size_t i = 0; i < o->n; i++)
+		n += !i || o->items[i].line != o->items[i - 1].line ||
+		     o->items[i].point != o->items[i - 1].point;
+	e->lines = calloc(n + 1, sizeof(*e->lines));
+	if (!e->lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->n; i = end) {
+		end = i + 1;
+		while (end < o->n && o->items[end].line == o->items[i].line &&
+		       o->items[end].point == o->items[i].point)
+			end++;
+		if (add_group(e, o, b, i, end, t, options))
+			return -ENOMEM;
+	}
+	if (judge(e))
+		return -ENOMEM;
+	if (e->n_lines)
+		qsort(e->lines, e->n_lines, sizeof(*e->lines), compare_lines);
+	return 0;
+}
+
+int estimate_profile(
+    const struct profile *p, const struct estimate_options *options, struct estimate *ret)
+{
+	struct observations o;
+	struct baselines b;
+	struct totals t;
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->need_speedups = needed_speedups(p, options);
+	err = observations_init(&o, p);
+	if (err)
+		return err;
+	err = observations_level_runs(&o, p->n_runs) || totals_init(&t, p, &o) ? -ENOMEM : 0;
+	if (!err) {
+		err = baselines_init(&b, &o, p);
+		if (!err) {
+			err = add_groups(ret, &o, &b, &t, options) || latency_fill_all(&o, ret)
+				  ? -ENOMEM
+				  : 0;
+			baselines_deinit(&b);
+		}
+		fill_summary(ret, p, &t);
+		totals_deinit(&t);
+	}
+	observations_deinit(&o);
+	if (err)
+		estimate_deinit(ret);
+	return err;
+}
+
+void estimate_deinit(struct estimate *e)
+{
+	for (size_t i = 0; i < e->n_lines; i++) {
+		free(e->lines[i].points);
+		free(e->lines[i].latencies);
+	}
+	free(e->lines);
+	free(e->latencies);
+	memset(e, 0, sizeof(*e));
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The line map: lines and files interned, ranges sorted and made disjoint, lookup by offset.
+ * Finding by name: linefind.c. */
+#include "core/places/linemap.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Open addressing, power-of-two sizes, never more than half full; a slot holds an id plus 1, or 0.
+ */
+struct slots {
+	uint32_t *v;
+	size_t size, used;
+};
+
+struct line_index {
+	char **files;
+	size_t n_files, files_cap;
+	size_t lines_cap, ranges_cap, objects_cap;
+	struct slots by_name, by_line;
+};
+
+int line_map_init(struct line_map *m)
+{
+	struct line_index *x = calloc(1, sizeof(*x));
+
+	memset(m, 0, sizeof(*m));
+	m->lines = calloc(1, sizeof(*m->lines));
+	if (!x || !m->lines) {
+		free(x);
+		free(m->lines);
+		m->lines = NULL;
+		return -ENOMEM;
+	}
+	x->lines_cap = 1;
+	m->n_lines = 1;
+	m->index = x;
+	return 0;
+}
+
+void line_map_deinit(struct line_map *m)
+{
+	struct line_index *x = m->index;
+
+	if (x) {
+		for (size_t i = 0; i < x->n_files; i++)
+			free(x->files[i]);
+		free(x->files);
+		free(x->by_name.v);
+		free(x->by_line.v);
+		free(x);
+	}
+	for (size_t i = 0; i < m->n_objects; i++)
+		free(m->objects[i].path);
+	free(m->objects);
+	free(m->ranges);
+	free(m->lines);
+	memset(m, 0, sizeof(*m));
+}
+
+/* Makes room for @need elements of @elem bytes in *@array. */
+static int reserve(void *array, size_t *cap, size_t need, size_t elem)
+{
+	void **p = array, *grown;
+	size_t want = *cap * 2 > need ? *cap * 2 : need;
+
+	if (need <= *cap)
+		return 0;
+	if (want < 16)
+		want = 16;
+	grown = reallocarray(*p, want, elem);
+	if (!grown)
+		return -ENOMEM;
+	*p = grown;
+	*cap = want;
+	return 0;
+}
+
+static uint64_t hash_string(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
+	return h ^ (h >> 29);
+}
+
+static uint64_t hash_line(const char *file, uint32_t line)
+{
+	uint64_t h = ((uintptr_t)file ^ ((uint64_t)line << 40) ^ line) * 0x9e3779b97f4a7c15ULL;
+
+	return h ^ (h >> 32);
+}
+
+static uint64_t hash_id(const struct line_map *m, const struct slots *s, uint32_t id)
+{
+	const struct line_index *x = m->index;
+
+	return s == &x->by_name ? hash_string(x->files[id])
+				: hash_line(m->lines[id].file, m->lines[id].line);
+}
+
+/* Doubles the slots when one more would fill them beyond a half. */
+static int slots_grow(const struct line_map *m, struct slots *s)
+{
+	size_t size = s->size ? s->size * 2 : 64;
+	uint32_t *v;
+
+	if ((s->used + 1) * 2 <= s->size)
+		return 0;
+	v = calloc(size, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->size; i++) {
+		size_t at;
+
+		if (!s->v[i])
+			continue;
+		for (at = hash_id(m, s, s->v[i] - 1) & (size - 1); v[at];
+		     at = (at + 1) & (size - 1))
+			;
+		v[at] = s->v[i];
+	}
+	free(s->v);
+	s->v = v;
+	s->size = size;
+	return 0;
+}
+
+/* The map's own copy of @file; NULL when memory is short. */
+static char *intern_file(struct line_map *m, const char *file)
+{
+	struct line_index *x = m->index;
+	char *copy;
+	size_t at;
+
+	if (slots_grow(m, &x->by_name) ||
+	    reserve(&x->files, &x->files_cap, x->n_files + 1, sizeof(*x->files)))
+		return NULL;
+	for (at = hash_string(file) & (x->by_name.size - 1); x->by_name.v[at];
+	     at = (at + 1) & (x->by_name.size - 1))
+		if (!strcmp(x->files[x->by_name.v[at] - 1], file))
+			return x->files[x->by_name.v[at] - 1];
+	copy = strdup(file);
+	if (!copy)
+		return NULL;
+	x->files[x->n_files++] = copy;
+	x->by_name.v[at] = (uint32_t)x->n_files;
+	x->by_name.used++;
+	return copy;
+}
+
+uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
+{
+	struct line_index *x = m->index;
+	char *name = intern_file(m, file);
+	size_t at;
+
+	if (!name || m->n_lines >= UINT32_MAX - 1 || slots_grow(m, &x->by_line))
+		return 0;
+	for (at = hash_line(name, line) & (x->by_line.size - 1); x->by_line.v[at];
+	     at = (at + 1) & (x->by_line.size - 1)) {
+		const struct source_line *l = &m->lines[x->by_line.v[at] - 1];
+
+		if (l->file == name && l->line == line)
+			return x->by_line.v[at] - 1;
+	}
+	if (reserve(&m->lines, &x->lines_cap, m->n_lines + 1, sizeof(*m->lines)))
+		return 0;
+	m->lines[m->n_lines] = (struct source_line){name, line};
+	x->by_line.v[at] = (uint32_t)m->n_lines + 1;
+	x->by_line.used++;
+	return (uint32_t)m->n_lines++;
+}
+
+/* Stable sort by lo. Radix, since ranges come by the million and a comparison sort would be the
+ * slowest part of loading them. */
+static int sort_ranges(struct line_range **v, size_t n)
+{
+	struct line_range *from = *v, *to;
+	uint64_t all_bits = 0;
+	bool sorted = true;
+
+	for (size_t i = 0; i < n; i++) {
+		all_bits |= from[i].lo;
+		sorted &= i == 0 || from[i - 1].lo <= from[i].lo;
+	}
+	if (sorted)
+		return 0;
+	to = malloc(n * sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	for (unsigned shift = 0; shift < 64 && all_bits >> shift; shift += 11) {
+		size_t start[2048] = {0}, sum = 0;
+		struct line_range *swap;
+
+		for (size_t i = 0; i < n; i++)
+			start[(from[i].lo >> shift) & 2047]++;
+		for (size_t i = 0; i < 2048; i++) {
+			size_t count = start[i];
+
+			start[i] = sum;
+			sum += count;
+		}
+		for (size_t i = 0; i < n; i++)
+			to[start[(from[i].lo >> shift) & 2047]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	*v = from;
+	free(to);
+	return 0;
+}
+
+/* Appends a range to the map, or to its neighbour when that is of the same line. Room has been
+ * made. */
+static void put_range(struct line_map *m, size_t first, uint64_t lo, uint64_t hi, uint32_t line)
+{
+	struct line_range *last = m->n_ranges > first ? &m->ranges[m->n_ranges - 1] : NULL;
+
+	if (lo >= hi || !line)
+		return;
+	if (last && last->hi == lo && last->line == line)
+		last->hi = hi;
+	else
+		m->ranges[m->n_ranges++] = (struct line_range){lo, hi, line};
+}
+
+/* A range that has begun and not ended, in a heap with the latest given (highest order) on top. */
+struct open_range {
+	uint32_t order, line;
+	uint64_t hi;
+};
+
+static void heap_push(struct open_range *heap, size_t n, struct open_range r)
+{
+	while (n > 0 && heap[(n - 1) / 2].order < r.order) {
+		heap[n] = heap[(n - 1) / 2];
+		n = (n - 1) / 2;
+	}
+	heap[n] = r;
+}
+
+/* Removes the top; @n is the size before. */
+static void heap_pop(struct open_range *heap, size_t n)
+{
+	struct open_range r = heap[n - 1];
+	size_t at = 0, child;
+
+	n--;
+	while ((child = 2 * at + 1) < n) {
+		if (child + 1 < n && heap[child + 1].order > heap[child].order)
+			child++;
+		if (heap[child].order < r.order)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = r;
+}
+
+/* Emits what is visible of the open ranges in [from, to), closing those that end in it. */
+static size_t sweep_to(
+    struct line_map *m, size_t first, struct open_range *heap, size_t n, uint64_t from, uint64_t to)
+{
+	while (n > 0 && from < to) {
+		uint64_t end = heap[0].hi < to ? heap[0].hi : to;
+
+		if (heap[0].hi > from) {
+			put_range(m, first, from, end, heap[0].line);
+			from = end;
+		}
+		if (heap[0].hi <= from)
+			heap_pop(heap, n--);
+	}
+	return n;
+}
+
+/* A range with its place in the caller's array, which says who wins. Reuses `line` for the place
+ * while sorting. */
+static int add_ranges(struct line_map *m, const struct line_range *given, size_t n)
+{
+	struct line_range *sorted = malloc((n + !n) * sizeof(*sorted));
+	struct open_range *heap = malloc((n + !n) * sizeof(*heap));
+	size_t first = m->n_ranges, n_open = 0, kept = 0;
+	uint64_t at = 0;
+	int err = -ENOMEM;
+
+	if (!sorted || !heap)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		if (given[i].lo < given[i].hi && given[i].line)
+			sorted[kept++] = (struct line_range){given[i].lo, given[i].hi, (uint32_t)i};
+	err = sort_ranges(&sorted, kept);
+	if (err)
+		goto out;
+	for (size_t i = 0; i < kept; i++) {
+		const struct line_range *r = &sorted[i];
+
+		n_open = sweep_to(m, first, heap, n_open, at, r->lo);
+		at = r->lo;
+		heap_push(heap, n_open++, (struct open_range){r->line, given[r->line].line, r->hi});
+	}
+	sweep_to(m, first, heap, n_open, at, UINT64_MAX);
+out:
+	free(sorted);
+	free(heap);
+	return err;
+}
+
+int line_map_add_object(
+    struct line_map *m, const struct line_object *o, const struct line_range *ranges, size_t n)
+{
+	struct line_index *x = m->index;
+	struct line_object *added;
+	char *path = strdup(o->path);
+	size_t first = m->n_ranges;
+
+	/* n ranges make at most 2 n - 1 disjoint ones. */
+	if (!path || n >= UINT32_MAX / 2 || first + 2 * n > UINT32_MAX ||
+	    reserve(&m->ranges, &x->ranges_cap, first + 2 * n, sizeof(*ranges)) ||
+	    reserve(&m->objects, &x->objects_cap, m->n_objects + 1, sizeof(*m->objects)) ||
+	    add_ranges(m, ranges, n)) {
+		free(path);
+		m->n_ranges = first;
+		return n >= UINT32_MAX / 2 || first + 2 * n > UINT32_MAX ? -E2BIG : -ENOMEM;
+	}
+	added = &m->objects[m->n_objects++];
+	*added = *o;
+	added->path = path;
+	added->first = (uint32_t)first;
+	added->count = (uint32_t)(m->n_ranges - first);
+	return 0;
+}
+
+static bool is_same_file(const struct line_object *a, const struct line_object *b)
+{
+	if (a->build_id_len && b->build_id_len)
+		return a->build_id_len == b->build_id_len &&
+		       !memcmp(a->build_id, b->build_id, a->build_id_len);
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+int line_map_find_object(const struct line_map *m, const struct line_object *o)
+{
+	for (size_t i = 0; i < m->n_objects; i++)
+		if (!strcmp(m->objects[i].path, o->path) && is_same_file(&m->objects[i], o))
+			return (int)i;
+	return -1;
+}
+
+uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset)
+{
+	const struct line_range *r;
+	size_t lo = 0, hi;
+
+	if (object >= m->n_objects)
+		return 0;
+	r = m->ranges + m->objects[object].first;
+	hi = m->objects[object].count;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r[mid].hi <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->objects[object].count && r[lo].lo <= offset ? r[lo].line : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The language of latency pairs: NAME=BEGIN..END[,key=argN|tid] (design.md section 11). Parsing
+ * only; what a SPEC names is looked up elsewhere. */
+#ifndef COZBPF_PAIR_H
+#define COZBPF_PAIR_H
+
+#include <stdbool.h>
+
+#include "core/places/spec.h"
+
+#define PAIR_ARGS 12 /* as many as a USDT probe can have */
+
+struct pair {
+	char *name;             /* what the profile calls it */
+	struct spec begin, end; /* named as they were written */
+	bool by_arg;            /* else by thread */
+	unsigned arg;           /* from 0 */
+};
+
+/*
+ * 0, or -1 with @e (EXIT_USAGE). BEGIN ends at the first ".." that is no part of a path ("../lib")
+ * and not inside parentheses ("f(int, ...)"). A key that a kind of SPEC cannot have is refused
+ * here: arguments are known where a function begins, and at USDT probes.
+ */
+int pair_parse(const char *text, struct pair *ret, struct error *e);
+void pair_deinit(struct pair *p);
+
+#endif

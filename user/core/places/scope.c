@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Patterns of -b and -s, and what is in scope when there is none: the program's own code, not that
+ * of its toolchain and C library. */
+#include "core/places/scope.h"
+
+#include <string.h>
+
+/* Where compilers, C libraries and distributions keep or built the sources that end up in other
+ * people's programs. */
+static const char *const system_sources[] = {
+    /* installed headers and toolchains */
+    "/usr/include/%",
+    "/usr/local/include/%",
+    "/usr/lib/gcc%",
+    "/usr/lib64/gcc/%",
+    "/usr/lib/llvm%",
+    "/usr/lib/clang/%",
+    "/usr/lib64/clang/%",
+    "%/include/c++/%",
+    "%/lib/gcc/%",
+    "%/lib/clang/%/include/%",
+    /* Rust's and Go's standard libraries */
+    "/rustc/%",
+    "%/lib/rustlib/src/%",
+    "/usr/lib/go%/src/%",
+    "/usr/share/go%/src/%",
+    "/usr/local/go/src/%",
+    /* the C library and the compiler's run time, as distributions build them */
+    "/build/glibc%",
+    "/build/gcc-%",
+    "/builddir/build/BUILD/glibc%",
+    "/builddir/build/BUILD/gcc%",
+    "/usr/src/debug/glibc%",
+    "/usr/src/debug/gcc%",
+    "%/sysdeps/x86_64/%",
+    "%/sysdeps/aarch64/%",
+    "%/sysdeps/unix/sysv/linux/%",
+    /* the same, built with a mapped (relative) compilation directory, as in Debian */
+    "sysdeps/%",
+    "csu/%",
+    "nptl/%",
+    "../sysdeps/%",
+    "../csu/%",
+    "../nptl/%",
+    "src/libgcc/%",
+    /* not files: "<built-in>", "<artificial>", "<command-line>" */
+    "<%",
+    "%/<%>",
+};
+
+bool scope_match(const char *pattern, const char *path)
+{
+	const char *retry = NULL, *retry_path = NULL;
+
+	/* Only the last wildcard has to be gone back to: what an earlier one took can stay as short
+	 * as it is. */
+	while (*path) {
+		if (*pattern == '%') {
+			retry = ++pattern;
+			retry_path = path;
+		} else if (*pattern == *path) {
+			pattern++;
+			path++;
+		} else if (retry) {
+			pattern = retry;
+			path = ++retry_path;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '%')
+		pattern++;
+	return !*pattern;
+}
+
+bool scope_has_source(const struct scope *s, const char *path)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (scope_match(s->sources[i], path))
+			return true;
+	if (s->n_sources || !*path)
+		return false;
+	for (size_t i = 0; i < sizeof(system_sources) / sizeof(*system_sources); i++)
+		if (scope_match(system_sources[i], path))
+			return false;
+	return true;
+}
+
+bool scope_has_binary(const struct scope *s, const char *path, bool is_main)
+{
+	if (!s->n_binaries)
+		return is_main;
+	for (size_t i = 0; i < s->n_binaries; i++)
+		if (scope_match(s->binaries[i], path) ||
+		    (is_main && !strcmp(s->binaries[i], "MAIN")))
+			return true;
+	return false;
+}

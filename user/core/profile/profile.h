@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The profile: records of a profile.coz file, in memory and as text, in Coz's format with our own
+ * keys beside Coz's (coz-compat.md). Legacy tab-separated and JSON-lines spellings are read, the
+ * legacy spelling is written. What each own key means stands at its field.
+ */
+#ifndef COZBPF_PROFILE_H
+#define COZBPF_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/text/errors.h"
+#include "core/text/names.h"
+
+/* A cell of a latency histogram (cozbpf/latency.h) that is not empty. */
+struct latency_cell {
+	uint32_t index;
+	uint64_t count;
+};
+
+/*
+ * throughput-point or latency-point. Visits counted in virtual time (design.md section 5). The
+ * visits of a latency point are its ends: a pair counts its own throughput, in a record that it
+ * shares with its latency, since Coz's viewer takes points of one name for one point.
+ */
+struct point_record {
+	char *name;
+	uint64_t delta;      /* visits with V0 < v <= V1 */
+	uint64_t bursts;     /* own key `bursts`: visits that came together count once; 0: not known
+				(Coz's file) */
+	uint64_t span_delta; /* own key `span-delta`: visits after the first burst, up to and
+				including the last one */
+	uint64_t paced_ns;   /* own key `paced`: a periodic timer paces most visits, so they follow
+				real time: delta of them in this long; 0: not so */
+	uint64_t span_ns; /* own key `span`: virtual time from the first burst to the last one; 0:
+			     not known */
+	/* Of a latency-point; delta, its own key, is the same as departures where it is not there:
+	 * ends that are paced count in real time. */
+	bool is_latency;
+	uint64_t arrivals, departures; /* begins and ends with V0 < v <= V1 */
+	int64_t difference;  /* requests in flight: Coz's at the close, ours the mean over the time,
+				rounded */
+	bool has_integral;   /* ours: integral_ns and least are known */
+	int64_t integral_ns; /* own key `integral`: of the number in flight over virtual time */
+	int64_t least;    /* own key `least`: smallest number in flight; below 0 where some were in
+			     flight before we looked */
+	uint64_t pairs;   /* own key: begins and ends matched, the end with V0 < v, */
+	int64_t pairs_ns; /* own key `pairs-sum`: the sum of their latencies, where one that ended
+			     before it began is below 0, */
+	struct latency_cell
+	    *cells; /* own key `histogram=INDEX:COUNT,...`, by rising index, where it is 0 */
+	size_t n_cells;
+	/* Since the record before, in time and out of it: ends without a begin, begins without an
+	 * end, begins that were lost to us; own keys. */
+	uint64_t unmatched, abandoned, lost;
+};
+
+/*
+ * How often a line was sampled in a baseline. The opening is the time between the sample that
+ * picked the experiment's line and the first visit that counts: which line it is that gets the
+ * experiment is as good as drawn from the lines sampled there. What comes after is kept apart, for
+ * a sample that draws a line must not also be evidence of how often the line runs.
+ */
+struct baseline_line {
+	uint32_t id;       /* samples_record.id of its location, in the same run */
+	uint64_t opening;  /* samples in the opening; above 0 */
+	uint64_t observed; /* samples in the rest of the experiment */
+};
+
+struct experiment_record {
+	char *selected;       /* file:line */
+	double speedup;       /* 0 .. 1 */
+	uint64_t duration_ns; /* virtual: elapsed - required delay */
+	uint64_t selected_samples;
+	uint64_t selected_ns; /* own key `selected-time`: executed by the selected line while visits
+				 counted */
+	bool has_selected_ns; /* unset: that is not known */
+	uint64_t elapsed_ns;  /* own key `elapsed`: real time; 0: not known */
+	uint64_t
+	    start_ns; /* own key `start`: monotonic time of the opening since the run's start */
+	bool fixed; /* own key `fixed=1`: the line was named by the user, not picked by a sample: no
+		       phase correction */
+	uint64_t unpaid_ns; /* own key `unpaid`: largest debt of a living thread at the close */
+	uint32_t run;       /* index of the startup record it follows, from 0 */
+	struct point_record *points;
+	size_t n_points;
+	/* Own key `lines=ID:OPENING:OBSERVED,...` of a baseline whose line was picked by a sample:
+	 * all lines sampled in its opening, by id. None: not known. */
+	struct baseline_line *lines;
+	size_t n_lines;
+	uint64_t
+	    observed_ns; /* own key `observed`: time in which the lines' `observed` was counted */
+};
+
+/*
+ * Makes what was measured in virtual time @by times as long: duration, spans, and with as many
+ * requests in flight their latency by Little's law. Visits in real time stay, and so do the
+ * latencies of pairs.
+ */
+void experiment_stretch(struct experiment_record *x, double by);
+
+/* samples: how often a line was sampled in a run. In the file counts are cumulative; here there is
+ * one record for each line and run, the last: they add up. */
+struct samples_record {
+	char *location;
+	uint64_t count;
+	uint64_t free; /* own key `free`: those taken in delay-free time (no experiment, or a
+			  baseline); 0 with has_free unset: not known */
+	bool has_free;
+	uint32_t id; /* own key `id`: what the run's baselines call the line; 0: nothing */
+	uint32_t run;
+};
+
+struct run_record {
+	uint64_t startup_time_ns; /* realtime */
+	uint64_t runtime_ns;
+	uint64_t free_ns; /* own key `free` of runtime: delay-free time */
+	uint64_t lost;    /* own key `lost` of runtime: samples, signals and events lost */
+	uint64_t dropped; /* own key `dropped` of runtime: experiments spoilt and dropped */
+	uint64_t
+	    samples; /* own key `samples` of runtime: all samples of the target, in scope or not */
+	uint64_t in_scope;     /* own key `in-scope` of runtime: those attributed to a line */
+	uint64_t executed_ns;  /* own key `executed` of runtime: CPU time of the target */
+	uint64_t outsiders_ns; /* own key `outsiders` of runtime: its threads waited that long while
+				  other programs had the CPU */
+	char build_id[41];     /* own key `build-id` of startup: of the main executable, in hex */
+	uint32_t fixed_speedups; /* own key `speedups` of startup: speedups above 0 on the user's
+				    list; 0: picked at random, or not known */
+};
+
+struct profile {
+	struct experiment_record *experiments;
+	size_t n_experiments;
+	struct samples_record *samples;
+	size_t n_samples;
+	struct run_record *runs;
+	size_t n_runs;
+	size_t n_skipped; /* records and lines that were not understood: skipped and counted, never
+			     fatal */
+	/* Private. Of a profile that was read: it owns all names in it, and equal ones are one.
+	 * Else (no items) each record owns its own. */
+	struct names names;
+	size_t max_bytes; /* 0: PROFILE_MAX_BYTES; for tests */
+};
+
+/*
+ * What records in memory may take; a profile that needs more is refused. It is one to four million
+ * experiments, of a week of one run at least, or of a thousand replicas for a quarter of an hour
+ * each. Estimation takes up to twice as much again (measured: 400 MB of file, 0.8 GB of
+ * records, 2.2 GB in all).
+ */
+#define PROFILE_MAX_BYTES (1ULL << 30)
+
+void profile_init(struct profile *p);
+void profile_deinit(struct profile *p);
+
+/*
+ * Reads records from @in (named @name in messages) and adds them to @p, which holds nothing but
+ * what was read so before. Of a line's samples records only the last one of a run is kept. A last
+ * line that is cut off is counted in n_skipped. A file with no known record at all is an error (-1,
+ * @e): it is not a profile. So is one that does not fit in @p's max_bytes.
+ */
+int profile_read(struct profile *p, FILE *in, const char *name, struct error *e);
+
+/* Write one record each; the caller flushes. Negative when the stream has failed. */
+int profile_write_startup(FILE *out, const struct run_record *r);
+int profile_write_experiment(FILE *out, const struct experiment_record *x);
+int profile_write_samples(FILE *out, const struct samples_record *s);
+int profile_write_runtime(FILE *out, const struct run_record *r);
+
+#endif

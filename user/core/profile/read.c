@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Reading of profile.coz: both spellings, old ones included, from files that may be cut off,
+ * damaged or made by another tool. Each line is first taken apart into a type and its fields, then
+ * turned into a record; what is not understood is counted and skipped. */
+#include "core/profile/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#define MAX_LINE (1 << 20) /* bytes; a line longer than this is damage: paths end at 4096 */
+
+struct reader {
+	struct profile *p;
+	size_t *samples; /* by name: 1 + where its last samples record is; 0: nowhere */
+	size_t n_samples;
+	size_t bytes;       /* of what the records have allocated besides arrays and names */
+	bool in_run;        /* a run is open, the last one of p->runs */
+	bool in_experiment; /* point records belong to the last one of p->experiments */
+	size_t known;       /* records understood */
+	bool failed;        /* out of memory */
+	bool too_large;     /* more than max_bytes */
+};
+
+/* Room for one more in an array of @n items of @size bytes that only ever grows by one: it is
+ * reallocated at powers of two. */
+static void *grow(struct reader *r, void *items, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return items;
+	r->bytes += (n ? n : 1) * size;
+	return realloc(items, (n ? n * 2 : 1) * size);
+}
+
+static size_t array_bytes(size_t n, size_t size)
+{
+	size_t room = 1;
+
+	while (room < n)
+		room *= 2;
+	return n ? room * size : 0;
+}
+
+/* What a profile that was read before holds. */
+static size_t bytes_held(const struct profile *p)
+{
+	size_t ret = array_bytes(p->n_experiments, sizeof(*p->experiments)) +
+		     array_bytes(p->n_samples, sizeof(*p->samples)) +
+		     array_bytes(p->n_runs, sizeof(*p->runs));
+
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		const struct experiment_record *x = &p->experiments[i];
+
+		ret +=
+		    array_bytes(x->n_points, sizeof(*x->points)) + x->n_lines * sizeof(*x->lines);
+		for (size_t j = 0; j < x->n_points; j++)
+			ret += x->points[j].n_cells * sizeof(*x->points[j].cells);
+	}
+	return ret;
+}
+
+/* Records: each returns false when the line is no good. Memory that is short sets failed and counts
+ * as good. */
+
+static bool out_of_memory(struct reader *r)
+{
+	r->failed = true;
+	return true;
+}
+
+/* The profile's own copy. The type is that of records that own their names. */
+static char *copy(struct reader *r, const char *s, uint32_t *ret_id)
+{
+	if (!names_copy(&r->p->names, s, ret_id))
+		return (char *)r->p->names.items[*ret_id];
+	r->failed = true;
+	return NULL;
+}
+
+static struct run_record *new_run(struct reader *r)
+{
+	struct profile *p = r->p;
+	struct run_record *runs = grow(r, p->runs, p->n_runs, sizeof(*runs));
+
+	if (!runs) {
+		r->failed = true;
+		return NULL;
+	}
+	p->runs = runs;
+	memset(&runs[p->n_runs], 0, sizeof(*runs));
+	r->in_run = true;
+	r->in_experiment = false;
+	return &runs[p->n_runs++];
+}
+
+/* The run that a record belongs to; records before any startup are a run of their own. */
+static struct run_record *current_run(struct reader *r)
+{
+	return r->in_run ? &r->p->runs[r->p->n_runs - 1] : new_run(r);
+}
+
+static bool add_startup(struct reader *r, const struct line *l)
+{
+	uint64_t time, speedups = 0;
+	const char *build_id = field_text(l, "build-id");
+	struct run_record *run;
+
+	/* The realtime clock: any value that is a number. */
+	if (!field_u64(l, "time", INT64_MAX, &time) || !field_own(l, "speedups", 1000, &speedups))
+		return false;
+	run = new_run(r);
+	if (!run)
+		return true;
+	run->startup_time_ns = time;
+	run->fixed_speedups = (uint32_t)speedups;
+	if (build_id && strlen(build_id) < sizeof(run->build_id) &&
+	    strspn(build_id, "0123456789abcdef") == strlen(build_id))
+		strcpy(run->build_id, build_id);
+	return true;
+}
+
+/* `lines` of a baseline: by rising id, so that none is there twice. */
+static bool read_lines(struct reader *r, const char *text, struct experiment_record *x)
+{
+	size_t room = 1;
+
+	for (const char *s = text; *s; s++)
+		room += *s == ',';
+	x->lines = calloc(room, sizeof(*x->lines));
+	if (!x->lines)
+		return out_of_memory(r);
+	while (1) {
+		uint64_t id, opening, observed;
+
+		if (!take_u64(&text, ':', UINT32_MAX, &id) ||
+		    !take_u64(&text, ':', MAX_COUNT, &opening) ||
+		    !take_u64(&text, 0, MAX_COUNT, &observed))
+			return false;
+		if (!opening || id <= (x->n_lines ? x->lines[x->n_lines - 1].id : 0))
+			return false;
+		x->lines[x->n_lines++] = (struct baseline_line){(uint32_t)id, opening, observed};
+		if (*text != ',')
+			return !*text;
+		text++;
+	}
+}
+
+static bool has_good_lines(struct reader *r, const struct line *l, struct experiment_record *x)
+{
+	const char *text = field_text(l, "lines");
+
+	if (!text)
+		return !field_find(l, "lines");
+	return field_u64(l, "observed", MAX_NS, &x->observed_ns) && x->observed_ns &&
+	       read_lines(r, text, x);
+}
+
+/* Takes @x over; false without memory. */
+static bool keep_experiment(struct reader *r, const char *selected, struct experiment_record *x)
+{
+	struct profile *p = r->p;
+	struct experiment_record *all;
+	uint32_t id;
+
+	if (!current_run(r))
+		return false;
+	x->run = (uint32_t)(p->n_runs - 1);
+	all = grow(r, p->experiments, p->n_experiments, sizeof(*all));
+	if (!all)
+		return !out_of_memory(r);
+	p->experiments = all;
+	x->selected = copy(r, selected, &id);
+	if (!x->selected)
+		return false;
+	all[p->n_experiments++] = *x;
+	r->bytes += x->n_lines * sizeof(*x->lines);
+	r->in_experiment = true;
+	return true;
+}
+
+static bool add_experiment(struct reader *r, const struct line *l)
+{
+	const char *selected = field_text(l, "selected");
+	struct experiment_record x = {0};
+	uint64_t fixed = 0;
+
+	/* Points that follow a damaged experiment must not go to the one before it. */
+	r->in_experiment = false;
+	if (!selected || !field_fraction(l, "speedup", &x.speedup) ||
+	    !field_u64(l, "duration", MAX_NS, &x.duration_ns))
+		return false;
+	if (!field_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) ||
+	    !field_own(l, "selected-time", MAX_NS, &x.selected_ns) ||
+	    !field_own(l, "elapsed", MAX_NS, &x.elapsed_ns) ||
+	    !field_own(l, "start", MAX_NS, &x.start_ns) || !field_own(l, "fixed", 1, &fixed) ||
+	    !field_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
+		return false;
+	x.fixed = fixed;
+	x.has_selected_ns = field_find(l, "selected-time");
+	if (!has_good_lines(r, l, &x)) {
+		free(x.lines);
+		return false;
+	}
+	if (!keep_experiment(r, selected, &x))
+		free(x.lines);
+	return true;
+}
+
+static bool add_point(struct reader *r, const struct line *l, bool is_latency)
+{
+	struct experiment_record *x =
+	    r->in_experiment ? &r->p->experiments[r->p->n_experiments - 1] : NULL;
+	const char *name = field_text(l, "name");
+	struct point_record p = {.is_latency = is_latency}, *all;
+	bool no_memory = false;
+	uint32_t id;
+
+	if (!x || !name)
+		return false;
+	if (!point_read(l, &p, &no_memory)) {
+		free(p.cells);
+		return no_memory && out_of_memory(r);
+	}
+	all = grow(r, x->points, x->n_points, sizeof(*all));
+	if (all)
+		x->points = all;
+	p.name = all ? copy(r, name, &id) : NULL;
+	if (!p.name) {
+		free(p.cells);
+		return out_of_memory(r);
+	}
+	all[x->n_points++] = p;
+	r->bytes += p.n_cells * sizeof(*p.cells);
+	return true;
+}
+
+/* Where the record of the line that has the id @id is noted; NULL without memory. */
+static size_t *noted_at(struct reader *r, uint32_t id)
+{
+	if (id >= r->n_samples) {
+		size_t room = r->n_samples ? r->n_samples * 2 : 64;
+		size_t *larger;
+
+		while (room <= id)
+			room *= 2;
+		larger = realloc(r->samples, room * sizeof(*larger));
+		if (!larger) {
+			r->failed = true;
+			return NULL;
+		}
+		memset(larger + r->n_samples, 0, (room - r->n_samples) * sizeof(*larger));
+		r->bytes += (room - r->n_samples) * sizeof(*larger);
+		r->samples = larger;
+		r->n_samples = room;
+	}
+	return &r->samples[id];
+}
+
+/*
+ * Counts are cumulative: a record takes the place of the one before it on that line in that run.
+ * With another id it is of a line that has become the same one since (runs_move_sources()).
+ */
+static bool add_samples(struct reader *r, const struct line *l)
+{
+	struct profile *p = r->p;
+	const char *location = field_text(l, "location");
+	struct samples_record s = {0}, *all;
+	uint64_t number = 0;
+	size_t *at;
+	uint32_t id;
+
+	if (!location || !field_u64(l, "count", MAX_COUNT, &s.count) ||
+	    !field_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count ||
+	    !field_own(l, "id", UINT32_MAX, &number))
+		return false;
+	s.id = (uint32_t)number;
+	s.has_free = field_find(l, "free");
+	if (!current_run(r))
+		return true;
+	s.run = (uint32_t)(p->n_runs - 1);
+	s.location = copy(r, location, &id);
+	at = s.location ? noted_at(r, id) : NULL;
+	if (!at)
+		return true;
+	if (*at && p->samples[*at - 1].run == s.run && p->samples[*at - 1].id == s.id) {
+		p->samples[*at - 1] = s;
+		return true;
+	}
+	all = grow(r, p->samples, p->n_samples, sizeof(*all));
+	if (!all)
+		return out_of_memory(r);
+	p->samples = all;
+	all[p->n_samples++] = s;
+	*at = p->n_samples;
+	return true;
+}
+
+/* Figures of a run so far; the largest count, since old files repeat the record within a run. */
+static bool add_runtime(struct reader *r, const struct line *l)
+{
+	struct run_record now = {0}, *run;
+
+	if (!field_u64(l, "time", MAX_NS, &now.runtime_ns) ||
+	    !field_own(l, "free", MAX_NS, &now.free_ns) ||
+	    !field_own(l, "lost", MAX_COUNT, &now.lost) ||
+	    !field_own(l, "dropped", MAX_COUNT, &now.dropped) ||
+	    !field_own(l, "samples", MAX_COUNT, &now.samples) ||
+	    !field_own(l, "in-scope", MAX_COUNT, &now.in_scope) ||
+	    !field_own(l, "executed", MAX_NS, &now.executed_ns) ||
+	    !field_own(l, "outsiders", MAX_NS, &now.outsiders_ns))
+		return false;
+	run = current_run(r);
+	if (!run || now.runtime_ns < run->runtime_ns)
+		return true;
+	run->runtime_ns = now.runtime_ns;
+	run->free_ns = now.free_ns;
+	run->lost = now.lost;
+	run->dropped = now.dropped;
+	run->samples = now.samples;
+	run->in_scope = now.in_scope;
+	run->executed_ns = now.executed_ns;
+	run->outsiders_ns = now.outsiders_ns;
+	return true;
+}
+
+/* The old end of a run, in realtime; it says the run's length where no runtime record does. */
+static bool add_shutdown(struct reader *r, const struct line *l)
+{
+	uint64_t time, samples = 0;
+	struct run_record *run;
+
+	if (!field_u64(l, "time", INT64_MAX, &time) ||
+	    !field_own(l, "samples", MAX_COUNT, &samples))
+		return false;
+	run = current_run(r);
+	if (!run)
+		return true;
+	if (run->startup_time_ns && time > run->startup_time_ns &&
+	    time - run->startup_time_ns < MAX_NS && !run->runtime_ns)
+		run->runtime_ns = time - run->startup_time_ns;
+	if (!run->samples)
+		run->samples = samples;
+	return true;
+}
+
+static bool add_line(struct reader *r, const struct line *l)
+{
+	const char *t = l->type;
+
+	if (!strcmp(t, "experiment"))
+		return add_experiment(r, l);
+	/* progress-point is the old name, with a type that says how it was found. */
+	if (!strcmp(t, "throughput-point") || !strcmp(t, "progress-point"))
+		return add_point(r, l, false);
+	if (!strcmp(t, "latency-point"))
+		return add_point(r, l, true);
+	if (!strcmp(t, "samples"))
+		return add_samples(r, l);
+	if (!strcmp(t, "runtime"))
+		return add_runtime(r, l);
+	if (!strcmp(t, "startup"))
+		return add_startup(r, l);
+	if (!strcmp(t, "shutdown"))
+		return add_shutdown(r, l);
+	return false;
+}
+
+/* Spellings */
+
+static void unify(char *key)
+{
+	for (; *key; key++) {
+		if (*key == '_')
+			*key = '-';
+	}
+}
+
+static bool read_json(struct reader *r, char *text)
+{
+	cJSON *object = cJSON_Parse(text);
+	struct line l = {0};
+	bool ok;
+
+	for (cJSON *item = object ? object->child : NULL; item && l.n < MAX_FIELDS;
+	     item = item->next) {
+		if (!item->string)
+			continue;
+		unify(item->string);
+		if (!strcmp(item->string, "type") && cJSON_IsString(item)) {
+			unify(item->valuestring);
+			l.type = item->valuestring;
+		} else if (cJSON_IsString(item) || cJSON_IsNumber(item)) {
+			l.fields[l.n++] =
+			    (struct field){item->string, item->valuestring, item->valuedouble};
+		}
+	}
+	ok = l.type && add_line(r, &l);
+	cJSON_Delete(object);
+	return ok;
+}
+
+static bool read_legacy(struct reader *r, char *text)
+{
+	struct line l = {.type = text};
+	char *next = text + strcspn(text, "\t");
+
+	while (*next) {
+		char *field = next + 1, *equals;
+
+		*next = 0;
+		next = field + strcspn(field, "\t");
+		equals = memchr(field, '=', (size_t)(next - field));
+		if (!equals || l.n == MAX_FIELDS)
+			continue;
+		*equals = 0;
+		unify(field);
+		l.fields[l.n++] = (struct field){field, equals + 1, 0};
+	}
+	unify(text);
+	return add_line(r, &l);
+}
+
+/* One line of @n bytes, without its newline; @complete says that it had one. */
+static void read_line(struct reader *r, char *text, size_t n, bool complete)
+{
+	char *startup;
+	bool ok;
+
+	while (n && (text[n - 1] == '\r'))
+		text[--n] = 0;
+	if (!n)
+		return;
+	if (memchr(text, 0, n)) {
+		r->p->n_skipped++;
+		return;
+	}
+	/* A run that was killed leaves half a line, and the next one appends its startup to it. */
+	startup = text[0] == '{' ? NULL : strstr(text + 1, "startup\ttime=");
+	if (startup) {
+		r->p->n_skipped++;
+		text = startup;
+	}
+	/* A JSON line ends with its brace; of any other the last number may lack digits when the
+	 * newline is missing. */
+	if (text[0] == '{')
+		ok = read_json(r, text);
+	else
+		ok = complete && read_legacy(r, text);
+	if (ok)
+		r->known++;
+	else
+		r->p->n_skipped++;
+}
+
+/* Reads a line into @buf of MAX_LINE + 1 bytes, ended by NUL; @ret_n counts what was there, more
+ * than MAX_LINE when it did not fit. Returns the last character read: a newline or EOF. */
+static int get_line(FILE *in, char *buf, size_t *ret_n)
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
+		if (n < MAX_LINE)
+			buf[n] = (char)c;
+		n++;
+	}
+	buf[n < MAX_LINE ? n : MAX_LINE] = 0;
+	*ret_n = n;
+	return c;
+}
+
+static int too_large(const struct profile *p, const char *name, size_t max, struct error *e)
+{
+	error_set(e, EXIT_OTHER,
+	    "'%s' is too large: its records and those read before it take more than %zu MB of "
+	    "memory (%zu experiments of %zu runs so far)",
+	    name, max >> 20, p->n_experiments, p->n_runs);
+	return error_hint(e, "report fewer files at once, or the runs of a file apart: each begins "
+			     "with a line 'startup' and can be cut off before it");
+}
+
+static void read_all(struct reader *r, FILE *in, char *buf, bool *ret_empty)
+{
+	size_t max = r->p->max_bytes ? r->p->max_bytes : PROFILE_MAX_BYTES, n;
+	int c = 0;
+
+	*ret_empty = true;
+	while (c != EOF && !r->failed && !r->too_large) {
+		c = get_line(in, buf, &n);
+		*ret_empty &= !n;
+		if (n > MAX_LINE)
+			r->p->n_skipped++;
+		else
+			read_line(r, buf, n, c == '\n');
+		r->too_large = r->bytes + r->p->names.bytes > max;
+	}
+}
+
+int profile_read(struct profile *p, FILE *in, const char *name, struct error *e)
+{
+	struct reader r = {.p = p, .bytes = bytes_held(p)};
+	char *buf = malloc(MAX_LINE + 1);
+	bool empty;
+
+	if (!buf)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	read_all(&r, in, buf, &empty);
+	free(buf);
+	free(r.samples);
+	if (r.too_large)
+		return too_large(p, name, p->max_bytes ? p->max_bytes : PROFILE_MAX_BYTES, e);
+	if (r.failed)
+		return error_set(e, EXIT_OTHER, "out of memory while reading '%s'", name);
+	if (ferror(in))
+		return error_set(e, EXIT_OTHER, "cannot read '%s': %s", name, strerror(errno));
+	if (empty) {
+		error_set(e, EXIT_NO_RESULT, "the profile '%s' is empty", name);
+		return error_hint(e, "the run that wrote it ended before its first record; 'cozbpf "
+				     "-- cmd' makes a profile");
+	}
+	if (!r.known) {
+		error_set(e, EXIT_OTHER,
+		    "'%s' is not a profile: it holds no record that Coz or cozbpf writes", name);
+		return error_hint(e, "a profile is the file written by 'cozbpf -- cmd' or 'coz "
+				     "run', profile.coz by default");
+	}
+	return 0;
+}

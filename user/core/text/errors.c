@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Filling of struct error; see errors.h. */
+#include "core/text/errors.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int error_set(struct error *e, int status, const char *cause, ...)
+{
+	va_list args;
+
+	if (!e)
+		return -1;
+	e->status = status;
+	e->hint[0] = 0;
+	va_start(args, cause);
+	vsnprintf(e->cause, sizeof(e->cause), cause, args);
+	va_end(args);
+	return -1;
+}
+
+int error_hint(struct error *e, const char *hint, ...)
+{
+	va_list args;
+
+	if (!e)
+		return -1;
+	va_start(args, hint);
+	vsnprintf(e->hint, sizeof(e->hint), hint, args);
+	va_end(args);
+	return -1;
+}

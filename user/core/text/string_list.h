@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words of a command line, in the order of their coming. */
+#ifndef COZBPF_STRING_LIST_H
+#define COZBPF_STRING_LIST_H
+
+#include <stddef.h>
+
+struct string_list {
+	const char **items; /* the array is the list's, the strings are borrowed */
+	size_t n;
+};
+
+void string_list_deinit(struct string_list *l);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Characters of text that may be anything; see utf8.h. */
+#include "core/text/utf8.h"
+
+size_t utf8_character(const char *text, size_t n, uint32_t *ret)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = !n                            ? 0
+			: s[0] < 0x80                 ? 1
+			: s[0] >= 0xf0 && s[0] < 0xf8 ? 4
+			: s[0] >= 0xe0                ? 3
+			: s[0] >= 0xc0                ? 2
+						      : 0;
+	uint32_t c;
+
+	if (!length || length > n || s[0] >= 0xf8)
+		return 0;
+	c = length == 1 ? s[0] : s[0] & (0x7f >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c < least[length])
+		return 0;
+	*ret = c;
+	return length;
+}

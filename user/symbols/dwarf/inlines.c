@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Attribution of inlined out-of-scope code (papers/003, 3.1): to the first call site in scope,
+ * going outwards from the innermost. */
+#include "symbols/dwarf/inlines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void inliner_init(struct inliner *i, const struct debug_sections *s,
+    int (*site)(void *ctx, const struct line_table *t, uint64_t file, uint64_t line, uint32_t *ret),
+    void *ctx)
+{
+	memset(i, 0, sizeof(*i));
+	code_walker_init(&i->walker, s);
+	i->pieces_left = (uint64_t)s->info.size + s->line.size;
+	i->site = site;
+	i->ctx = ctx;
+}
+
+void inliner_deinit(struct inliner *i)
+{
+	code_walker_deinit(&i->walker);
+	free(i->gaps);
+	i->gaps = NULL;
+}
+
+void inliner_start(struct inliner *i)
+{
+	i->n_gaps = 0;
+}
+
+int inliner_add(struct inliner *i, uint64_t lo, uint64_t hi)
+{
+	if (i->n_gaps && i->gaps[i->n_gaps - 1].hi == lo) {
+		i->gaps[i->n_gaps - 1].hi = hi;
+		return 0;
+	}
+	if (i->n_gaps == i->gaps_cap) {
+		size_t cap = i->gaps_cap ? i->gaps_cap * 2 : 256;
+		struct code_range *grown = reallocarray(i->gaps, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		i->gaps = grown;
+		i->gaps_cap = cap;
+	}
+	i->gaps[i->n_gaps++] = (struct code_range){lo, hi};
+	return 0;
+}
+
+static int gap_cmp(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/* Sorts the gaps and joins those that overlap. */
+static void sort_gaps(struct inliner *i)
+{
+	struct code_range *g = i->gaps;
+	size_t n = 0, sorted = 1;
+
+	while (sorted < i->n_gaps && g[sorted - 1].hi <= g[sorted].lo)
+		sorted++;
+	if (sorted >= i->n_gaps)
+		return;
+	qsort(g, i->n_gaps, sizeof(*g), gap_cmp);
+	for (size_t k = 1; k < i->n_gaps; k++) {
+		if (g[k].lo > g[n].hi)
+			g[++n] = g[k];
+		else if (g[k].hi > g[n].hi)
+			g[n].hi = g[k].hi;
+	}
+	i->n_gaps = n + 1;
+}
+
+/* Index of the first gap that ends after @addr. */
+static size_t first_gap(const struct inliner *i, uint64_t addr)
+{
+	size_t lo = 0, hi = i->n_gaps;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (i->gaps[mid].hi <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool touches_gap(const struct inliner *i, const struct code_die *d)
+{
+	for (size_t k = 0; k < d->n_ranges; k++) {
+		size_t at = first_gap(i, d->ranges[k].lo);
+
+		if (at < i->n_gaps && i->gaps[at].lo < d->ranges[k].hi)
+			return true;
+	}
+	return false;
+}
+
+struct paint {
+	struct inliner *i;
+	const struct object *o;
+	const struct line_table *t;
+	struct line_ranges *out;
+	uint32_t site[CODE_MAX_LEVEL]; /* line that code of each open entry belongs to when it is
+					  out of scope itself; 0: none */
+};
+
+/* Gives the gaps in one range to @site. */
+static int paint_range(struct paint *p, const struct code_range *r, uint32_t site)
+{
+	struct inliner *i = p->i;
+
+	for (size_t at = first_gap(i, r->lo); at < i->n_gaps && i->gaps[at].lo < r->hi; at++) {
+		uint64_t lo = i->gaps[at].lo > r->lo ? i->gaps[at].lo : r->lo;
+		uint64_t hi = i->gaps[at].hi < r->hi ? i->gaps[at].hi : r->hi;
+
+		if (!i->pieces_left)
+			return -E2BIG;
+		i->pieces_left--;
+		if (object_clip(p->o, &lo, &hi) && line_ranges_add(p->out, lo, hi, site))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int paint_die(void *ctx, const struct code_die *d)
+{
+	struct paint *p = ctx;
+	uint32_t outer = d->level && d->inlined ? p->site[d->level - 1] : 0, site = 0;
+	int err;
+
+	if (!touches_gap(p->i, d))
+		return 1;
+	if (d->inlined) {
+		err = p->i->site(p->i->ctx, p->t, d->call_file, d->call_line, &site);
+		if (err)
+			return err;
+	}
+	if (!site)
+		site = outer;
+	p->site[d->level] = site;
+	for (size_t k = 0; site != outer && k < d->n_ranges; k++) {
+		err = paint_range(p, &d->ranges[k], site);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int inliner_finish(struct inliner *i, const struct object *o, const struct unit *u,
+    const struct line_table *t, struct line_ranges *out)
+{
+	struct paint p = {.i = i, .o = o, .t = t, .out = out};
+	int err;
+
+	if (!i->n_gaps)
+		return 0;
+	sort_gaps(i);
+	err = code_walk_split(&i->walker, o, u, paint_die, &p);
+	/* Without its tree a unit still has its lines; only what it inlined stays unattributed. */
+	return err == -EINVAL || err == -E2BIG ? 0 : err;
+}

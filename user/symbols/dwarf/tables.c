@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The line tables of an object, one after the other; see tables.h. */
+#include "symbols/dwarf/tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/text/paths.h"
+
+int no_debug_info(const struct object *o, struct error *e)
+{
+	char file[BUILD_ID_FILE];
+
+	error_set(e, EXIT_NO_RESULT, "'%s' has no debug information", o->path);
+	if (o->debug_note)
+		return error_hint(e,
+		    "%s; install the one that belongs to it, or build the program with '-g'",
+		    o->debug_note);
+	if (build_id_file(o, file))
+		return error_hint(e,
+		    "build it with '-g' and do not strip it, or install its debug symbols, which "
+		    "belong into '%s%s/%s'",
+		    o->root, BUILD_ID_DIR, file);
+	return error_hint(e, "build it with '-g' and do not strip it");
+}
+
+static int damaged(const struct object *o, struct error *e)
+{
+	error_set(e, EXIT_NO_RESULT, "the debug information of '%s' is damaged",
+	    o->debug_path ? o->debug_path : o->path);
+	return error_hint(e, "build it again with '-g'; 'readelf --debug-dump=decodedline FILE' "
+			     "shows what can be read");
+}
+
+/* The tables that have been visited. */
+struct offsets {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+static int offset_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Adds @offset. 1 when it was there already. Tables nearly always come in ascending order. */
+static int offset_add(struct offsets *s, uint64_t offset)
+{
+	if (s->n && offset <= s->v[s->n - 1] &&
+	    bsearch(&offset, s->v, s->n, sizeof(offset), offset_cmp))
+		return 1;
+	if (s->n == s->cap) {
+		uint64_t *grown = reallocarray(s->v, s->cap ? s->cap * 2 : 256, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		s->v = grown;
+		s->cap = s->cap ? s->cap * 2 : 256;
+	}
+	s->v[s->n++] = offset;
+	if (s->n > 1 && s->v[s->n - 2] > offset) {
+		size_t at = s->n - 1;
+
+		for (; at > 0 && s->v[at - 1] > offset; at--)
+			s->v[at] = s->v[at - 1];
+		s->v[at] = offset;
+	}
+	return 0;
+}
+
+struct visit {
+	struct object *o;
+	const struct table_visitor *v;
+};
+
+/* A linker that discards a function leaves its sequence at address 0 or thereabouts: no sequence
+ * that starts outside of code is real. */
+static int visit_sequence(
+    void *ctx, const struct line_table *t, const struct line_row *rows, size_t n)
+{
+	struct visit *visit = ctx;
+
+	return object_is_code(visit->o, rows[0].addr)
+		   ? visit->v->sequence(visit->v->ctx, t, rows, n)
+		   : 0;
+}
+
+static int visit_table(struct visit *visit, const struct unit *u, struct line_table *t)
+{
+	const struct table_visitor *v = visit->v;
+	int err = v->table(v->ctx, u, t);
+
+	if (!err)
+		err = line_table_run(t, visit_sequence, visit);
+	if ((!err || err == -EINVAL) && v->done)
+		err = v->done(v->ctx, u, t) ?: err;
+	return err;
+}
+
+int tables_visit(struct object *o, const struct table_visitor *v, struct error *e)
+{
+	struct visit visit = {o, v};
+	struct unit_iter units;
+	struct offsets seen = {0};
+	struct line_table t = {0};
+	struct unit u;
+	/* Tables do not overlap; only damaged ones make more bytes than there are. */
+	uint64_t bytes_left = o->sections.line.size, length;
+	size_t n_good = 0, n_bad = 0;
+	int more = 0, err = 0;
+
+	if (!o->dwarf)
+		return no_debug_info(o, e);
+	unit_iter_init(&units, o->dwarf, &o->sections);
+	while (!err && (more = unit_next(&units, &u)) > 0) {
+		int known = u.has_lines ? offset_add(&seen, u.lines) : 1;
+
+		if (known > 0)
+			continue;
+		err = known
+			  ?: line_table_read(
+				 &t, &o->sections, u.lines, u.addr_size, u.comp_dir, &length);
+		if (!err && length > bytes_left)
+			break;
+		bytes_left -= err ? 0 : length;
+		if (!err)
+			err = visit_table(&visit, &u, &t);
+		if (!err)
+			n_good++;
+		else if (err == -EINVAL)
+			n_bad++;
+		if (err == -EINVAL)
+			err = 0;
+	}
+	unit_iter_deinit(&units);
+	line_table_deinit(&t);
+	free(seen.v);
+	if (err == -ENOMEM || more == -ENOMEM)
+		return error_set(e, EXIT_OTHER,
+		    "out of memory while reading the debug information of '%s'", o->path);
+	if (err < 0)
+		return error_set(
+		    e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
+	return !n_good && (n_bad || more < 0) ? damaged(o, e) : 0;
+}
+
+bool line_run_next(struct object *o, struct source_set *s, const struct line_table *t,
+    const struct line_row *rows, size_t n, size_t *i, struct line_run *last)
+{
+	size_t at = *i;
+	const struct line_row *r;
+
+	while (at + 1 < n && rows[at].addr == rows[at + 1].addr)
+		at++;
+	if (at + 1 >= n)
+		return false;
+	r = &rows[at];
+	if (r->line) {
+		*last = (struct line_run){
+		    r->addr, 0, source_of_file(s, t, r->file), r->line, r->is_stmt};
+	} else {
+		/* Code that the compiler gave no line goes with what comes before it, unless
+		 * another function has begun. */
+		if (last->line && object_function_begins(o, last->lo, r->addr))
+			last->line = 0;
+		last->lo = r->addr;
+		last->is_stmt = false;
+	}
+	last->hi = rows[at + 1].addr;
+	*i = at + 1;
+	return true;
+}

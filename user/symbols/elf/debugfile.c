@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Finding the separate debug file of a stripped object: by build id, then by .gnu_debuglink. One
+ * that does not belong is never taken. */
+#include "symbols/elf/object.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <elfutils/libdwelf.h>
+
+/* CRC-32 (the polynomial of zlib and of .gnu_debuglink) of the whole file. */
+static uint32_t file_crc(Elf *elf)
+{
+	uint32_t table[256], crc = 0xffffffff;
+	size_t size;
+	const char *data = elf_rawfile(elf, &size);
+
+	for (uint32_t i = 0; i < 256; i++) {
+		table[i] = i;
+		for (int bit = 0; bit < 8; bit++)
+			table[i] = (table[i] >> 1) ^ (table[i] & 1 ? 0xedb88320 : 0);
+	}
+	for (size_t i = 0; data && i < size; i++)
+		crc = table[(crc ^ (uint8_t)data[i]) & 0xff] ^ (crc >> 8);
+	return ~crc;
+}
+
+/* Whether @elf is the debug file of @o: the build ids decide where both have one, else the link's
+ * checksum. */
+static bool belongs(const struct object *o, Elf *elf, bool have_crc, uint32_t crc)
+{
+	uint8_t id[20];
+	uint32_t len = elf_build_id(elf, id);
+
+	if (len && o->build_id_len)
+		return len == o->build_id_len && !memcmp(id, o->build_id, len);
+	return have_crc && file_crc(elf) == crc;
+}
+
+/* Opens the file named by the format when it is there and belongs; true when the search is over. */
+static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *format, ...)
+{
+	char path[PATH_MAX], why[256];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(path) ||
+	    elf_file_open(&o->debug, path, false, why, sizeof(why)))
+		return false;
+	if (belongs(o, o->debug.elf, have_crc, crc) && (o->debug_path = strdup(path)))
+		return true;
+	elf_file_close(&o->debug);
+	if (!o->debug_note &&
+	    asprintf(&o->debug_note, "debug file '%s' is not of this build", path) < 0)
+		o->debug_note = NULL;
+	return false;
+}
+
+bool build_id_file(const struct object *o, char file[BUILD_ID_FILE])
+{
+	size_t len = 0;
+
+	if (o->build_id_len < 2)
+		return false;
+	for (uint32_t i = 0; i < o->build_id_len; i++)
+		len += (size_t)sprintf(file + len, i == 0 ? "%02x/" : "%02x", o->build_id[i]);
+	strcpy(file + len, ".debug");
+	return true;
+}
+
+static bool try_build_id(struct object *o)
+{
+	char file[BUILD_ID_FILE];
+
+	if (!build_id_file(o, file))
+		return false;
+	if (try_file(o, false, 0, "%s%s/%s", o->root, BUILD_ID_DIR, file))
+		return true;
+	/* The build id proves that it is the same build, so for a container's program the host's
+	 * copy is as good. */
+	return *o->root && try_file(o, false, 0, "%s/%s", BUILD_ID_DIR, file);
+}
+
+/* Directory of the object as the target sees it, without the root. */
+static void object_directory(const struct object *o, char dir[PATH_MAX])
+{
+	size_t root_len = strlen(o->root);
+	char *slash;
+
+	/* Links below a root are not followed: an absolute one would lead out of it. */
+	if (root_len && !strncmp(o->path, o->root, root_len))
+		snprintf(dir, PATH_MAX, "%s", o->path + root_len);
+	else if (root_len || !realpath(o->path, dir))
+		snprintf(dir, PATH_MAX, "%s", o->path);
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = 0;
+	else
+		strcpy(dir, ".");
+}
+
+void debug_file_find(struct object *o)
+{
+	char dir[PATH_MAX];
+	GElf_Word crc = 0;
+	const char *link = dwelf_elf_gnu_debuglink(o->main.elf, &crc);
+
+	/* A link is a plain file name; one that climbs elsewhere is not followed. */
+	if (try_build_id(o) || !link || !*link || strchr(link, '/'))
+		return;
+	object_directory(o, dir);
+	if (try_file(o, true, crc, "%s%s/%s", o->root, dir, link) ||
+	    try_file(o, true, crc, "%s%s/.debug/%s", o->root, dir, link))
+		return;
+	try_file(o, true, crc, "%s/usr/lib/debug%s/%s", o->root, dir, link);
+}
+
+/* Section .gnu_debugaltlink: a path, absolute or from the directory of the file it is in, and a
+ * build id. */
+bool alt_file_find(struct object *o, Elf *elf)
+{
+	struct bytes link = elf_section(elf, ".gnu_debugaltlink");
+	const char *name = string_at(link, 0), *of = o->debug_path ? o->debug_path : o->path,
+		   *slash = strrchr(of, '/');
+	size_t name_size = name ? strlen(name) + 1 : 0;
+	char path[PATH_MAX], why[256];
+	uint8_t id[20];
+	uint32_t len;
+	int written;
+
+	if (!name || !*name)
+		return false;
+	if (*name == '/')
+		written = snprintf(path, sizeof(path), "%s%s", o->root, name);
+	else
+		written = snprintf(
+		    path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - of) : 0, of, name);
+	if (written < 0 || (size_t)written >= sizeof(path) ||
+	    elf_file_open(&o->alt, path, true, why, sizeof(why)))
+		return false;
+	len = elf_build_id(o->alt.elf, id);
+	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len))
+		return true;
+	elf_file_close(&o->alt);
+	return false;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Where functions begin and end, from symbols, and in stripped programs from the table that
+ * exceptions are thrown by (.eh_frame_hdr). */
+#include "symbols/elf/object.h"
+
+/* What linkers write, LSB Core 10.6.2: a count of four bytes, then pairs of four bytes each,
+ * relative to the section, sorted. */
+#define TABLE_VERSION 1
+#define ENC_UDATA4 0x03
+#define ENC_DATAREL_SDATA4 0x3b
+#define TABLE_HEADER 12
+
+static uint64_t table_addr(struct bytes table, uint64_t base, size_t i)
+{
+	int32_t distance;
+
+	memcpy(&distance, table.data + i * 8, sizeof(distance));
+	return base + (uint64_t)(int64_t)distance;
+}
+
+/* Bounds of the table's entry for @addr; it ends where the next one begins. */
+static bool find_unwound(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	struct bytes section = elf_section(o->main.elf, ".eh_frame_hdr"), table;
+	struct reader r = reader_at(section, 0, section.size);
+	uint8_t version = read_u8(&r), pointer = read_u8(&r), count = read_u8(&r),
+		entries = read_u8(&r);
+	uint32_t n, eh_frame = read_u32(&r);
+	uint64_t base;
+	size_t lo = 0, hi;
+
+	(void)eh_frame;
+	n = read_u32(&r);
+	/* The pointer to .eh_frame has four bytes in all of these. */
+	if (r.bad || version != TABLE_VERSION || (pointer & 0xf) != 0xb || count != ENC_UDATA4 ||
+	    entries != ENC_DATAREL_SDATA4 || n > reader_left(&r) / 8 ||
+	    !elf_section_addr(o->main.elf, ".eh_frame_hdr", &base))
+		return false;
+	table = (struct bytes){section.data + TABLE_HEADER, (size_t)n * 8};
+	for (hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (table_addr(table, base, mid) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	*start = table_addr(table, base, lo - 1);
+	*end = lo < n ? table_addr(table, base, lo) : UINT64_MAX;
+	return true;
+}
+
+/* Assembler code may give its symbols no size: up to the next one then. */
+static bool find_symbol(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	const struct symbol *s = object_load_symbols(o) ? NULL : object_symbol_at(o, addr);
+
+	if (!s || (s->size && addr - s->addr >= s->size))
+		return false;
+	*start = s->addr;
+	*end = s->size ? s->addr + s->size : UINT64_MAX;
+	for (size_t i = (size_t)(s - o->symbols); !s->size && i < o->n_symbols; i++) {
+		if (o->symbols[i].addr > addr) {
+			*end = o->symbols[i].addr;
+			break;
+		}
+	}
+	return true;
+}
+
+bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	uint64_t section = object_code_end(o, addr);
+
+	if (!find_symbol(o, addr, start, end) && !find_unwound(o, addr, start, end))
+		return false;
+	if (*end > section)
+		*end = section;
+	return *start <= addr && addr < *end && object_code_end(o, *start) == section;
+}

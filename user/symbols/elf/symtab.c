@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The functions of an object's symbol tables by address. Looking them up by name: names.c. */
+#include "symbols/elf/object.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_SYMBOLS 50000000
+
+static int symbol_cmp(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* Whether a symbol is a function, or a label in code of which assembler code says no more. */
+static bool is_function(const struct object *o, const GElf_Sym *s, const char *name)
+{
+	int type = GELF_ST_TYPE(s->st_info);
+
+	if (s->st_shndx == SHN_UNDEF || !*name || *name == '$' || !object_is_code(o, s->st_value))
+		return false;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && *name != '.');
+}
+
+static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), n;
+	struct symbol *grown;
+
+	if (!data || !data->d_buf || !entry)
+		return 0;
+	n = data->d_size / entry;
+	if (n > MAX_SYMBOLS)
+		return 0;
+	grown = reallocarray(o->symbols, o->n_symbols + n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	o->symbols = grown;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Sym s;
+		const char *name = gelf_getsym(data, (int)i, &s)
+				       ? elf_strptr(elf, header->sh_link, s.st_name)
+				       : NULL;
+
+		if (name && is_function(o, &s, name))
+			o->symbols[o->n_symbols++] = (struct symbol){s.st_value, s.st_size, name};
+	}
+	return 0;
+}
+
+static int add_tables(struct object *o, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+	int err = 0, tables = 0;
+
+	while (!err && tables < 8 && (scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		tables++;
+		err = add_table(o, elf, scn, &header);
+	}
+	return err;
+}
+
+int object_load_symbols(struct object *o)
+{
+	size_t n = 0;
+	int err;
+
+	if (o->symbols_loaded)
+		return 0;
+	err = add_tables(o, o->main.elf);
+	if (!err && o->debug.elf)
+		err = add_tables(o, o->debug.elf);
+	if (err) {
+		o->n_symbols = 0;
+		return err;
+	}
+	if (o->n_symbols)
+		qsort(o->symbols, o->n_symbols, sizeof(*o->symbols), symbol_cmp);
+	/* .dynsym repeats what .symtab has. */
+	for (size_t i = 0; i < o->n_symbols; i++)
+		if (!n || o->symbols[i].addr != o->symbols[n - 1].addr ||
+		    strcmp(o->symbols[i].name, o->symbols[n - 1].name))
+			o->symbols[n++] = o->symbols[i];
+	o->n_symbols = n;
+	o->symbols_loaded = true;
+	return 0;
+}
+
+const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
+{
+	size_t lo = 0, hi = o->n_symbols;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o->symbols[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Of several names for one address, the first one in order: the largest. */
+	while (lo > 1 && o->symbols[lo - 2].addr == o->symbols[lo - 1].addr)
+		lo--;
+	return lo ? &o->symbols[lo - 1] : NULL;
+}
+
+bool object_function_begins(struct object *o, uint64_t after, uint64_t upto)
+{
+	const struct symbol *s;
+
+	if (object_load_symbols(o))
+		return false;
+	s = object_symbol_at(o, upto);
+	return s && s->addr > after;
+}
