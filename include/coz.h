@@ -5,11 +5,13 @@
 #define COZ_H
 
 /*
- *     COZ_PROGRESS                 one unit of work is done; the point is called "FILE:LINE", as
- * __FILE__ and __LINE__ have them COZ_PROGRESS_NAMED("name")   the same by a name; several places
- * can have one name, and are one point COZ_BEGIN("name")            a transaction begins, on any
- * thread COZ_END("name")              a transaction ends, on any thread: begin and end of one name
- * are a pair, whose latency is measured
+ *     COZ_PROGRESS                one unit of work is done; the point is called "FILE:LINE"
+ *     COZ_PROGRESS_NAMED("name")  the same by a name; places of one name are one point
+ *     COZ_BEGIN("name")           a transaction begins, on any thread
+ *     COZ_END("name")             a transaction ends, on any thread
+ *
+ * FILE and LINE are __FILE__ and __LINE__. A begin and an end of one name are a pair, whose latency
+ * is measured.
  *
  * A name is one or more string literals, or a macro that expands to such; without '"' and '\' in
  * it. It stands in the executable: nothing is to be released. Names of progress points and of

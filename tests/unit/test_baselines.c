@@ -347,8 +347,8 @@ static struct quality measure(const struct simulation *model, int n, bool shared
  * and shared ones many more; with as much time on both sides the half of the variance goes,
  * sqrt(1/2) = 0.71 of the width.
  *
- *    visits, keys       experiments   own baselines           shared baselines        ratio of
- * widths regular, own keys      300       64 %  95.2 %  0.0149    64 %  96.1 %  0.0109    0.73
+ *    visits, keys       experiments   own baselines           shared baselines        ratio of widths
+ *    regular, own keys      300       64 %  95.2 %  0.0149    64 %  96.1 %  0.0109    0.73
  *    Poisson, own keys      300       63 %  94.1 %  0.2434    63 %  95.2 %  0.1832    0.75
  *    Poisson, own keys     1000       91 %  93.8 %  0.1456    91 %  93.4 %  0.1100    0.76
  *    drift, own keys        300       63 %  95.2 %  0.0401    63 %  94.9 %  0.0300    0.75

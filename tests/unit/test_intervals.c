@@ -23,8 +23,9 @@
  *
  * Lines and speedups picked at random (half of the experiments baselines, else one of twenty
  * speedups; 500 profiles each, standard error 1), 10 to 200 experiments, curves straight and
- * saturating at 50 %, the worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7, Poisson
- * 94.4/94.8, drift 94.8/94.8; bursts of eight, of which an experiment sees a dozen, 91.8/94.2.
+ * saturating at 50 %, the worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7,
+ * Poisson 94.4/94.8, drift 94.8/94.8; bursts of eight, of which an experiment sees a
+ * dozen, 91.8/94.2.
  *
  * Sixty lines of no effect with n experiments each, of as many speedups, beside 150 shared
  * baselines (Erlang's visits, 50 an experiment, by the clock; 100 profiles each, standard error
