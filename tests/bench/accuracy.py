@@ -73,13 +73,14 @@ def take_text(path):
     return text
 
 
-def profile(options, case, iters_per_ms, speedups, name, more=()):
-    """A profile of @case for all of @speedups: as long for the baselines as for all other cells together. --keep keeps it under @name."""
+def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
+    """A profile of @case for all of @speedups: as long for the baselines as for all other cells
+    together. --keep keeps it under @name."""
     seconds = 2 * options.seconds_per_cell * len(speedups)
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
-        command = [options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
+        command = [tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
         command += ["--fixed-line", case.line(), "--fixed-speedup", wanted, *options.extra, *more, "--", case.binary]
         command += arguments(case, iters_per_ms, seconds + 2)
         result, text, again = machine.run_quiet(command, 3 * seconds + 60, lambda: take_text(out), options.tries)
@@ -95,17 +96,28 @@ def profile(options, case, iters_per_ms, speedups, name, more=()):
     return {"cells": predictions(json.loads(report.stdout), case.line()), "others": result.others, "redone": again}
 
 
+def take_turns(options, case, iters_per_ms, speedups, nth, record):
+    """The @nth profile of our tool and that of --before, now the one first and now the other."""
+    tools = [("profiles", options.cozbpf, nth)]
+    if options.before:
+        tools.append(("before", options.before, f"before-{nth}"))
+    for where, tool, name in tools if nth % 2 == 0 else reversed(tools):
+        try:
+            found = profile(options, case, iters_per_ms, speedups, name, tool=tool)
+            record[where].append(found)
+        except ProfileError as error:
+            record["errors"].append(f"{where}: {error}")
+
+
 def measure_case(options, case, iters_per_ms, speedups):
     """Everything about one case, as it goes to --json."""
     actual = Actual(case, iters_per_ms, options.seconds_per_cell / options.repeats, speedups)
-    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": [], "uprobe": None, "coz": None}
+    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": [], "before": []}
+    record |= {"uprobe": None, "coz": None}
     for nth in range(options.profiles):
         while len(actual.rounds) < round(options.repeats * (nth + 1) / (options.profiles + 1)):
             actual.measure_round()
-        try:
-            record["profiles"].append(profile(options, case, iters_per_ms, speedups, nth))
-        except ProfileError as error:
-            record["errors"].append(str(error))
+        take_turns(options, case, iters_per_ms, speedups, nth, record)
     if options.uprobe:
         try:
             record["uprobe"] = profile(options, case, iters_per_ms, speedups, "uprobe", ["--sync=uprobe"])
@@ -116,12 +128,22 @@ def measure_case(options, case, iters_per_ms, speedups):
     while len(actual.rounds) < options.repeats:
         actual.measure_round()
     record["actual"] = {"rounds": [vars(r) for r in actual.rounds], "redone": actual.redone, "disturbed": actual.disturbed()}
-    record["cells"] = [cell(case, actual, record, found["cells"], s) for s in speedups for found in record["profiles"] or [{"cells": {}}]]
+    record["cells"] = [
+        cell(case, actual, record, nth, s)
+        for s in speedups
+        for nth in range(max(1, len(record["profiles"])))
+    ]
     return record
 
 
-def cell(case, actual, record, found, s):
-    ours = found.get(s, {})
+def of_profile(profiles, nth, s):
+    """What the @nth of @profiles says of the speedup @s; empty where there is none."""
+    return profiles[nth]["cells"].get(s, {}) if nth < len(profiles) else {}
+
+
+def cell(case, actual, record, nth, s):
+    ours = of_profile(record["profiles"], nth, s)
+    before = of_profile(record["before"], nth, s).get("predicted")
     truth, predicted, interval = actual.median(s), ours.get("predicted"), ours.get("interval")
     theirs = record["coz"]["predicted"].get(s) if record["coz"] else None
     probed = record["uprobe"]["cells"].get(s, {}).get("predicted") if record["uprobe"] else None
@@ -136,6 +158,8 @@ def cell(case, actual, record, found, s):
         "error": None if predicted is None else predicted - truth,
         "interval": interval,
         "covered": None if not interval else interval[0] <= truth <= interval[1],
+        "before": before,
+        "before_error": None if before is None else before - truth,
         "uprobe": probed,
         "uprobe_error": None if probed is None else probed - truth,
         "coz": theirs,
@@ -179,6 +203,9 @@ def parse(argv):
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
     parser.add_argument("--ci", action="store_true", help="short form with tolerances; s = 50 and 100, no Coz")
     parser.add_argument("--profiles", type=int, default=1, help="profiles of each case, each as long (default 1)")
+    parser.add_argument(
+        "--before", help="another cozbpf, an older one say, whose profiles take turns with ours"
+    )
     parser.add_argument("--uprobe", action="store_true", help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
     parser.add_argument("--tries", type=int, default=2, help="times that a profile is taken when others disturb it (default 2)")
@@ -218,6 +245,7 @@ def main(argv):
                 json.dumps({"iters_per_ms": iters_per_ms, "seconds_per_cell": options.seconds_per_cell, "records": records}, indent=1)
             )
     tables.summary(records)
+    tables.loop(iters_per_ms, calibrate())
     if options.markdown:
         Path(options.markdown).write_text(tables.text())
     wrong = ci_failures([c for record in records for c in record["cells"]]) if options.ci else []

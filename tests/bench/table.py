@@ -39,6 +39,7 @@ def row(cells):
         " ".join(signed(c["error"]) for c in cells),
         interval,
         told,
+        " ".join(signed(c.get("before_error")) for c in cells),
         signed(first.get("uprobe_error")),
         percent(first["coz"]),
         signed(first["coz_error"]),
@@ -95,6 +96,31 @@ def against_coz(cells):
     )
 
 
+def against_before(cells):
+    """Both tools on the same cells; a cell is worse when it is so by more than what two profiles of
+    either tool differ by, twice their standard error."""
+    both = [c for c in cells if c["error"] is not None and c.get("before_error") is not None]
+    if not both:
+        return "- Before: no cells with both figures."
+    ours, theirs = (100 * mean_absolute([c[key] for c in both]) for key in ("error", "before_error"))
+    worse = []
+    for case, s in dict.fromkeys((c["case"], c["s"]) for c in both):
+        mine = [c for c in both if (c["case"], c["s"]) == (case, s)]
+        after, before = ([c[key] for c in mine] for key in ("error", "before_error"))
+        grown = abs(statistics.mean(after)) - abs(statistics.mean(before))
+        if len(mine) > 1 and grown > 2 * error_of_difference(after, before):
+            worse.append(f"{case} at {s} % by {100 * grown:.1f}")
+    return (
+        f"- Against --before, on {len(both)} figures: mean absolute error {ours:.2f} points, before "
+        f"{theirs:.2f}. Worse by more than twice the standard error: {', '.join(worse) or 'none'}."
+    )
+
+
+def error_of_difference(after, before):
+    """Standard error of the difference of two means."""
+    return math.sqrt(sum(statistics.variance(v) / len(v) for v in (after, before)))
+
+
 def notes(record):
     """What disturbed a case, or made it fail."""
     found = []
@@ -123,7 +149,7 @@ class Accuracy:
     def head(self, iters_per_ms):
         o = self.options
         self._say(f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs, {o.profiles} profiles of each case.\n")
-        self._say("| case | s | actual | predicted | error | interval | covered | uprobe error | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|---|")
+        self._say("| case | s | actual | predicted | error | interval | covered | before | uprobe error | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|---|---|")
 
     def rows(self, record):
         for s in dict.fromkeys(c["s"] for c in record["cells"]):
@@ -134,12 +160,20 @@ class Accuracy:
         cells = [c for c in all_cells if not c["sign_only"]]
         once = list({(c["case"], c["s"]): c for c in cells}.values())  # Coz has one figure where there are several profiles
         ours, theirs = summary_of("cozbpf", cells, "error"), summary_of("Coz", once, "coz_error")
+        before = [against_before(cells)] if self.options.before else []
         probed = [summary_of("cozbpf --sync=uprobe", once, "uprobe_error")] if self.options.uprobe else []
-        self._say("\n" + "\n".join([ours, coverage(cells), *probed, theirs, against_coz(once)]) + sign(all_cells))
+        self._say("\n" + "\n".join([ours, coverage(cells), *before, *probed, theirs, against_coz(once)]) + sign(all_cells))
         remarks = [f"- {record['case']}: {text}." for record in records for text in notes(record)]
         if remarks:
             self._say("\nRemarks:\n\n" + "\n".join(remarks))
         self._say(FOOT)
+
+    def loop(self, before, after):
+        """How the machine's speed moved from the begin of the bench to its end."""
+        self._say(
+            f"\nThe fixed loop: {before:.0f} rounds a ms before, {after:.0f} after "
+            f"({100 * (after / before - 1):+.1f} %)."
+        )
 
     def text(self):
         return "\n".join(self.parts)
