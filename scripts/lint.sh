@@ -96,6 +96,17 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	fi
 }
 
+# user/symbols/: elf <- dwarf, and elf <- code <- code/coz. Every part may include the door, symbols.h.
+check_symbols_include() { # FILE LINE PATH
+	case ${1#user/symbols/}:${3#symbols/} in
+	elf/*:dwarf/* | elf/*:code/* | dwarf/*:code/* | code/*:dwarf/*) ;;
+	code/coz/*:*) return ;;
+	code/*:code/coz/*) ;;
+	*) return ;;
+	esac
+	fail "$1:$2" "'$3': user/symbols goes one way: elf <- dwarf, elf <- code <- code/coz"
+}
+
 check_core_include() { # FILE LINE PATH
 	case $3 in
 	unistd.h | fcntl.h | signal.h | pthread.h | dlfcn.h | poll.h | sched.h | sys/* | linux/* | asm/*)
@@ -110,6 +121,7 @@ check_directions() {
 		while read -r line kind path; do
 			check_user_include "$f" "$folder" "$line" "$kind" "$path"
 			[ "$folder" != core ] || check_core_include "$f" "$line" "$path"
+			[ "$folder" != symbols ] || check_symbols_include "$f" "$line" "$path"
 		done < <(includes "$f")
 	done < <(sources 'user/*.c' 'user/*.h')
 	while read -r f; do

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/text/paths.h"
+#include "symbols/dwarf/codewalk.h"
 #include "symbols/dwarf/tables.h"
 
 /* What one reading found. The sums do not depend on the order, so that equal sums mean the same

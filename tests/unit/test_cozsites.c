@@ -5,7 +5,7 @@
  * most, since nobody waits for an answer there.
  */
 #include "debug_fixture.h"
-#include "symbols/elf/object.h"
+#include "symbols/code/coz/sites.h"
 
 #include <time.h>
 

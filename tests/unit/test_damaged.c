@@ -7,6 +7,7 @@
 
 #include "core/experiment/rng.h"
 #include "symbols/code/cheapsite.h"
+#include "symbols/code/coz/sites.h"
 #include "symbols/elf/unwind.h"
 
 static void check_not_opened(const char *path, const char *part)

@@ -94,7 +94,7 @@ void functions_free(char **names, size_t n); /* accepts NULL */
 /*
  * Where line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site in
  * each function and each inlined copy that has code of the line, so that one execution of the line
- * is one visit (how it is chosen: findline.c). -1 with @e (EXIT_USAGE) when the file or line has no
+ * is one visit (dwarf/findline.c tells how). -1 with @e (EXIT_USAGE) when the file or line has no
  * code; the hint names the nearest lines that have, or the nearest file names.
  */
 int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret,
@@ -135,8 +135,7 @@ struct marker {
 	char *name; /* 1 to 255 bytes, no control characters */
 	struct probe_site *sites;
 	size_t n_sites; /* at least one, unless n_lost */
-	size_t n_lost;  /* places in the source whose visits cannot be counted; 0 but for
-			   object_find_coz_sites() */
+	size_t n_lost;  /* places in the source whose visits cannot be counted; Coz's own only */
 };
 
 /*
@@ -145,17 +144,6 @@ struct marker {
  */
 int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e);
 
-/*
- * The same for programs built with Coz's own coz.h, found in their code: for processes that run
- * already. Such a place asks once for its counter and keeps NULL when there is no profiler; the
- * sites are the branches that skip the counting then, executed once a visit. A place that has not
- * been executed before may lose its first visit. A place whose branch the compiler has taken out of
- * a loop, or uses for several visits, cannot be counted: n_lost. 0 with *@n = 0 for programs
- * without such places, for other architectures than x86-64, and for those that have neither symbols
- * nor .eh_frame_hdr. -1 with @e and no markers when there is no memory, or when the code would take
- * too long to look through (EXIT_NO_RESULT).
- */
-int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e);
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 
 #endif

@@ -2,7 +2,7 @@
 /* The walk over functions and inlined copies. By hand, not by libdw's tree functions: all but one
  * entry in ten are only passed over, and adding up sizes known from their abbreviations does that
  * ten times as fast. */
-#include "symbols/dwarf/units.h"
+#include "symbols/dwarf/codewalk.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -32,12 +32,12 @@ static void read_code_value(const struct code_walker *w, const struct unit *u, s
 		break;
 	case DW_AT_low_pc:
 		v->has_low = value_is_addr(attr);
-		v->low = v->has_low ? code_addr(w->sections, u, &value, attr) : 0;
+		v->low = v->has_low ? unit_addr(w->sections, u, &value, attr) : 0;
 		break;
 	case DW_AT_high_pc:
 		v->has_high = true;
 		v->high_is_addr = value_is_addr(attr);
-		v->high = v->high_is_addr ? code_addr(w->sections, u, &value, attr)
+		v->high = v->high_is_addr ? unit_addr(w->sections, u, &value, attr)
 					  : value_number(&value, attr);
 		break;
 	case DW_AT_ranges:

@@ -7,6 +7,7 @@
  * part when there is a choice. For a `for` that is where the loop begins, and for the line that
  * opens a function its first instruction, as a rule (a probe there costs least).
  */
+#include "symbols/dwarf/codewalk.h"
 #include "symbols/dwarf/tables.h"
 
 #include <errno.h>

@@ -6,6 +6,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
+int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t line)
+{
+	struct line_range *last = r->n ? &r->v[r->n - 1] : NULL;
+
+	if (last && last->line == line && last->hi == lo) {
+		last->hi = hi;
+		return 0;
+	}
+	if (r->n == r->cap) {
+		struct line_range *grown =
+		    reallocarray(r->v, r->cap ? r->cap * 2 : 1024, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		r->v = grown;
+		r->cap = r->cap ? r->cap * 2 : 1024;
+	}
+	/* As long as v is NULL, n equals cap. NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
+	 */
+	r->v[r->n++] = (struct line_range){lo, hi, line};
+	return 0;
+}
+
 void inliner_init(struct inliner *i, const struct debug_sections *s,
     int (*site)(void *ctx, const struct line_table *t, uint64_t file, uint64_t line, uint32_t *ret),
     void *ctx)

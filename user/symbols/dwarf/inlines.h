@@ -4,6 +4,7 @@
 #ifndef COZBPF_INLINES_H
 #define COZBPF_INLINES_H
 
+#include "symbols/dwarf/codewalk.h"
 #include "symbols/dwarf/tables.h"
 
 struct line_ranges {
@@ -11,7 +12,7 @@ struct line_ranges {
 	size_t n, cap;
 };
 
-/* lines.c: appends a range, or lengthens the last one. 0 or -ENOMEM. */
+/* Appends a range, or lengthens the last one. 0 or -ENOMEM. */
 int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t line);
 
 struct inliner {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Split units (-gsplit-dwarf): the line table is in the object, functions and inlined copies in a
  * .dwo file beside the sources. */
-#include "symbols/dwarf/units.h"
+#include "symbols/dwarf/codewalk.h"
 
 #include <errno.h>
 #include <limits.h>

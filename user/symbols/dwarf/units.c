@@ -17,6 +17,25 @@ void unit_iter_deinit(struct unit_iter *i)
 	abbrevs_deinit(&i->abbrevs);
 }
 
+uint64_t unit_addr_at(const struct debug_sections *s, const struct unit *u, uint64_t index)
+{
+	struct reader r;
+
+	if (index > s->addr.size)
+		return 0;
+	r = reader_at(s->addr, u->addr_base + index * u->addr_size, u->addr_size);
+	return r.bad ? 0 : read_uint(&r, u->addr_size);
+}
+
+uint64_t unit_addr(const struct debug_sections *s, const struct unit *u, struct reader *r,
+    const struct abbrev_attr *attr)
+{
+	if (attr->size_class == SIZE_LEB)
+		return unit_addr_at(s, u, read_uleb(r));
+	return attr->form == DW_FORM_addr ? read_uint(r, attr->size)
+					  : unit_addr_at(s, u, read_uint(r, attr->size));
+}
+
 /* A string of the first entry; NULL when it cannot be found. The base of strings by index must be
  * known. */
 static const char *read_string_value(const struct debug_sections *s, const struct unit *u,
@@ -103,7 +122,7 @@ static void read_rest(const struct debug_sections *s, struct unit *u, struct rea
 		u->dwo_name = read_string_value(s, u, r, attr);
 		break;
 	case DW_AT_low_pc:
-		u->low_pc = value_is_addr(attr) ? code_addr(s, u, r, attr) : 0;
+		u->low_pc = value_is_addr(attr) ? unit_addr(s, u, r, attr) : 0;
 		break;
 	default:
 		break;

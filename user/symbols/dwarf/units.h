@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: the compilation units, and a walk over those of their entries that
- * stand for code. */
+/* Private to user/symbols/: the compilation units, as their first entries describe them. */
 #ifndef COZBPF_UNITS_H
 #define COZBPF_UNITS_H
 
@@ -38,54 +37,10 @@ void unit_iter_deinit(struct unit_iter *i);
  */
 int unit_next(struct unit_iter *i, struct unit *ret);
 
-struct code_range {
-	uint64_t lo, hi;
-};
-
-/* A function or an inlined copy of one, with addresses. */
-struct code_die {
-	uint64_t offset; /* identifies it */
-	unsigned level;  /* how many entries of this kind it lies in; below CODE_MAX_LEVEL */
-	bool inlined;
-	uint64_t call_file, call_line; /* of an inlined copy */
-	const struct code_range *ranges;
-	size_t n_ranges;
-};
-
-#define CODE_MAX_LEVEL 1024
-
-/* 0: go on with what lies in it; 1: pass over that; negative: stop, and return this. */
-typedef int code_die_fn(void *ctx, const struct code_die *d);
-
-/* Reused from unit to unit. */
-struct code_walker {
-	const struct debug_sections *sections;
-	struct abbrevs abbrevs;
-	struct code_range *ranges;
-	size_t n_ranges, ranges_cap;
-	uint64_t split_left;  /* bytes of split units that may be read: damaged skeletons can all
-				 name one big file */
-	uint64_t ranges_left; /* how many more ranges may be read: damaged files can name one long
-				 list a million times */
-};
-
-void code_walker_init(struct code_walker *w, const struct debug_sections *s);
-void code_walker_deinit(struct code_walker *w);
-
-/* Calls @fn for each function and inlined copy in @u, outer ones first. 0, -EINVAL, -ENOMEM or what
- * @fn returned. */
-int code_walk(struct code_walker *w, const struct unit *u, code_die_fn *fn, void *ctx);
-
-/* dieranges.c: fills w->ranges. A form or list that makes no sense yields none. 0 or -ENOMEM,
- * -EINVAL (too many). */
-int code_range_add(struct code_walker *w, uint64_t lo, uint64_t hi);
-int code_ranges_read(struct code_walker *w, const struct unit *u, uint64_t value, bool is_index);
-/* An address in place or by index; 0 when there is none. */
-uint64_t code_addr(const struct debug_sections *s, const struct unit *u, struct reader *r,
+/* The address that an attribute gives, in place or by its index in .debug_addr; 0: none. */
+uint64_t unit_addr(const struct debug_sections *s, const struct unit *u, struct reader *r,
     const struct abbrev_attr *attr);
-
-/* split.c: as code_walk, but of the split unit when @u is a skeleton and its file can be found. */
-int code_walk_split(struct code_walker *w, const struct object *o, const struct unit *u,
-    code_die_fn *fn, void *ctx);
+/* The address at @index of the unit's part of .debug_addr; 0: none. */
+uint64_t unit_addr_at(const struct debug_sections *s, const struct unit *u, uint64_t index);
 
 #endif

@@ -124,14 +124,6 @@ static int not_found(const struct object *o, const struct name_search *s, struct
 	    o->path);
 }
 
-void site_name(char function[128], const char *linkage_name)
-{
-	char *name = name_demangle(linkage_name, name_stem(linkage_name));
-
-	snprintf(function, 128, "%s", name ? name : linkage_name);
-	free(name);
-}
-
 static int make_sites(const struct object *o, const struct name_search *s, uint64_t offset,
     struct probe_site **ret, size_t *n, struct error *e)
 {

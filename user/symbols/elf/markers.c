@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The markers that cozbpf's coz.h leaves in a program: static probes of the provider "coz", grouped
  * into progress points. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/markers.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "symbols/elf/names.h"
 
 #define MARKER_PROVIDER "coz"
 #define MARKER_NAME 255 /* longest name; include/coz.h promises it */

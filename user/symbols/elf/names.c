@@ -6,6 +6,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,14 @@ char *name_demangle(const char *name, size_t len)
 		return copy;
 	free(copy);
 	return strndup(d.text, d.len);
+}
+
+void site_name(char function[128], const char *linkage_name)
+{
+	char *name = name_demangle(linkage_name, name_stem(linkage_name));
+
+	snprintf(function, 128, "%s", name ? name : linkage_name);
+	free(name);
 }
 
 /* Start of the bracket that the one at @end closes; NULL when it does not balance. "->" and

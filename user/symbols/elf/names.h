@@ -19,6 +19,9 @@ bool name_is_cold(const char *name);
  * mangled or too long. malloc'd; NULL when memory is short. */
 char *name_demangle(const char *name, size_t len);
 
+/* The name of a probe site's function: demangled, cut off where there is no more room. */
+void site_name(char function[128], const char *linkage_name);
+
 /* Cuts a demangled name down in place: return type and parameters go ("int ns::f<int>(long) const"
  * -> "ns::f<int>"). */
 void name_cut_signature(char *name);

@@ -92,32 +92,11 @@ const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
 /* Whether a function begins in (@after, @upto]. */
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
 
-/* notes.c: file offset of an address of any loaded segment, data included; false: it is not in the
+/* sdt.c: file offset of an address of any loaded segment, data included; false: it is not in the
  * file. */
 bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret);
 
-/* markers.c: places of markers that are being collected; zeroed is empty. */
-struct marker_list {
-	struct marker_place *v;
-	size_t n, cap;
-};
-/* Adds a place. @name may be anything that a file holds. @offset NO_SITE: its visits cannot be
- * counted. 0 or -ENOMEM. */
-#define NO_SITE UINT64_MAX
-int marker_list_add(
-    struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
-/* Groups them into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
-int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
-void marker_list_deinit(struct marker_list *l);
-
-/* cozsites.c: object_find_coz_sites() that gives up after @work instructions. */
-int find_coz_sites(
-    struct object *o, uint64_t work, struct marker **ret, size_t *n, struct error *e);
-
-/* functions.c: link-time addresses of the function that @addr lies in; false: it is not known. */
+/* bounds.c: link-time addresses of the function that @addr lies in; false: it is not known. */
 bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
-
-/* findsymbol.c: fills in the name of the function of a probe site. */
-void site_name(char function[128], const char *linkage_name);
 
 #endif

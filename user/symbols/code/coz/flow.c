@@ -4,7 +4,7 @@
  * more: constants, arguments, what calls return and what was read from variables. So it is known
  * which variable is tested where, however the compiler has moved, copied and shared the code.
  */
-#include "symbols/code/coz/cozflow.h"
+#include "symbols/code/coz/flow.h"
 
 #include <stdlib.h>
 

@@ -8,14 +8,16 @@
  *
  * with variables of its own. The second `if` is executed once a visit: a conditional jump, which
  * the kernel emulates (the locked instruction behind it cannot be probed). Compilers move, copy and
- * merge all of this; which variable a jump is about tells cozflow.c. A jump counts when it stands
+ * merge all of this; which variable a jump is about tells flow.c. A jump counts when it stands
  * right before the locked instruction on every way there: where a compiler has taken it out of a
  * loop, the loop leads there too, and the marker is given up.
  */
-#include "symbols/code/coz/cozflow.h"
+#include "symbols/code/coz/sites.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "symbols/code/coz/flow.h"
 
 #define COUNTER_TEXT "_coz_get_counter"
 #define MAX_COUNTERS 4096 /* places in one object */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Private to user/symbols/: what the code of one function does with the counters of Coz's own
- * coz.h. Which functions, and what follows: cozsites.c. */
-#ifndef COZBPF_COZFLOW_H
-#define COZBPF_COZFLOW_H
+ * coz.h. Which functions, and what follows: sites.c. */
+#ifndef COZBPF_COZ_FLOW_H
+#define COZBPF_COZ_FLOW_H
 
 #include "symbols/code/decode.h"
+#include "symbols/elf/markers.h"
 
 /* What a register is known to hold. */
 struct coz_value {
