@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Lines of an object into the line map; lists of source files. Inlined code that is out of scope:
- * inlines.c. */
+/* Puts the lines of an object into the line map, and lists its source files. inlines.c handles
+ * inlined out-of-scope code. */
 #include "symbols/dwarf/inlines.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct line_loader {
 	struct inliner inliner;
 	struct line_ranges ranges;
 	size_t n_lines;           /* distinct ones in scope */
-	struct source_entry memo; /* the line asked for last: rows of one line come in groups */
+	struct source_entry memo; /* the last line asked for: rows of one line come in groups */
 };
 
 /* Id of a line in the map; 0 when memory is short. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Addresses of functions: range lists of DWARF 3 to 5 (.debug_ranges, .debug_rnglists) and
- * addresses by index (.debug_addr). */
+/* Address ranges of functions: the lists of DWARF 3 to 5 (.debug_ranges, .debug_rnglists). */
 #include "symbols/dwarf/codewalk.h"
 
 #include <dwarf.h>
@@ -9,7 +8,7 @@
 
 int code_range_add(struct code_walker *w, uint64_t lo, uint64_t hi)
 {
-	/* Empty ones count too: a list of nothing else also takes its time. */
+	/* Empty ranges count too: reading a long list of them takes time. */
 	if (!w->ranges_left)
 		return -EINVAL;
 	w->ranges_left--;

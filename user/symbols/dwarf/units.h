@@ -12,15 +12,17 @@ struct unit {
 	uint64_t abbrev;      /* of its abbreviations */
 	uint16_t version;
 	uint8_t addr_size, offset_size;
-	bool is_rust; /* whose functions are found inside of types */
+	bool is_rust; /* Rust has functions inside of types */
 	bool has_lines;
 	uint64_t lines;  /* of its line table */
 	uint64_t low_pc; /* base of its range lists */
 	uint64_t addr_base, rnglists_base, str_offsets_base;
-	uint64_t ranges_base; /* what range lists of DWARF 4 in a split unit count from */
-	uint64_t dwo_id;      /* of a skeleton and of the split unit that belongs to it */
+	/* What range lists of DWARF 4 in a split unit count from. */
+	uint64_t ranges_base;
+	/* Joins a skeleton and its split unit. */
+	uint64_t dwo_id;
 	const char *comp_dir; /* NULL: none */
-	const char *dwo_name; /* file with the split unit; NULL: the unit is whole */
+	const char *dwo_name; /* the split unit's file; NULL: the unit is whole */
 };
 
 struct unit_iter {
@@ -33,8 +35,7 @@ struct unit_iter {
 void unit_iter_init(struct unit_iter *i, Dwarf *dwarf, const struct debug_sections *s);
 void unit_iter_deinit(struct unit_iter *i);
 
-/* The next compilation unit. 1, 0 at the end, -EINVAL when the chain of units is broken, -ENOMEM.
- */
+/* The next compilation unit. 1; 0 at the end; -EINVAL for a broken chain of units; -ENOMEM. */
 int unit_next(struct unit_iter *i, struct unit *ret);
 
 /* The address that an attribute gives, in place or by its index in .debug_addr; 0: none. */

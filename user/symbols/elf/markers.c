@@ -14,8 +14,7 @@
 static const char *const kinds[] = {
     [MARKER_PROGRESS] = "progress", [MARKER_BEGIN] = "begin", [MARKER_END] = "end"};
 
-/* A name as it can stand in a profile: never empty, no tab, no line end, not longer than
- * MARKER_NAME. */
+/* Makes @name fit for a profile: never empty, no tab, no line end, at most MARKER_NAME long. */
 static void clean_name(char ret[MARKER_NAME + 1], const char *name)
 {
 	size_t len = strnlen(name, MARKER_NAME);
@@ -78,7 +77,7 @@ static int place_cmp(const void *a, const void *b)
 	return order ? order : x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Makes one marker of @n places, which are in order; what is there twice is one site. */
+/* Makes one marker of @n sorted places. Equal places are one site. */
 static int make_marker(
     const struct object *o, struct marker_place *places, size_t n, struct marker *ret)
 {

@@ -10,12 +10,12 @@ struct marker_list {
 	struct marker_place *v;
 	size_t n, cap;
 };
-/* Adds a place. @name may be anything that a file holds. @offset NO_SITE: its visits cannot be
- * counted. 0 or -ENOMEM. */
+/* Adds a place; 0 or -ENOMEM. @name may hold any bytes of a file. @offset NO_SITE: visits to the
+ * place cannot be counted. */
 #define NO_SITE UINT64_MAX
 int marker_list_add(
     struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
-/* Groups them into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
+/* Groups the places into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
 int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
 void marker_list_deinit(struct marker_list *l);
 
