@@ -22,7 +22,6 @@
 #define COUNTER_TEXT "_coz_get_counter"
 #define MAX_COUNTERS 4096 /* places in one object */
 #define MAX_WORK 20000000 /* instructions, see coz_flow_charge(): some ten seconds */
-#define MAX_DEPTH 3       /* jumps between the test and the addition */
 #define MAX_INSNS 262144  /* of one function */
 /* Instructions behind the counting, up to where both ways go on alike. */
 #define MAX_AHEAD 40
@@ -227,8 +226,6 @@ static bool goes_on_alike(struct search *s, size_t test, size_t add)
 			 : x->target == y->target;
 }
 
-static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool mark);
-
 /* Marks the counters of a test: the test leads to counting. */
 static void mark_counted(struct search *s, const struct coz_finding *test)
 {
@@ -247,18 +244,14 @@ static void mark_counted(struct search *s, const struct coz_finding *test)
 	}
 }
 
-/* Checks the way from instruction @from on. */
-static bool check_way(struct search *s, size_t from, size_t add, int depth, bool mark)
+/* Whether the way from instruction @from on comes from a test; it may be another condition. */
+static bool check_way(struct search *s, size_t from, size_t add, bool mark)
 {
 	const struct coz_finding *test = test_at(s, s->insns[from].addr);
 
 	if (test && mark)
 		mark_counted(s, test);
-	if (test)
-		return (test->counter || test->meets) && goes_on_alike(s, from, add);
-	if (s->insns[from].target && s->insns[from].passes)
-		return false; /* another condition */
-	return depth < MAX_DEPTH && check_ways(s, from, add, depth + 1, mark);
+	return test && (test->counter || test->meets) && goes_on_alike(s, from, add);
 }
 
 /*
@@ -266,7 +259,7 @@ static bool check_way(struct search *s, size_t from, size_t add, int depth, bool
  * between, one test stands for several visits: in an unrolled loop the compiler knows the result of
  * the first.
  */
-static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool mark)
+static bool check_ways(struct search *s, size_t at, size_t add, bool mark)
 {
 	bool ok = true, any = false;
 
@@ -274,7 +267,7 @@ static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool 
 		if (s->insns[--at].adds)
 			return false;
 	if (at && s->insns[at - 1].passes) {
-		ok = check_way(s, at - 1, add, depth, mark);
+		ok = check_way(s, at - 1, add, mark);
 		any = true;
 	}
 	for (size_t i = 0; s->insns[at].meets && i < s->n_insns; i++) {
@@ -282,7 +275,7 @@ static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool 
 			return false;
 		s->flow.work_left--;
 		if (s->insns[i].target == s->insns[at].addr) {
-			ok = check_way(s, i, add, depth, mark) && ok;
+			ok = check_way(s, i, add, mark) && ok;
 			any = true;
 		}
 	}
@@ -323,8 +316,8 @@ static void check_adds(struct search *s)
 		const struct insn *found = add->kind == FOUND_ADD ? insn_at(s, add->addr) : NULL;
 		size_t at = found ? (size_t)(found - s->insns) : 0;
 
-		if (found && check_ways(s, at, at, 0, false))
-			check_ways(s, at, at, 0, true);
+		if (found && check_ways(s, at, at, false))
+			check_ways(s, at, at, true);
 		else if (found)
 			give_up(s, add->counter);
 	}
