@@ -31,7 +31,10 @@ cat >"$dir/unit.cc" <<'CC'
 namespace unit_ns {
 template <int N> struct key {
 	long v[N];
-	bool operator<(const key &o) const { return std::lexicographical_compare(v, v + N, o.v, o.v + N); }
+	bool operator<(const key &o) const
+	{
+		return std::lexicographical_compare(v, v + N, o.v, o.v + N);
+	}
 	bool operator==(const key &o) const { return std::equal(v, v + N, o.v); }
 };
 template <int N> struct hash {
@@ -49,7 +52,8 @@ template <int N> long fill(long seed)
 		if (!p)
 			p = std::make_shared<std::vector<key<N>>>();
 		p->push_back(k);
-		std::sort(p->begin(), p->end(), [](const key<N> &a, const key<N> &b) { return b < a; });
+		std::sort(p->begin(), p->end(),
+		    [](const key<N> &a, const key<N> &b) { return b < a; });
 	}
 	for (auto &e : sorted)
 		sum += e.second.size();
@@ -89,7 +93,8 @@ make_program() { # MB
 		# Some 12 MB a copy are linked: templates and strings that are there twice go.
 		for copy in $(seq $((copy + 1)) $((copy + more))); do
 			for unit in $(seq 1 $units); do
-				objcopy --prefix-symbols="copy_${copy}_" "$dir/unit_$unit.o" "$copies/${copy}_$unit.o"
+				objcopy --prefix-symbols="copy_${copy}_" "$dir/unit_$unit.o" \
+					"$copies/${copy}_$unit.o"
 			done
 		done
 		ld -o "$program.new" --unresolved-symbols=ignore-all -e 0 "$copies"/*.o
@@ -119,8 +124,8 @@ measure() { # MB
 	for what in lines entries; do
 		for reader in own libdw; do
 			times=$dir/$what.$reader.times
-			echo "| $size MB | $what | $reader | $(median 1 "$times") | $(median 2 "$times") |" \
-				"$(median 3 "$times") |"
+			echo "| $size MB | $what | $reader | $(median 1 "$times") |" \
+				"$(median 2 "$times") | $(median 3 "$times") |"
 		done
 		[ "$(cut -d' ' -f4- "$dir/$what".*.times | sort -u | wc -l)" -eq 1 ] ||
 			{ echo "bigdebug: the two readers do not find the same $what" >&2; exit 1; }

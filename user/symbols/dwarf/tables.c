@@ -8,7 +8,8 @@
 
 #include "core/text/paths.h"
 
-int no_debug_info(const struct object *o, struct error *e)
+/* The hint tells how to get debug information. */
+static int no_debug_info(const struct object *o, struct error *e)
 {
 	char file[BUILD_ID_FILE];
 

@@ -37,7 +37,4 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 bool line_run_next(struct object *o, struct source_set *s, const struct line_table *t,
     const struct line_row *rows, size_t n, size_t *i, struct line_run *last);
 
-/* Sets @e for an object without debug information; the hint tells how to get it. Returns -1. */
-int no_debug_info(const struct object *o, struct error *e);
-
 #endif

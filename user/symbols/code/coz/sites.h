@@ -12,10 +12,9 @@
  * there is no profiler. Its site is the branch that then skips the counting, executed once a visit.
  *
  * A place that has not been executed before may lose its first visit. When the compiler has taken
- * the branch out of a loop, or uses it for several visits, the place cannot be counted (n_lost). 0
- * with
- * *@n = 0 for programs without such places, for other machines than x86-64, and for programs with
- * neither symbols nor .eh_frame_hdr. -1 with @e and no markers when memory is short, or when the
+ * the branch out of a loop, or uses it for several visits, the place cannot be counted (n_lost).
+ * There are no markers in programs without such places, in programs for other machines than x86-64,
+ * and in those with neither symbols nor .eh_frame_hdr. -1 with @e when memory is short, or when the
  * code would take too long to look through (EXIT_NO_RESULT).
  */
 int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e);
