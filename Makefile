@@ -150,9 +150,11 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 	$(call say,WORK,$@)$(CXX) -std=c++17 -O2 -g -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
 
 # Reads debug information by our own readers and by libdw's; tests/bench/bigdebug.sh compares them.
-$(BUILD)/tests/bench/startup: tests/bench/startup.c $(patsubst %.c,$(BUILD)/%.o,$(filter user/core/% user/symbols/%,$(USER_SRCS)))
+STARTUP_OBJS := $(filter $(BUILD)/user/core/% $(BUILD)/user/symbols/%,$(USER_OBJS))
+$(BUILD)/tests/bench/startup: tests/bench/startup.c $(STARTUP_OBJS)
 	@mkdir -p $(@D)
-	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ $(filter %.c %.o,$^) $(PURE_LIBS)
+	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
+		$< $(STARTUP_OBJS) $(PURE_LIBS)
 
 workloads: $(WORKLOADS) ## build the programs of known behaviour
 
@@ -199,7 +201,7 @@ bench-marker: ## cost of a marker of coz.h when nobody profiles
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
 	@CYCLES=500 tests/e2e/server.sh
 
-bench-startup: all $(BUILD)/tests/bench/startup ## our readers of 100 and 500 MB of debug information beside libdw's
+bench-startup: all $(BUILD)/tests/bench/startup ## our readers of debug information beside libdw's
 	@tests/bench/bigdebug.sh
 
 lint: format-check ## include directions, shell scripts, formatting, static checks

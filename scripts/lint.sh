@@ -96,7 +96,7 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	fi
 }
 
-# user/symbols/: elf <- dwarf, and elf <- code <- code/coz. Every part may include the door, symbols.h.
+# user/symbols/: elf <- dwarf, and elf <- code <- code/coz. Every part may include symbols.h.
 check_symbols_include() { # FILE LINE PATH
 	case ${1#user/symbols/}:${3#symbols/} in
 	elf/*:dwarf/* | elf/*:code/* | dwarf/*:code/* | code/*:dwarf/*) ;;

@@ -65,10 +65,14 @@ plant 'core includes cmd' 'user/core must not include user/cmd' user/core/@.c '#
 plant 'core includes run, at any depth' 'user/core must not include user/run' user/core/deep/@.c '#include "run/r.h"'
 plant 'run includes cmd' 'user/run must not include user/cmd' user/run/@.c '#include "cmd/cmd.h"'
 plant 'symbols includes kernel' 'user/symbols must not include user/kernel' user/symbols/@.c '#include "kernel/k.h"'
-plant 'elf includes dwarf' 'symbols goes one way' user/symbols/elf/@.c '#include "symbols/dwarf/d.h"'
-plant 'dwarf includes code' 'symbols goes one way' user/symbols/dwarf/@.c '#include "symbols/code/c.h"'
-plant 'code includes coz' 'symbols goes one way' user/symbols/code/@.c '#include "symbols/code/coz/c.h"'
-plant 'coz includes dwarf' 'symbols goes one way' user/symbols/code/coz/@.c '#include "symbols/dwarf/d.h"'
+plant 'elf includes dwarf' 'symbols goes one way' user/symbols/elf/@.c \
+	'#include "symbols/dwarf/d.h"'
+plant 'dwarf includes code' 'symbols goes one way' user/symbols/dwarf/@.c \
+	'#include "symbols/code/c.h"'
+plant 'code includes coz' 'symbols goes one way' user/symbols/code/@.c \
+	'#include "symbols/code/coz/c.h"'
+plant 'coz includes dwarf' 'symbols goes one way' user/symbols/code/coz/@.c \
+	'#include "symbols/dwarf/d.h"'
 plant 'kernel includes cmd' 'user/kernel must not include user/cmd' user/kernel/@.c '#include "cmd/cmd.h"'
 plant 'include with ..' 'name it from user/' user/cmd/@.c '#include "../core/a.h"'
 plant 'skeleton outside kernel' 'skeletons are included only' user/target/@.c '#include "cozbpf.skel.h"'
