@@ -87,6 +87,10 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	[ "$kind" = '"' ] || return 0
 	other=$(included_folder "$1" "$path")
 	[ -n "$other" ] && [ "$other" != "$folder" ] || return 0
+	case $path in
+	symbols/symbols.h | symbols/elf/unwind.h | symbols/code/cheapsite.h | symbols/code/coz/sites.h) ;;
+	symbols/*) fail "$at" "'$path' is private to user/symbols/; its doors are named in symbols.h" ;;
+	esac
 	if [ "$folder" = shim ]; then
 		fail "$at" "the shim includes nothing of user/$other"
 	elif [ "$other" = shim ]; then
