@@ -60,7 +60,7 @@ SHIM := $(BUILD)/libcozbpf-shim.so
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
 # Every rule that compiles writes, by -MMD, which headers it has read.
--include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause $(BUILD)/shim/counters)
+-include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/tests/bench/startup $(BUILD)/shim/shim $(BUILD)/shim/pause $(BUILD)/shim/counters)
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -149,6 +149,13 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CXX) -std=c++17 -O2 -g -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
 
+# Reads debug information by our own readers and by libdw's; tests/bench/bigdebug.sh compares them.
+STARTUP_OBJS := $(filter $(BUILD)/user/core/% $(BUILD)/user/symbols/%,$(USER_OBJS))
+$(BUILD)/tests/bench/startup: tests/bench/startup.c $(STARTUP_OBJS)
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
+		$< $(STARTUP_OBJS) $(PURE_LIBS)
+
 workloads: $(WORKLOADS) ## build the programs of known behaviour
 
 check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
@@ -194,7 +201,7 @@ bench-marker: ## cost of a marker of coz.h when nobody profiles
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
 	@CYCLES=500 tests/e2e/server.sh
 
-bench-startup: all ## time to read 50 MB of debug information
+bench-startup: all $(BUILD)/tests/bench/startup ## our readers of debug information beside libdw's
 	@tests/bench/bigdebug.sh
 
 lint: format-check ## include directions, shell scripts, formatting, static checks

@@ -87,6 +87,10 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	[ "$kind" = '"' ] || return 0
 	other=$(included_folder "$1" "$path")
 	[ -n "$other" ] && [ "$other" != "$folder" ] || return 0
+	case $path in
+	symbols/symbols.h | symbols/elf/unwind.h | symbols/code/cheapsite.h | symbols/code/coz/sites.h) ;;
+	symbols/*) fail "$at" "'$path' is private to user/symbols/; its doors are named in symbols.h" ;;
+	esac
 	if [ "$folder" = shim ]; then
 		fail "$at" "the shim includes nothing of user/$other"
 	elif [ "$other" = shim ]; then
@@ -94,6 +98,17 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	elif [ "$(rank "$folder")" -le "$(rank "$other")" ]; then
 		fail "$at" "'$path': user/$folder must not include user/$other (main -> cmd -> run -> target, symbols, kernel, report -> core -> include)"
 	fi
+}
+
+# user/symbols/: elf <- dwarf, and elf <- code <- code/coz. Every part may include symbols.h.
+check_symbols_include() { # FILE LINE PATH
+	case ${1#user/symbols/}:${3#symbols/} in
+	elf/*:dwarf/* | elf/*:code/* | dwarf/*:code/* | code/*:dwarf/*) ;;
+	code/coz/*:*) return ;;
+	code/*:code/coz/*) ;;
+	*) return ;;
+	esac
+	fail "$1:$2" "'$3': user/symbols goes one way: elf <- dwarf, elf <- code <- code/coz"
 }
 
 check_core_include() { # FILE LINE PATH
@@ -110,6 +125,7 @@ check_directions() {
 		while read -r line kind path; do
 			check_user_include "$f" "$folder" "$line" "$kind" "$path"
 			[ "$folder" != core ] || check_core_include "$f" "$line" "$path"
+			[ "$folder" != symbols ] || check_symbols_include "$f" "$line" "$path"
 		done < <(includes "$f")
 	done < <(sources 'user/*.c' 'user/*.h')
 	while read -r f; do

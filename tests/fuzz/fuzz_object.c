@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "symbols/code/cheapsite.h"
+#include "symbols/code/coz/sites.h"
 #include "symbols/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

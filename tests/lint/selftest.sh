@@ -20,15 +20,15 @@ put() { # FILE: standard input below a clean head
 clean_tree() {
 	mkdir -p "$tree"/user/{cmd,core/deep,kernel,report,run,shim,symbols,target} "$tree"/bpf "$tree"/include/cozbpf
 	put user/core/a.h <<<$'#ifndef COZBPF_A_H\n#define COZBPF_A_H\n#endif'
-	put user/symbols/s.h <<<$'#ifndef COZBPF_S_H\n#define COZBPF_S_H\n#endif'
+	put user/symbols/symbols.h <<<$'#ifndef COZBPF_SYMBOLS_H\n#define COZBPF_SYMBOLS_H\n#endif'
 	put user/kernel/k.h <<<$'#ifndef COZBPF_K_H\n#define COZBPF_K_H\n#endif'
 	put user/cmd/cmd.h <<<$'#ifndef COZBPF_CMD_H\n#define COZBPF_CMD_H\n#endif'
 	put user/shim/shim.h <<<$'#ifndef COZBPF_SHIM_H\n#define COZBPF_SHIM_H\n#endif'
 	put user/core/a.c <<<$'#include "core/a.h"\n#include <string.h>\n/* time() and open() in a comment, */ static const char *s = "rand() in a string";'
-	put user/symbols/s.c <<<$'#include <elfutils/libdw.h>\n#include "symbols/s.h"\n#include "core/a.h"'
+	put user/symbols/s.c <<<$'#include <elfutils/libdw.h>\n#include "symbols/symbols.h"\n#include "core/a.h"'
 	put user/kernel/k.c <<<$'#include <bpf/libbpf.h>\n#include "cozbpf.skel.h"\n#include "k.h"'
 	put user/target/t.c <<<$'#include "shim/shim.h"\nvoid child(void)\n{\n\t_exit(1);\n}'
-	put user/cmd/c.c <<<$'#include "cmd/cmd.h"\n#include "kernel/k.h"\n#include "symbols/s.h"'
+	put user/cmd/c.c <<<$'#include "cmd/cmd.h"\n#include "kernel/k.h"\n#include "symbols/symbols.h"'
 	put user/main.c <<<$'#include "cmd/cmd.h"\nint main(void)\n{\n\texit(0);\n}'
 	put bpf/compat.bpf.h <<<$'#ifndef COZBPF_COMPAT_H\n#define COZBPF_COMPAT_H\nint f(void) { return bpf_core_field_exists(x); }\n#endif'
 }
@@ -65,6 +65,16 @@ plant 'core includes cmd' 'user/core must not include user/cmd' user/core/@.c '#
 plant 'core includes run, at any depth' 'user/core must not include user/run' user/core/deep/@.c '#include "run/r.h"'
 plant 'run includes cmd' 'user/run must not include user/cmd' user/run/@.c '#include "cmd/cmd.h"'
 plant 'symbols includes kernel' 'user/symbols must not include user/kernel' user/symbols/@.c '#include "kernel/k.h"'
+plant 'elf includes dwarf' 'symbols goes one way' user/symbols/elf/@.c \
+	'#include "symbols/dwarf/d.h"'
+plant 'dwarf includes code' 'symbols goes one way' user/symbols/dwarf/@.c \
+	'#include "symbols/code/c.h"'
+plant 'code includes coz' 'symbols goes one way' user/symbols/code/@.c \
+	'#include "symbols/code/coz/c.h"'
+plant 'coz includes dwarf' 'symbols goes one way' user/symbols/code/coz/@.c \
+	'#include "symbols/dwarf/d.h"'
+plant 'run includes what is private to symbols' 'is private to user/symbols' user/run/@.c \
+	'#include "symbols/elf/object.h"'
 plant 'kernel includes cmd' 'user/kernel must not include user/cmd' user/kernel/@.c '#include "cmd/cmd.h"'
 plant 'include with ..' 'name it from user/' user/cmd/@.c '#include "../core/a.h"'
 plant 'skeleton outside kernel' 'skeletons are included only' user/target/@.c '#include "cozbpf.skel.h"'

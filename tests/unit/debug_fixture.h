@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs to test debug information with, built here and now below DIR, and what of them is
- * loaded. Needs gcc and g++; builds with clang are tested where clang is installed. */
+/* Programs to test debug information with, built below DIR by the tests, and what is loaded of
+ * them. Needs gcc and g++; builds with clang are tested where clang is installed. */
 #ifndef COZBPF_TESTS_DEBUG_FIXTURE_H
 #define COZBPF_TESTS_DEBUG_FIXTURE_H
 

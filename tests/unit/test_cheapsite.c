@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Cheap sites of functions, judged by running them: programs are stepped through, and a site has to
- * be executed as often as the place it stands for. */
+/* Cheap sites of functions, judged by running them: stepped through a program, a site must be
+ * executed as often as the place it stands for. */
 #include "check.h"
 
 #if defined(__x86_64__)
@@ -156,7 +156,7 @@ TEST(static_library)
 	object_close(o);
 }
 
-/* Places that are no code, of programs that are stripped, or of another architecture: they stay. */
+/* Places that do not move: no code, stripped programs, another architecture. */
 TEST(nothing_known)
 {
 	struct object *o = NULL;

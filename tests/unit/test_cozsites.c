@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Places of Coz's own coz.h in programs of several compilers, judged by running them: the sites of
- * a point have to be executed as often as it is visited, less the first visit of each place at
- * most, since nobody waits for an answer there.
+ * a point must be executed as often as the point is visited. At most the first visit of each place
+ * may be missing, since no answer is waited for there.
  */
 #include "debug_fixture.h"
-#include "symbols/elf/object.h"
+#include "symbols/code/coz/sites.h"
 
 #include <time.h>
 
@@ -69,8 +69,8 @@ static const struct marker *find_marker(const struct marker *m, size_t n, const 
 	return NULL;
 }
 
-/* Sites should be what the kernel emulates: jumps. Where several points share a test, one of them
- * may have to do with something else. */
+/* Sites should be jumps, which the kernel emulates. Where points share a test, one of them may need
+ * something else. */
 static bool is_jump(struct object *o, uint64_t offset)
 {
 	uint8_t bytes[2] = {0};
@@ -279,7 +279,7 @@ TEST(coz_points_stripped)
 	CHECK_EQ(given_up, 0);
 }
 
-/* However far a search has come when its work is done, it hands out nothing. */
+/* A search that runs out of work hands out nothing, however far it has come. */
 TEST(coz_points_given_up_in_between)
 {
 	struct object *o = NULL;
@@ -307,9 +307,9 @@ TEST(coz_points_given_up_in_between)
 }
 
 /*
- * A function of 256 KB that is nothing but jumps, each to the one before it, up to the counting at
- * its start: of all that is known one more place gets to know it a round. With a look at every byte
- * in each of 52,000 rounds that took 20 s.
+ * A function of 256 KB with nothing but jumps, each to the one before, up to the counting at its
+ * start. Each round only one more place learns what is known. A look at every byte in each of
+ * 52,000 rounds took 20 s.
  */
 TEST(coz_points_of_a_function_that_jumps_backwards)
 {
@@ -365,7 +365,7 @@ TEST(no_coz_points)
 		  "-x c -I'%s/../../../include' -o ours -",
 	    fixtures));
 	check_none(DIR "/ours");
-	/* What looks like it without being it. */
+	/* Code that looks like such a place and is none. */
 	CHECK(run("printf 'extern int puts(const char *); long *ask(int t, const char *n) { return "
 		  "puts(n) ? 0 : (long *)n; } static long *c;\\n"
 		  "int main(void) { c = ask(1, \"_coz_get_counter\"); if (c) __atomic_add_fetch(c, "

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Files that are no programs, or are truncated or damaged: whatever is asked of them, an answer or
- * an error comes. */
+/* Files that are no programs, or are truncated or damaged: every question gets an answer or an
+ * error. */
 #include "debug_fixture.h"
 
 #include <sys/stat.h>
 
 #include "core/experiment/rng.h"
 #include "symbols/code/cheapsite.h"
+#include "symbols/code/coz/sites.h"
 #include "symbols/elf/unwind.h"
 
 static void check_not_opened(const char *path, const char *part)
@@ -35,7 +36,7 @@ TEST(not_a_program)
 	check_not_opened(DIR "/object.o", "not linked");
 }
 
-/* All that can be asked of a file that may be damaged; whatever it answers, it answers. */
+/* Asks all that can be asked of a file that may be damaged; any answer is right. */
 static void ask_everything(const char *path)
 {
 	struct source_file *files;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* include/coz.h compiled in every way it promises, and the reader that finds its markers and other
- * static probes again. */
+/* Compiles include/coz.h in every way that it promises, and finds its markers and other static
+ * probes again. */
 #include "debug_fixture.h"
 
 #include <elf.h>
@@ -25,7 +25,7 @@ static bool in_file(const char *path, uint64_t offset, const uint8_t *bytes, siz
 	return ok;
 }
 
-/* Sites of a marker, each of which has to be on the one nop; 0: it is not there. */
+/* Sites of a marker, each of which must be on the one nop; 0: the marker is not there. */
 static size_t marker_sites(const char *path, const struct marker *markers, size_t n,
     enum marker_kind kind, const char *name)
 {
@@ -141,7 +141,7 @@ TEST(markers_in_cxx)
 	}
 }
 
-/* Sections that nobody refers to go; notes stay, and what they describe is code. */
+/* The linker drops sections without references; notes stay, and describe code. */
 TEST(markers_with_gc_sections)
 {
 	struct object *o;
@@ -161,7 +161,7 @@ TEST(markers_with_gc_sections)
 	object_close(o);
 }
 
-/* For the other architecture, as far as an object file shows it. */
+/* For the other architecture, as far as an object file shows. */
 TEST(markers_for_arm64)
 {
 	if (!have("clang"))

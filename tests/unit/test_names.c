@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Names of functions in C++ and in both manglings of Rust: what they are demangled to, and the
- * short forms that people type. */
+/* Names of functions in C++ and in both manglings of Rust: their demangled forms, and the short
+ * forms that people type. */
 #include "check.h"
 
 #include "symbols/elf/names.h"
 
-/* What findsymbol.c compares with, from the longest to the shortest. */
+/* The forms that findsymbol.c compares with, from the longest to the shortest. */
 static void check_forms(
     const char *linkage, const char *demangled, const char *no_signature, const char *no_template)
 {
@@ -142,7 +142,7 @@ static void write_rust(char *to, unsigned levels)
 	strcpy(to, "E");
 }
 
-/* Short names whose demangled form would have terabytes are left as they are, soon. */
+/* Short names with a demangled form of terabytes are left as they are, in a short time. */
 TEST(bombs)
 {
 	char name[1024];

@@ -45,8 +45,7 @@ TEST(ways_to_link)
 	}
 }
 
-/* Sites are file offsets, not addresses: as binutils tells them, wherever the linker put the code.
- */
+/* Sites are file offsets, not addresses; binutils tells them, wherever the linker put the code. */
 TEST(offsets_are_file_offsets)
 {
 	static const char *const flags[] = {
@@ -131,7 +130,7 @@ static void check_inlined(const char *compiler, const char *flags)
 	run("rm -f inlined-inlined.dwo inlined.dwo");
 }
 
-/* All of fill() is inlined from <vector>, through several functions there, and all of it has to go
+/* All code of fill() is inlined from <vector>, through several functions there; all of it belongs
  * to fill's own lines. */
 static void check_covered(const char *compiler, const char *flags)
 {
@@ -230,8 +229,8 @@ TEST(no_debug_information)
 	CHECK(!object_has_debug_info(l.o));
 	CHECK_EQ(object_source_files(l.o, &all, &files, &n, &l.e), -1);
 	CHECK_EQ(object_find_line(l.o, "lines.c", 9, &sites, &n, &l.e), -1);
-	CHECK_EQ(
-	    object_find_symbol(l.o, "work", 0, &sites, &n, &l.e), 0); /* symbols are still there */
+	/* Symbols are still there. */
+	CHECK_EQ(object_find_symbol(l.o, "work", 0, &sites, &n, &l.e), 0);
 	free(sites);
 	unload(&l);
 }
@@ -264,7 +263,7 @@ TEST(debug_link)
 	check_lines_c(DIR "/lines_link", true);
 	CHECK(run("mkdir -p .debug && mv lines_link.debug .debug/"));
 	check_lines_c(DIR "/lines_link", true);
-	/* One that is of another build does not count, and the message says so. */
+	/* A debug file of another build does not count, and the message says so. */
 	CHECK(run("echo changed >>.debug/lines_link.debug"));
 	l = load(DIR "/lines_link");
 	CHECK_EQ(l.err, -1);
@@ -291,7 +290,7 @@ TEST(debug_file_by_build_id)
 	line_map_init(&map);
 	CHECK_EQ(object_add_lines(o, &all, &map, &n, &e), 0);
 	CHECK(line_map_find(&map, "lines.c", 10, NULL));
-	/* Facts are those of the program, not of its debug file. */
+	/* Facts come from the program, not from its debug file. */
 	CHECK_EQ(object_build_id(o, id), 8);
 	CHECK_STR(map.n_objects ? map.objects[0].path : "", DIR "/lines_by_id");
 	line_map_deinit(&map);
@@ -321,8 +320,8 @@ static void check_rows(const char *flags)
 	CHECK_EQ(count_sites(l.o, "rows.c", 6), 1);
 	CHECK_EQ(count_sites(l.o, "rows.c", 11), 1);
 	CHECK_EQ(count_sites(l.o, "rows.c", 50), 0);
-	/* What line 30 inlines begins where the line itself does, and is no second place for it;
-	 * line 40 is inlined twice. */
+	/* The function that line 30 inlines begins where the line does, and is no second place of
+	 * the line. Line 40 is inlined twice. */
 	CHECK_EQ(object_find_line(l.o, "rows.c", 30, &sites, &n, &l.e), 0);
 	CHECK_EQ(object_find_symbol(l.o, "three", 0, &entry, &n_entry, &l.e), 0);
 	CHECK_EQ(n, 1);
@@ -330,8 +329,8 @@ static void check_rows(const char *flags)
 	free(sites);
 	free(entry);
 	CHECK_EQ(count_sites(l.o, "rows.c", 40), 2);
-	/* Without debug entries, symbols tell what belongs together; the cold part has a symbol of
-	 * its own. */
+	/* Without debug entries, symbols tell functions apart; the cold part has a symbol of its
+	 * own. */
 	CHECK_EQ(object_find_line(l.o, "rows.c", 20, &sites, &n, &l.e), 0);
 	CHECK_EQ(object_find_symbol(l.o, "two", 1, &entry, &n_entry, &l.e), 0);
 	CHECK_EQ(n, 2);

@@ -103,10 +103,8 @@ static inline struct trace run_traced(struct object *o, const char *path)
 	return t;
 }
 
-/*
- * Runs a program with breakpoints, which is faster where few places matter: how often what is at
- * each of the file offsets is executed. One place may be there several times.
- */
+/* Runs a program with breakpoints and counts how often the code at each file offset is executed.
+ * That is faster than stepping where few places matter. One place may be there several times. */
 static inline bool count_hits(
     struct object *o, const char *path, const uint64_t *offsets, uint32_t *hits, size_t n)
 {

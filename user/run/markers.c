@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "symbols/code/coz/sites.h"
 #include "symbols/symbols.h"
 
 #define COUNTER_SYMBOL "_coz_get_counter"

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Debug information and symbols of one ELF file: the only place that knows libdw and libelf. Input
- * is untrusted: every failure is an error, never a crash. */
+/*
+ * The door of user/symbols/: debug information and symbols of one ELF file. libdw, libelf and
+ * capstone are used below it only. The input is untrusted: damage is an error, never a crash.
+ *
+ * Inside, includes go one way: elf/ <- dwarf/, and elf/ <- code/ <- code/coz/ (make lint checks).
+ *   elf/       the file, its separate debug file, symbol tables, static probes, unwind tables
+ *   dwarf/     .debug_line and .debug_info: lines, units, functions, inlined copies
+ *   code/      machine code: where a probe costs least
+ *   code/coz/  the places of Coz's own coz.h in programs that run already
+ *
+ * Three parts have a door of their own: elf/unwind.h, code/cheapsite.h, code/coz/sites.h.
+ */
 #ifndef COZBPF_SYMBOLS_H
 #define COZBPF_SYMBOLS_H
 
@@ -14,21 +24,21 @@
 
 struct object;
 
-/* Opens the ELF file at @path. @root ("" or "/proc/PID/root") is put before the directories in
- * which separate debug files are looked for (/usr/lib/debug/.build-id/xx/yyy.debug, .gnu_debuglink
- * beside the file, in .debug/ and in /usr/lib/debug/DIR). 0, or -1 with @e. */
+/* Opens the ELF file at @path. Separate debug files are looked for below @root, which is "" or
+ * "/proc/PID/root": /usr/lib/debug/.build-id/xx/yyy.debug, and .gnu_debuglink beside the file, in
+ * .debug/ and in /usr/lib/debug/DIR. 0, or -1 with @e. */
 int object_open(const char *path, const char *root, struct object **ret, struct error *e);
 
-/* The same for a file of another process, which may see it elsewhere, or where it has been replaced
- * since. */
+/* The same for a file of another process. That process may see the file at another path, and the
+ * file may have been replaced since. */
 struct object_place {
-	const char *file; /* what is opened, such as /proc/PID/map_files/...; and what probes are
-			     placed in */
-	const char *path; /* as the process sees it: for messages, patterns and its directory */
+	/* What is opened, such as /proc/PID/map_files/...; probes are placed in this file too. */
+	const char *file;
+	const char *path; /* as the process sees it, for messages and patterns */
 	const char *root; /* as for object_open() */
 };
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
-/* The file's code only, for unwinding; debug information takes its time to decompress. */
+/* Opens the file's code only, for unwinding: debug information takes time to decompress. */
 int object_open_code(const char *path, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
 
@@ -38,24 +48,23 @@ const char *object_file(const struct object *o);    /* what was opened */
 bool object_has_debug_info(const struct object *o); /* in itself or in a separate file */
 bool object_is_static(const struct object *o);      /* no PT_INTERP: nothing can be preloaded */
 bool object_is_go(const struct object *o);          /* made by the Go compiler, whose stacks move */
-bool object_has_text(const struct object *o,
-    const char *text); /* a string constant, as it stands between zero bytes */
+/* Whether @text is a string constant of the program: with a zero byte at its end. */
+bool object_has_text(const struct object *o, const char *text);
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
-struct line_object object_identity(
-    const struct object *o); /* for line_map_find_object(); the path is the object's */
+/* For line_map_find_object(). The path is borrowed from the object. */
+struct line_object object_identity(const struct object *o);
 
 /*
  * Adds the object with all its lines in @scope to @map. Inlined functions of out-of-scope files
- * belong to their in-scope call site (papers/003, 3.1); rows of line 0 belong to the row before
- * them in the same function. 0 with *@n_lines = number of in-scope lines found, which can be 0 (the
- * caller decides what to say), or -1 with @e: no debug information at all, or damaged.
+ * belong to their in-scope call site (paper 3.1). Rows of line 0 belong to the row before them in
+ * the same function. 0 with the number of in-scope lines in *@n_lines, which can be 0: the caller
+ * decides what to say. -1 with @e: no debug information at all, or damaged.
  */
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e);
 
-/* All source files named in the line tables with the number of lines in each, for messages about
- * scopes that match nothing. The array and the strings are the caller's to free with
- * source_files_free. */
+/* All source files that the line tables name, with the number of lines in each; for messages about
+ * scopes that match nothing. source_files_free() frees the array and the strings. */
 struct source_file {
 	char *path;
 	size_t n_lines;
@@ -68,58 +77,58 @@ void source_files_free(struct source_file *files, size_t n);
 /* A place for a probe, as a file offset (what uprobes take). */
 struct probe_site {
 	uint64_t offset;
-	char function[128]; /* the function it lies in, demangled, possibly truncated; for messages
-			     */
+	/* The function that the place lies in, for messages: demangled, cut off when too long. */
+	char function[128];
 };
 
 /*
- * File offset of @symbol + @offset from .symtab, .dynsym or the debug file. Matches the linkage
- * name, the demangled name, or the demangled name without its parameters when that is unambiguous.
- * Every copy that the compiler cloned (.part.0, .constprop.0, .isra.0) is returned too. -1 with @e
- * (EXIT_USAGE, "no symbol 'x' in 'path'", hint: the nearest names) when there is none; @offset
- * beyond the symbol's end is an error.
- * *@ret is the caller's to free.
+ * File offsets of @symbol + @offset, from .symtab, .dynsym or the debug file. @symbol is the
+ * linkage name, the demangled name, or the demangled name without its parameters when that is
+ * unambiguous. Copies that the compiler cloned (.part.0, .constprop.0, .isra.0) are returned too.
+ * *@ret is the caller's to free. -1 with @e (EXIT_USAGE) when @offset lies beyond the symbol's end,
+ * and when there is no such symbol; the hint then gives the nearest names.
  */
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset,
     struct probe_site **ret, size_t *n, struct error *e);
 
 /*
- * The functions of the object by their shortest names that object_find_symbol() takes, sorted, each
- * once. 0 with *@n = 0 for a stripped file; -1 with @e when memory is short. The names are the
- * caller's to free.
+ * The functions of the object by the shortest names that object_find_symbol() takes: sorted, each
+ * once. 0 with *@n = 0 for a stripped file; -1 with @e when memory is short. functions_free() frees
+ * the names.
  */
 int object_functions(struct object *o, char ***ret, size_t *n, struct error *e);
 void functions_free(char **names, size_t n); /* accepts NULL */
 
 /*
- * Where line @line of @file (a path or a suffix of one at a '/') begins as a statement: one site in
- * each function and each inlined copy that has code of the line, so that one execution of the line
- * is one visit (how it is chosen: findline.c). -1 with @e (EXIT_USAGE) when the file or line has no
- * code; the hint names the nearest lines that have, or the nearest file names.
+ * Where line @line of @file (a path, or a suffix of one at a '/') begins as a statement. Each
+ * function and each inlined copy with code of the line has one site, so that one execution of the
+ * line is one visit; dwarf/findline.c tells how the site is chosen. -1 with @e (EXIT_USAGE) when
+ * the file or the line has no code; the hint names the nearest lines that have, or the nearest file
+ * names.
  */
 int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret,
     size_t *n, struct error *e);
 
-/* A static probe that the program's source names (<sys/sdt.h>, systemtap's note format 3,
- * include/coz.h). */
+/* A static probe that the program's source names: by <sys/sdt.h>, in systemtap's note format 3, or
+ * by include/coz.h. */
 struct sdt_probe {
 	char *provider, *name;
-	uint64_t addr_offset;      /* of the instruction, as a file offset */
-	uint64_t semaphore_offset; /* of the 16-bit counter of its users, as a file offset; 0: it
-				      has none */
-	char *args; /* as they stand in the note; core/places/probe_args.h reads them */
+	uint64_t addr_offset; /* of the instruction, as a file offset */
+	/* Of the 16-bit counter of the probe's users, as a file offset; 0: there is none. */
+	uint64_t semaphore_offset;
+	char *args; /* as in the note; core/places/probe_args.h reads them */
 };
 
 /*
  * All static probes in the order of their notes; 0 with *@n = 0 when there are none. Damaged notes
- * are passed over as long as one can be read; -1 with @e when none can (EXIT_NO_RESULT), and for a
- * 32-bit program (EXIT_USAGE). The probes are the caller's to free.
+ * are left out as long as one note can be read. -1 with @e when none can (EXIT_NO_RESULT), and for
+ * a 32-bit program (EXIT_USAGE). sdt_probes_free() frees the probes.
  */
 int object_sdt_probes(struct object *o, struct sdt_probe **ret, size_t *n, struct error *e);
 void sdt_probes_free(struct sdt_probe *probes, size_t n); /* accepts NULL */
 
-/* The sites of probe @provider:@name, at least one. -1 with @e (EXIT_USAGE) when there is none; the
- * hint names the nearest that the object has. */
+/* The sites of probe @provider:@name, at least one. -1 with @e (EXIT_USAGE) when there is no such
+ * probe; the hint names the nearest probes of the object. */
 int object_find_usdt(struct object *o, const char *provider, const char *name,
     struct sdt_probe **ret, size_t *n, struct error *e);
 
@@ -135,27 +144,16 @@ struct marker {
 	char *name; /* 1 to 255 bytes, no control characters */
 	struct probe_site *sites;
 	size_t n_sites; /* at least one, unless n_lost */
-	size_t n_lost;  /* places in the source whose visits cannot be counted; 0 but for
-			   object_find_coz_sites() */
+	/* Places in the source whose visits cannot be counted: only of code/coz/sites.h. */
+	size_t n_lost;
 };
 
 /*
  * The markers of cozbpf's coz.h by kind and name, their sites by offset; 0 with *@n = 0 when there
- * are none. -1 with @e as object_sdt_probes(). The markers are the caller's to free.
+ * are none. -1 with @e as object_sdt_probes(). markers_free() frees the markers.
  */
 int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e);
 
-/*
- * The same for programs built with Coz's own coz.h, found in their code: for processes that run
- * already. Such a place asks once for its counter and keeps NULL when there is no profiler; the
- * sites are the branches that skip the counting then, executed once a visit. A place that has not
- * been executed before may lose its first visit. A place whose branch the compiler has taken out of
- * a loop, or uses for several visits, cannot be counted: n_lost. 0 with *@n = 0 for programs
- * without such places, for other architectures than x86-64, and for those that have neither symbols
- * nor .eh_frame_hdr. -1 with @e and no markers when there is no memory, or when the code would take
- * too long to look through (EXIT_NO_RESULT).
- */
-int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e);
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 
 #endif

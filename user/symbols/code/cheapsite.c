@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Moves a probe to an instruction that the kernel emulates. From the given instruction on, code is
- * followed as long as it goes straight ahead: what stands there is executed once for each time the
- * first one is, unless something else jumps in between. So all that could is looked for:
- *   - short branches (one byte, 128 bytes far): the function is decoded, and its neighbours as far
- * as such branches reach;
- *   - long ones (four bytes) and calls, of the function's cold part or of anybody: any byte of the
- * section that could begin one is taken for one;
- *   - computed jumps, whose targets are not known. Where the function has any, only the saving of a
- * register of the caller in the function's first stretch is taken: code that came back to it, or to
- * before it, would save the register once more, on a stack that grows with each turn. No compiler
- *     puts that into a loop. The same holds for functions that cannot be decoded to their end.
- * Exceptions and longjmp come back behind a call, and calls end the stretch. Entries of assembler
- * code that have a symbol end it as well.
+ * followed as long as it goes straight ahead. Each instruction there is executed exactly as often,
+ * unless something jumps in between. So all possible jumps are looked for:
+ *   - Short branches (one byte, 128 bytes far). The function is decoded, and its neighbours as
+ *     far as such branches reach.
+ *   - Long branches (four bytes) and calls, from the function's cold part or from anywhere. Any
+ *     byte of the section that could begin one is taken for one.
+ *   - Computed jumps, whose targets are not known. In a function with such a jump, or one that
+ *     cannot be decoded to its end, only the saving of a caller's register in the function's
+ *     first stretch counts. No compiler puts that into a loop, since the stack would grow.
+ * Exceptions and longjmp return behind a call, and a call ends the stretch. So does an entry of
+ * assembler code that has a symbol.
  */
 #include "symbols/code/cheapsite.h"
 
@@ -26,18 +25,18 @@
 struct search {
 	struct object *o;
 	struct decoder d;
-	uint64_t from;        /* the instruction that is to be probed */
+	uint64_t from;        /* the instruction to be probed */
 	uint64_t start, end;  /* of its function */
 	uint64_t site;        /* the best one found */
-	bool saves;           /* that one saves a register of the caller */
+	bool saves;           /* the site saves a register of the caller */
 	bool unknown_targets; /* something in the function may jump anywhere */
 };
 
-/* rbx, rbp, r12 to r15: they belong to the caller. */
+/* rbx, rbp, r12 to r15 belong to the caller. */
 #define CALLERS_REGISTERS 0xf028U
 
-/* Adds the registers that the instruction changes; returns whether it saves one that nothing has
- * changed so far. */
+/* Adds the registers that the instruction changes. Returns whether it saves a register that nothing
+ * has changed so far. */
 static bool note_registers(const struct decoder *d, uint32_t *changed)
 {
 	const cs_x86 *x = &d->insn->detail->x86;
@@ -52,8 +51,8 @@ static bool note_registers(const struct decoder *d, uint32_t *changed)
 	return saves;
 }
 
-/* Goes straight ahead to the first instruction that is emulated; a nop of several bytes is second
- * choice, since older kernels step it. */
+/* Goes straight ahead to the first emulated instruction. Long nops are second choice, since older
+ * kernels execute them singly. */
 static void walk(struct search *s)
 {
 	struct bytes code = decoder_code(&s->d, s->o, s->from);
@@ -82,8 +81,7 @@ static void walk(struct search *s)
 		s->site = nop;
 }
 
-/* Whether @target lies behind the probed instruction and not behind the new site: what goes there
- * is not counted alike by both. */
+/* Whether a jump to @target would pass the new site without passing the probed instruction. */
 static bool is_between(const struct search *s, uint64_t target)
 {
 	return target > s->from && target <= s->site;
@@ -121,8 +119,8 @@ static bool check_before(struct search *s)
 	return lo == s->start || check_branches(s, lo, s->start, false);
 }
 
-/* Every byte that could begin a long branch or a call. False: one leads in between, or seems to;
- * that is as rare as it is harmless. */
+/* Checks every byte that could begin a long branch or a call. False: one seems to lead in between.
+ * A wrong guess is rare and harmless. */
 static bool check_long_branches(const struct search *s)
 {
 	uint64_t lo = object_code_start(s->o, s->from);
@@ -134,8 +132,8 @@ static bool check_long_branches(const struct search *s)
 		uint8_t b = code.data[i];
 		int32_t distance;
 
-		/* The two bytes of a conditional branch begin with 0f; its second byte stands where
-		 * a jump has its first. */
+		/* A long conditional branch is 0f and a second byte, which stands where a jump has
+		 * its first. */
 		if (b != 0xe8 && b != 0xe9 &&
 		    ((b & 0xf0) != 0x80 || !i || code.data[i - 1] != 0x0f))
 			continue;

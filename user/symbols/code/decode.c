@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Decoding of x86-64 instructions, and which of them the kernel emulates under a uprobe; see
- * decode.h. */
+/* Decodes x86-64 instructions, and tells which of them the kernel emulates under a uprobe. */
 #include "symbols/code/decode.h"
 
 int decoder_init(struct decoder *d, const struct object *o)
@@ -100,12 +99,12 @@ bool decoder_jumps_anywhere(const struct decoder *d)
 
 	if (!in_group(d, CS_GRP_JUMP) || (x->op_count == 1 && op->type == X86_OP_IMM))
 		return false;
-	/* Through one fixed place: a function of another object, by the global offset table. */
+	/* A jump through one fixed place goes to another object, by the global offset table. */
 	return !(x->op_count == 1 && op->type == X86_OP_MEM && op->mem.base == X86_REG_RIP &&
 		 op->mem.index == X86_REG_INVALID);
 }
 
-/* General registers and their parts: one more than their number, so that 0 is what is left out. */
+/* General registers and their parts: number plus one, so that 0 means none. */
 #define PARTS(n, r, e, w, b)                                                       \
 	[X86_REG_##r] = (n) + 1, [X86_REG_##e] = (n) + 1, [X86_REG_##w] = (n) + 1, \
 	[X86_REG_##b] = (n) + 1
@@ -169,7 +168,7 @@ bool decoder_refers(const struct decoder *d, unsigned operand, uint64_t *ret)
 		return false;
 	if (op->mem.base == X86_REG_RIP)
 		*ret = d->insn->address + d->insn->size + (uint64_t)op->mem.disp;
-	else if (op->mem.base == X86_REG_INVALID) /* programs that are linked to a fixed address */
+	else if (op->mem.base == X86_REG_INVALID) /* programs linked to a fixed address */
 		*ret = (uint64_t)op->mem.disp;
 	else
 		return false;

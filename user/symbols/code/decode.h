@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: instructions of an object, one after the other (capstone). x86-64 only.
- */
+/* Private to user/symbols/: decodes the instructions of an object, one after the other (capstone).
+ * x86-64 only. */
 #ifndef COZBPF_DECODE_H
 #define COZBPF_DECODE_H
 
@@ -14,40 +14,42 @@ struct decoder {
 	struct bytes file;
 };
 
-/* 0, or -1: the object is not for x86-64, or there is no memory. Needs deinit in both cases. */
+/* 0, or -1 when the object is not for x86-64 or memory is short. Needs deinit in both cases. */
 int decoder_init(struct decoder *d, const struct object *o);
 void decoder_deinit(struct decoder *d);
 
-/* Code from @addr (link-time) on, up to the end of its section; .data is NULL when it is no code,
- * or not in the file. */
+/* Code from @addr (link-time) up to the end of its section; .data is NULL when it is no code or not
+ * in the file. */
 struct bytes decoder_code(const struct decoder *d, const struct object *o, uint64_t addr);
-/* Decodes the instruction at the start of @code, which begins at *@addr, into d->insn, and advances
- * both; false: there is none. */
+/* Decodes the instruction at the start of @code, at address *@addr, into d->insn, and advances
+ * both. False: there is none. */
 bool decoder_next(struct decoder *d, struct bytes *code, uint64_t *addr);
 
-/* Of d->insn. */
-bool decoder_leaves(
-    const struct decoder *d); /* what is executed next need not be what stands next */
-bool decoder_target(
-    const struct decoder *d, uint64_t *ret);          /* it branches or calls to a fixed address */
+/* The functions below describe d->insn. */
+/* The next instruction executed need not be the next one in memory. */
+bool decoder_leaves(const struct decoder *d);
+/* It branches to, or calls, a fixed address. */
+bool decoder_target(const struct decoder *d, uint64_t *ret);
 bool decoder_jumps_anywhere(const struct decoder *d); /* it jumps to an address that is computed */
-/* The general registers that it changes, a bit for each; *@flags: it changes the flags. */
+/* The general registers that the instruction changes, a bit for each; *@flags: it changes the
+ * flags. */
 uint32_t decoder_writes(const struct decoder *d, bool *flags);
-/* Address of an operand in memory, when that is fixed. */
+/* The address of an operand in memory, when that is fixed. */
 bool decoder_refers(const struct decoder *d, unsigned operand, uint64_t *ret);
 
-/* Number of the general register that @reg is a part of, as in machine code (rax is 0, r15 is 15);
- * -1: it is no part of one. */
+/* Number of the general register that @reg is or is a part of, as in machine code (rax is 0, r15 is
+ * 15); -1: none. */
 int register_number(x86_reg reg);
 #define REGISTERS 16
 
 /*
- * arch/x86/kernel/uprobes.c: what branch_setup_xol_ops() and push_setup_xol_ops() take, in every
- * kernel since 4.16. Prefixes are left out: the kernel refuses some of them.
+ * Whether the kernel emulates the instruction: branch_setup_xol_ops() and push_setup_xol_ops() of
+ * arch/x86/kernel/uprobes.c, in every kernel since 4.16. Instructions with a prefix are left out,
+ * since the kernel refuses some of them.
  */
 bool is_emulated(const uint8_t *insn, size_t size);
-/* Nops of 2 to 8 bytes in the forms of the kernel's x86_nops[]: emulated since 6.16, and those of 5
- * bytes optimised further since 6.18. */
+/* Whether it is a nop of 2 to 8 bytes in a form of the kernel's x86_nops[]: emulated since 6.16.
+ * Since 6.18, those of 5 bytes are optimised further. */
 bool is_long_nop(const uint8_t *insn, size_t size);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The walk over functions and inlined copies. By hand, not by libdw's tree functions: all but one
- * entry in ten are only passed over, and adding up sizes known from their abbreviations does that
- * ten times as fast. */
-#include "symbols/dwarf/units.h"
+/* The walk over functions and inlined copies. entries.c tells why libdw's tree functions are not
+ * used. */
+#include "symbols/dwarf/codewalk.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -10,7 +9,7 @@
 
 #define SPLIT_BYTES (4ULL << 30)
 
-/* What the attributes of a function say, before it is known which of them matter. */
+/* The attributes of a function, before it is known which of them matter. */
 struct code_values {
 	uint64_t low, high, ranges;
 	bool has_low, has_high, high_is_addr, has_ranges, ranges_is_index;
@@ -32,12 +31,12 @@ static void read_code_value(const struct code_walker *w, const struct unit *u, s
 		break;
 	case DW_AT_low_pc:
 		v->has_low = value_is_addr(attr);
-		v->low = v->has_low ? code_addr(w->sections, u, &value, attr) : 0;
+		v->low = v->has_low ? unit_addr(w->sections, u, &value, attr) : 0;
 		break;
 	case DW_AT_high_pc:
 		v->has_high = true;
 		v->high_is_addr = value_is_addr(attr);
-		v->high = v->high_is_addr ? code_addr(w->sections, u, &value, attr)
+		v->high = v->high_is_addr ? unit_addr(w->sections, u, &value, attr)
 					  : value_number(&value, attr);
 		break;
 	case DW_AT_ranges:
@@ -76,7 +75,7 @@ static int read_code(struct code_walker *w, const struct unit *u, struct reader 
 	return err;
 }
 
-/* Goes to @sibling, which has to lie ahead. False when it does not. */
+/* Goes to @sibling, which must lie ahead. False when it does not. */
 static bool jump(const struct code_walker *w, struct reader *r, uint64_t sibling)
 {
 	uint64_t at = (uint64_t)(r->p - w->sections->info.data);
@@ -114,7 +113,7 @@ static void skip_children(
 	}
 }
 
-/* Where the walk stands: which of the entries that are open stand for code. */
+/* The position of the walk: which of the open entries stand for code. */
 struct walk {
 	bool is_code[CODE_MAX_LEVEL];
 	unsigned depth, level;
@@ -140,7 +139,7 @@ static int walk_entry(struct code_walker *w, const struct unit *u, struct reader
 	if (!a)
 		return -EINVAL;
 	is_code = a->kind == DIE_FUNCTION || a->kind == DIE_INLINED;
-	/* Rust has the functions of a type inside of it. */
+	/* Rust has the functions of a type inside of the type. */
 	descend = a->kind == DIE_CONTAINER || (a->kind == DIE_TYPE && u->is_rust);
 	if (is_code) {
 		d.inlined = a->kind == DIE_INLINED;

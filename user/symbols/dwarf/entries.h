@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: entries of .debug_info: abbreviations, the sizes of values, and values
- * that are numbers. */
+/* Private to user/symbols/: entries of .debug_info: abbreviations, sizes of values, and values that
+ * are numbers. */
 #ifndef COZBPF_ENTRIES_H
 #define COZBPF_ENTRIES_H
 
@@ -48,9 +48,10 @@ struct abbrev_attr {
 /* The abbreviations of one unit; reused from unit to unit. */
 struct abbrevs {
 	struct bytes section;
-	uint64_t bytes_left; /* how many more bytes may be read: damaged files can have a million
-				units share one long table */
-	uint64_t offset;     /* of those that are held */
+	/* How many more bytes may be read: in damaged files a million units can share one long
+	 * table. */
+	uint64_t bytes_left;
+	uint64_t offset; /* of those that are held */
 	uint16_t version;
 	uint8_t addr_size, offset_size;
 	bool valid;
@@ -63,7 +64,7 @@ struct abbrevs {
 void abbrevs_init(struct abbrevs *a, struct bytes section);
 void abbrevs_deinit(struct abbrevs *a);
 
-/* Reads those of @u, unless they are held already. 0, -EINVAL or -ENOMEM. */
+/* Reads the abbreviations of @u, unless they are held already. 0, -EINVAL or -ENOMEM. */
 int abbrevs_read(struct abbrevs *a, const struct unit *u);
 
 static inline const struct abbrev *abbrev_find(const struct abbrevs *a, uint64_t code)
@@ -74,17 +75,16 @@ static inline const struct abbrev *abbrev_find(const struct abbrevs *a, uint64_t
 /* Passes over the value of an attribute. */
 void value_skip(const struct unit *u, struct reader *r, const struct abbrev_attr *attr);
 
-/* Passes over all values of an entry. *@sibling becomes the offset, in the section, of the entry
- * after its children; 0: not said. */
+/* Passes over all values of an entry. *@sibling becomes the section offset of the entry after its
+ * children; 0: the entry does not say. */
 void values_skip(const struct abbrevs *t, const struct unit *u, struct reader *r,
     const struct abbrev *a, uint64_t *sibling);
 
-/* Whether the form is one of a number of at most 64 bits (constants, offsets, indexes, references).
- */
+/* Whether the value is a number of at most 64 bits (constant, offset, index, reference). */
 bool value_is_number(const struct abbrev_attr *attr);
 uint64_t value_number(struct reader *r, const struct abbrev_attr *attr);
 
-/* Whether the form is that of an address, in place or by index into .debug_addr. */
+/* Whether the value is an address, in place or by index into .debug_addr. */
 bool value_is_addr(const struct abbrev_attr *attr);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Probe sites of a line. Optimised code scatters a line: a `for` has a run for its start, its
- * condition and its step, and the scheduler makes more. So that one execution is one visit as
- * nearly as can be, each function and each inlined copy gets one site, where a debugger would put
- * its breakpoint: the lowest address at which the line begins as a statement, outside of the cold
- * part when there is a choice. For a `for` that is where the loop begins, and for the line that
- * opens a function its first instruction, as a rule (a probe there costs least).
+ * Probe sites of a line. Optimised code scatters a line: a `for` has a run of rows for its start,
+ * its condition and its step, and the scheduler makes more. One execution should be one visit. So
+ * each function and each inlined copy gets one site, where a debugger would put its breakpoint: the
+ * lowest address at which the line begins as a statement, outside of the cold part if possible. For
+ * a `for` that is the start of the loop. For the line that opens a function it is usually the first
+ * instruction, where a probe costs least.
  */
+#include "symbols/dwarf/codewalk.h"
 #include "symbols/dwarf/tables.h"
 
 #include <errno.h>
@@ -20,23 +21,24 @@
 /* A row that begins the line. */
 struct begin {
 	uint64_t addr;
-	uint64_t unit, owner; /* function or inlined copy: its unit and entry; without debug
-				 entries, NO_UNIT and the address of the symbol */
+	/* The function or inlined copy, by unit and entry. Without debug entries: NO_UNIT and the
+	 * symbol's address. */
+	uint64_t unit, owner;
 	uint32_t source;
 	uint8_t rank;  /* lower is better */
-	bool is_owned; /* no entry further in can own it */
+	bool is_owned; /* no inner entry can own this */
 };
 
 #define NO_UNIT UINT64_MAX
 
 enum {
-	RANK_EMPTY = 1, /* no instruction of the line is left here, it only passes by */
+	RANK_EMPTY = 1, /* the line has no instruction here */
 	RANK_COLD = 2,
 	RANK_NO_STMT = 4,
 };
 
-#define MAX_BEGINS 100000 /* probes by the hundred thousand help nobody */
-/* begins looked at while walking; damaged files can nest everything in everything */
+#define MAX_BEGINS 100000 /* more probes than this help nobody */
+/* Begins looked at during a walk; in damaged files everything can lie in everything. */
 #define MAX_WORK 100000000
 
 struct line_search {
@@ -46,8 +48,8 @@ struct line_search {
 	struct source_set sources;
 	struct code_walker walker;
 	const struct line_table *table;
-	uint64_t unit;   /* that is being searched */
-	struct begin *v; /* those of the unit that is being searched stand last */
+	uint64_t unit;   /* the one that is being searched */
+	struct begin *v; /* those of the current unit stand last */
 	size_t n, cap, unit_first;
 	uint64_t work_left;
 	uint32_t below, above; /* nearest lines with code in the files that match; 0: none */
@@ -96,7 +98,7 @@ static int search_sequence(
     void *ctx, const struct line_table *t, const struct line_row *rows, size_t n)
 {
 	struct line_search *s = ctx;
-	bool inside = false; /* the row before is of the line too */
+	bool inside = false; /* the row before has this line too */
 	int err = 0;
 
 	for (size_t i = 0; !err && i + 1 < n; i++) {
@@ -125,7 +127,7 @@ static int addr_cmp(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* First of the unit's beginnings at or after @addr. */
+/* The first begin of the unit at or after @addr. */
 static size_t first_begin(const struct line_search *s, uint64_t addr)
 {
 	size_t lo = s->unit_first, hi = s->n;
@@ -141,7 +143,7 @@ static size_t first_begin(const struct line_search *s, uint64_t addr)
 	return lo;
 }
 
-/* Finds the innermost entry that each beginning belongs to. */
+/* Finds the innermost entry of each begin. */
 static int own_begins(void *ctx, const struct code_die *d)
 {
 	struct line_search *s = ctx;
@@ -160,8 +162,8 @@ static int own_begins(void *ctx, const struct code_die *d)
 			if (b->is_owned)
 				continue;
 			any = true;
-			/* What this line inlines is not a place of its own for the line: it belongs
-			 * further out. */
+			/* A function that this line inlines is no further place of the line: the
+			 * code belongs to the caller. */
 			if (d->inlined && call_source == b->source) {
 				b->is_owned = true;
 			} else {
@@ -201,8 +203,8 @@ static int begin_cmp(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Leaves the best beginning of each owner, by address. Owners where the line never begins as a
- * statement go when others have better. */
+/* Keeps the best begin of each owner, by address. Owners in which the line never begins as a
+ * statement go, if others have better. */
 static void choose(struct line_search *s)
 {
 	size_t n = 0, kept = 0;
@@ -226,8 +228,8 @@ static void choose(struct line_search *s)
 	s->n = kept;
 }
 
-/* Sets @e when the line is in more than one file; a file that is named in full is meant, whatever
- * else ends like it. */
+/* Sets @e when the line is in more than one file. A file whose full path was given wins over files
+ * with the same ending. */
 static int check_ambiguous(struct line_search *s, struct error *e)
 {
 	char names[700] = "";
@@ -242,7 +244,7 @@ static int check_ambiguous(struct line_search *s, struct error *e)
 		if (exact && strcmp(source->path, s->file))
 			continue;
 		s->v[kept++] = s->v[i];
-		if (source->n_lines++) /* not counted here: it marks those that have been named */
+		if (source->n_lines++) /* here n_lines marks the sources already named */
 			continue;
 		n_names++;
 		if (len + strlen(source->path) + 16 < sizeof(names))

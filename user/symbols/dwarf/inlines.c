@@ -1,10 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Attribution of inlined out-of-scope code (papers/003, 3.1): to the first call site in scope,
- * going outwards from the innermost. */
+/* Attributes inlined out-of-scope code to a call site (paper 3.1): to the first one in scope, from
+ * the innermost outwards. */
 #include "symbols/dwarf/inlines.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t line)
+{
+	struct line_range *last = r->n ? &r->v[r->n - 1] : NULL;
+
+	if (last && last->line == line && last->hi == lo) {
+		last->hi = hi;
+		return 0;
+	}
+	if (r->n == r->cap) {
+		struct line_range *grown =
+		    reallocarray(r->v, r->cap ? r->cap * 2 : 1024, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		r->v = grown;
+		r->cap = r->cap ? r->cap * 2 : 1024;
+	}
+	/* While v is NULL, n == cap. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+	r->v[r->n++] = (struct line_range){lo, hi, line};
+	return 0;
+}
 
 void inliner_init(struct inliner *i, const struct debug_sections *s,
     int (*site)(void *ctx, const struct line_table *t, uint64_t file, uint64_t line, uint32_t *ret),
@@ -107,8 +129,8 @@ struct paint {
 	const struct object *o;
 	const struct line_table *t;
 	struct line_ranges *out;
-	uint32_t site[CODE_MAX_LEVEL]; /* line that code of each open entry belongs to when it is
-					  out of scope itself; 0: none */
+	/* For each open entry, the line that its out-of-scope code belongs to; 0: none. */
+	uint32_t site[CODE_MAX_LEVEL];
 };
 
 /* Gives the gaps in one range to @site. */
@@ -163,6 +185,6 @@ int inliner_finish(struct inliner *i, const struct object *o, const struct unit 
 		return 0;
 	sort_gaps(i);
 	err = code_walk_split(&i->walker, o, u, paint_die, &p);
-	/* Without its tree a unit still has its lines; only what it inlined stays unattributed. */
+	/* Without its tree a unit still has its lines. Only its inlined code stays unattributed. */
 	return err == -EINVAL || err == -E2BIG ? 0 : err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Lines of an object into the line map; lists of source files. Inlined code that is out of scope:
- * inlines.c. */
+/* Puts the lines of an object into the line map, and lists its source files. inlines.c handles
+ * inlined out-of-scope code. */
 #include "symbols/dwarf/inlines.h"
 
 #include <errno.h>
@@ -13,30 +13,8 @@ struct line_loader {
 	struct inliner inliner;
 	struct line_ranges ranges;
 	size_t n_lines;           /* distinct ones in scope */
-	struct source_entry memo; /* the line asked for last: rows of one line come in groups */
+	struct source_entry memo; /* the last line asked for: rows of one line come in groups */
 };
-
-int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t line)
-{
-	struct line_range *last = r->n ? &r->v[r->n - 1] : NULL;
-
-	if (last && last->line == line && last->hi == lo) {
-		last->hi = hi;
-		return 0;
-	}
-	if (r->n == r->cap) {
-		struct line_range *grown =
-		    reallocarray(r->v, r->cap ? r->cap * 2 : 1024, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		r->v = grown;
-		r->cap = r->cap ? r->cap * 2 : 1024;
-	}
-	r->v[r->n++] = (struct line_range){lo, hi,
-	    line}; /* NOLINT(clang-analyzer-core.NullDereference): while v is NULL, n == cap */
-	return 0;
-}
 
 /* Id of a line in the map; 0 when memory is short. */
 static uint32_t line_id(struct line_loader *l, uint32_t source, uint32_t line)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Decoding of one line table; see linetable.h. Nothing here allocates or loops more than the bytes
- * of the table account for. */
+/* Decodes one line table. Memory and time are bounded by the bytes of the table. */
 #include "symbols/dwarf/linetable.h"
 
 #include <dwarf.h>
@@ -10,7 +9,7 @@
 
 #include "core/text/paths.h"
 
-/* Directory and file tables: what an entry consists of (DWARF 5). */
+/* The parts of an entry in the directory and file tables (DWARF 5). */
 struct entry_format {
 	uint64_t content, form;
 };
@@ -69,8 +68,8 @@ static int read_lists(struct line_table *t, struct reader *r)
 	return r->bad ? -EINVAL : 0;
 }
 
-/* One value of an entry, as a string or as a number. An unknown form cannot be passed over, so it
- * is an error. */
+/* One value of an entry, as a string or as a number. The size of an unknown form is unknown too,
+ * hence an error. */
 static void read_value(const struct line_table *t, const struct debug_sections *s, struct reader *r,
     uint64_t form, const char **string, uint64_t *number)
 {
@@ -125,7 +124,7 @@ static int read_table(
 		formats[i].form = read_uleb(r);
 	}
 	n = read_uleb(r);
-	/* Every entry takes a byte at least, so that a count cannot promise more than there is. */
+	/* An entry takes a byte at least, so a count cannot promise more than there is. */
 	if (r->bad || (n && !n_formats) || n > reader_left(r))
 		return -EINVAL;
 	while (n--) {
@@ -171,7 +170,7 @@ int line_table_read(struct line_table *t, const struct debug_sections *s, uint64
 	t->addr_size = addr_size;
 	if (t->version >= 5) {
 		t->addr_size = read_u8(&r);
-		read_u8(&r); /* size of segment selectors, which no machine of ours has */
+		read_u8(&r); /* size of segment selectors: none on our machines */
 	}
 	header_length = read_uint(&r, t->offset_size);
 	if (r.bad || header_length > reader_left(&r))
@@ -180,7 +179,7 @@ int line_table_read(struct line_table *t, const struct debug_sections *s, uint64
 	body = (struct reader){r.p, r.p + header_length, false};
 	t->min_inst = read_u8(&body);
 	if (t->version >= 4)
-		read_u8(&body); /* operations in an instruction: 1, but on VLIW machines */
+		read_u8(&body); /* operations in an instruction: 1, except on VLIW machines */
 	t->default_is_stmt = read_u8(&body);
 	t->line_base = (int8_t)read_u8(&body);
 	t->line_range = read_u8(&body);
@@ -201,8 +200,7 @@ static void reset_row(const struct line_table *t, struct line_row *row)
 	*row = (struct line_row){.file = 1, .line = 1, .is_stmt = t->default_is_stmt};
 }
 
-/* Hands a sequence over. One whose addresses go back is damaged (or an assembler's .org): what goes
- * back is left out. */
+/* Hands a sequence over, without rows whose address goes back: damage, or an assembler's .org. */
 static int end_sequence(struct line_table *t, line_sequence_fn *fn, void *ctx)
 {
 	size_t n = 0;
@@ -252,7 +250,7 @@ static int extended_op(
 			err = add_file(t, name, read_uleb(&op));
 		}
 		break;
-	default: /* discriminators and vendors' own: passed over by their length */
+	default: /* discriminators and vendors' extensions: passed over by their length */
 		break;
 	}
 	return err ?: op.bad ? -EINVAL : 0;
@@ -288,7 +286,7 @@ static int standard_op(struct line_table *t, struct reader *r, uint8_t op, struc
 	case DW_LNS_set_prologue_end:
 	case DW_LNS_set_epilogue_begin:
 		break;
-	default: /* DW_LNS_set_isa and what is not known yet */
+	default: /* DW_LNS_set_isa and unknown ones */
 		for (uint8_t i = 0; i < t->op_lengths[op]; i++)
 			read_uleb(r);
 	}
@@ -330,8 +328,8 @@ bool line_table_path(const struct line_table *t, uint32_t index, char *buf, size
 	if (index >= t->n_files || !t->files[index].name)
 		return false;
 	f = &t->files[index];
-	/* Directory 0 is the compilation directory; DWARF 5 spells it out again, absolute or just
-	 * as relative as the unit has it. */
+	/* Directory 0 is the compilation directory. DWARF 5 names it again, absolute or as relative
+	 * as in the unit. */
 	if (t->n_dirs && (!base || t->dirs[0][0] == '/'))
 		base = t->dirs[0];
 	if (f->dir == 0 || f->dir >= t->n_dirs)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The source files of an object; see sources.h. Lines are looked up once per row of every line
- * table, hence a table of its own for them. */
+/* The source files of an object. Each row of every line table looks its line up, hence a hash table
+ * for lines. */
 #include "symbols/dwarf/sources.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static bool grow_slots(struct source_set *s)
 	return true;
 }
 
-/* Index of @path, which is added when it is new. */
+/* Index of @path, which is added when new. */
 static uint32_t intern(struct source_set *s, const char *path)
 {
 	size_t at;
@@ -106,14 +106,14 @@ uint32_t source_of_file(struct source_set *s, const struct line_table *t, uint32
 	uint32_t source = NO_SOURCE;
 
 	if (file >= s->n_of_file)
-		return NO_SOURCE; /* also files defined in the middle of a program, which no
-				     compiler does */
+		/* Files defined in the middle of a program end here too; no compiler makes them. */
+		return NO_SOURCE;
 	if (s->of_file[file])
 		return s->of_file[file] - 1;
 	if (line_table_path(t, file, path, sizeof(path)))
 		source = intern(s, path);
-	s->of_file[file] =
-	    source + 1; /* without a source it stays 0, to be tried again: rare, and never wrong */
+	/* Without a source the entry stays 0 and is tried again, which is rare. */
+	s->of_file[file] = source + 1;
 	return source;
 }
 

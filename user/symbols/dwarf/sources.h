@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: the source files that line tables name, each resolved, interned and
- * judged once, and the lines seen in each. */
+/* Private to user/symbols/: the source files that line tables name, and the lines seen in each.
+ * Each file is resolved, stored and judged once. */
 #ifndef COZBPF_SOURCES_H
 #define COZBPF_SOURCES_H
 
@@ -14,7 +14,7 @@ struct source {
 	uint32_t n_lines; /* distinct lines asked for */
 };
 
-/* One line of one source. The owner of the set keeps its own number in `id`. */
+/* One line of one source. The owner of the set keeps a number of its own in `id`. */
 struct source_entry {
 	uint32_t source, line, id;
 };
@@ -37,14 +37,14 @@ void source_set_init(
     struct source_set *s, bool (*pick)(const void *ctx, const char *path), const void *ctx);
 void source_set_deinit(struct source_set *s);
 
-/* To be called for each table before its files are asked for. 0 or -ENOMEM. */
+/* Call it for each table before asking for the table's files. 0 or -ENOMEM. */
 int source_set_table(struct source_set *s, const struct line_table *t);
 
 /* Source of file @file of the current table; NO_SOURCE when there is none (or no memory). */
 uint32_t source_of_file(struct source_set *s, const struct line_table *t, uint32_t file);
 
-/* The entry of a line (not 0), with id 0 when it is new; NULL when memory is short. Valid until the
- * next call. */
+/* The entry of a line (not 0); its id is 0 when it is new. NULL when memory is short. Valid until
+ * the next call. */
 struct source_entry *source_line_entry(struct source_set *s, uint32_t source, uint32_t line);
 
 #endif

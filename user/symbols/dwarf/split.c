@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Split units (-gsplit-dwarf): the line table is in the object, functions and inlined copies in a
- * .dwo file beside the sources. */
-#include "symbols/dwarf/units.h"
+/* Split units (-gsplit-dwarf): the object has the line table; a .dwo file beside the sources has
+ * functions and inlined copies. */
+#include "symbols/dwarf/codewalk.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,7 +47,7 @@ static bool split_open(struct split *s, const struct object *o, const struct uni
 	return true;
 }
 
-/* Finds the unit that belongs to @skeleton, and completes it by what only the skeleton knows. */
+/* Finds the unit of @skeleton, and adds what only the skeleton knows. */
 static bool split_unit(struct split *s, const struct unit *skeleton, struct unit *ret)
 {
 	struct unit_iter units;
@@ -76,8 +76,8 @@ int code_walk_split(
 	int err;
 
 	if (!u->dwo_name || !split_open(&s, o, u))
-		return code_walk(
-		    w, u, fn, ctx); /* without its file, a skeleton can still say something */
+		/* Without its file, a skeleton may still name ranges. */
+		return code_walk(w, u, fn, ctx);
 	if (s.sections.info.size > w->split_left || !split_unit(&s, u, &unit)) {
 		split_close(&s);
 		return code_walk(w, u, fn, ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The line tables of an object, one after the other; see tables.h. */
+/* Visits the line tables of an object, one after the other. */
 #include "symbols/dwarf/tables.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 
 #include "core/text/paths.h"
 
-int no_debug_info(const struct object *o, struct error *e)
+/* The hint tells how to get debug information. */
+static int no_debug_info(const struct object *o, struct error *e)
 {
 	char file[BUILD_ID_FILE];
 
@@ -76,8 +77,8 @@ struct visit {
 	const struct table_visitor *v;
 };
 
-/* A linker that discards a function leaves its sequence at address 0 or thereabouts: no sequence
- * that starts outside of code is real. */
+/* Linkers leave the sequence of a discarded function near address 0. So a sequence that starts
+ * outside of code is not real. */
 static int visit_sequence(
     void *ctx, const struct line_table *t, const struct line_row *rows, size_t n)
 {
@@ -107,7 +108,8 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	struct offsets seen = {0};
 	struct line_table t = {0};
 	struct unit u;
-	/* Tables do not overlap; only damaged ones make more bytes than there are. */
+	/* Tables do not overlap. In damaged files they may, and would take more bytes than there
+	 * are. */
 	uint64_t bytes_left = o->sections.line.size, length;
 	size_t n_good = 0, n_bad = 0;
 	int more = 0, err = 0;
@@ -162,8 +164,7 @@ bool line_run_next(struct object *o, struct source_set *s, const struct line_tab
 		*last = (struct line_run){
 		    r->addr, 0, source_of_file(s, t, r->file), r->line, r->is_stmt};
 	} else {
-		/* Code that the compiler gave no line goes with what comes before it, unless
-		 * another function has begun. */
+		/* Code without a line belongs to the row before, unless another function began. */
 		if (last->line && object_function_begins(o, last->lo, r->addr))
 			last->line = 0;
 		last->lo = r->addr;

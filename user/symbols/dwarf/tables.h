@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: going over all line tables of an object, with the units they belong to.
- */
+/* Private to user/symbols/: visits all line tables of an object, with the units they belong to. */
 #ifndef COZBPF_TABLES_H
 #define COZBPF_TABLES_H
 
 #include "symbols/dwarf/sources.h"
 #include "symbols/dwarf/units.h"
 
-/* A run of addresses with one owner, after empty rows have been left out and line 0 has been given
- * to the row before it. */
+/* A run of addresses with one line. Empty rows are left out; line 0 belongs to the row before. */
 struct line_run {
 	uint64_t lo, hi;
 	uint32_t source; /* NO_SOURCE: unknown */
-	uint32_t line;   /* 0: nobody's */
+	uint32_t line;   /* 0: none */
 	bool is_stmt;
 };
 
 struct table_visitor {
-	/* Each table once, before its sequences, with the unit that names it. */
+	/* Each table once, before its sequences, with the unit that names the table. */
 	int (*table)(void *ctx, const struct unit *u, const struct line_table *t);
 	/* Each sequence whose code is in the object. The last row is its end. */
 	int (*sequence)(
@@ -28,18 +26,15 @@ struct table_visitor {
 };
 
 /*
- * Visits the line tables of all units. A damaged table is passed over; -1 with @e when there is no
- * debug information, when all of it is damaged, when memory is short, or when a function of the
- * visitor returned a negative errno.
+ * Visits the line tables of all units. A damaged table is left out. -1 with @e when a function of
+ * the visitor returned a negative errno, or memory is short. The same when there is no debug
+ * information, or all of it is damaged.
  */
 int tables_visit(struct object *o, const struct table_visitor *v, struct error *e);
 
-/* Turns rows [*i, n) into the next run, and moves *@i on. False at the end. @last (zeroed before
- * the first) is the run before. */
+/* Makes the next run of rows [*i, n) and advances *@i. False at the end. @last is the run before,
+ * zeroed for the first. */
 bool line_run_next(struct object *o, struct source_set *s, const struct line_table *t,
     const struct line_row *rows, size_t n, size_t *i, struct line_run *last);
-
-/* Sets @e for an object without debug information, with the way to get it. Returns -1. */
-int no_debug_info(const struct object *o, struct error *e);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The compilation units of an object: where their lines, abbreviations and address tables are, as
- * their first entries say. */
+/* The compilation units of an object: their first entries tell where lines, abbreviations and
+ * address tables are. */
 #include "symbols/dwarf/units.h"
 
 #include <dwarf.h>
@@ -17,8 +17,26 @@ void unit_iter_deinit(struct unit_iter *i)
 	abbrevs_deinit(&i->abbrevs);
 }
 
-/* A string of the first entry; NULL when it cannot be found. The base of strings by index must be
- * known. */
+uint64_t unit_addr_at(const struct debug_sections *s, const struct unit *u, uint64_t index)
+{
+	struct reader r;
+
+	if (index > s->addr.size)
+		return 0;
+	r = reader_at(s->addr, u->addr_base + index * u->addr_size, u->addr_size);
+	return r.bad ? 0 : read_uint(&r, u->addr_size);
+}
+
+uint64_t unit_addr(const struct debug_sections *s, const struct unit *u, struct reader *r,
+    const struct abbrev_attr *attr)
+{
+	if (attr->size_class == SIZE_LEB)
+		return unit_addr_at(s, u, read_uleb(r));
+	return attr->form == DW_FORM_addr ? read_uint(r, attr->size)
+					  : unit_addr_at(s, u, read_uint(r, attr->size));
+}
+
+/* A string of the first entry; NULL: it cannot be found. Strings by index need their base first. */
 static const char *read_string_value(const struct debug_sections *s, const struct unit *u,
     struct reader *r, const struct abbrev_attr *attr)
 {
@@ -56,7 +74,7 @@ static const char *read_string_value(const struct debug_sections *s, const struc
 	}
 }
 
-/* Attributes that others depend on: the bases that indexes count from. */
+/* Attributes that other attributes depend on: the bases of indexes. */
 static void read_base(struct unit *u, struct reader *r, const struct abbrev_attr *attr)
 {
 	uint64_t value = value_is_number(attr) ? value_number(r, attr) : 0;
@@ -68,7 +86,7 @@ static void read_base(struct unit *u, struct reader *r, const struct abbrev_attr
 		break;
 	case DW_AT_language:
 		u->is_rust = value == DW_LANG_Rust ||
-			     value == 0x9000 /* its number before it was given one */;
+			     value == 0x9000 /* a number used before the official one */;
 		break;
 	case DW_AT_addr_base:
 	case DW_AT_GNU_addr_base:
@@ -103,15 +121,14 @@ static void read_rest(const struct debug_sections *s, struct unit *u, struct rea
 		u->dwo_name = read_string_value(s, u, r, attr);
 		break;
 	case DW_AT_low_pc:
-		u->low_pc = value_is_addr(attr) ? code_addr(s, u, r, attr) : 0;
+		u->low_pc = value_is_addr(attr) ? unit_addr(s, u, r, attr) : 0;
 		break;
 	default:
 		break;
 	}
 }
 
-/* Reads what the first entry says. 1, 0 when it is not that of a unit with code (or damaged),
- * -ENOMEM. */
+/* Reads the first entry. 1; 0 when it is no unit with code or is damaged; -ENOMEM. */
 static int read_root(struct unit_iter *i, struct unit *u)
 {
 	struct reader r = reader_at(i->sections->info, u->die, u->end - u->die), start;
@@ -140,7 +157,7 @@ static int read_root(struct unit_iter *i, struct unit *u)
 	return !r.bad;
 }
 
-/* From DWARF 5 on, headers of skeletons and split units end with the number that joins them. */
+/* From DWARF 5 on, headers of skeleton and split units end with the number that joins the two. */
 static void read_header(const struct debug_sections *s, struct unit *u)
 {
 	struct reader r = reader_at(s->info, u->offset + (u->offset_size == 8 ? 14 : 6), 1);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Finding the separate debug file of a stripped object: by build id, then by .gnu_debuglink. One
- * that does not belong is never taken. */
+/*
+ * Finds the separate debug file of a stripped object: by build id, then by .gnu_debuglink. A file
+ * that does not belong to the object is never taken.
+ *
+ * libdwfl's search (dwfl_standard_find_debuginfo) cannot do this for files of a hostile target;
+ * each fault was tried. Without build id and link it takes any NAME.debug, and a FIFO of that name
+ * blocks it. Where DEBUGINFOD_URLS is set, it asks the network, as root (libdebuginfod).
+ */
 #include "symbols/elf/object.h"
 
 #include <limits.h>
@@ -28,7 +34,7 @@ static uint32_t file_crc(Elf *elf)
 	return ~crc;
 }
 
-/* Whether @elf is the debug file of @o: the build ids decide where both have one, else the link's
+/* Whether @elf is the debug file of @o: the build ids decide when both have one, else the link's
  * checksum. */
 static bool belongs(const struct object *o, Elf *elf, bool have_crc, uint32_t crc)
 {
@@ -40,7 +46,7 @@ static bool belongs(const struct object *o, Elf *elf, bool have_crc, uint32_t cr
 	return have_crc && file_crc(elf) == crc;
 }
 
-/* Opens the file named by the format when it is there and belongs; true when the search is over. */
+/* Opens the file that the format names, if it is there and belongs. True ends the search. */
 static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -85,18 +91,18 @@ static bool try_build_id(struct object *o)
 		return false;
 	if (try_file(o, false, 0, "%s%s/%s", o->root, BUILD_ID_DIR, file))
 		return true;
-	/* The build id proves that it is the same build, so for a container's program the host's
-	 * copy is as good. */
+	/* The build id proves that the build is the same. So the host's copy serves for a
+	 * container's program. */
 	return *o->root && try_file(o, false, 0, "%s/%s", BUILD_ID_DIR, file);
 }
 
-/* Directory of the object as the target sees it, without the root. */
+/* The object's directory as the target sees it, without the root. */
 static void object_directory(const struct object *o, char dir[PATH_MAX])
 {
 	size_t root_len = strlen(o->root);
 	char *slash;
 
-	/* Links below a root are not followed: an absolute one would lead out of it. */
+	/* Links below a root are not followed: an absolute link would lead out of the root. */
 	if (root_len && !strncmp(o->path, o->root, root_len))
 		snprintf(dir, PATH_MAX, "%s", o->path + root_len);
 	else if (root_len || !realpath(o->path, dir))
@@ -114,7 +120,7 @@ void debug_file_find(struct object *o)
 	GElf_Word crc = 0;
 	const char *link = dwelf_elf_gnu_debuglink(o->main.elf, &crc);
 
-	/* A link is a plain file name; one that climbs elsewhere is not followed. */
+	/* A link is a plain file name. A link with a '/' could lead elsewhere. */
 	if (try_build_id(o) || !link || !*link || strchr(link, '/'))
 		return;
 	object_directory(o, dir);
@@ -124,8 +130,7 @@ void debug_file_find(struct object *o)
 	try_file(o, true, crc, "%s/usr/lib/debug%s/%s", o->root, dir, link);
 }
 
-/* Section .gnu_debugaltlink: a path, absolute or from the directory of the file it is in, and a
- * build id. */
+/* Section .gnu_debugaltlink: a path, absolute or from the file's directory, and a build id. */
 bool alt_file_find(struct object *o, Elf *elf)
 {
 	struct bytes link = elf_section(elf, ".gnu_debugaltlink");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Probe sites of a symbol that a user named: by linkage name, demangled name, or as much of that as
- * is unambiguous. */
+/* Probe sites of a symbol that a user named: by linkage name, demangled name, or an unambiguous
+ * part of the demangled name. */
 #include "symbols/elf/object.h"
 
 #include <stdio.h>
@@ -30,8 +30,7 @@ struct name_search {
 	struct suggest near;
 };
 
-/* Compares one symbol's names with what is wanted. @demangled is cut in place; @full keeps the
- * whole. */
+/* Compares one symbol's names with the wanted one. @demangled is cut in place. */
 static enum match match_name(
     struct name_search *s, const struct symbol *symbol, char *demangled, size_t stem)
 {
@@ -122,14 +121,6 @@ static int not_found(const struct object *o, const struct name_search *s, struct
 	    "'nm -C %s' lists the symbols; a function that is inlined everywhere has none: name "
 	    "one of its lines",
 	    o->path);
-}
-
-void site_name(char function[128], const char *linkage_name)
-{
-	char *name = name_demangle(linkage_name, name_stem(linkage_name));
-
-	snprintf(function, 128, "%s", name ? name : linkage_name);
-	free(name);
 }
 
 static int make_sites(const struct object *o, const struct name_search *s, uint64_t offset,

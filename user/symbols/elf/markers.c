@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The markers that cozbpf's coz.h leaves in a program: static probes of the provider "coz", grouped
  * into progress points. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/markers.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "symbols/elf/names.h"
 
 #define MARKER_PROVIDER "coz"
 #define MARKER_NAME 255 /* longest name; include/coz.h promises it */
@@ -12,8 +14,7 @@
 static const char *const kinds[] = {
     [MARKER_PROGRESS] = "progress", [MARKER_BEGIN] = "begin", [MARKER_END] = "end"};
 
-/* A name as it can stand in a profile: never empty, no tab, no line end, not longer than
- * MARKER_NAME. */
+/* Makes @name fit for a profile: never empty, no tab, no line end, at most MARKER_NAME long. */
 static void clean_name(char ret[MARKER_NAME + 1], const char *name)
 {
 	size_t len = strnlen(name, MARKER_NAME);
@@ -76,7 +77,7 @@ static int place_cmp(const void *a, const void *b)
 	return order ? order : x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Makes one marker of @n places, which are in order; what is there twice is one site. */
+/* Makes one marker of @n sorted places. Equal places are one site. */
 static int make_marker(
     const struct object *o, struct marker_place *places, size_t n, struct marker *ret)
 {

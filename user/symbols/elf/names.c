@@ -6,11 +6,12 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_MANGLED 4096 /* bytes; longer names are left mangled */
-/* likewise: references within a name can double its length with every few bytes */
+/* Bytes; a reference within a name can double its length with every few bytes. */
 #define MAX_DEMANGLED 65536
 
 static const char *const clone_suffixes[] = {
@@ -59,7 +60,7 @@ static bool demangle(const char *name, struct demangled *ret)
 	ret->len = 0;
 	if (setjmp(ret->too_long))
 		return false;
-	/* Rust first: its older names are such of C++, too, with a hash at the end. */
+	/* Rust first: its older names are valid C++ names too, with a hash at the end. */
 	if (rust_demangle_callback(name, 0, append, ret))
 		return true;
 	ret->len = 0;
@@ -78,8 +79,16 @@ char *name_demangle(const char *name, size_t len)
 	return strndup(d.text, d.len);
 }
 
-/* Start of the bracket that the one at @end closes; NULL when it does not balance. "->" and
- * operators of '<' and '>' are not looked at. */
+void site_name(char function[128], const char *linkage_name)
+{
+	char *name = name_demangle(linkage_name, name_stem(linkage_name));
+
+	snprintf(function, 128, "%s", name ? name : linkage_name);
+	free(name);
+}
+
+/* Start of the bracket that the one at @end closes; NULL when it does not balance. "->" is passed
+ * over, and so are operators of '<' and '>'. */
 static char *opening(char *start, char *end)
 {
 	int depth = 0;
@@ -93,8 +102,8 @@ static char *opening(char *start, char *end)
 	return NULL;
 }
 
-/* Start of the operator's name when @name holds one that is not inside of brackets ("operator<",
- * "operator()"); NULL: none. */
+/* Start of the operator's name ("operator<", "operator()") in @name, outside of brackets; NULL:
+ * none. */
 static char *operator_at(char *name)
 {
 	char *found = NULL;
@@ -106,7 +115,7 @@ static char *operator_at(char *name)
 	return found;
 }
 
-/* Takes a return type off the front: what stands before the last space outside of brackets. */
+/* Cuts the return type: the part before the last space outside of brackets. */
 static void cut_return_type(char *name)
 {
 	int depth = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Opening an ELF file and its debug information; segments, sections, build id. Where separate debug
- * files are looked for: debugfile.c. */
+/* Opens an ELF file and its debug information: segments, sections, build id. debugfile.c looks for
+ * separate debug files. */
 #include "symbols/elf/object.h"
 
 #include <errno.h>
@@ -13,8 +13,7 @@
 
 #include <elfutils/libdwelf.h>
 
-/* Counts above these are no program that was ever linked; they keep work on damaged files bounded.
- */
+/* Higher counts belong to no linked program. They bound the work on damaged files. */
 #define MAX_SEGMENTS 4096
 #define MAX_SECTIONS 1000000
 
@@ -51,7 +50,7 @@ int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *
 
 	elf_version(EV_CURRENT);
 	f->elf = NULL;
-	/* O_NONBLOCK: a path that turns out to be a FIFO must not hold us up. */
+	/* O_NONBLOCK: opening a FIFO must not block. */
 	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (f->fd < 0 || fstat(f->fd, &st)) {
 		snprintf(why, size, "%s", strerror(errno));
@@ -117,8 +116,8 @@ struct bytes elf_section(Elf *elf, const char *name)
 	Elf_Scn *scn = find_section(elf, name, &header);
 	Elf_Data *data;
 
-	/* dwarf_begin_elf has decompressed what it knows; what is compressed still is of no use as
-	 * it stands. */
+	/* dwarf_begin_elf has decompressed the sections that it knows. The others are decompressed
+	 * here. */
 	if (!scn || header.sh_type == SHT_NOBITS ||
 	    ((header.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0))
 		return (struct bytes){0};
@@ -173,8 +172,8 @@ static int read_segments(struct object *o)
 	return 0;
 }
 
-/* Executable sections tell code from what else shares its segment (headers at address 0, where the
- * linker leaves what it has discarded). */
+/* Executable sections tell code from the rest of its segment, such as headers at address 0, where
+ * linkers leave discarded code. */
 static int read_code(struct object *o)
 {
 	Elf_Scn *scn = NULL;
@@ -200,7 +199,7 @@ static int read_code(struct object *o)
 	return 0;
 }
 
-/* The last one that begins at or before @addr when it holds it. */
+/* The last segment that begins at or before @addr, when that segment holds @addr. */
 static const struct segment *segment_at(const struct segment *v, size_t n, uint64_t addr)
 {
 	size_t lo = 0, hi = n;

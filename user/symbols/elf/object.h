@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: what an open object holds, and what its parts offer each other. */
+/* Private to user/symbols/: what an open object holds, and what the files of elf/ offer to dwarf/
+ * and code/. */
 #ifndef COZBPF_OBJECT_H
 #define COZBPF_OBJECT_H
 
@@ -17,8 +18,8 @@ struct segment {
 /* Sections of debug information, decompressed; borrowed from the Elf they are in. */
 struct debug_sections {
 	struct bytes info, abbrev, line, line_str, str, str_offsets, ranges, rnglists, addr;
-	struct bytes
-	    alt_str; /* .debug_str of the file that dwz moved what several objects share to */
+	/* .debug_str of the file to which dwz moved what several objects share. */
+	struct bytes alt_str;
 };
 
 /* A function of the symbol tables. */
@@ -34,11 +35,12 @@ struct elf_file {
 
 struct object {
 	char *file, *path, *root; /* see struct object_place */
-	struct elf_file main, debug,
-	    alt; /* .elf is NULL: no separate debug file, none that dwz made */
+	/* .elf is NULL where there is no separate debug file, or none that dwz made. */
+	struct elf_file main, debug, alt;
 	char *debug_path;
-	char *debug_note; /* why a debug file that is there was not taken; NULL: none was seen */
-	Dwarf *dwarf;     /* NULL: no debug information */
+	/* Why a debug file was found and not taken; NULL: no such file. */
+	char *debug_note;
+	Dwarf *dwarf; /* NULL: no debug information */
 	struct debug_sections sections;
 	bool is_static;
 	uint8_t build_id[20];
@@ -46,8 +48,8 @@ struct object {
 	uint64_t dev, ino;
 	struct segment *segments; /* executable PT_LOADs */
 	size_t n_segments;
-	struct segment *code; /* where code begins: executable sections, or the segments when there
-				 are none; sorted by lo */
+	/* The executable sections, or the segments when there are no sections; sorted by lo. */
+	struct segment *code;
 	size_t n_code;
 	struct symbol *symbols; /* by address; loaded on first use */
 	size_t n_symbols;
@@ -55,33 +57,33 @@ struct object {
 };
 
 /* object.c */
-/* 0, or -1 with the reason in @why. @relocatable: any ELF file will do, not only one that can be
+/* 0, or -1 with the reason in @why. @relocatable: any ELF file will do, also one that cannot be
  * run. */
 int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size);
 void elf_file_close(struct elf_file *f);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
-bool elf_section_addr(Elf *elf, const char *name,
-    uint64_t *ret); /* link-time address of a section; false: there is none */
+/* The link-time address of a section; false: there is none. */
+bool elf_section_addr(Elf *elf, const char *name, uint64_t *ret);
 uint32_t elf_build_id(Elf *elf, uint8_t id[20]);
-bool object_offset(
-    const struct object *o, uint64_t addr, uint64_t *ret); /* file offset of a code address */
+/* File offset of a code address. */
+bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret);
 bool object_address(const struct object *o, uint64_t offset, uint64_t *ret); /* the reverse */
 bool object_is_code(const struct object *o, uint64_t addr);
-/* Bounds of the section of code that @addr lies in, and of its segment; 0: it lies in none. */
+/* Bounds of @addr's section of code, within @addr's segment; 0: the address is in none. */
 uint64_t object_code_start(const struct object *o, uint64_t addr);
 uint64_t object_code_end(const struct object *o, uint64_t addr);
-/* Clips [*lo, *hi) to the segment *lo lies in and turns it into file offsets. */
+/* Clips [*lo, *hi) to the segment of *lo and turns both into file offsets. */
 bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
 
-/* debugfile.c: looks for the separate debug file and opens it into o->debug; without one o->debug
- * stays closed. */
+/* debugfile.c: looks for the separate debug file and opens it into o->debug. When none is found,
+ * o->debug stays closed. */
 void debug_file_find(struct object *o);
 #define BUILD_ID_DIR "/usr/lib/debug/.build-id"
 #define BUILD_ID_FILE 48 /* two digits a byte, ".debug" */
 /* Name of the debug file below BUILD_ID_DIR ("ab/cdef.debug"); false without a build id. */
 bool build_id_file(const struct object *o, char file[BUILD_ID_FILE]);
-/* The same for the file that @elf, an object or its debug file, shares strings with (dwz), into
+/* The same for the file with which @elf, an object or a debug file, shares strings (dwz), into
  * o->alt. */
 bool alt_file_find(struct object *o, Elf *elf);
 
@@ -92,32 +94,11 @@ const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
 /* Whether a function begins in (@after, @upto]. */
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
 
-/* notes.c: file offset of an address of any loaded segment, data included; false: it is not in the
- * file. */
+/* sdt.c: file offset of an address of any loaded segment, data included; false: the address is not
+ * in the file. */
 bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret);
 
-/* markers.c: places of markers that are being collected; zeroed is empty. */
-struct marker_list {
-	struct marker_place *v;
-	size_t n, cap;
-};
-/* Adds a place. @name may be anything that a file holds. @offset NO_SITE: its visits cannot be
- * counted. 0 or -ENOMEM. */
-#define NO_SITE UINT64_MAX
-int marker_list_add(
-    struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
-/* Groups them into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
-int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
-void marker_list_deinit(struct marker_list *l);
-
-/* cozsites.c: object_find_coz_sites() that gives up after @work instructions. */
-int find_coz_sites(
-    struct object *o, uint64_t work, struct marker **ret, size_t *n, struct error *e);
-
-/* functions.c: link-time addresses of the function that @addr lies in; false: it is not known. */
+/* bounds.c: link-time addresses of @addr's function; false: it is not known. */
 bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
-
-/* findsymbol.c: fills in the name of the function of a probe site. */
-void site_name(char function[128], const char *linkage_name);
 
 #endif

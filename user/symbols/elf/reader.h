@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading of untrusted bytes: a cursor that never passes its end. After a read too many it is
- * `bad`, stands at its end and yields zeros. */
+/* Reading of untrusted bytes: a cursor that never passes its end. A read beyond the end makes the
+ * cursor `bad`: it then stands at its end and yields zeros. */
 #ifndef COZBPF_READER_H
 #define COZBPF_READER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The functions of an object's symbol tables by address. Looking them up by name: names.c. */
+/* The functions of an object's symbol tables by address. findsymbol.c looks them up by name. */
 #include "symbols/elf/object.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static int symbol_cmp(const void *a, const void *b)
 	return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Whether a symbol is a function, or a label in code of which assembler code says no more. */
+/* Whether a symbol is a function, or a label in assembler code, which may have no type. */
 static bool is_function(const struct object *o, const GElf_Sym *s, const char *name)
 {
 	int type = GELF_ST_TYPE(s->st_info);
@@ -85,7 +85,7 @@ int object_load_symbols(struct object *o)
 	}
 	if (o->n_symbols)
 		qsort(o->symbols, o->n_symbols, sizeof(*o->symbols), symbol_cmp);
-	/* .dynsym repeats what .symtab has. */
+	/* .dynsym repeats names of .symtab. */
 	for (size_t i = 0; i < o->n_symbols; i++)
 		if (!n || o->symbols[i].addr != o->symbols[n - 1].addr ||
 		    strcmp(o->symbols[i].name, o->symbols[n - 1].name))
@@ -107,7 +107,7 @@ const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
 		else
 			hi = mid;
 	}
-	/* Of several names for one address, the first one in order: the largest. */
+	/* Among several names for one address, the first one in order: the largest. */
 	while (lo > 1 && o->symbols[lo - 2].addr == o->symbols[lo - 1].addr)
 		lo--;
 	return lo ? &o->symbols[lo - 1] : NULL;

@@ -13,8 +13,8 @@
 /* DWARF's numbers of registers on x86-64 */
 enum { REG_RBP = 6, REG_RSP = 7, REG_RIP = 16 };
 
-/* addresses in a row without a rule: more than padding is, so that the rest is gone through in
- * larger steps */
+/* Addresses in a row without a rule. Padding has fewer, so the rest is gone through in larger
+ * steps. */
 #define FAR_MISSES 4096
 #define FAR_STEP 16
 
@@ -51,12 +51,12 @@ static bool fits(int64_t value)
 	return value >= INT16_MIN && value <= INT16_MAX;
 }
 
-/* The caller's stack pointer as a register and an offset, or the one expression that is known: that
+/* The caller's stack pointer: a register and an offset, or the one expression that is known, that
  * of the PLT. */
 static bool read_cfa(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
 {
-	/* DW_CFA_def_cfa_expression of the PLT that linkers make: rsp + 8, and 8 more from the 11th
-	 * byte of an entry on */
+	/* The PLT that linkers make has DW_CFA_def_cfa_expression: rsp + 8, and 8 more from the
+	 * 11th byte of an entry on. */
 	static const uint8_t plt[] = {DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and,
 	    DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
 	Dwarf_Op *ops;
@@ -78,7 +78,7 @@ static bool read_cfa(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
 	return n == sizeof(plt);
 }
 
-/* Where the caller's frame pointer is: as it is, or saved below the CFA. */
+/* Where the caller's frame pointer is: unchanged, or saved below the CFA. */
 static bool read_rbp(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
 {
 	Dwarf_Op mem[3], *ops;
@@ -88,7 +88,8 @@ static bool read_rbp(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
 	if (dwarf_frame_register(frame, REG_RBP, mem, &ops, &n))
 		return false;
 	if (!n)
-		return true; /* unchanged; undefined is as good as that: nobody above needs it */
+		/* Unchanged. Undefined counts as unchanged: no caller needs the value. */
+		return true;
 	offset = n == 1 ? 0 : (int64_t)ops[1].number;
 	if (ops[0].atom != DW_OP_call_frame_cfa || n > 2 ||
 	    (n == 2 && ops[1].atom != DW_OP_plus_uconst) || offset % 8 || offset >= 0 ||
@@ -98,8 +99,8 @@ static bool read_rbp(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
 	return true;
 }
 
-/* The return address lies right below the CFA in all code that compilers make; at the bottom of the
- * stack it is undefined. */
+/* Compilers keep the return address right below the CFA. At the bottom of the stack it is
+ * undefined. */
 static bool has_caller(Dwarf_Frame *frame)
 {
 	Dwarf_Op mem[3], *ops;
@@ -129,7 +130,7 @@ static bool read_row(Dwarf_CFI *cfi, uint64_t addr, struct cozbpf_unwind_row *ro
 	return *end > addr;
 }
 
-/* Headers may say anything: no more than what is in the file is gone through. */
+/* Headers may promise any size, so the walk ends where the file ends. */
 static int add_code(const struct object *o, Dwarf_CFI *cfi, const struct segment *code,
     uint64_t file_size, struct rows *r)
 {
@@ -183,8 +184,8 @@ int object_unwind_rows(
 		return err;
 	}
 	if (r.n == r.max && r.n)
-		r.v[r.n - 1].kind =
-		    COZBPF_UNWIND_NONE; /* it stands for all that there was no room for */
+		/* This row stands for all code that there was no room for. */
+		r.v[r.n - 1].kind = COZBPF_UNWIND_NONE;
 	*ret = r.v;
 	*n = r.n;
 	return 0;

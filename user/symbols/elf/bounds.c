@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Where functions begin and end, from symbols, and in stripped programs from the table that
- * exceptions are thrown by (.eh_frame_hdr). */
+/* Where functions begin and end: from symbols, and in stripped programs from .eh_frame_hdr, the
+ * table for exceptions. */
 #include "symbols/elf/object.h"
 
-/* What linkers write, LSB Core 10.6.2: a count of four bytes, then pairs of four bytes each,
- * relative to the section, sorted. */
+/* The form that linkers write, LSB Core 10.6.2: a count of four bytes, then pairs of four bytes
+ * each, relative to the section, sorted. */
 #define TABLE_VERSION 1
 #define ENC_UDATA4 0x03
 #define ENC_DATAREL_SDATA4 0x3b
@@ -31,7 +31,7 @@ static bool find_unwound(const struct object *o, uint64_t addr, uint64_t *start,
 
 	(void)eh_frame;
 	n = read_u32(&r);
-	/* The pointer to .eh_frame has four bytes in all of these. */
+	/* In all of these the pointer to .eh_frame has four bytes. */
 	if (r.bad || version != TABLE_VERSION || (pointer & 0xf) != 0xb || count != ENC_UDATA4 ||
 	    entries != ENC_DATAREL_SDATA4 || n > reader_left(&r) / 8 ||
 	    !elf_section_addr(o->main.elf, ".eh_frame_hdr", &base))
@@ -52,7 +52,7 @@ static bool find_unwound(const struct object *o, uint64_t addr, uint64_t *start,
 	return true;
 }
 
-/* Assembler code may give its symbols no size: up to the next one then. */
+/* Assembler code may give its symbols no size: such a function reaches up to the next symbol. */
 static bool find_symbol(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
 	const struct symbol *s = object_load_symbols(o) ? NULL : object_symbol_at(o, addr);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Follows values through the registers of a function, over all its ways, until nothing changes any
- * more: constants, arguments, what calls return and what was read from variables. So it is known
- * which variable is tested where, however the compiler has moved, copied and shared the code.
+ * more: constants, arguments, results of calls, values of variables. The result tells which
+ * variable is tested where, however the compiler has moved, copied and shared the code.
  */
-#include "symbols/code/coz/cozflow.h"
+#include "symbols/code/coz/flow.h"
 
 #include <stdlib.h>
 
@@ -13,34 +13,34 @@
 #define ARGUMENTS 6
 #define WORD 64
 
-/* System V AMD64: argument registers in order; what a call leaves alone. */
+/* System V AMD64: argument registers in order, and the registers that a call keeps. */
 static const uint8_t argument_registers[ARGUMENTS] = {7, 6, 2, 1, 8, 9};
 #define RAX 0
 #define RDI 7
 #define RSI 6
 #define KEPT_BY_CALLS 0xf038U /* rbx, rsp, rbp, r12 to r15 */
 
-/* What is known at one place. */
+/* The known values at one place. */
 struct state {
 	struct coz_value r[REGISTERS];
-	struct coz_value flags; /* COUNTER: they say whether that variable is NULL */
+	struct coz_value flags; /* COUNTER: they tell whether that variable is NULL */
 };
 
 struct function {
 	struct coz_flow *f;
 	uint64_t start, end;
-	uint32_t
-	    *state_at; /* for each byte, where its state is when ways meet there, else NO_STATE */
+	/* For each byte where ways meet, the index of its state; else NO_STATE. */
+	uint32_t *state_at;
 	struct state *states;
 	size_t n_states;
-	uint64_t *pending; /* a bit for each byte: the state there has changed */
+	uint64_t *pending; /* a bit for each byte: its state has changed */
 	bool is_wrapper_candidate;
 	bool refers; /* to the text "_coz_get_counter" */
 	struct coz_wrapper *wrapper;
-	bool report;      /* last round: findings are kept */
-	uint64_t stretch; /* where the one that is being run begins */
-	size_t watched; /* number of the finding, a test of several variables, whose ways are looked
-			   for, plus one */
+	bool report;      /* the last round, whose findings are kept */
+	uint64_t stretch; /* start of the current stretch */
+	/* Index, plus one, of the finding whose ways are looked for. */
+	size_t watched;
 };
 
 static bool same(const struct coz_value *a, const struct coz_value *b)
@@ -53,8 +53,8 @@ static bool is_counter(const struct coz_value *v)
 	return v->kind == VALUE_COUNTER || v->kind == VALUE_COUNTERS;
 }
 
-/* What is known where two ways meet. NULL beside a result is the answer without a profiler, and
- * beside a counter it is that counter too. */
+/* The value where two ways meet. Beside a result, NULL is the answer without a profiler; beside a
+ * counter, NULL is that counter too. */
 static struct coz_value meet(const struct coz_value *a, const struct coz_value *b)
 {
 	bool a_null = a->kind == VALUE_CONST && !a->v, b_null = b->kind == VALUE_CONST && !b->v;
@@ -70,9 +70,9 @@ static struct coz_value meet(const struct coz_value *a, const struct coz_value *
 }
 
 /*
- * Variables are told apart by their address; those of inline functions in shared libraries by that
- * of their entry in the global offset table, marked with a bit that no address has. Their address
- * is read from there first, so that a register holds what that "variable" holds.
+ * Variables are told apart by their address. In a shared library, an inline function's variable is
+ * known by its entry in the global offset table, marked with a bit that no address has. The code
+ * reads the address from there first, so a register that holds the address stands for the variable.
  */
 #define BY_OFFSET_TABLE (1ULL << 63)
 
@@ -120,8 +120,8 @@ static void report(struct function *fn, struct coz_finding found)
 	f->v[f->n++] = found;
 }
 
-/* One way to a test that several variables share. Who passes its last instruction comes along,
- * unless that is a condition. */
+/* One way to a test that several variables share. Passing the way's last instruction means taking
+ * the way, unless that is a condition. */
 static void note_way(struct function *fn, const struct state *s)
 {
 	const struct coz_finding test = fn->f->v[fn->watched - 1];
@@ -139,7 +139,7 @@ static void note_way(struct function *fn, const struct state *s)
 			       .addr = sure && !locked ? d->insn->address : NO_SITE});
 }
 
-/* Carries what is known to a place that is branched to. */
+/* Carries the known values to the target of a branch. */
 static void flow_to(struct function *fn, uint64_t addr, const struct state *s)
 {
 	uint32_t i =
@@ -165,7 +165,7 @@ static void flow_to(struct function *fn, uint64_t addr, const struct state *s)
 
 static const struct coz_wrapper *find_wrapper(struct coz_flow *f, uint64_t target);
 
-/* An expression of a wrapper, where it is called. */
+/* The value, at a call of a wrapper, of one of the wrapper's expressions. */
 static struct coz_value evaluate(const struct state *s, const struct coz_value *v)
 {
 	return v->kind == VALUE_PARAM && v->v < ARGUMENTS ? s->r[argument_registers[v->v]] : *v;
@@ -179,8 +179,8 @@ static bool is_text(const struct coz_flow *f, uint64_t addr)
 	return false;
 }
 
-/* A call of _coz_get_counter, or a jump to it; its address was asked for, so that it is in a
- * register. The call that asks, of dlsym, can look alike. */
+/* Notes a call of _coz_get_counter, or a jump to it, through a register. The call of dlsym that
+ * asks for it can look alike. */
 static void note_wrapped(struct function *fn, const struct state *s)
 {
 	if (!fn->report || !fn->is_wrapper_candidate ||
@@ -219,8 +219,7 @@ static void step_call(struct function *fn, struct state *s)
 	s->flags.kind = VALUE_UNKNOWN;
 }
 
-/* A variable gets a new value: other registers that hold the old one no longer hold what it does.
- */
+/* A variable gets a new value. Registers with the old value no longer hold the variable's. */
 static void step_store(struct function *fn, struct state *s, uint64_t variable, int reg)
 {
 	for (unsigned i = 0; i < REGISTERS; i++)
@@ -243,7 +242,7 @@ static void set_const(struct function *fn, struct state *s, int reg, uint64_t v)
 	s->r[reg] = (struct coz_value){.kind = VALUE_CONST, .v = v};
 }
 
-/* mov, lea and xor of a register with itself; false: it is something else. */
+/* mov, lea, and xor of a register with itself; false: another instruction. */
 static bool step_move(struct function *fn, struct state *s)
 {
 	const struct decoder *d = &fn->f->d;
@@ -292,8 +291,7 @@ static bool step_move(struct function *fn, struct state *s)
 	}
 }
 
-/* A comparison with NULL leaves in the flags what is known of a variable; false: it is something
- * else. */
+/* A comparison with NULL: the flags then tell of a variable. False: another instruction. */
 static bool step_compare(struct function *fn, struct state *s)
 {
 	const struct decoder *d = &fn->f->d;
@@ -312,13 +310,13 @@ static bool step_compare(struct function *fn, struct state *s)
 		s->flags = s->r[register_number(a->reg)];
 		if (s->flags.kind == VALUE_COUNTERS)
 			s->flags.type = (uint32_t)register_number(a->reg) +
-					1; /* 0 where several ways bring several */
+					1; /* 0: several ways bring several */
 	} else if (compare && find_variable(d, s, 0, &addr))
 		s->flags = (struct coz_value){.kind = VALUE_COUNTER, .v = addr};
 	return true;
 }
 
-/* `lock add`, `lock inc` and `lock xadd` of what a counter's address is in a register for. */
+/* `lock add`, `lock inc` and `lock xadd` through a register that holds a counter's address. */
 static void note_add(struct function *fn, const struct state *s)
 {
 	const cs_insn *insn = fn->f->d.insn;
@@ -336,7 +334,7 @@ static void note_add(struct function *fn, const struct state *s)
 			       .kind = FOUND_ADD, .addr = insn->address, .counter = s->r[base].v});
 }
 
-/* Every other instruction: what it writes is not known. */
+/* Every other instruction: the registers it writes become unknown. */
 static void step_other(struct function *fn, struct state *s)
 {
 	const struct decoder *d = &fn->f->d;
@@ -365,7 +363,7 @@ static void note_test(struct function *fn, const struct state *s)
 	if (!fn->report || !is_counter(&s->flags))
 		return;
 	if (s->flags.kind == VALUE_COUNTERS) {
-		/* Ways that met further up are not followed. */
+		/* Ways that met earlier are not followed. */
 		test.reg = (int)s->flags.type - 1;
 		test.meets =
 		    test.reg >= 0 && met->r[test.reg].kind == VALUE_COUNTERS ? fn->stretch : 0;
@@ -373,7 +371,7 @@ static void note_test(struct function *fn, const struct state *s)
 	report(fn, test);
 }
 
-/* The last instruction of a stretch. False: the next one is not reached from here. */
+/* The last instruction of a stretch. False: the next instruction is not reached from here. */
 static bool step_branch(struct function *fn, struct state *s)
 {
 	const struct decoder *d = &fn->f->d;
@@ -397,7 +395,7 @@ static bool step_branch(struct function *fn, struct state *s)
 	return fixed && !jump;
 }
 
-/* From one place where ways meet up to the next. False: the work allowed is done. */
+/* Runs from one place where ways meet to the next. False: the allowed work is done. */
 static bool run_stretch(struct function *fn, uint64_t from)
 {
 	struct bytes code = decoder_code(&fn->f->d, fn->f->o, from);
@@ -423,8 +421,8 @@ static bool run_stretch(struct function *fn, uint64_t from)
 	return true;
 }
 
-/* Finds where ways meet: what is branched to, and what stands behind a branch that can be passed.
- * False: the code cannot be decoded. */
+/* Finds where ways meet: targets of branches, and instructions after a conditional branch. False:
+ * the code cannot be decoded. */
 static bool find_stretches(struct function *fn)
 {
 	struct bytes code = decoder_code(&fn->f->d, fn->f->o, fn->start);
@@ -445,7 +443,7 @@ static bool find_stretches(struct function *fn)
 	return addr >= fn->end;
 }
 
-/* Each stretch that something leads to, once. */
+/* Runs each stretch that something leads to, once. */
 static bool run_all(struct function *fn)
 {
 	bool ok = coz_flow_charge(fn->f, fn->end - fn->start);
@@ -457,8 +455,8 @@ static bool run_all(struct function *fn)
 	return ok;
 }
 
-/* Takes the first place from @from on whose state has changed, in bytes from the start; the
- * function's size: there is none. */
+/* Takes the first place from @from on whose state has changed, in bytes from the start. The
+ * function's size means none. */
 static uint64_t take_pending(struct function *fn, uint64_t from)
 {
 	uint64_t size = fn->end - fn->start, mask = ~0ULL << from % WORD;
@@ -475,14 +473,13 @@ static uint64_t take_pending(struct function *fn, uint64_t from)
 	return size;
 }
 
-/* Every stretch whose state has changed, round and round in the order of addresses until nothing
- * changes any more. */
+/* Runs every stretch whose state has changed, in rounds by address, until nothing changes. */
 static bool run_changed(struct function *fn)
 {
 	uint64_t size = fn->end - fn->start, first = 0;
 	bool ok = true;
 
-	/* A function that only jumps backwards changes one place a round. */
+	/* A function that only jumps backwards changes one place in each round. */
 	while (ok && (first = take_pending(fn, 0)) < size) {
 		ok = coz_flow_charge(fn->f, size / WORD);
 		for (uint64_t at = first; ok && at < size; at = take_pending(fn, at + 1))
@@ -491,7 +488,7 @@ static bool run_changed(struct function *fn)
 	return ok;
 }
 
-/* Follows all values, then goes over everything once more, to report. */
+/* Follows all values, then runs once more to report. */
 static void run_function(struct function *fn)
 {
 	size_t first = fn->f->n;
@@ -539,8 +536,8 @@ static void look_at(struct function *fn)
 	free(fn->state_at);
 }
 
-/* How the function at @target asks for counters, when it is Coz's _call_coz_get_counter or what the
- * compiler has made of it; else NULL. */
+/* How the function at @target asks for counters, when it is Coz's _call_coz_get_counter or a
+ * compiler's variant of it; else NULL. */
 static const struct coz_wrapper *find_wrapper(struct coz_flow *f, uint64_t target)
 {
 	struct coz_wrapper *w;
@@ -568,7 +565,7 @@ static const struct coz_wrapper *find_wrapper(struct coz_flow *f, uint64_t targe
 	cs_free(f->d.insn, 1);
 	f->d.insn = insn;
 	w->is_one = fn.refers;
-	/* Without optimisation the arguments go through the stack, and are the same. */
+	/* Without optimisation the arguments go through the stack unchanged. */
 	if (w->type.kind != VALUE_CONST && w->type.kind != VALUE_PARAM)
 		w->type = (struct coz_value){.kind = VALUE_PARAM, .v = 0};
 	if (w->name.kind != VALUE_CONST && w->name.kind != VALUE_PARAM)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Addresses of functions: range lists of DWARF 3 to 5 (.debug_ranges, .debug_rnglists) and
- * addresses by index (.debug_addr). */
-#include "symbols/dwarf/units.h"
+/* Address ranges of functions: the lists of DWARF 3 to 5 (.debug_ranges, .debug_rnglists). */
+#include "symbols/dwarf/codewalk.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -9,7 +8,7 @@
 
 int code_range_add(struct code_walker *w, uint64_t lo, uint64_t hi)
 {
-	/* Empty ones count too: a list of nothing else also takes its time. */
+	/* Empty ranges count too: reading a long list of them takes time. */
 	if (!w->ranges_left)
 		return -EINVAL;
 	w->ranges_left--;
@@ -26,25 +25,6 @@ int code_range_add(struct code_walker *w, uint64_t lo, uint64_t hi)
 	}
 	w->ranges[w->n_ranges++] = (struct code_range){lo, hi};
 	return 0;
-}
-
-static uint64_t indexed_addr(const struct debug_sections *s, const struct unit *u, uint64_t index)
-{
-	struct reader r;
-
-	if (index > s->addr.size)
-		return 0;
-	r = reader_at(s->addr, u->addr_base + index * u->addr_size, u->addr_size);
-	return r.bad ? 0 : read_uint(&r, u->addr_size);
-}
-
-uint64_t code_addr(const struct debug_sections *s, const struct unit *u, struct reader *r,
-    const struct abbrev_attr *attr)
-{
-	if (attr->size_class == SIZE_LEB)
-		return indexed_addr(s, u, read_uleb(r));
-	return attr->form == DW_FORM_addr ? read_uint(r, attr->size)
-					  : indexed_addr(s, u, read_uint(r, attr->size));
 }
 
 /* DWARF 3 and 4: pairs relative to a base, up to (0, 0). */
@@ -82,17 +62,17 @@ static int read_new(struct code_walker *w, const struct unit *u, struct reader *
 
 		switch (kind) {
 		case DW_RLE_base_addressx:
-			base = indexed_addr(w->sections, u, read_uleb(r));
+			base = unit_addr_at(w->sections, u, read_uleb(r));
 			break;
 		case DW_RLE_base_address:
 			base = read_uint(r, u->addr_size);
 			break;
 		case DW_RLE_startx_endx:
-			lo = indexed_addr(w->sections, u, read_uleb(r));
-			hi = indexed_addr(w->sections, u, read_uleb(r));
+			lo = unit_addr_at(w->sections, u, read_uleb(r));
+			hi = unit_addr_at(w->sections, u, read_uleb(r));
 			break;
 		case DW_RLE_startx_length:
-			lo = indexed_addr(w->sections, u, read_uleb(r));
+			lo = unit_addr_at(w->sections, u, read_uleb(r));
 			hi = lo + read_uleb(r);
 			break;
 		case DW_RLE_offset_pair:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The functions of an object by the names that a user may call them: without signature where that
- * is unambiguous. */
+/* The functions of an object by the names that a user may type: without signature where that is
+ * unambiguous. */
 #include "symbols/elf/object.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static bool name_all(const struct object *o, struct named *all, size_t *n)
 	return true;
 }
 
-/* Moves the name of each function to @ret: the cut one, where all that have it are one function. */
+/* Moves the name of each function to @ret: the cut name, when all symbols with that name are one
+ * function. */
 static size_t choose_names(struct named *all, size_t n, char **ret)
 {
 	size_t end, used = 0;

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Places of Coz's own coz.h in a program that was built with it, to be probed where no profiler was
- * there when they asked for their counters. Each is
+ * Places of Coz's own coz.h in a program that was built with it. The places asked for their
+ * counters when no profiler was there, so they are probed. Each is
  *
  *     if (!initialized) { counter = _call_coz_get_counter(type, "name"); initialized = 1; }
  *     if (counter) lock add $1, (counter)
  *
- * with variables of its own. The second `if` is executed once a visit: a conditional jump, which
- * the kernel emulates (the locked instruction behind it cannot be probed). Compilers move, copy and
- * merge all of this; which variable a jump is about tells cozflow.c. A jump counts when it stands
- * right before the locked instruction on every way there: where a compiler has taken it out of a
- * loop, the loop leads there too, and the marker is given up.
+ * with variables of its own. The second `if` is executed once a visit. It is a conditional jump,
+ * which the kernel emulates; the locked instruction behind it cannot be probed. Compilers move,
+ * copy and merge all of this, and flow.c tells which variable a jump is about. A jump counts when
+ * it stands right before the locked instruction on every way there. When a compiler has taken the
+ * jump out of a loop, the loop leads there too, and the marker is given up.
  */
-#include "symbols/code/coz/cozflow.h"
+#include "symbols/code/coz/sites.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/code/coz/flow.h"
+
 #define COUNTER_TEXT "_coz_get_counter"
 #define MAX_COUNTERS 4096 /* places in one object */
 #define MAX_WORK 20000000 /* instructions, see coz_flow_charge(): some ten seconds */
-#define MAX_DEPTH 3       /* jumps between the test and the locked instruction */
 #define MAX_INSNS 262144  /* of one function */
-#define MAX_AHEAD 40      /* instructions behind the counting, up to where both ways go on alike */
+/* Instructions behind the counting, up to where both ways go on alike. */
+#define MAX_AHEAD 40
 
 /* A variable that holds a counter. */
 struct counter {
@@ -34,7 +36,7 @@ struct counter {
 
 struct insn {
 	uint64_t addr, target; /* target 0: none */
-	bool passes;           /* what stands behind it can be next */
+	bool passes;           /* the next one in memory can be next */
 	bool meets;            /* it is branched to */
 	bool adds;             /* to a counter */
 	bool calls, is_jne;
@@ -53,7 +55,7 @@ struct search {
 	size_t first; /* its first finding */
 };
 
-/* Link-time addresses of the text by which Coz's header asks for the profiler. */
+/* Finds the addresses of the text by which Coz's header asks for the profiler. */
 static void find_texts(struct search *s)
 {
 	struct bytes file = s->flow.d.file;
@@ -119,7 +121,7 @@ static struct insn *insn_at(struct search *s, uint64_t addr)
 			  : NULL;
 }
 
-/* 0, or -ENOMEM; without instructions when there are too many. */
+/* Lists the function's instructions; none when there are too many. 0 or -ENOMEM. */
 static int list_insns(struct search *s, uint64_t start, uint64_t end)
 {
 	struct decoder *d = &s->flow.d;
@@ -165,8 +167,8 @@ static struct coz_finding *test_at(struct search *s, uint64_t addr)
 	return NULL;
 }
 
-/* Goes straight ahead from instruction @at, over jumps, up to a condition, a call or the end;
- * returns how many it has gone over, in @path. */
+/* Goes straight ahead from instruction @at, over jumps, up to a condition, a call or the end.
+ * Returns the number of instructions passed, in @path. */
 static size_t go_ahead(struct search *s, size_t at, size_t path[MAX_AHEAD])
 {
 	size_t n = 0;
@@ -183,7 +185,8 @@ static size_t go_ahead(struct search *s, size_t at, size_t path[MAX_AHEAD])
 	return n;
 }
 
-/* Two conditions, one of them perhaps the reverse of the other. */
+/* Whether two conditions lead to the same two places. One condition may be the reverse of the
+ * other. */
 static bool leads_to_same(const struct search *s, const struct insn *x, const struct insn *y)
 {
 	const struct insn *end = s->insns + s->n_insns;
@@ -195,8 +198,8 @@ static bool leads_to_same(const struct search *s, const struct insn *x, const st
 
 /*
  * Whether the program goes on alike after the test at @test with NULL and after the counting at
- * @add. If not, the compiler has made use of what the test has said: with NULL it leaves out the
- * next visit's test.
+ * @add. If not, the compiler used the result of the test: after NULL it leaves out the next visit's
+ * test.
  */
 static bool goes_on_alike(struct search *s, size_t test, size_t add)
 {
@@ -213,8 +216,8 @@ static bool goes_on_alike(struct search *s, size_t test, size_t add)
 				return true;
 	if (!n_null || !n_counted)
 		return false;
-	/* Short ends are often there twice: both return, or both have a condition that leads to the
-	 * same two places. */
+	/* Short ends are often there twice: both return, or both have a condition with the same two
+	 * targets. */
 	x = &s->insns[null[n_null - 1]];
 	y = &s->insns[counted[n_counted - 1]];
 	if (x->adds || y->adds || x->calls || y->calls || x->passes != y->passes)
@@ -223,9 +226,7 @@ static bool goes_on_alike(struct search *s, size_t test, size_t add)
 			 : x->target == y->target;
 }
 
-static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool mark);
-
-/* The counters of a test lead to counting. */
+/* Marks the counters of a test: the test leads to counting. */
 static void mark_counted(struct search *s, const struct coz_finding *test)
 {
 	struct counter *c;
@@ -243,26 +244,22 @@ static void mark_counted(struct search *s, const struct coz_finding *test)
 	}
 }
 
-/* The way from instruction @from on. */
-static bool check_way(struct search *s, size_t from, size_t add, int depth, bool mark)
+/* Whether the way from instruction @from on comes from a test; it may be another condition. */
+static bool check_way(struct search *s, size_t from, size_t add, bool mark)
 {
 	const struct coz_finding *test = test_at(s, s->insns[from].addr);
 
 	if (test && mark)
 		mark_counted(s, test);
-	if (test)
-		return (test->counter || test->meets) && goes_on_alike(s, from, add);
-	if (s->insns[from].target && s->insns[from].passes)
-		return false; /* another condition */
-	return depth < MAX_DEPTH && check_ways(s, from, add, depth + 1, mark);
+	return test && (test->counter || test->meets) && goes_on_alike(s, from, add);
 }
 
 /*
- * Whether all ways to the stretch that instruction @at is in come from tests. With another addition
- * in between one test stands for several visits: in unrolled loops compilers know what the first
- * one has said.
+ * Whether all ways to the stretch of instruction @at come from tests. With another addition in
+ * between, one test stands for several visits: in an unrolled loop the compiler knows the result of
+ * the first.
  */
-static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool mark)
+static bool check_ways(struct search *s, size_t at, size_t add, bool mark)
 {
 	bool ok = true, any = false;
 
@@ -270,7 +267,7 @@ static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool 
 		if (s->insns[--at].adds)
 			return false;
 	if (at && s->insns[at - 1].passes) {
-		ok = check_way(s, at - 1, add, depth, mark);
+		ok = check_way(s, at - 1, add, mark);
 		any = true;
 	}
 	for (size_t i = 0; s->insns[at].meets && i < s->n_insns; i++) {
@@ -278,15 +275,14 @@ static bool check_ways(struct search *s, size_t at, size_t add, int depth, bool 
 			return false;
 		s->flow.work_left--;
 		if (s->insns[i].target == s->insns[at].addr) {
-			ok = check_way(s, i, add, depth, mark) && ok;
+			ok = check_way(s, i, add, mark) && ok;
 			any = true;
 		}
 	}
 	return ok && any;
 }
 
-/* Places of which it is not sure what they count: those of the variable, or all that share tests.
- */
+/* Gives up places that may count something else: those of the variable, or all that share tests. */
 static void give_up(struct search *s, uint64_t counter)
 {
 	struct counter *c;
@@ -303,7 +299,7 @@ static void give_up(struct search *s, uint64_t counter)
 	}
 }
 
-/* Judges the function's tests by the counting they lead to. */
+/* Judges the function's tests by the additions they lead to. */
 static void check_adds(struct search *s)
 {
 	for (size_t i = s->first; s->flow.work_left && i < s->flow.n; i++) {
@@ -320,8 +316,8 @@ static void check_adds(struct search *s)
 		const struct insn *found = add->kind == FOUND_ADD ? insn_at(s, add->addr) : NULL;
 		size_t at = found ? (size_t)(found - s->insns) : 0;
 
-		if (found && check_ways(s, at, at, 0, false))
-			check_ways(s, at, at, 0, true);
+		if (found && check_ways(s, at, at, false))
+			check_ways(s, at, at, true);
 		else if (found)
 			give_up(s, add->counter);
 	}
@@ -343,7 +339,7 @@ static int look_at_function(struct search *s, uint64_t start, uint64_t end)
 		struct counter *c = found->kind == FOUND_ASK ? counter_at(s, found->counter) : NULL;
 
 		if (c) {
-			/* All places that share a variable are copies of one. */
+			/* Places that share a variable are copies of one place. */
 			c->bad |= c->type && (c->type != found->type || c->name != found->name);
 			c->type = found->type;
 			c->name = found->name;
@@ -406,7 +402,7 @@ static int make_markers(struct search *s, struct marker **ret, size_t *n)
 	bool any = false;
 	int err = 0;
 
-	/* What looks like such a place while nothing is counted anywhere is none. */
+	/* Without any counting, what looks like such a place is none. */
 	for (size_t i = 0; i < s->n_counters; i++)
 		any |= s->counters[i].type && s->counters[i].counted;
 	for (size_t i = 0; !err && any && i < s->n_counters; i++) {
@@ -441,7 +437,7 @@ int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t 
 		err = s.flow.n_texts && !s.counters ? -ENOMEM : 0;
 		for (size_t i = 0; !err && s.flow.n_texts && i < o->n_code; i++)
 			err = search_section(&s, &o->code[i]);
-		/* Half a search would count half of the places. */
+		/* A half search would count half of the places. */
 		if (!err && s.counters && s.flow.work_left)
 			err = make_markers(&s, ret, n);
 	}

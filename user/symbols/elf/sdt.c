@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Static probes (SDT, USDT) from the notes of an object. Which of them are markers of coz.h:
- * markers.c. Their arguments: core/places/probe_args.c. */
+/* Static probes (SDT, USDT) from the notes of an object. markers.c picks the markers of coz.h among
+ * them; core/places/probe_args.c reads the arguments. */
 #include "symbols/elf/object.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 struct note_reader {
 	const struct object *o;
-	bool moves; /* the object has a base section, at address `base` */
+	bool moves; /* the object has a base section, at `base` */
 	uint64_t base;
 	struct sdt_probe *v;
 	size_t n, cap, n_damaged;
@@ -79,19 +79,19 @@ static int add_probe(struct note_reader *r, const struct sdt_probe *borrowed)
 	return 0;
 }
 
-/* What a note describes. A note that makes no sense is counted and passed over. 0 or -ENOMEM. */
+/* Reads what a note describes. A note that makes no sense is counted and left out. 0 or -ENOMEM. */
 static int read_description(struct note_reader *r, struct reader *d)
 {
 	uint64_t addr = read_u64(d), base = read_u64(d), semaphore = read_u64(d);
 	const char *provider = read_string(d), *name = read_string(d), *args = read_string(d);
-	/* Older makers of notes leave the arguments out, the text as well as its end. */
+	/* Older tools leave the arguments out, together with their closing zero. */
 	bool bad = d->bad && !(*name && !reader_left(d));
-	/* prelink moves addresses and leaves notes alone; the base symbol, which is in both, says
-	 * by how much. */
+	/* prelink moves addresses but not notes. The base is in both, and the difference tells how
+	 * far the code was moved. */
 	uint64_t moved = r->moves && base ? r->base - base : 0;
 	struct sdt_probe p = {(char *)provider, (char *)name, 0, 0, (char *)args};
 
-	/* The linker has discarded the function and left its note. */
+	/* The linker discarded the function and left its note. */
 	if (!bad && !addr)
 		return 0;
 	if (bad || !*provider || !*name || !object_is_code(r->o, addr + moved) ||
@@ -135,8 +135,7 @@ static int read_notes(struct note_reader *r, struct bytes section)
 static int read_object(struct note_reader *r, struct error *e)
 {
 	const struct object *o = r->o;
-	/* strip leaves these notes alone; some tools move all that is not loaded to the debug file.
-	 */
+	/* strip leaves these notes; some tools move all that is not loaded to the debug file. */
 	Elf *elf = !elf_has_section(o->main.elf, NOTE_SECTION) && o->debug.elf ? o->debug.elf
 									       : o->main.elf;
 	struct bytes section = elf_section(elf, NOTE_SECTION);
@@ -196,7 +195,7 @@ static int not_found(
 		return error_hint(e, "it has none at all; name a function or a line");
 	if (*suggest_list(&near, names, sizeof(names)))
 		return error_hint(e, "did you mean %s", names);
-	/* Nothing like it: any few of those there are show how they are called. */
+	/* Nothing is similar: a few of the probes show how they are called. */
 	suggest_init(&near, "");
 	for (size_t i = 0; i < r->n; i++) {
 		snprintf(candidate, sizeof(candidate), "%s:%s", r->v[i].provider, r->v[i].name);
