@@ -8,11 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THROTTLED_PCT 1 /* of the time profiled: less may come from anything */
-/* a few at a program's start and end, and while libc creates threads with all signals blocked */
+/* In percent of the time profiled. Less than this has many harmless causes. */
+#define THROTTLED_PCT 1
+/* Some pauses fail at a program's start and end, and while libc blocks all signals to create a
+ * thread. */
 #define USUAL_FAILURES 10
-#define UNPAUSED_NAMES 32 /* names of programs told apart; more share the last entry */
-#define PROBES_PCT 5      /* of the target's CPU time: more bends what is measured */
+/* Names of programs that are told apart. All further names share the last entry. */
+#define UNPAUSED_NAMES 32
+/* In percent of the target's CPU time. More than this bends what is measured. */
+#define PROBES_PCT 5
 
 void ending_say(struct ending *g, const char *format, ...)
 {
@@ -36,7 +40,7 @@ void ending_deinit(struct ending *g)
 	*g = (struct ending){0};
 }
 
-/* Processes of one name that could not be paused: there may be thousands, when they are short-lived
+/* Processes of one name that could not be paused. A program may start thousands of short-lived
  * children. */
 struct unpaused {
 	struct cozbpf_proc_stats sum;
@@ -99,7 +103,7 @@ static void warn_unpaused(struct ending *g, const struct unpaused *u)
 	    u->pid, s->comm, others, failed, not_asked + (uint64_t)s->asked, why);
 }
 
-/* Processes that could not be paused are named, with the reason. */
+/* Names the processes that could not be paused, with the reason. */
 static void name_unpaused(const struct ending_facts *f, struct ending *g)
 {
 	struct unpaused_list list = {0};
@@ -119,7 +123,7 @@ static void name_unpaused(const struct ending_facts *f, struct ending *g)
 		warn_unpaused(g, &list.names[i]);
 }
 
-/* Points without a visit are said by name, where another point has visits. */
+/* Names the points without a visit, unless no point has one. */
 static void name_unvisited(const struct ending_facts *f, struct ending *g)
 {
 	size_t unvisited = ending_unvisited(f);
@@ -134,7 +138,7 @@ static void name_unvisited(const struct ending_facts *f, struct ending *g)
 	}
 }
 
-/* No line gains anything for what a clock outside the program paces. */
+/* A clock outside the program paces these points, so no line can make them faster. */
 static void warn_paced(const struct ending_facts *f, struct ending *g)
 {
 	for (size_t i = 0; i < f->n_points; i++) {
@@ -154,7 +158,8 @@ static void warn_paced(const struct ending_facts *f, struct ending *g)
 	}
 }
 
-/* A pause that holds its CPU uses the quota up; what it costs shows as a gain that is too small. */
+/* A quota holds the program back, and pauses that hold a CPU use up the quota. Gains come out too
+ * small. */
 static void warn_throttled(const struct ending_facts *f, struct ending *g)
 {
 	if (f->throttled_ns * 100 <= f->all_runs_ns * THROTTLED_PCT)

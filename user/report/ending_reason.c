@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 
-#define FEW_SAMPLES 10 /* of a whole run: what starting and ending a program alone can give */
-#define SHORT_RUN_NS 1000000000ULL /* hardly an experiment fits in */
+/* A program's start and end alone can give this many samples in a whole run. */
+#define FEW_SAMPLES 10
+/* A run that is shorter has hardly time for one experiment. */
+#define SHORT_RUN_NS 1000000000ULL
 
 size_t ending_unvisited(const struct ending_facts *f)
 {
@@ -120,6 +122,6 @@ int ending_reason(const struct ending_facts *f, struct error *e)
 {
 	if (f->n_points && ending_unvisited(f) == f->n_points)
 		return fail_points(f, e);
-	/* Experiments on a line that a handful of samples happened to hit say nothing either. */
+	/* A handful of samples may hit any line, so experiments on that line say nothing either. */
 	return !f->experiments || f->samples < FEW_SAMPLES ? fail_empty(f, e) : 0;
 }

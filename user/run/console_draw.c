@@ -40,8 +40,8 @@ static double mean_latency(const struct view *v, const char *name)
 	return NAN;
 }
 
-/* Begins and ends of a pair are one, and what is sampled is no visit; returns how many there are.
- */
+/* A pair is one point. Points whose visits are sampled time are left out. Returns the number of
+ * points. */
 static size_t list_points(
     const struct view *v, const struct console_status *s, struct terminal_point *ret)
 {

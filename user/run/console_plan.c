@@ -23,7 +23,7 @@ static dev_t terminal_device(int fd)
 	return fstat(fd, &s) ? 0 : s.st_rdev;
 }
 
-/* The terminal, with a description of its own that is both read and written; -1: there is none. */
+/* Opens the terminal anew, for reading and writing. -1: there is none. */
 static int open_terminal(bool wanted)
 {
 	int ret = -1;

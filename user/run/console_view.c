@@ -13,11 +13,15 @@
 
 #include "report/say.h"
 
-#define DRAW_LEAST_NS 100000000ULL /* and when keys are */
-/* before an experiment's close nothing is drawn: a picture takes a millisecond at most */
+/* Least time between two pictures, when keys are pressed. */
+#define DRAW_LEAST_NS 100000000ULL
+/* Nothing is drawn so shortly before an experiment's close. A picture takes a millisecond at most.
+ */
 #define DUE_NS 5000000ULL
-#define DRAW_MAX_NS 1000000000ULL /* between two pictures, whatever is due */
-#define MESSAGES_MAX 1000         /* kept for later; what comes then is lost */
+/* Most time between two pictures, whatever is due. */
+#define DRAW_MAX_NS 1000000000ULL
+/* Messages that are kept until the view closes; further ones are lost. */
+#define MESSAGES_MAX 1000
 
 bool console_has_view(const struct console *c)
 {
@@ -163,8 +167,8 @@ void console_changed(struct console *c)
 	c->view->next_ns = 0;
 }
 
-/* The way of programs that have the terminal: SIGTSTP as if we had not held it. Where nobody could
- * continue us it has no effect. */
+/* Programs that hold the terminal stop this way: they let the signal act as if they had not caught
+ * it. SIGTSTP has no effect where no shell could continue us. */
 void console_stop(struct console *c, int sig)
 {
 	sigset_t set, before;
@@ -211,8 +215,8 @@ void console_draw(struct console *c, const struct console_status *s, uint64_t no
 	v->wake_ns = UINT64_MAX;
 	if (now < v->next_ns && !v->is_dirty)
 		return;
-	/* A picture with an experiment under way tells more, and right after an opening there is
-	 * time. */
+	/* A picture tells more while an experiment is open, and there is time right after an
+	 * opening. */
 	if (!v->is_dirty && !s->file && !s->is_paused && now < v->drawn_ns + DRAW_MAX_NS)
 		return;
 	if (now < v->next_ns && now < v->drawn_ns + DRAW_LEAST_NS) {

@@ -13,8 +13,8 @@
 #define COLUMNS 400 /* of a line that are kept */
 #define SIZE ((2 * AROUND + 1) * (COLUMNS + 1))
 
-/* A source file as we see it, else as the process does; NULL: neither can be read. Names come from
- * the program's file: no device is opened for them. */
+/* A source file as we see it, else as the process does; NULL: neither can be read. The program's
+ * debug information names the file, so it must not make us open a device. */
 static FILE *open_source(const char *path, int pid)
 {
 	char theirs[4400];
@@ -32,7 +32,7 @@ static FILE *open_source(const char *path, int pid)
 	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
-/* The lines around, as far as one can be read. */
+/* Takes the lines around @line out of the file. */
 static void read_around(struct excerpt *x, FILE *in, unsigned line)
 {
 	char *text = NULL, *at;

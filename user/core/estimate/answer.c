@@ -9,11 +9,13 @@
 #include "core/text/names.h"
 #include "core/text/paths.h"
 
-#define LOOK_NS 3000000000ULL /* between two estimates: some milliseconds of work each */
-/* as long again as one takes: with thousands of experiments it takes more */
+/* Time between two looks: an estimate takes some milliseconds of work. */
+#define LOOK_NS 3000000000ULL
+/* With thousands of experiments an estimate takes longer. The next look waits this many times as
+ * long as the last one took. */
 #define LOOK_TIMES 50
-#define LOOK_REPLICATES 100    /* order, and widths to a tenth */
-#define SETTLED_REPLICATES 400 /* ends of intervals */
+#define LOOK_REPLICATES 100    /* enough for the order, and for widths to a tenth */
+#define SETTLED_REPLICATES 400 /* enough for the ends of intervals */
 
 bool answer_is_due(const struct answer *a, uint64_t now, enum sort_key sort)
 {
