@@ -154,3 +154,25 @@ TEST(many_lines)
 	free(lines);
 	free(ret);
 }
+
+TEST(an_estimate_outlives_its_profile)
+{
+	char *line = strdup("a.c:1"), *work = strdup("work"), *request = strdup("request");
+	struct estimate e = {.n_lines = 2, .n_latencies = 1};
+
+	e.lines = calloc(2, sizeof(*e.lines));
+	e.latencies = calloc(1, sizeof(*e.latencies));
+	e.lines[0] = (struct estimate_line){.line = line, .progress = work};
+	e.lines[1] = (struct estimate_line){.line = line, .progress = request};
+	e.latencies[0].name = request;
+	CHECK_EQ(estimate_own_names(&e), 0);
+	free(line);
+	free(work);
+	free(request);
+	CHECK_STR(e.lines[0].line, "a.c:1");
+	CHECK_STR(e.lines[0].progress, "work");
+	CHECK_STR(e.lines[1].line, "a.c:1");
+	CHECK_STR(e.lines[1].progress, "request");
+	CHECK_STR(e.latencies[0].name, "request");
+	estimate_deinit(&e);
+}

@@ -3,7 +3,6 @@
 #include "run/run.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "report/say.h"
+#include "run/tell.h"
 
 #define FIELD(name) offsetof(struct run_options, name)
 
@@ -93,24 +93,6 @@ uint64_t monotonic_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-void run_say(const struct runner *r, const char *format, ...)
-{
-	char *text = NULL;
-	va_list args;
-
-	if (r->o.quiet)
-		return;
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	if (text && !run_view_keeps(r, text)) {
-		run_progress_clear(r);
-		say("%s", text);
-	}
-	free(text);
 }
 
 /* "0,25,50,100" */
@@ -217,6 +199,17 @@ static int check_options(struct run_options *o, struct error *e)
 	return parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
 }
 
+static int open_console(struct runner *r, struct error *e)
+{
+	const struct console_options o = {.quiet = r->o.quiet,
+	    .tui = r->o.tui,
+	    .no_tui = r->o.no_tui,
+	    .has_command = r->o.command[0] != NULL};
+
+	r->answer = (struct answer){.seed = r->o.seed, .until_width = r->o.until_width};
+	return console_init(&r->console, &o, e);
+}
+
 static int run_all(struct runner *r, struct error *e)
 {
 	if (run_setup(r, e))
@@ -243,12 +236,12 @@ int cmd_run(int argc, char **argv)
 	if (!first)
 		return EXIT_OK;
 	r.o.command = argv + (first > 0 ? first : argc);
-	first = first < 0 || check_options(&r.o, &e) || run_view_plan(&r, &e) || run_all(&r, &e);
-	run_view_close(&r);
+	first = first < 0 || check_options(&r.o, &e) || open_console(&r, &e) || run_all(&r, &e);
+	console_close(&r.console);
 	run_close_signals(&r);
-	run_progress_clear(&r);
+	console_clear_progress(&r.console);
 	status = first ? say_error(&e) : run_finish(&r);
-	run_view_deinit(&r);
+	console_deinit(&r.console);
 	run_teardown(&r);
 	return status;
 }

@@ -2,7 +2,7 @@
 /*
  * The live view, pure: from an estimate, the state of the run and the keys pressed so far to a
  * screen of cells. No terminal, no clock, no file: screen.h puts the cells on a terminal,
- * user/run/view.c tells the state.
+ * user/run/console_draw.c tells the state.
  */
 #ifndef COZBPF_TERMINAL_H
 #define COZBPF_TERMINAL_H

@@ -245,7 +245,7 @@ int run_attach(struct runner *r, struct error *e)
 	err = begin(r, e);
 	if (!err)
 		run_watch(r);
-	run_view_close(r);
+	console_close(&r->console);
 	session_detach(r->session);
 	run_inject_undo(r);
 	run_close_signals(r);

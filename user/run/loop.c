@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run/tell.h"
 #include "target/owner.h"
 #include "target/tracee.h"
 
@@ -31,7 +32,7 @@ int run_open_signals(struct runner *r, struct error *e)
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
 	sigaddset(&set, SIGCHLD);
-	if (r->console.view)
+	if (console_has_view(&r->console))
 		sigaddset(&set, SIGTSTP); /* the terminal is given back first */
 	sigprocmask(SIG_BLOCK, &set, r->loop.is_masked ? NULL : &r->loop.old_mask);
 	r->loop.is_masked = true;
@@ -48,10 +49,21 @@ void run_close_signals(struct runner *r)
 	if (r->loop.signal_fd >= 0)
 		close(r->loop.signal_fd);
 	r->loop.signal_fd = -1;
-	if (!r->loop.is_masked || run_view_shown(r))
+	if (!r->loop.is_masked || console_is_open(&r->console))
 		return;
 	sigprocmask(SIG_SETMASK, &r->loop.old_mask, NULL);
 	r->loop.is_masked = false;
+}
+
+/* We are to stop, and nobody would close the experiment meanwhile. */
+static void stop(struct runner *r, int sig)
+{
+	bool was_paused = r->experiments.is_paused;
+
+	run_pause(r);
+	console_stop(&r->console, sig);
+	if (!was_paused)
+		run_resume(r, monotonic_ns());
 }
 
 /* The command has stopped (Ctrl-Z, kill -STOP): so do we, and what was being measured is void. When
@@ -64,7 +76,7 @@ static void follow_stop(struct runner *r)
 	    waitid(P_PID, (id_t)r->target.launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
 		return;
 	r->experiments.spoilt = SPOILT_STOP;
-	run_view_stop(r, SIGSTOP);
+	stop(r, SIGSTOP);
 	r->experiments.spoilt = SPOILT_STOP;
 	kill(r->target.launch.pid, SIGCONT);
 }
@@ -81,11 +93,11 @@ static void take_signals(struct runner *r)
 			continue;
 		}
 		if (sig == SIGTSTP) {
-			run_view_stop(r, SIGTSTP);
+			stop(r, SIGTSTP);
 			continue;
 		}
 		if (sig == SIGWINCH || sig == SIGCONT)
-			run_view_changed(r);
+			console_changed(&r->console);
 		if (r->target.attached) {
 			if (sig != SIGCONT && sig != SIGWINCH)
 				r->loop.interrupted = true; /* it is for us alone */
@@ -121,8 +133,8 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 	struct pollfd fds[] = {{.fd = r->loop.signal_fd, .events = POLLIN},
 	    {.fd = r->target.launch.pidfd, .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
-	    {.fd = run_view_fd(r), .events = POLLIN}};
-	uint64_t shim = run_inject_next(r), view = run_view_next(r),
+	    {.fd = console_fd(&r->console), .events = POLLIN}};
+	uint64_t shim = run_inject_next(r), view = console_next(&r->console),
 		 first = due < shim ? due : shim, next = first < view ? first : view,
 		 ns = next > now ? next - now : 0,
 		 tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
@@ -132,7 +144,7 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 		ns = tick;
 	t = (struct timespec){(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 	if (ppoll(fds, 4, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
-		run_view_lost(r);
+		console_lost(&r->console);
 }
 
 /* Whose CPU quotas hold the target back; a command begins in our group. */
@@ -165,7 +177,7 @@ bool run_watch(struct runner *r)
 	watch_quotas(r);
 	end = r->o.duration_ns ? r->recorder.started_ns + r->o.duration_ns : UINT64_MAX;
 	r->loop.profiling = true;
-	run_view_open(r);
+	run_open_view(r);
 	run_begin(r, r->recorder.started_ns);
 	while (1) {
 		session_events(r->session, run_on_event, r);
@@ -188,8 +200,7 @@ bool run_watch(struct runner *r)
 		run_look(r, now);
 		run_points_watch(r, now);
 		due = run_step(r, now);
-		run_view_step(r, monotonic_ns(), due);
-		run_progress_line(r, now);
+		run_console(r, now, due);
 		wait_until(r, due < end ? due : end, monotonic_ns());
 	}
 	stop_profiling(r, now, false);
@@ -199,11 +210,9 @@ bool run_watch(struct runner *r)
 /* After -d: the command goes on to its end, unprofiled. */
 static void wait_for_end(struct runner *r)
 {
-	run_view_close(r);
-	run_progress_clear(r);
-	r->console.progress_shown = false;
-	if (!r->o.quiet)
-		run_say(r, "profiling has ended; waiting for the command to end");
+	console_close(&r->console);
+	console_clear_progress(&r->console);
+	console_say(&r->console, "profiling has ended; waiting for the command to end");
 	while (!has_ended(r)) {
 		struct pollfd fds[] = {{.fd = r->loop.signal_fd, .events = POLLIN},
 		    {.fd = r->target.launch.pidfd, .events = POLLIN}};

@@ -11,13 +11,14 @@
 
 #include "core/text/string_list.h"
 #include "core/text/errors.h"
-#include "core/estimate/estimate.h"
+#include "core/estimate/answer.h"
 #include "core/experiment/length.h"
 #include "core/places/linemap.h"
 #include "core/profile/profile.h"
 #include "core/experiment/schedule.h"
 #include "core/places/scope.h"
 #include "kernel/session.h"
+#include "run/console.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
 #include "target/inject.h"
@@ -164,6 +165,9 @@ struct experiments {
 	uint64_t spoilt_by[N_SPOILT]; /* experiments of all runs */
 	uint64_t delayed_ns;          /* time in experiments with s > 0 */
 	size_t n_baselines;
+	struct wanted *wanted; /* lines that have been experimented on; by tell.c */
+	size_t n_wanted;
+	unsigned refused; /* lines picked in a row that were not wanted */
 };
 
 /* The profile file, and the counters before this run. */
@@ -178,24 +182,6 @@ struct recorder {
 	struct cpu_use use_before; /* up to the end of the run before */
 	uint32_t run;
 	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
-};
-
-/* The answer so far, and what is wanted yet; run/estimate.c. */
-struct answering {
-	bool settled; /* --until has come true */
-	uint64_t settled_at_ns;
-	size_t settled_experiments; /* when that was last looked at */
-	struct wanted *wanted;      /* lines that have been experimented on */
-	size_t n_wanted;
-	unsigned refused; /* lines picked in a row that were not wanted */
-	uint64_t leader_at_ns;
-	char leader[160];
-};
-
-struct console {
-	struct view *view; /* run/view.c; NULL: there is none */
-	bool progress_shown;
-	uint64_t progress_at_ns;
 };
 
 struct loop {
@@ -215,23 +201,15 @@ struct runner {
 	struct points points;
 	struct experiments experiments;
 	struct recorder recorder;
-	struct answering answer;
+	struct answer answer;
 	struct console console;
 	struct loop loop;
-};
-
-/* The answer so far: an estimate, and the profile that it borrows from. */
-struct answer {
-	struct profile profile;
-	struct estimate estimate;
-	size_t n_before; /* samples that are the runner's; those of this run follow */
-	bool is_own;     /* samples and runs are a copy */
 };
 
 /* When run_inject_due() has something to look at; UINT64_MAX: nothing. */
 uint64_t run_inject_next(const struct runner *r);
 uint64_t monotonic_ns(void);
-void run_say(const struct runner *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define run_say(r, ...) console_say(&(r)->console, __VA_ARGS__)
 
 /* run/setup.c: lines in scope, progress points. */
 int run_setup(struct runner *r, struct error *e);
@@ -312,7 +290,6 @@ void run_baseline_deinit(struct runner *r);
 /* run/sync.c: --sync=uprobe. Probes the calls of a process once its libraries are mapped: true when
  * that is done. */
 bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, size_t n);
-void run_sync_warn(const struct runner *r);
 void run_sync_deinit(struct runner *r);
 
 /* run/unwind.c: adds a file's slice of the unwind table to its mapping, as far as it has been made;
@@ -323,19 +300,10 @@ bool run_unwind_collect(
     struct runner *r); /* whether there are new ones, so that mappings are to be set again */
 void run_unwind_deinit(struct runner *r);
 
-/* run/estimate.c: the answer so far. */
-bool run_line_samples(const struct runner *r, size_t line,
-    struct samples_record *ret); /* of this run; false: none. ret->location is the caller's */
-void run_look(struct runner *r,
-    uint64_t now); /* every few seconds: the leader, and where experiments are wanted */
-void run_free_answer(struct answer *a);
+/* run/estimate.c: what is made of what is wanted. */
 bool run_wants(
     struct runner *r, uint32_t line); /* whether to experiment on a line that was picked */
 bool run_wants_baseline(const struct runner *r);
-void run_estimate_deinit(struct runner *r);
-bool run_settled(
-    struct runner *r, uint64_t now); /* whether --until has come true; looks every few seconds, and
-					only when there are new experiments */
 
 /* run/loop.c: one run of the command, from fork to exit. 0, or -1 with @e. And its parts. */
 int run_once(struct runner *r, struct error *e);
@@ -367,35 +335,11 @@ void run_inject_undo(struct runner *r);                  /* after session_detach
 void run_inject_settle(
     struct runner *r); /* before we end: threads that have been held too long are let go */
 
-/* run/finish.c: records at the end of a run; ranked answer, or the reason why there is none.
- * Returns the tool's exit status. */
+/* run/finish.c: the records at the end of a run. */
 void run_write_totals(struct runner *r, uint64_t now);
-int run_finish(struct runner *r);
-void run_progress_line(struct runner *r, uint64_t now);
-void run_progress_clear(const struct runner *r);
 
-/* run/view.c: the live view in full screen, where there may be one. */
-int run_view_plan(struct runner *r,
-    struct error *e); /* decides; -1 with @e where --tui asks for what cannot be */
-void run_view_open(struct runner *r);
-void run_view_close(
-    struct runner *r); /* the terminal is as it was, and what was said meanwhile is printed */
-void run_view_deinit(struct runner *r);
-bool run_view_shown(const struct runner *r);
-void run_view_take(struct runner *r, struct answer *a); /* a new answer, which it takes over */
-enum sort_key run_view_sort(const struct runner *r);    /* that the next answer is to have */
-void run_view_step(struct runner *r, uint64_t now,
-    uint64_t due); /* keys, and a new picture unless something is due */
-uint64_t run_view_next(
-    const struct runner *r); /* when to call it again; UINT64_MAX: after the next tick */
-int run_view_fd(const struct runner *r); /* readable when keys wait; -1: none will come */
-void run_view_lost(struct runner *r);    /* the terminal has gone */
-void run_view_changed(struct runner *r); /* its size */
-void run_view_stop(struct runner *r,
-    int sig); /* we are to stop: gives the terminal back, stops by @sig, goes on */
-bool run_view_keeps(
-    const struct runner *r, const char *message); /* a message; false: it is to be printed now */
-FILE *run_view_report(const struct runner *r,
-    int *ret_width); /* where else the report is to be shown; NULL: nowhere */
+/* run/ending.c: warnings, then the ranked answer, or the reason why there is none. Returns the
+ * tool's exit status. */
+int run_finish(struct runner *r);
 
 #endif

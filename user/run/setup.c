@@ -196,7 +196,8 @@ void run_teardown(struct runner *r)
 	if (r->recorder.out)
 		fclose(r->recorder.out);
 	run_baseline_deinit(r);
-	run_estimate_deinit(r);
+	free(r->experiments.wanted);
+	free(r->recorder.experiment_lines);
 	run_sync_deinit(r);
 	run_unwind_deinit(r);
 	run_attach_deinit(r);

@@ -4,15 +4,12 @@
 #include "run/run.h"
 
 #include <elf.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/places/sync_calls.h"
 #include "target/procfs.h"
-
-#define COST_PCT 5 /* of the target's CPU time: more bends what is measured */
 
 /* Where the calls of one library are. Containers have different ones at one path, and a probe put
  * where the other has its calls would break them. */
@@ -129,30 +126,6 @@ bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, s
 			run_say(r, "process %d: %zu calls of '%s' are probed", pid, s->n, s->path);
 	}
 	return found;
-}
-
-void run_sync_warn(const struct runner *r)
-{
-	uint64_t calls = session_control(r->session)->sync_calls;
-	struct cpu_use use;
-	double cost;
-
-	if (!r->o.sync_uprobe)
-		return;
-	session_cpu_use(r->session, &use);
-	cost = use.executed_ns
-		   ? (double)calls * (double)r->points.probe_cost_ns / (double)use.executed_ns
-		   : 0;
-	if (!calls)
-		run_say(r, "warning: no probed call was ever made: is the program static, or does "
-			   "it synchronise by other means? use --sync=wake");
-	else if (r->o.verbose || cost * 100 > COST_PCT)
-		run_say(r,
-		    "%s%" PRIu64 " probes of calls were hit, at %" PRIu64
-		    " ns each about %.0f %% of the program's CPU time%s",
-		    cost * 100 > COST_PCT ? "warning: " : "", calls, r->points.probe_cost_ns,
-		    100 * cost,
-		    cost * 100 > COST_PCT ? ": that bends what is measured; use --sync=wake" : "");
 }
 
 void run_sync_deinit(struct runner *r)

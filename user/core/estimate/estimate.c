@@ -344,5 +344,32 @@ void estimate_deinit(struct estimate *e)
 	}
 	free(e->lines);
 	free(e->latencies);
+	names_deinit(&e->names);
 	memset(e, 0, sizeof(*e));
+}
+
+/* @name, whose copy was made before. */
+static const char *own(const struct estimate *e, const char *name)
+{
+	return e->names.items[names_find(&e->names, name)];
+}
+
+int estimate_own_names(struct estimate *e)
+{
+	uint32_t id;
+
+	for (size_t i = 0; i < e->n_lines; i++)
+		if (names_copy(&e->names, e->lines[i].line, &id) ||
+		    names_copy(&e->names, e->lines[i].progress, &id))
+			return -ENOMEM;
+	for (size_t i = 0; i < e->n_latencies; i++)
+		if (names_copy(&e->names, e->latencies[i].name, &id))
+			return -ENOMEM;
+	for (size_t i = 0; i < e->n_lines; i++) {
+		e->lines[i].line = own(e, e->lines[i].line);
+		e->lines[i].progress = own(e, e->lines[i].progress);
+	}
+	for (size_t i = 0; i < e->n_latencies; i++)
+		e->latencies[i].name = own(e, e->latencies[i].name);
+	return 0;
 }

@@ -132,12 +132,17 @@ struct estimate {
 	size_t n_latencies;
 	double outsiders; /* share of the CPU time that the target wanted and other programs had; 0:
 			     none, or not known */
+	struct names names; /* private; its own copies of the strings: estimate_own_names() */
 };
 
 /* 0 or -ENOMEM. @ret borrows strings from @p. */
 int estimate_profile(
     const struct profile *p, const struct estimate_options *o, struct estimate *ret);
 void estimate_deinit(struct estimate *e);
+
+/* Copies all borrowed strings into @e, so that @e may outlive its profile. 0 or -ENOMEM: then @e
+ * still needs its profile. */
+int estimate_own_names(struct estimate *e);
 
 /* 0 when at least one line could be estimated, else -1 and @err (EXIT_NO_RESULT) says why not and
  * what to do. */

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The end of a run: each reason for no answer, each warning, and their order. */
+#include "check.h"
+
+#include "report/ending.h"
+
+/* A run that has an answer and nothing to warn of. */
+static const struct ending_point work = {.name = "work", .label = "work=a.c:9", .visits = 100};
+static const struct ending_facts fine = {.path = "/bin/prog",
+    .n_objects = 1,
+    .samples = 1000,
+    .in_scope = 900,
+    .experiments = 20,
+    .runs = 1,
+    .last_run_ns = 10000000000ULL,
+    .all_runs_ns = 10000000000ULL,
+    .executed_ns = 9000000000ULL,
+    .points = &work,
+    .n_points = 1};
+
+/* The messages of a run in one text, an answer or an error as the last line. */
+static const char *judged(const struct ending_facts *f)
+{
+	static char ret[8192];
+	struct ending g;
+	struct error e = {0};
+	int err = ending_judge(f, &g, &e);
+
+	ret[0] = 0;
+	for (size_t i = 0; i < g.n_messages; i++)
+		snprintf(ret + strlen(ret), sizeof(ret) - strlen(ret), "%s\n", g.messages[i]);
+	snprintf(ret + strlen(ret), sizeof(ret) - strlen(ret), "%s", err ? e.cause : "answer");
+	if (err) {
+		CHECK_EQ(e.status, EXIT_NO_RESULT);
+		CHECK(e.hint[0]);
+		snprintf(ret + strlen(ret), sizeof(ret) - strlen(ret), "\n%s", e.hint);
+	}
+	ending_deinit(&g);
+	return ret;
+}
+
+TEST(all_is_well)
+{
+	CHECK_STR(judged(&fine), "answer");
+}
+
+TEST(too_short)
+{
+	struct ending_facts f = fine;
+
+	f.experiments = 0;
+	f.last_run_ns = 120000000;
+	CHECK_STR(judged(&f), "the command ended after 0.12 s, before one experiment was done\n"
+			      "give it more work, or use --end-to-end -n 40");
+	f.samples = 0; /* the first reason that holds */
+	CHECK_STR(judged(&f), "the command ended after 0.12 s, before one experiment was done\n"
+			      "give it more work, or use --end-to-end -n 40");
+	f.is_end_to_end = true;
+	CHECK(strstr(judged(&f), "hardly ever seen"));
+}
+
+TEST(few_samples)
+{
+	struct ending_facts f = fine;
+
+	f.samples = 9; /* experiments on a line that they happened to hit say nothing */
+	CHECK_STR(judged(&f), "the command was hardly ever seen on a CPU: 9 samples\n"
+			      "a program that only sleeps or waits for others has no line to speed "
+			      "up; profile the one that works");
+	f.samples = 10;
+	CHECK_STR(judged(&f), "answer");
+}
+
+TEST(nothing_in_scope)
+{
+	struct ending_facts f = fine;
+
+	f.experiments = 0;
+	f.n_objects = 0;
+	f.in_scope = 0;
+	f.binary = "%/nowhere";
+	CHECK_STR(judged(&f), "nothing that the command has mapped is in scope: no file with line "
+			      "tables matches -b '%/nowhere'\n"
+			      "patterns are matched with whole paths, for example -b "
+			      "'%/libz.so%'; MAIN is the command's own file");
+	f.n_objects = 1;
+	CHECK_STR(judged(&f),
+	    "1000 samples, but none in a line in scope of '/bin/prog'\n"
+	    "is the work done in a library or a child? name it with -b PATTERN "
+	    "(% is the wildcard); `cozbpf lines /bin/prog` shows what is in scope");
+}
+
+TEST(spoilt)
+{
+	struct ending_facts f = fine;
+
+	f.experiments = 0;
+	f.spoilt.no_time = 1;
+	CHECK_STR(judged(&f), "the only experiment was spoilt: the line made faster is nearly all "
+			      "that the program does, and no time was left to count in\n"
+			      "profile longer (-d 60s), or name lower speedups: --fixed-speedup "
+			      "0,25,50,75");
+	f.spoilt.busy = 2;
+	CHECK_STR(judged(&f), "all 3 experiments were spoilt, most because other programs had the "
+			      "CPUs\nprofile while the machine is less busy, or longer: -d 60s");
+	f.spoilt.debt = 3;
+	CHECK_STR(judged(&f),
+	    "all 6 experiments were spoilt, most because threads could not be "
+	    "made to pause\nthe warnings above name the processes and the reason");
+	f.spoilt.stop = 3; /* of as many, the first */
+	CHECK_STR(judged(&f), "all 9 experiments were spoilt, most because the command or the "
+			      "machine was stopped meanwhile\nprofile again, or longer: -d 60s");
+	f.experiments = 1; /* some were not */
+	CHECK_STR(judged(&f), "answer");
+}
+
+TEST(no_experiment)
+{
+	struct ending_facts f = fine;
+
+	f.experiments = 0;
+	CHECK_STR(
+	    judged(&f), "profiling ended before one experiment was done\nprofile longer: -d 60s");
+	f.is_end_to_end = true;
+	f.n_points = 0;
+	CHECK_STR(judged(&f), "one run of the command tells nothing about what would make it "
+			      "faster\ngive a progress point with -P, or more runs with -n 40");
+}
+
+TEST(points_without_visits)
+{
+	struct error missing = {.cause = "no symbol 'x' in 'lib.so'", .hint = "did you mean 'y'"};
+	struct ending_point points[] = {
+	    {.name = "one", .label = "one"}, {.name = "two", .label = "two", .visits = 1}};
+	struct ending_facts f = fine;
+
+	f.points = points;
+	f.n_points = 2;
+	CHECK_STR(judged(&f), "warning: progress point 'one' was never visited\nanswer");
+	points[0].missing = &missing;
+	CHECK_STR(judged(&f), "warning: progress point 'one' was never found: no symbol 'x' in "
+			      "'lib.so'\nanswer");
+	points[1].visits = 0;
+	CHECK_STR(judged(&f), "progress point 'one' was never found: no symbol 'x' in 'lib.so'\n"
+			      "the program has mapped no file that has it; did you mean 'y'");
+	missing.hint[0] = 0;
+	CHECK_STR(judged(&f), "progress point 'one' was never found: no symbol 'x' in 'lib.so'\n"
+			      "the program has mapped no file that has it");
+	points[0].missing = NULL;
+	CHECK_STR(judged(&f),
+	    "progress point 'one' was never visited, nor any other\n"
+	    "choose a place that the program passes once per unit of work; was it "
+	    "inlined, or does another process run it?");
+	f.n_points = 1;
+	CHECK(strstr(judged(&f), "progress point 'one' was never visited\nchoose a place"));
+	f.experiments = 0; /* no visit is the reason, whatever else there is */
+	f.samples = 0;
+	CHECK(strstr(judged(&f), "progress point 'one' was never visited\nchoose a place"));
+}
+
+/* A process that was asked to pause 1000 times, and its answer. */
+static const char *paused(struct cozbpf_proc_stats stats, size_t n)
+{
+	struct ending_process processes[40];
+	struct ending_facts f = fine;
+
+	stats.asked = 1000;
+	memcpy(stats.comm, "worker", 7);
+	for (size_t i = 0; i < n; i++)
+		processes[i] = (struct ending_process){(int)(70 + i), stats};
+	f.processes = processes;
+	f.n_processes = n;
+	return judged(&f);
+}
+
+TEST(not_paused)
+{
+	struct cozbpf_proc_stats s = {.withdrawn = 50};
+
+	CHECK_STR(paused(s, 1), "answer"); /* a twentieth is usual */
+	s.withdrawn = 51;
+	CHECK_STR(paused(s, 1),
+	    "warning: process 70 (worker) could not be paused 51 times of 1000: the signal was not "
+	    "delivered in time (signal queue limit, ulimit -i?); predictions that depend on it are "
+	    "too low\nanswer");
+	s.blocked = 60;
+	CHECK_STR(paused(s, 1), "warning: process 70 (worker) could not be paused 111 times of "
+				"1060: its threads block the pause signal; predictions that depend "
+				"on it are too low\nanswer");
+	s.small_stack = 200;
+	CHECK(strstr(paused(s, 1), "311 times of 1260: its stacks have no room for a signal; "));
+	s.no_shim = 400;
+	CHECK(strstr(paused(s, 1), "711 times of 1660: it has no pause handler (static, setuid, "
+				   "started without LD_PRELOAD, or it uses the signal itself); "));
+	CHECK(strstr(paused(s, 3), "warning: process 70 (worker) and 2 more of that name could not "
+				   "be paused 2133 times of 4980: "));
+}
+
+TEST(many_names_share_the_last_entry)
+{
+	struct ending_process processes[40];
+	struct ending_facts f = fine;
+	const char *text;
+
+	for (int i = 0; i < 40; i++) {
+		processes[i] = (struct ending_process){.pid = i + 1, .stats.no_shim = 10};
+		snprintf(processes[i].stats.comm, sizeof(processes[i].stats.comm), "p%d", i);
+	}
+	f.processes = processes;
+	f.n_processes = 40;
+	text = judged(&f);
+	CHECK(strstr(text, "process 1 (p0) could not"));
+	CHECK(strstr(text, "process 32 (p31) and 8 more of that name could not be paused 90 times "
+			   "of 90"));
+	CHECK(!strstr(text, "(p32)"));
+}
+
+TEST(paced)
+{
+	struct ending_point points[] = {
+	    {.name = "request", .label = "r", .visits = 9, .is_begin = true, .is_paced = true},
+	    {.name = "request", .label = "r", .visits = 9},
+	    {.name = "tick", .label = "t", .visits = 9, .is_paced = true}};
+	struct ending_facts f = fine;
+
+	f.points = points;
+	f.n_points = 3;
+	CHECK_STR(judged(&f),
+	    "warning: requests of 'request' are begun by a periodic timer, which no delay holds "
+	    "back: gains in latency come out too low where they wait for each other\n"
+	    "warning: visits to 'tick' are paced by a periodic timer: no line makes them come "
+	    "faster\nanswer");
+}
+
+TEST(throttled)
+{
+	struct ending_facts f = fine;
+
+	f.throttled_ns = 100000000;
+	CHECK_STR(judged(&f), "answer"); /* 1 % */
+	f.throttled_ns = 2500000000ULL;
+	CHECK_STR(judged(&f),
+	    "warning: a CPU quota held the program's control group back for 2.5 s, CPUs added up, "
+	    "of 10.0 s, and pauses use it up as well (--sleep-pauses does less); raise the quota "
+	    "(cpu.max, cpu.cfs_quota_us) while profiling, or expect gains that are too small\n"
+	    "answer");
+	f.sleeps = true;
+	CHECK(strstr(judged(&f), "of 10.0 s; raise the quota"));
+}
+
+TEST(probed_calls)
+{
+	struct ending_facts f = fine;
+
+	f.calls = 1000000;
+	f.probe_ns = 400;
+	CHECK_STR(judged(&f), "answer"); /* there are no probes */
+	f.has_probes = true;
+	CHECK_STR(judged(&f), "answer"); /* 4 % */
+	f.probe_ns = 900;
+	CHECK_STR(judged(&f),
+	    "warning: 1000000 probes of calls were hit, at 900 ns each about 10 % of the program's "
+	    "CPU time: that bends what is measured; use --sync=wake\nanswer");
+	f.calls = 0;
+	CHECK_STR(judged(&f), "warning: no probed call was ever made: is the program static, or "
+			      "does it synchronise by other means? use --sync=wake\nanswer");
+}
+
+TEST(counts_when_asked)
+{
+	struct ending_process process = {
+	    .pid = 7, .stats = {.samples = 9, .in_scope = 8, .asked = 7, .begun = 6}};
+	struct ending_point points[] = {{.name = "work", .label = "a.c:9", .visits = 100},
+	    {.name = "line", .label = "a.c:10", .visits = 5, .is_sampled = true}};
+	struct ending_facts f = fine;
+
+	memcpy(process.stats.comm, "prog", 5);
+	f.is_verbose = true;
+	f.processes = &process;
+	f.n_processes = 1;
+	f.points = points;
+	f.n_points = 2;
+	f.has_probes = true;
+	f.calls = 10;
+	f.probe_ns = 900;
+	f.stretched = 3;
+	f.edges = 11;
+	f.other_wakes = 12;
+	CHECK_STR(judged(&f),
+	    "process 7 (prog): 9 samples, 8 in scope, 7 pauses asked, 6 begun\n"
+	    "10 probes of calls were hit, at 900 ns each about 0 % of the program's CPU time\n"
+	    "progress point 'work': 100 visits in all\n"
+	    "in 3 experiments threads executed more, virtually, than the CPUs have time for: they "
+	    "count as longer\n"
+	    "11 wake-ups by threads of the program, 12 by timers, devices and other programs\n"
+	    "answer");
+}
+
+/* Warnings come before the reason for no answer, and those about an answer only with one. */
+TEST(order)
+{
+	struct ending_process process = {.pid = 7, .stats.no_shim = 10};
+	struct ending_point points[] = {
+	    {.name = "one", .label = "one"}, {.name = "two", .visits = 1, .is_paced = true}};
+	struct ending_facts f = fine;
+
+	memcpy(process.stats.comm, "prog", 5);
+	f.processes = &process;
+	f.n_processes = 1;
+	f.points = points;
+	f.n_points = 2;
+	f.experiments = 0;
+	f.spoilt.debt = 1;
+	CHECK_STR(judged(&f),
+	    "warning: process 7 (prog) could not be paused 10 times of 10: it has no pause handler "
+	    "(static, setuid, started without LD_PRELOAD, or it uses the signal itself); "
+	    "predictions that depend on it are too low\n"
+	    "warning: progress point 'one' was never visited\n"
+	    "the only experiment was spoilt: threads could not be made to pause\n"
+	    "the warnings above name the processes and the reason");
+}

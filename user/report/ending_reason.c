@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Why a run has no answer: the first reason that holds. */
+#include "report/ending_private.h"
+
+#include <inttypes.h>
+
+/* A program's start and end alone can give this many samples in a whole run. */
+#define FEW_SAMPLES 10
+/* A run that is shorter has hardly time for one experiment. */
+#define SHORT_RUN_NS 1000000000ULL
+
+size_t ending_unvisited(const struct ending_facts *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_points; i++)
+		n += !f->points[i].visits;
+	return n;
+}
+
+/* No point has a visit. */
+static int fail_points(const struct ending_facts *f, struct error *e)
+{
+	const struct ending_point *first = &f->points[0];
+
+	if (first->missing) {
+		error_set(e, EXIT_NO_RESULT, "progress point '%s' was never found: %s",
+		    first->label, first->missing->cause);
+		return error_hint(e, "the program has mapped no file that has it%s%s",
+		    *first->missing->hint ? "; " : "", first->missing->hint);
+	}
+	error_set(e, EXIT_NO_RESULT, "progress point '%s' was never visited%s", first->label,
+	    f->n_points > 1 ? ", nor any other" : "");
+	return error_hint(e, "choose a place that the program passes once per unit of work; was it "
+			     "inlined, or does another process run it?");
+}
+
+static uint64_t n_spoilt(const struct ending_spoilt *s)
+{
+	return s->stop + s->debt + s->busy + s->no_time;
+}
+
+/* The reason that most experiments were dropped for. */
+static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
+{
+	const struct {
+		uint64_t n;
+		const char *cause, *hint;
+	} reasons[] = {
+	    {s->stop, "the command or the machine was stopped meanwhile",
+		"profile again, or longer: -d 60s"},
+	    {s->debt, "threads could not be made to pause",
+		"the warnings above name the processes and the reason"},
+	    {s->busy, "other programs had the CPUs",
+		"profile while the machine is less busy, or longer: -d 60s"},
+	    {s->no_time,
+		"the line made faster is nearly all that the program does, and no time was left to "
+		"count in",
+		"profile longer (-d 60s), or name lower speedups: --fixed-speedup 0,25,50,75"},
+	};
+	size_t most = 0;
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		most = reasons[i].n > reasons[most].n ? i : most;
+	if (n_spoilt(s) == 1)
+		error_set(
+		    e, EXIT_NO_RESULT, "the only experiment was spoilt: %s", reasons[most].cause);
+	else
+		error_set(e, EXIT_NO_RESULT,
+		    "all %" PRIu64 " experiments were spoilt, most because %s", n_spoilt(s),
+		    reasons[most].cause);
+	return error_hint(e, "%s", reasons[most].hint);
+}
+
+/* Nothing that the program executed can be experimented on. */
+static int fail_scope(const struct ending_facts *f, struct error *e)
+{
+	if (!f->n_objects) {
+		error_set(e, EXIT_NO_RESULT,
+		    "nothing that the command has mapped is in scope: no file with line tables "
+		    "matches -b '%s'",
+		    f->binary ? f->binary : "");
+		return error_hint(e, "patterns are matched with whole paths, for example -b "
+				     "'%%/libz.so%%'; MAIN is the command's own file");
+	}
+	error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a line in scope of '%s'",
+	    f->samples, f->path);
+	return error_hint(e,
+	    "is the work done in a library or a child? name it with -b PATTERN (%% is the "
+	    "wildcard); `cozbpf lines %s` shows what is in scope",
+	    f->path);
+}
+
+static int fail_empty(const struct ending_facts *f, struct error *e)
+{
+	if (f->runs && f->last_run_ns < SHORT_RUN_NS && !f->is_end_to_end) {
+		error_set(e, EXIT_NO_RESULT,
+		    "the command ended after %.2f s, before one experiment was done",
+		    (double)f->last_run_ns / 1e9);
+		return error_hint(e, "give it more work, or use --end-to-end -n 40");
+	}
+	if (f->samples < FEW_SAMPLES) {
+		error_set(e, EXIT_NO_RESULT,
+		    "the command was hardly ever seen on a CPU: %" PRIu64 " samples", f->samples);
+		return error_hint(e, "a program that only sleeps or waits for others has no line "
+				     "to speed up; profile the one that works");
+	}
+	if (!f->n_objects || !f->in_scope)
+		return fail_scope(f, e);
+	if (n_spoilt(&f->spoilt))
+		return fail_spoilt(&f->spoilt, e);
+	if (f->is_end_to_end) {
+		error_set(e, EXIT_NO_RESULT,
+		    "one run of the command tells nothing about what would make it faster");
+		return error_hint(e, "give a progress point with -P, or more runs with -n 40");
+	}
+	error_set(e, EXIT_NO_RESULT, "profiling ended before one experiment was done");
+	return error_hint(e, "profile longer: -d 60s");
+}
+
+int ending_reason(const struct ending_facts *f, struct error *e)
+{
+	if (f->n_points && ending_unvisited(f) == f->n_points)
+		return fail_points(f, e);
+	/* A handful of samples may hit any line, so experiments on that line say nothing either. */
+	return !f->experiments || f->samples < FEW_SAMPLES ? fail_empty(f, e) : 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The source around one line; see excerpt.h. */
+#include "run/excerpt.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AROUND 40   /* lines before and after the one looked at */
+#define COLUMNS 400 /* of a line that are kept */
+#define SIZE ((2 * AROUND + 1) * (COLUMNS + 1))
+
+/* A source file as we see it, else as the process does; NULL: neither can be read. The program's
+ * debug information names the file, so it must not make us open a device. */
+static FILE *open_source(const char *path, int pid)
+{
+	char theirs[4400];
+	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 && pid) {
+		snprintf(theirs, sizeof(theirs), "/proc/%d/root/%s", pid, path);
+		fd = open(theirs, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	if (fd >= 0 && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
+		close(fd);
+		return NULL;
+	}
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
+/* Takes the lines around @line out of the file. */
+static void read_around(struct excerpt *x, FILE *in, unsigned line)
+{
+	char *text = NULL, *at;
+	size_t size = 0, n = 0;
+	ssize_t length;
+
+	x->first = line > AROUND ? line - AROUND : 1;
+	x->text = at = malloc(SIZE + 1);
+	for (unsigned i = 1; at && i <= line + AROUND && (length = getline(&text, &size, in)) >= 0;
+	     i++) {
+		if (i < x->first)
+			continue;
+		n = strcspn(text, "\n");
+		n = n < COLUMNS ? n : COLUMNS;
+		memcpy(at, text, n);
+		at += n;
+		*at++ = '\n';
+	}
+	if (at)
+		*at = 0;
+	free(text);
+}
+
+void excerpt_read(struct excerpt *x, const char *of, int pid)
+{
+	const char *colon = strrchr(of, ':');
+	char path[4096];
+	FILE *in;
+
+	if (x->of && !strcmp(x->of, of))
+		return;
+	excerpt_deinit(x);
+	x->of = strdup(of);
+	snprintf(path, sizeof(path), "%.*s", colon ? (int)(colon - of) : 0, of);
+	in = open_source(path, pid);
+	if (in) {
+		read_around(x, in, (unsigned)strtoul(colon + 1, NULL, 10));
+		fclose(in);
+	}
+}
+
+void excerpt_deinit(struct excerpt *x)
+{
+	free(x->of);
+	free(x->text);
+	*x = (struct excerpt){0};
+}
