@@ -10,4 +10,8 @@ find "$1/asan" -name '*.gcda' -exec gcov -n {} + 2>/dev/null | awk '
 		covered += percent[1] * $4 / 100; lines += $4
 	}
 	/^Lines executed:/ { file = "" }
-	END { close("sort -n"); if (lines) printf "%6.1f %% of %4d  all\n", 100 * covered / lines, lines; exit !lines }'
+	END {
+		close("sort -n")
+		if (lines) printf "%6.1f %% of %4d  all\n", 100 * covered / lines, lines
+		exit !lines
+	}'

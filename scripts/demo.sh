@@ -41,11 +41,15 @@ fetch_source() {
 		apt-get update -q </dev/null || true
 		list_sources >"$dir/apt/sources.list"
 	fi
-	[ -s "$dir/apt/sources.list" ] || die "apt knows no Debian package source" "see /etc/apt/sources.list"
-	state=(-q -o "Dir::Etc::sourcelist=$PWD/$dir/apt/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$PWD/$dir/apt/lists"
+	[ -s "$dir/apt/sources.list" ] || die "apt knows no Debian package source" \
+		"see /etc/apt/sources.list"
+	state=(-q -o "Dir::Etc::sourcelist=$PWD/$dir/apt/sources.list" -o Dir::Etc::sourceparts=- \
+		-o "Dir::State::lists=$PWD/$dir/apt/lists"
 		-o "Dir::Cache=$PWD/$dir/apt/cache" -o APT::Sandbox::User=root)
 	for try in 1 2 3; do
-		if apt-get "${state[@]}" update </dev/null && (cd "$dir" && apt-get "${state[@]}" source --download-only --tar-only $program </dev/null); then
+		if apt-get "${state[@]}" update </dev/null &&
+			(cd "$dir" && apt-get "${state[@]}" source --download-only \
+			--tar-only $program </dev/null); then
 			return
 		fi
 		sleep $((try * 2))
@@ -54,22 +58,26 @@ fetch_source() {
 }
 
 list_sources() {
-	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' | sort -u | sed 's/^/deb-src /'
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
+		'Origin: Debian' | sort -u | sed 's/^/deb-src /'
 }
 
 build_program() {
 	local tarball
 	[ ! -x "$dir/$program" ] || return 0
-	tarball=$(find "$dir" -maxdepth 1 -name "${program}_*.orig.tar.*" ! -name '*.asc' | sort | tail -n 1)
+	tarball=$(find "$dir" -maxdepth 1 -name "${program}_*.orig.tar.*" ! -name '*.asc' | sort |
+		tail -n 1)
 	if [ -z "$tarball" ]; then
 		fetch_source
-		tarball=$(find "$dir" -maxdepth 1 -name "${program}_*.orig.tar.*" ! -name '*.asc' | sort | tail -n 1)
+		tarball=$(find "$dir" -maxdepth 1 -name "${program}_*.orig.tar.*" ! -name '*.asc' |
+			sort | tail -n 1)
 	fi
 	rm -rf "$dir/src"
 	mkdir -p "$dir/src"
 	run tar -xf "$tarball" -C "$dir/src" --strip-components=1
 	# Its portability layer is older than today's C library, which no longer says who it is by the old macro.
-	(cd "$dir/src" && run ./configure --quiet CPPFLAGS=-D_IO_ftrylockfile CFLAGS='-O2 -g' && run make -s -j"$(nproc)" V=0) \
+	(cd "$dir/src" && run ./configure --quiet CPPFLAGS=-D_IO_ftrylockfile CFLAGS='-O2 -g' &&
+		run make -s -j"$(nproc)" V=0) \
 		>"$dir/build.log" 2>&1 || die "$program does not build" "see $dir/build.log"
 	cp "$dir/src/src/$program" "$dir/$program"
 }
@@ -81,15 +89,18 @@ make_data() {
 	[ ! -s "$data" ] || return 0
 	find /usr/include /usr/share /usr/lib -type f -size -256k -print0 | LC_ALL=C sort -z |
 		shuf -z --random-source=<(yes) >"$dir/files"
-	while tar --null --files-from="$dir/files" --no-recursion -cf - 2>/dev/null; do :; done | head -c "${megabytes}000000" >"$data.new" || true
+	while tar --null --files-from="$dir/files" --no-recursion -cf - 2>/dev/null; do :; done |
+		head -c "${megabytes}000000" >"$data.new" || true
 	mv "$data.new" "$data"
 }
 
 # The text of the first lines that the report names.
 show_lines() {
 	local at
-	build/cozbpf report --text "$1" | grep -oE '\b[a-z0-9_]+\.c:[0-9]+' | awk '!seen[$0]++' | head -n 5 | while read -r at; do
-		printf '%-16s %s\n' "$at" "$(sed -n "${at#*:}{s/^[ \t]*//;p}" "$dir/src/src/${at%:*}" 2>/dev/null)"
+	build/cozbpf report --text "$1" | grep -oE '\b[a-z0-9_]+\.c:[0-9]+' | awk '!seen[$0]++' |
+		head -n 5 | while read -r at; do
+		printf '%-16s %s\n' "$at" \
+			"$(sed -n "${at#*:}{s/^[ \t]*//;p}" "$dir/src/src/${at%:*}" 2>/dev/null)"
 	done
 }
 
@@ -103,11 +114,13 @@ warn_of_others() {
 	all=$((b[1] + b[2] + b[3] + b[4] + b[5] - a[1] - a[2] - a[3] - a[4] - a[5]))
 	busy=$((all - (b[4] + b[5] - a[4] - a[5])))
 	[ $((busy * 100)) -le $((all * 10)) ] ||
-		echo "demo: warning: other programs take $((busy * 100 / all)) % of this machine's CPU time: expect wide intervals" >&2
+		echo "demo: warning: other programs take $((busy * 100 / all)) % of this" \
+			"machine's CPU time: expect wide intervals" >&2
 }
 
 give_back() { # what root made below build/ belongs to the user who called sudo
-	[ -z "${SUDO_UID:-}" ] || [ ! -d build ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" build
+	[ -z "${SUDO_UID:-}" ] || [ ! -d build ] ||
+		chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" build
 }
 
 main() {
@@ -140,8 +153,10 @@ main() {
 	say "profile $passes passes"
 	rm -f "$dir/profile.coz"
 	give_back
-	echo "+ build/cozbpf -P $progress --experiment-length $length -d $((2 * seconds))s -o $dir/profile.coz -- $dir/$program ${arguments[*]} $data... >/dev/null"
-	build/cozbpf -P "$progress" --experiment-length $length -d "$((2 * seconds))s" -o "$dir/profile.coz" \
+	echo "+ build/cozbpf -P $progress --experiment-length $length -d $((2 * seconds))s" \
+		"-o $dir/profile.coz -- $dir/$program ${arguments[*]} $data... >/dev/null"
+	build/cozbpf -P "$progress" --experiment-length $length -d "$((2 * seconds))s" \
+		-o "$dir/profile.coz" \
 		-- "$dir/$program" "${arguments[@]}" "${files[@]}" >/dev/null
 
 	say 'those lines'

@@ -8,7 +8,8 @@ html=$(cd "$(dirname "$0")/../user/report/html" && pwd)
 library=$1
 [ -r "$library" ] || {
 	echo "embed-page: error: there is no '$library'" >&2
-	echo "embed-page: hint: run 'sudo scripts/install-deps.sh build' (package libjs-chart.js), or say 'make CHART_JS=FILE'" >&2
+	echo "embed-page: hint: run 'sudo scripts/install-deps.sh build'" \
+		"(package libjs-chart.js), or say 'make CHART_JS=FILE'" >&2
 	exit 1
 }
 dir=$(mktemp -d)
@@ -31,7 +32,8 @@ element() { # TAG FILE...: writes $dir/TAG and prints its hash as the policy has
 
 style=$(element style "$html/page.css")
 scripts="$(element script "$library") $(element script "$html"/{model,chart,card,words,page}.js)"
-policy="default-src 'none'; script-src $scripts; style-src $style; img-src data:; base-uri 'none'; form-action 'none'"
+policy="default-src 'none'; script-src $scripts; style-src $style; img-src data:;"
+policy+=" base-uri 'none'; form-action 'none'"
 
 # A line that holds nothing but @NAME@ is replaced.
 while IFS= read -r line; do

@@ -6,13 +6,26 @@ set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
 	case $1 in
-	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js ;;
-	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node chromium-headless-shell tmux mandoc groff-base ;;
-	real) echo postgresql podman runc conmon netavark iptables dpkg-dev binutils libevent-dev libmemcached-tools ;;
+	build)
+		echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev \
+			libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js
+		;;
+	test)
+		echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps \
+			musl-tools util-linux coz-profiler systemtap-sdt-dev \
+			python3 nodejs:node chromium-headless-shell tmux mandoc groff-base
+		;;
+	real)
+		echo postgresql podman runc conmon netavark iptables dpkg-dev binutils \
+			libevent-dev libmemcached-tools
+		;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
-	*) die "unknown group '$1'" "the groups are build, test, demo, real, languages and package" 2 ;;
+	*)
+		die "unknown group '$1'" \
+			"the groups are build, test, demo, real, languages and package" 2
+		;;
 	esac
 }
 
@@ -28,7 +41,8 @@ have() { # PACKAGE[:COMMAND]
 }
 
 apt() {
-	DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" </dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 \
+		-o Dpkg::Options::=--force-confold "$@" </dev/null
 }
 
 known() { # every PACKAGE has a candidate in the package lists
@@ -54,7 +68,8 @@ main() {
 		printf '%s\n' "${wanted[@]%%:*}" | sort -u
 		return
 	fi
-	command -v apt-get >/dev/null || die "no apt-get here" "docs/dependencies.md names what to install by other means"
+	command -v apt-get >/dev/null || die "no apt-get here" \
+		"docs/dependencies.md names what to install by other means"
 	for p in "${wanted[@]}"; do
 		have "$p" || [[ " ${missing[*]} " == *" ${p%%:*} "* ]] || missing+=("${p%%:*}")
 	done

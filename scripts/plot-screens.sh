@@ -11,7 +11,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir -p $out
 if [ $# -eq 0 ]; then
-	"$tool" -q -P item=progress --experiment-length 100ms -o "$dir/profile.coz" -- "${BUILD:-build}/tests/workloads/ferret" --seconds 60
+	"$tool" -q -P item=progress --experiment-length 100ms -o "$dir/profile.coz" \
+		-- "${BUILD:-build}/tests/workloads/ferret" --seconds 60
 	set -- "$dir/profile.coz"
 fi
 cp "$1" "$dir/ferret.coz"

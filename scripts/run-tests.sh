@@ -12,7 +12,8 @@ passed=0 failed=0 skipped=0
 jobs=${COZBPF_TEST_JOBS:-1}
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
-trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM # what runs in the background does not see Ctrl-C
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT \
+	TERM # what runs in the background does not see Ctrl-C
 
 # one TEST N: runs it; its output in N.log, then status and seconds in N.
 one() {
@@ -44,13 +45,18 @@ tell() { # TEST N
 		f=${f%% *}
 		[ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
 		passed=$((passed + p)) failed=$((failed + f))
-		if [ "$f" -gt 0 ]; then echo "FAIL $name ($counts, status $rc)"; failure "$log"; else echo "ok   $name ($p cases, $took s)"; fi
+		if [ "$f" -gt 0 ]; then
+			echo "FAIL $name ($counts, status $rc)"; failure "$log"
+		else
+			echo "ok   $name ($p cases, $took s)"
+		fi
 	elif [ "$rc" -eq 0 ]; then
 		passed=$((passed + 1))
 		echo "ok   $name ($took s)"
 	else
 		failed=$((failed + 1))
-		echo "FAIL $name (status $rc$([ "$rc" -ne 124 ] || echo ", not over after $took s"))"
+		echo "FAIL $name (status $rc$([ "$rc" -ne 124 ] ||
+			echo ", not over after $took s"))"
 		failure "$log"
 	fi
 	rm -f "$log"
@@ -77,7 +83,8 @@ done
 wait
 tell_ended
 # A test that left no result must not go unnoticed.
-[ "$told" -eq ${#tests[@]} ] || { echo "FAIL $layer/$(basename "${tests[told]}"): no result"; failed=$((failed + ${#tests[@]} - told)); }
+[ "$told" -eq ${#tests[@]} ] || { echo "FAIL $layer/$(basename "${tests[told]}"): no result"; \
+	failed=$((failed + ${#tests[@]} - told)); }
 [ -n "${COZBPF_TOTALS:-}" ] && echo "$passed $failed $skipped" >>"$COZBPF_TOTALS"
 echo "$layer: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && { [ $skipped -eq 0 ] || [ -z "${CI:-}" ] || [ -n "${COZBPF_ALLOW_SKIP:-}" ]; }

@@ -42,14 +42,17 @@ shot() {
 		on && /^```$/ { on = 0 }
 		!on { print }
 		$0 == name { wanted = 1 }
-		wanted && /^```text$/ { while ((getline row < file) > 0) print row; wanted = 0; on = 1 }' "$page" >"$dir/page"
+		wanted && /^```text$/ {
+			while ((getline row < file) > 0) print row
+			wanted = 0; on = 1
+		}' "$page" >"$dir/page"
 	cat "$dir/page" >"$page"
 }
 
 nice -n -15 build/tests/workloads/forkjoin >"$dir/out" 2>&1 &
 work=$!
-"${tm[@]}" new-session -d -x 100 -y 26 \
-	"LC_ALL=C.UTF-8 nice -n -15 build/cozbpf -P progress --experiment-length 100ms -o '$dir/p.coz' -p $work"
+attach="build/cozbpf -P progress --experiment-length 100ms -o '$dir/p.coz' -p $work"
+"${tm[@]}" new-session -d -x 100 -y 26 "LC_ALL=C.UTF-8 nice -n -15 $attach"
 sleep "$seconds"
 wait_for '^  1  .*(optimize|no effect|contention)'
 wait_for '^ now .*(faster|baseline)'

@@ -35,7 +35,8 @@ step() {
 	echo "== $name"
 	before=$(wc -l <"$COZBPF_TOTALS")
 	timeout "${foreground[@]}" -k 10 "$limit" "$@" </dev/null || rc=$?
-	now=$(tail -n +$((before + 1)) "$COZBPF_TOTALS" | awk '{ n++; f += $2 } END { print n + 0, f + 0 }')
+	now=$(tail -n +$((before + 1)) "$COZBPF_TOTALS" |
+		awk '{ n++; f += $2 } END { print n + 0, f + 0 }')
 	if [ "$rc" -ne 0 ] && [ "${now#* }" -eq 0 ]; then
 		echo "0 1 0" >>"$COZBPF_TOTALS"
 	elif [ "${now% *}" -eq 0 ]; then
@@ -47,8 +48,12 @@ step() {
 }
 
 totals() {
-	awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed%s\n", p, f, s ? sprintf(", %d skipped", s) : ""; exit f > 0 || p == 0 }' \
-		"$COZBPF_TOTALS"
+	awk '{ p += $1; f += $2; s += $3 }
+		END {
+			skipped = s ? sprintf(", %d skipped", s) : ""
+			printf "%d passed, %d failed%s\n", p, f, skipped
+			exit f > 0 || p == 0
+		}' "$COZBPF_TOTALS"
 }
 
 jobs=$(nproc)

@@ -22,10 +22,14 @@ check() { # WHERE WHAT COMMAND...
 commands() { # FILE
 	{
 		case $1 in
-		*.md) sed -n 's/^    //p' "$1" && sed '/^    /d' "$1" | { grep -oE '`[^`]+`' || true; } | tr -d '`' ;;
+		*.md)
+			sed -n 's/^    //p' "$1" && sed '/^    /d' "$1" | { grep -oE '`[^`]+`' ||
+				true; } | tr -d '`'
+			;;
 		*) sed -n 's/^\.Dl //p' "$1" ;;
 		esac
-	} | sed -e 's/  *#.*//' -e 's/&&/\n/g' | sed -E 's/^ *(sudo )?//' | grep -E '^(make|cozbpf|(\./)?(scripts|tests)/[^ ]*\.sh)( |$)'
+	} | sed -e 's/  *#.*//' -e 's/&&/\n/g' | sed -E 's/^ *(sudo )?//' |
+		grep -E '^(make|cozbpf|(\./)?(scripts|tests)/[^ ]*\.sh)( |$)'
 }
 
 has_target() {

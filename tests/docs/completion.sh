@@ -15,7 +15,8 @@ offers() {
 	COMP_WORDS=("$tool" "$@")
 	COMP_CWORD=$#
 	_cozbpf
-	if [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort)" = "$(tr ' ' '\n' <<<"$expected" | sort)" ]; then
+	if [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort)" = "$(tr ' ' '\n' <<<"$expected" |
+		sort)" ]; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
@@ -31,7 +32,8 @@ commands=$("$tool" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | words)
 offers "$commands" ''
 offers 'report' rep
 for command in $commands; do
-	options=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | grep -oE -- '--[a-z][a-z-]+' | words)
+	options=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' |
+		grep -oE -- '--[a-z][a-z-]+' | words)
 	offers "$options" "$command" --
 	offers '' "$command" --no-such-option
 done
@@ -43,10 +45,18 @@ offers 'payback' report --sort = pay
 offers 'wake uprobe' run --sync ''
 offers 'wake' --sync = wa
 for key in slope max payback impact; do
-	if "$tool" report --sort "$key" /dev/null 2>&1 | grep -q 'is empty'; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "no key '$key'"; fi
+	if "$tool" report --sort "$key" /dev/null 2>&1 | grep -q 'is empty'; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1)) && echo "no key '$key'"
+	fi
 done
 for sync in wake uprobe; do
-	if "$tool" run --sync "$sync" --help >/dev/null; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+	if "$tool" run --sync "$sync" --help >/dev/null; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
 done
 offers 'README.md' report READ
 offers 'Makefile' merge --output Makef

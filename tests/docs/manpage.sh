@@ -24,11 +24,14 @@ options() {
 }
 
 mapfile -t commands < <("$tool" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
-equal 'the subcommands' "$(printf '%s\n' "${commands[@]}" | sort)" "$(sed -nE 's/^   ([a-z]+)$/\1/p' <<<"$text" | sort)"
+equal 'the subcommands' "$(printf '%s\n' "${commands[@]}" | sort)" \
+	"$(sed -nE 's/^   ([a-z]+)$/\1/p' <<<"$text" | sort)"
 for command in "${commands[@]}"; do
 	# The section of the subcommand: from its heading to the next heading.
-	section=$(awk -v name="   $command" '$0 == name { on = 1; next } on && /^(   )?[A-Za-z]/ { on = 0 } on' <<<"$text")
-	equal "the options of '$command'" "$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | options | grep -vx -- '-h, --help' || true)" \
+	section=$(awk -v name="   $command" \
+		'$0 == name { on = 1; next } on && /^(   )?[A-Za-z]/ { on = 0 } on' <<<"$text")
+	equal "the options of '$command'" "$("$tool" "$command" --help |
+		grep -E '^ +(-[A-Za-z], )?--' | options | grep -vx -- '-h, --help' || true)" \
 		"$(grep -E '^     -' <<<"$section" | options || true)"
 done
 echo "$passed passed, $failed failed"

@@ -11,13 +11,18 @@ source=tests/e2e/fixtures/attrib.cc
 for compiler in g++ clang++; do
 	for level in -O2 -O3; do
 		echo "-- $compiler $level"
-		$compiler $level -g -std=c++17 -fomit-frame-pointer -o "$dir/attrib" "$source" || bad "it builds"
+		$compiler $level -g -std=c++17 -fomit-frame-pointer -o "$dir/attrib" "$source" ||
+			bad "it builds"
 		rm -f "$dir/profile.coz"
-		run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P round_done -s '%/attrib.cc' -- "$dir/attrib" 4
-		python3 tests/e2e/fixtures/attrib.py "$source" "$dir/profile.coz" "$dir/out" >"$dir/shares" 2>"$dir/err" || bad "the shares"
+		run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P round_done -s '%/attrib.cc' \
+			-- "$dir/attrib" 4
+		python3 tests/e2e/fixtures/attrib.py "$source" "$dir/profile.coz" "$dir/out" \
+			>"$dir/shares" 2>"$dir/err" || bad "the shares"
 		while read -r part time samples; do
-			check "$part: $samples % of the samples, $time % of the time" is "$samples" '<=' "$(awk "BEGIN { print $time + 4 }")"
-			check "$part: no less" is "$samples" '>=' "$(awk "BEGIN { print $time - 4 }")"
+			check "$part: $samples % of the samples, $time % of the time" is \
+				"$samples" '<=' "$(awk "BEGIN { print $time + 4 }")"
+			check "$part: no less" is "$samples" '>=' \
+				"$(awk "BEGIN { print $time - 4 }")"
 		done <"$dir/shares"
 		check "ten figures" [ "$(wc -l <"$dir/shares")" -eq 10 ]
 	done

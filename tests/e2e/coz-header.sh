@@ -6,13 +6,16 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of coz WORK)
-lab=(-v --no-tui --experiment-length 100ms --fixed-speedup "0,50" --fixed-line "$line" -o "$dir/p.coz")
+lab=(-v --no-tui --experiment-length 100ms --fixed-speedup "0,50" --fixed-line "$line" \
+	-o "$dir/p.coz")
 
 # build COMPILER DIRECTORY OF coz.h [FLAGS...]: as $dir/coz
 build() {
 	local compiler=$1 header=$2
 	shift 2
-	"$compiler" -g -fno-omit-frame-pointer -I"$header" "$@" -o "$dir/coz" "$root/tests/e2e/fixtures/coz.c" -lpthread || bad "it builds with $compiler $*"
+	"$compiler" -g -fno-omit-frame-pointer -I"$header" "$@" \
+		-o "$dir/coz" "$root/tests/e2e/fixtures/coz.c" -lpthread ||
+		bad "it builds with $compiler $*"
 }
 
 # counted WHAT PERCENT: of the units that the program has told of, all but that many percent were counted as visits to each of both points, and no more
@@ -20,8 +23,11 @@ counted() {
 	local units name visits
 	units=$(awk '$2 == "units" { n += $1 } END { print n + 0 }' "$dir/out")
 	for name in unit '[^ ]*coz.c:[0-9]+'; do
-		visits=$(sed -nE "s/^cozbpf: progress point '$name': ([0-9]+) visits in all$/\1/p" "$dir/err")
-		check "$1: $visits visits of $units" python3 -c "import sys; v = int('0$visits'); sys.exit(not ($units > 1000 and $units * (1 - $2 / 100) <= v <= $units))"
+		visits=$(sed -nE "s/^cozbpf: progress point '$name': ([0-9]+) visits in all$/\1/p" \
+			"$dir/err")
+		check "$1: $visits visits of $units" python3 -c "import sys
+v = int('0$visits')
+sys.exit(not ($units > 1000 and $units * (1 - $2 / 100) <= v <= $units))"
 	done
 	says 'coz\.c:[0-9]+'
 	rm -f "$dir/p.coz"
@@ -35,7 +41,8 @@ for compiler in "gcc -O2" "clang -O0" "g++ -x c++ -O2"; do
 	# shellcheck disable=SC2086 # a command and its options
 	build ${compiler%% *} "$dir/coz-own" ${compiler#* }
 	run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
-	says "progress points as the program's places for Coz are reached" "progress point 'unit' in process [0-9]+ by Coz's coz.h"
+	says "progress points as the program's places for Coz are reached" \
+		"progress point 'unit' in process [0-9]+ by Coz's coz.h"
 	prints '^counted$'
 	counted "$compiler" 1
 done
@@ -47,7 +54,8 @@ rm -f "$dir/p.coz"
 
 echo "-- more places than there is room for, with names that differ at their ends only"
 run 0 "$tool" "${lab[@]}" -- "$dir/coz" 1000 many
-says "x/file.c:0': 10 visits in all" "x/file.c:30': 10 visits in all" "'x+/file.c:64' in process [0-9]+ are not counted: there is room for 64 places" \
+says "x/file.c:0': 10 visits in all" "x/file.c:30': 10 visits in all" \
+	"'x+/file.c:64' in process [0-9]+ are not counted: there is room for 64 places" \
 	"'x+/file.c:69' in process [0-9]+ are not counted"
 rm -f "$dir/p.coz"
 
@@ -62,7 +70,7 @@ run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
 says "progress point 'unit' by coz.h at 1 place of '.*/coz'"
 counted "ours" 0
 
-echo "-- Coz's own header in a program that runs already, and in a static one: places found in the code"
+echo "-- Coz's own header, in a running program and in a static one: places found in the code"
 # -O0 and -O1 keep the branch of each visit. What the program did before and after it was attached to is not counted.
 for flags in -O0 "-O1 -no-pie"; do
 	# shellcheck disable=SC2086 # options
@@ -72,7 +80,9 @@ for flags in -O0 "-O1 -no-pie"; do
 	started+=($!)
 	run 0 "$tool" "${lab[@]}" -d 2s -p $!
 	says "progress point 'unit' by coz.h at 1 place"
-	check "attached, $flags: the other place has as many in each experiment" same_visits unit "$root/tests/e2e/fixtures/coz.c:$(grep -n 'COZ_PROGRESS;' tests/e2e/fixtures/coz.c | cut -d: -f1)"
+	check "attached, $flags: the other place has as many in each experiment" same_visits unit \
+		"$root/tests/e2e/fixtures/coz.c:$(grep -n 'COZ_PROGRESS;' tests/e2e/fixtures/coz.c |
+		cut -d: -f1)"
 	wait_for 20 test -s "$dir/units"
 	rm -f "$dir/p.coz"
 done

@@ -26,7 +26,8 @@ started=()
 cleanup() {
 	local pid
 	for pid in "${started[@]}"; do
-		[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" != $$ ] || kill -KILL "$pid" # not another's that has got the number
+		[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" != $$ ] ||
+			kill -KILL "$pid" # not another's that has got the number
 	done
 	rm -rf "$dir"
 }
@@ -70,7 +71,8 @@ skip() {
 fixture() {
 	local name=$1
 	shift
-	gcc -O1 -g -fno-omit-frame-pointer -Wall -Wextra "$@" -o "$dir/${as:-$name}" "$root/tests/e2e/fixtures/$name.c" -lpthread ||
+	gcc -O1 -g -fno-omit-frame-pointer -Wall -Wextra "$@" -o "$dir/${as:-$name}" \
+		"$root/tests/e2e/fixtures/$name.c" -lpthread ||
 		{
 			echo "the fixture '$name' does not build"
 			exit 1
@@ -79,7 +81,8 @@ fixture() {
 
 # line_of NAME TAG: FILE:LINE of the line of a fixture that ends in /* TAG */.
 line_of() {
-	echo "$1.c:$(grep -n "/\* $2 \*/" "$root/tests/e2e/fixtures/$1.c" | head -n 1 | cut -d: -f1)"
+	echo "$1.c:$(grep -n "/\* $2 \*/" "$root/tests/e2e/fixtures/$1.c" | head -n 1 |
+		cut -d: -f1)"
 }
 
 # run STATUS COMMAND...: checks the exit status; standard output in $dir/out, standard error in $dir/err. A minute without an end is a failure.
@@ -87,7 +90,11 @@ run() {
 	local want=$1 rc=0
 	shift
 	timeout --foreground -k 5 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
-	if [ "$rc" -eq "$want" ]; then ok "status $want: ${*##*/}"; else bad "status $want: ${*##*/}" "it is $rc"; fi
+	if [ "$rc" -eq "$want" ]; then
+		ok "status $want: ${*##*/}"
+	else
+		bad "status $want: ${*##*/}" "it is $rc"
+	fi
 }
 
 says() { # PATTERN...: each on standard error
@@ -98,7 +105,11 @@ says() { # PATTERN...: each on standard error
 }
 
 says_not() { # PATTERN
-	if grep -qE -e "$1" "$dir/err"; then bad "does not say '$1'"; else ok "does not say '$1'"; fi
+	if grep -qE -e "$1" "$dir/err"; then
+		bad "does not say '$1'"
+	else
+		ok "does not say '$1'"
+	fi
 }
 
 prints() { # PATTERN...: each on standard output
@@ -159,7 +170,8 @@ same() { # FILE FILE
 
 # A number compared: is VALUE OPERATOR VALUE, fractions allowed; what is not a number fails.
 is() {
-	awk -v a="$1" -v b="$3" "BEGIN { exit !(a ~ /^-?[0-9.e+-]+\$/ && b ~ /^-?[0-9.e+-]+\$/ && a + 0 $2 b + 0) }"
+	awk -v a="$1" -v b="$3" \
+		"BEGIN { exit !(a ~ /^-?[0-9.e+-]+\$/ && b ~ /^-?[0-9.e+-]+\$/ && a + 0 $2 b + 0) }"
 }
 
 # deltas NAME: visits of a point in each experiment of $dir/p.coz, in one line.

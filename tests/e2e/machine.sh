@@ -17,7 +17,8 @@ profiled_s() {
 }
 
 echo "-- until the answer is known"
-run 0 "$tool" "${fixed[@]}" --until 15pp -o "$dir/u.coz" -- "$work" --seconds 15 --iters-per-ms "$rate"
+run 0 "$tool" "${fixed[@]}" --until 15pp -o "$dir/u.coz" -- "$work" --seconds 15 \
+	--iters-per-ms "$rate"
 says 'known to within 15pp' 'waiting for the command to end'
 prints '^visits [0-9]+ seconds 1[45]'
 check "it took $(profiled_s "$dir/u.coz") of 15 s" is "$(profiled_s "$dir/u.coz")" '<' 14

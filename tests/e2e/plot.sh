@@ -8,7 +8,8 @@ root=$PWD
 tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 [ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
 command -v node >/dev/null || { echo "node is not installed"; exit 77; }
-node -e 'process.exit(require("./tests/e2e/browser.js").find() ? 0 : 1)' || { echo "no Chromium is installed (package chromium-headless-shell)"; exit 77; }
+node -e 'process.exit(require("./tests/e2e/browser.js").find() ? 0 : 1)' ||
+	{ echo "no Chromium is installed (package chromium-headless-shell)"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -43,8 +44,11 @@ check() { # WHAT COMMAND...
 
 mkdir -p src sub
 for name in hot warm lock flat '<img src=x onerror=alert(1)>'; do
-	printf '/* %s */\nint before;\n</script><script>document.title = "broken"</script>\n\tfourth();\n\tfifth();\n\tsixth();\n\tseventh(%s);\n\teighth();\n' \
-		"$name" "$name" >"src/$name.c"
+	{
+		printf '/* %s */\nint before;\n' "$name"
+		printf '</script><script>document.title = "broken"</script>\n'
+		printf '\tfourth();\n\tfifth();\n\tsixth();\n\tseventh(%s);\n\teighth();\n' "$name"
+	} >"src/$name.c"
 done
 mkfifo src/rare.c
 python3 "$root/tests/e2e/fixtures/plot_profile.py" "$dir" >known.coz || exit 1
@@ -56,7 +60,8 @@ head -c 20000 /dev/urandom >noise.coz
 # As Coz writes it today: JSON lines, and nothing but its own keys.
 for i in 0 1 2 3 4 5; do
 	for n in 1 2 3; do
-		printf '{"type":"experiment","selected":"coz.c:3","speedup":0.%d5,"duration":%d,"selected_samples":9}\n' $((i * 15 / 10)) $(((1000 - 70 * i) * (999 + n)))
+		printf '{"type":"experiment","selected":"coz.c:3","speedup":0.%d5,' $((i * 15 / 10))
+		printf '"duration":%d,"selected_samples":9}\n' $(((1000 - 70 * i) * (999 + n)))
 		printf '{"type":"throughput_point","name":"coz.h","delta":10}\n'
 	done
 done | sed 's/"speedup":0.05/"speedup":0/' >coz.coz

@@ -31,7 +31,8 @@ remove() {
 in_group=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group")
 # The workload in the group, held back already; its number in $target.
 begin() {
-	"${in_group[@]}" "$work" --seconds 60 --iters-per-ms "$rate" >"$dir/target" 2>&1 </dev/null &
+	"${in_group[@]}" "$work" --seconds 60 --iters-per-ms "$rate" \
+		>"$dir/target" 2>&1 </dev/null &
 	target=$!
 	started+=("$target")
 	wait_for 20 is_work || bad "it starts"
@@ -48,14 +49,19 @@ end() {
 # held_back SECONDS: what the warning says is what can have been.
 held_back() {
 	local s
-	s=$(sed -nE "s/.*a CPU quota held the program's control group back for ([0-9.]+) s.*/\\1/p" "$dir/err")
-	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' "$(awk "BEGIN { print $1 / 100 }")"
-	check "no longer than it was profiled, on all CPUs" is "${s:-none}" '<=' "$(awk "BEGIN { print $1 * 1.1 * $(nproc) }")"
+	s=$(sed -nE \
+		"s/.*a CPU quota held the program's control group back for ([0-9.]+) s.*/\\1/p" \
+		"$dir/err")
+	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' \
+		"$(awk "BEGIN { print $1 / 100 }")"
+	check "no longer than it was profiled, on all CPUs" is "${s:-none}" '<=' \
+		"$(awk "BEGIN { print $1 * 1.1 * $(nproc) }")"
 }
 quota 50000 || skip "no control group with a CPU quota can be made here"
 
 echo "-- a launched program"
-run 0 "${in_group[@]}" "$tool" "${fixed[@]}" -o "$dir/l.coz" -- "$work" --seconds 3 --iters-per-ms "$rate"
+run 0 "${in_group[@]}" "$tool" "${fixed[@]}" -o "$dir/l.coz" -- "$work" --seconds 3 \
+	--iters-per-ms "$rate"
 says 'warning: a CPU quota held .*--sleep-pauses'
 says_not 'other programs had ([4-9].|100) %' # what the quota takes is not theirs
 held_back 3

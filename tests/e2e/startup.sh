@@ -19,7 +19,8 @@ check "the program has $megabytes MB of debug information" [ "$megabytes" -ge 50
 best=
 for _ in 1 2 3; do
 	start=$(date +%s%N)
-	run 0 "$tool" run -v --no-tui -P progress --experiment-length 20ms -o "$dir/profile.coz" -- "$dir/big"
+	run 0 "$tool" run -v --no-tui -P progress --experiment-length 20ms -o "$dir/profile.coz" \
+		-- "$dir/big"
 	began=$(sed -n 's/^began //p' "$dir/out")
 	took=$(((${began:-0} - start) / 1000000))
 	grep 'read in' "$dir/err"

@@ -15,16 +15,20 @@ slow=("$(place RANK)" "$(place INDEX)") fast=$(place SEGMENT)
 for line in "$fast" "${slow[@]}"; do
 	seconds=15
 	[ "$line" != "$fast" ] || seconds=8
-	run 0 "$tool" -q -P item=progress --experiment-length 100ms --fixed-line "$line" --fixed-speedup 0,25,50,75,100 --seed 1 -o "$dir/f.coz" \
+	run 0 "$tool" -q -P item=progress --experiment-length 100ms --fixed-line "$line" \
+		--fixed-speedup 0,25,50,75,100 --seed 1 -o "$dir/f.coz" \
 		-- "$workloads/ferret" --seconds $seconds
 done
 run 0 "$tool" report "$dir/f.coz"
 cp "$dir/out" "$dir/text"
-check "text: the slow stages first" [ "$(grep -oE 'ferret\.c:[0-9]+ ' "$dir/text" | head -n 2 | tr -d ' ' | sort | tr '\n' ' ')" = "$(printf '%s\n' "${slow[@]}" | sort | tr '\n' ' ')" ]
+check "text: the slow stages first" [ "$(grep -oE 'ferret\.c:[0-9]+ ' "$dir/text" | head -n 2 |
+	tr -d ' ' | sort | tr '\n' ' ')" = "$(printf '%s\n' "${slow[@]}" | sort | tr '\n' ' ')" ]
 for line in "${slow[@]}"; do
-	check "text: $line is worth it" grep -qE "^making $line .* faster would raise throughput" "$dir/text"
+	check "text: $line is worth it" grep -qE "^making $line .* faster would raise throughput" \
+		"$dir/text"
 done
-check "text: nothing is promised of the fast stage" [ "$(grep -cE "(making|speeding) $fast " "$dir/text")" -eq 0 ]
+check "text: nothing is promised of the fast stage" \
+	[ "$(grep -cE "(making|speeding) $fast " "$dir/text")" -eq 0 ]
 run 0 "$tool" report --json "$dir/f.coz"
 read -r slope half < <(python3 -c '
 import json, sys
@@ -41,11 +45,15 @@ const {Browser} = require(process.argv[2] + '/tests/e2e/browser.js');
 	await b.start();
 	await b.size(1280, 900);
 	await b.open(process.argv[3]);
-	const texts = selector => b.value(`[...document.querySelectorAll('${selector}')].map(e => e.textContent)`);
-	console.log('sentences ' + (await texts('.point-words li')).map(t => /ferret\.c:\d+/.exec(t)[0]).slice(0, 2).sort().join(' '));
-	console.log('cards ' + (await b.value("[...document.querySelectorAll('.card')].map(c => c.dataset.line.split('/').pop())")).slice(0, 2).sort().join(' '));
+	const all = (selector, each) =>
+		b.value(`[...document.querySelectorAll('${selector}')].map(e => ${each})`);
+	const cards = () => all('.card', "e.dataset.line.split('/').pop()");
+	const first = list => list.slice(0, 2).sort().join(' ');
+	const sentences = await all('.point-words li', 'e.textContent');
+	console.log('sentences ' + first(sentences.map(t => /ferret\.c:\d+/.exec(t)[0])));
+	console.log('cards ' + first(await cards()));
 	await b.value("document.getElementById('verdict').value = ''; arrange()");
-	console.log('last ' + (await b.value("[...document.querySelectorAll('.card')].map(c => c.dataset.line.split('/').pop())")).pop());
+	console.log('last ' + (await cards()).pop());
 	await b.stop();
 	process.exit(0);
 })().catch(e => {

@@ -54,7 +54,9 @@ static UNITS: AtomicU64 = AtomicU64::new(0);
 #[inline(never)]
 pub extern "C" fn progress() {
     // A function of one locked instruction could not be probed.
-    if std::hint::black_box(UNITS.load(Ordering::Relaxed)) < u64::MAX { UNITS.fetch_add(1, Ordering::Relaxed); }
+    if std::hint::black_box(UNITS.load(Ordering::Relaxed)) < u64::MAX {
+        UNITS.fetch_add(1, Ordering::Relaxed);
+    }
 }
 fn work() {
     let mut x: u64 = 1;
@@ -78,16 +80,19 @@ profile() { # BINARY SOURCE PROGRESS
 	started+=("$!")
 	wait_for 20 has "$dir/target" '^ready' || bad "it starts"
 	rm -f "$dir/profile.coz"
-	run 0 "$tool" -v --no-tui -P "done=$3" -s "%/$2" --fixed-line "$line" --fixed-speedup "0,50,100" -d 12s -o "$dir/profile.coz" -p "${started[-1]}"
+	run 0 "$tool" -v --no-tui -P "done=$3" -s "%/$2" --fixed-line "$line" \
+		--fixed-speedup "0,50,100" -d 12s -o "$dir/profile.coz" -p "${started[-1]}"
 	n=$(sed -nE "s/^cozbpf: process ${started[-1]} \(.*\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
 	check "$1 was paused (${n:-0} times)" is "${n:-0}" '>=' 20
 	says 'pause handler taken out;' "^ +1  $line +\+0\.[3-9]"
 	check "it goes on" kill -0 "${started[-1]}"
 }
 echo "-- Go"
-(cd "$dir" && HOME=$dir GOCACHE=$dir/go GO111MODULE=off go build -o go_program main.go) || bad "it builds"
+(cd "$dir" && HOME=$dir GOCACHE=$dir/go GO111MODULE=off go build -o go_program main.go) ||
+	bad "it builds"
 profile go_program main.go main.progress
-run 2 "$tool" -q -P "uretprobe:$dir/go_program:main.progress" -o "$dir/profile.coz" -p "${started[-1]}"
+run 2 "$tool" -q -P "uretprobe:$dir/go_program:main.progress" -o "$dir/profile.coz" \
+	-p "${started[-1]}"
 says "error: '.*/go_program' is a Go program: its stacks move" 'hint: .*entry'
 kill -TERM "${started[-1]}"
 wait "${started[-1]}"

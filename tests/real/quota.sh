@@ -16,17 +16,22 @@ undo() {
 	cleanup
 }
 trap undo EXIT
-podman run --rm -d --name "$name" --runtime runc --cpus 0.5 --ulimit nofile=20000:20000 --ulimit nproc=4096:4096 --network none --rootfs "$box" \
+podman run --rm -d --name "$name" --runtime runc --cpus 0.5 --ulimit nofile=20000:20000 \
+	--ulimit nproc=4096:4096 --network none --rootfs "$box" \
 	/bin/app plain 2 >"$dir/out" 2>"$dir/err" || bad "the container starts"
 pid=$(podman inspect -f '{{.State.Pid}}' "$name" 2>/dev/null)
 # shellcheck disable=SC2054 # commas of lists
-brief=(-v --no-tui -P progress --fixed-line "$(line_of running LINE_A)" --fixed-speedup 0,100 --experiment-length 50ms -o "$dir/p.coz" -p "$pid")
+brief=(-v --no-tui -P progress --fixed-line "$(line_of running LINE_A)" --fixed-speedup 0,100 \
+	--experiment-length 50ms -o "$dir/p.coz" -p "$pid")
 # held_back SECONDS: half a CPU for two threads, the rest is denied to them; one percent is asked for, as the machine may be busy.
 held_back() {
 	local s
-	s=$(sed -nE "s/.*a CPU quota held the program's control group back for ([0-9.]+) s.*/\1/p" "$dir/err")
-	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' "$(awk "BEGIN { print $1 / 100 }")"
-	check "no longer than it was profiled, on all CPUs" is "${s:-none}" '<=' "$(awk "BEGIN { print $1 * 1.1 * $(nproc) }")"
+	s=$(sed -nE "s/.*a CPU quota held the program's control group back for ([0-9.]+) s.*/\1/p" \
+		"$dir/err")
+	check "held back for ${s:-no} s, CPUs added up" is "${s:-none}" '>=' \
+		"$(awk "BEGIN { print $1 / 100 }")"
+	check "no longer than it was profiled, on all CPUs" is "${s:-none}" '<=' \
+		"$(awk "BEGIN { print $1 * 1.1 * $(nproc) }")"
 }
 # shellcheck disable=SC2317 # by wait_for
 some() {
