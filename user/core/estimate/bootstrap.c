@@ -75,8 +75,8 @@ struct bootstrap {
 	double phase_error;
 	double *weights, *key_weights; /* by cell; @key_weights once for each of `leaning` */
 	double *y;                     /* of one replicate, by cell */
-	double *
-	    replicates; /* n_cells - 1 rows of points, then slope, then `leaning`; @n values each */
+	/* n_cells - 1 rows of points, then slope, then `leaning`; @n values each */
+	double *replicates;
 	size_t n;
 	double method_error; /* half of a 95 % interval, relative to the estimate */
 };

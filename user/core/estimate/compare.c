@@ -338,8 +338,8 @@ static int judge(struct comparison *c)
 static int add_side(struct comparison *c, const struct estimate *e, bool is_after)
 {
 	struct names points = {0};
-	size_t *ranked = calloc(2 * e->n_lines + 1,
-	    sizeof(*ranked)); /* by twice the point's id, plus 1 for a latency */
+	/* by twice the point's id, plus 1 for a latency */
+	size_t *ranked = calloc(2 * e->n_lines + 1, sizeof(*ranked));
 	int ret = ranked ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !ret && i < e->n_lines; i++) {

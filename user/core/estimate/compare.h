@@ -71,8 +71,8 @@ enum compare_agreement {
 struct compare_prediction {
 	const struct estimate_line *line;  /* in the profile before */
 	const struct compare_point *point; /* NULL: not in both */
-	struct compare_figure
-	    at; /* how much faster the line became; lo, hi: NaN when the user has said it */
+	/* how much faster the line became; lo, hi: NaN when the user has said it */
+	struct compare_figure at;
 	enum compare_source source;
 	struct compare_figure predicted, by_slope; /* program speedups */
 	struct compare_figure difference;          /* measured less predicted */
@@ -111,7 +111,7 @@ void comparison_deinit(struct comparison *c);
 int compare_point_names(const void *a, const void *b);
 
 const char *compare_move_name(enum compare_move m); /* "none", "rose", ... */
-const char *compare_agreement_name(
-    enum compare_agreement a); /* "unknown", "agrees", "more", "less" */
+/* "unknown", "agrees", "more", "less" */
+const char *compare_agreement_name(enum compare_agreement a);
 
 #endif

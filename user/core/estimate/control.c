@@ -126,8 +126,8 @@ static bool has_trend(const struct fit *f)
 	return f->trend != 0 && student_chance(f->trend / error, f->df) < MAX_TREND;
 }
 
-/* The slopes of least squares. False where there are none to be seen, or they cannot be told apart.
- */
+/* The slopes of least squares. False where there are none to be seen, or they cannot be told
+ * apart. */
 static bool solve(const struct fit *f, struct control *ret)
 {
 	double det = f->uu * f->ssuu - f->suu * f->suu, left, df = f->df - 2;

@@ -273,8 +273,8 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	e->n_lines++;
 	l->samples = (uint64_t)t->samples[line];
 	group_deinit(&g);
-	/* Counts what is left out of the ranking. A wide interval is not left out: it is an answer.
-	 */
+	/* Counts what is left out of the ranking. A wide interval is not left out: it is an
+	 * answer. */
 	e->n_dropped += l->shortage != SHORT_NONE;
 	return ret;
 }

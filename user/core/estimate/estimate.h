@@ -78,8 +78,8 @@ struct estimate_latency {
 	const char *name; /* borrowed */
 	struct latency_figures now;
 	uint64_t experiments, arrivals, departures, pairs; /* in all experiments, of any speedup */
-	uint64_t unmatched, abandoned,
-	    lost;         /* ends without a begin, begins without an end, begins that we lost */
+	/* ends without a begin, begins without an end, begins that we lost */
+	uint64_t unmatched, abandoned, lost;
 	double in_flight; /* mean number now */
 	/* arrivals per departure less 1, when arrivals outrun departures for certain; else 0 */
 	double growth;
@@ -97,8 +97,8 @@ struct estimate_line {
 	double slope, slope_lo,
 	    /* weighted regression through 0, and its 95 % interval; NaN without an estimate */
 	    slope_hi;
-	/* that a line of slope 0 shows one as far from 0, by scatter alone; NaN without an estimate
-	 */
+	/* that a line of slope 0 shows one as far from 0, by scatter alone; NaN without an
+	 * estimate */
 	double chance;
 	/* degrees of freedom of its scatter; INFINITY: it has none; NaN without an estimate */
 	double df;
@@ -108,13 +108,13 @@ struct estimate_line {
 	enum verdict verdict;
 	enum shortage shortage;
 	bool is_latency; /* program speedup is then the saved share of the mean latency */
-	struct latency_figures
-	    *latencies; /* of the baseline, then of each point; NULL: throughput */
-	struct estimate_point
-	    *points; /* by line_speedup, without the baseline and without cells of too few visits */
+	/* of the baseline, then of each point; NULL: throughput */
+	struct latency_figures *latencies;
+	/* by line_speedup, without the baseline and without cells of too few visits */
+	struct estimate_point *points;
 	size_t n_points;
-	uint64_t experiments,
-	    samples;        /* its experiments at any speedup; its samples in the whole run */
+	/* its experiments at any speedup; its samples in the whole run */
+	uint64_t experiments, samples;
 	uint64_t baselines; /* experiments of speedup 0, on it or on others, that serve it */
 	uint64_t visits;    /* in all experiments */
 	/* by sort_key: lower end of the interval of the sorted figure; NaN without an estimate */
@@ -134,8 +134,8 @@ struct estimate {
 	double runtime_s;
 	struct estimate_latency *latencies; /* in the order of the profile */
 	size_t n_latencies;
-	/* share of the CPU time wanted by the target that other programs had; 0: none, or unknown
-	 */
+	/* share of the CPU time wanted by the target that other programs had; 0: none, or
+	 * unknown */
 	double outsiders;
 };
 
@@ -173,8 +173,8 @@ static inline bool estimate_same_point(const struct estimate_line *a, const stru
 	return a->is_latency == b->is_latency && !strcmp(a->progress, b->progress);
 }
 
-const char *verdict_name(
-    enum verdict v); /* "optimize", "contention", "no-effect", "not-enough-data" */
+/* "optimize", "contention", "no-effect", "not-enough-data" */
+const char *verdict_name(enum verdict v);
 const char *sort_name(enum sort_key key); /* "slope", "max", "payback", "impact" */
 
 #endif

@@ -19,8 +19,8 @@
 /* One progress point in one experiment. A latency point makes two of them: its ends, which are
  * visits like others, and its latency. */
 struct observation {
-	uint32_t line,
-	    point; /* line: id of a name; point: twice the id of its name, plus 1 for a latency */
+	/* line: id of a name; point: twice the id of its name, plus 1 for a latency */
+	uint32_t line, point;
 	uint32_t permille;   /* line speedup */
 	uint32_t run, index; /* index: of the experiment in the profile */
 	bool fixed;
@@ -77,8 +77,8 @@ struct group {
 	uint32_t line_id;
 	bool end_to_end, is_latency;
 	bool is_fixed; /* the user named the line */
-	/* those used: the baselines that serve the line, then its own experiments at other speedups
-	 */
+	/* those used: the baselines that serve the line, then its own experiments at other
+	 * speedups */
 	struct observation *obs;
 	size_t n;
 	uint64_t experiments; /* the line's own */
@@ -140,8 +140,8 @@ static inline bool is_latency_point(uint32_t point)
 
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
-int observations_by_point(const void *a,
-    const void *b); /* for qsort() of struct observation: by point, then in the order of time */
+/* for qsort() of struct observation: by point, then in the order of time */
+int observations_by_point(const void *a, const void *b);
 /* runs.c. Brings the times of runs that differ in speed to one level, for ratios between them.
  * Returns 0 or -ENOMEM. */
 int observations_level_runs(struct observations *o, size_t n_runs);
