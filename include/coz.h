@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress points for causal profilers in a program's own source; to be used like Coz's header of
- * this name. Nothing else: no library, no function. */
+/* Progress points for causal profilers in a program's own source, used like Coz's header of this
+ * name. It needs no library and defines no function. */
 #ifndef COZ_H
 #define COZ_H
 
 /*
- *     COZ_PROGRESS                one unit of work is done; the point is called "FILE:LINE"
- *     COZ_PROGRESS_NAMED("name")  the same by a name; places of one name are one point
- *     COZ_BEGIN("name")           a transaction begins, on any thread
- *     COZ_END("name")             a transaction ends, on any thread
+ * COZ_PROGRESS                one unit of work is done; the point is called "FILE:LINE"
+ * COZ_PROGRESS_NAMED("name")  the same by a name; places of one name are one point
+ * COZ_BEGIN("name")           a transaction begins, on any thread
+ * COZ_END("name")             a transaction ends, on any thread
  *
- * FILE and LINE are __FILE__ and __LINE__. A begin and an end of one name are a pair, whose latency
- * is measured.
+ * FILE and LINE are __FILE__ and __LINE__. A begin and an end of one name are a pair, and cozbpf
+ * measures its latency.
  *
- * A name is one or more string literals, or a macro that expands to such; without '"' and '\' in
- * it. It stands in the executable: nothing is to be released. Names of progress points and of
- * transactions are apart from each other. Names are cut after 255 bytes.
+ * A name is one or more string literals, or a macro that expands to them, without '"' and '\'. It
+ * stands in the executable, so nothing has to be released. Names of progress points and of
+ * transactions are separate. Names are cut after 255 bytes.
  *
- * What a marker is: one instruction that does nothing, the five-byte nop 0f 1f 44 00 00 on x86-64
- * (the kernel probes it without a trap, Linux 6.18) and `nop` on arm64, and beside the code a note
- * that says where it is. Without a profiler it costs that nop, below a nanosecond; `cozbpf` puts a
- * probe on it, also in a program that runs already, in a static one, and in one without debug
- * information. A marker orders nothing: like any statement it can be moved past others that it does
- * not depend on.
+ * A marker is one instruction that does nothing, and a note beside the code that says where it is.
+ * The instruction is `nop` on arm64. On x86-64 it is the five-byte nop 0f 1f 44 00 00, which Linux
+ * 6.18 probes without a trap. Without a profiler a marker costs that nop, below a nanosecond.
+ * `cozbpf` puts a probe on it, also in a running program, in a static one, and in one without debug
+ * information. A marker orders nothing: like any statement, the compiler can move it past
+ * independent ones.
  *
  * The note is a static tracing probe as <sys/sdt.h> makes them (section .note.stapsdt, type 3,
  * owner "stapsdt"): provider "coz", name "progress", "begin" or "end", no semaphore. Where such a
- * note describes the probe's arguments it holds the point's name, as text, without quotes and ended
- * by a zero byte. A marker has no arguments: tools that take the text for one may complain, but can
- * place probes.
+ * note describes the probe's arguments, it holds the point's name, as text, without quotes and with
+ * a zero byte at its end. A marker has no arguments. Tools that take the text for one may complain,
+ * but can place probes.
  *
- * C99 and later, C++11 and later, gcc and clang. On other architectures and where programs are not
- * ELF the markers are empty.
+ * C99 and later, C++11 and later, gcc and clang. On other architectures, and where programs are not
+ * ELF, the markers are empty.
  */
 #if defined(__ELF__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__ILP32__)
 
@@ -41,8 +41,7 @@
 #define COZ_MARKER_NOP "nop"
 #endif
 
-/* gcc takes an asm statement for as many instructions as it has lines, and would inline less for
- * it. */
+/* gcc counts the lines of an asm statement as instructions, and would inline less for it. */
 #if defined(__GNUC__) && __GNUC__ >= 9 && !defined(__clang__)
 #define COZ_MARKER_ASM __asm__ __inline__ __volatile__
 #else
@@ -53,11 +52,10 @@
 #define COZ_MARKER_TEXT(x) COZ_MARKER_TEXT_(x)
 
 /*
- * Local labels, since the compiler may copy the marker into several places: each copy gets a note
- * of its own. "?" puts the note into the section group of the code around it, so that the linker
- * drops both or none. The hidden symbol in .stapsdt.base lets a reader see by how much the
- * program's addresses have been moved after it was linked (prelink); it is defined once an object
- * file.
+ * Local labels, since the compiler may copy the marker into several places: each copy gets its own
+ * note. "?" puts the note into the section group of the code around it, so the linker drops both or
+ * none. The hidden symbol in .stapsdt.base, defined once an object file, lets a reader see by how
+ * much the program's addresses were moved after linking (prelink).
  */
 #define COZ_MARKER(kind, name)                                                                \
 	{                                                                                     \

@@ -1,18 +1,33 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs from Debian's packages what building, testing and the demo need, and only what is missing. Run again, it does nothing.
-# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages] [package]   default: build. docs/dependencies.md says why each one is needed.
+# Installs from Debian's packages what building, testing and the demo need, and only what is
+# missing. A second run does nothing. docs/dependencies.md explains each package.
+# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages] [package]
+# default: build
 set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
 	case $1 in
-	build) echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js ;;
-	test) echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps musl-tools util-linux coz-profiler systemtap-sdt-dev python3 nodejs:node chromium-headless-shell tmux mandoc groff-base ;;
-	real) echo postgresql podman runc conmon netavark iptables dpkg-dev binutils libevent-dev libmemcached-tools ;;
+	build)
+		echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev \
+			libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js
+		;;
+	test)
+		echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps \
+			musl-tools util-linux coz-profiler systemtap-sdt-dev \
+			python3 nodejs:node chromium-headless-shell tmux mandoc groff-base
+		;;
+	real)
+		echo postgresql podman runc conmon netavark iptables dpkg-dev binutils \
+			libevent-dev libmemcached-tools
+		;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
-	*) die "unknown group '$1'" "the groups are build, test, demo, real, languages and package" 2 ;;
+	*)
+		die "unknown group '$1'" \
+			"the groups are build, test, demo, real, languages and package" 2
+		;;
 	esac
 }
 
@@ -28,7 +43,8 @@ have() { # PACKAGE[:COMMAND]
 }
 
 apt() {
-	DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" </dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 \
+		-o Dpkg::Options::=--force-confold "$@" </dev/null
 }
 
 known() { # every PACKAGE has a candidate in the package lists
@@ -54,7 +70,8 @@ main() {
 		printf '%s\n' "${wanted[@]%%:*}" | sort -u
 		return
 	fi
-	command -v apt-get >/dev/null || die "no apt-get here" "docs/dependencies.md names what to install by other means"
+	command -v apt-get >/dev/null || die "no apt-get here" \
+		"docs/dependencies.md names what to install by other means"
 	for p in "${wanted[@]}"; do
 		have "$p" || [[ " ${missing[*]} " == *" ${p%%:*} "* ]] || missing+=("${p%%:*}")
 	done
@@ -65,7 +82,8 @@ main() {
 	[ "$(id -u)" -eq 0 ] || die "missing: ${missing[*]}" "run 'sudo $0 ${groups[*]}'" 3
 	echo "install-deps: installing ${missing[*]}"
 	known "${missing[@]}" || apt update || true
-	# The lists may be older than the mirror, and mirrors have bad moments: each retry starts with new lists.
+	# The lists may be older than the mirror, and mirrors fail at times: each retry starts with
+	# new lists.
 	for p in 1 2 3; do
 		apt install --no-install-recommends "${missing[@]}" && return
 		sleep $((p * 2))

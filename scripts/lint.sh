@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Static checks beside clang-format: include directions, purity of user/core, sizes, head comments, shell scripts, cppcheck.
-# usage: scripts/lint.sh [DIR]   DIR: another tree to check (tests/lint/selftest.sh does). LINT_FAST=1 leaves out shellcheck and cppcheck.
+# Static checks beside clang-format: include directions, purity of user/core, sizes, head comments,
+# shell scripts, cppcheck.
+# usage: scripts/lint.sh [DIR]   DIR: another tree to check (tests/lint/selftest.sh does)
+# LINT_FAST=1 leaves out shellcheck and cppcheck.
 set -uo pipefail
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
@@ -20,15 +22,19 @@ warn() {
 
 sources() { # PATTERN...: our files, tracked or about to be
 	if git rev-parse --git-dir >/dev/null 2>&1; then
-		git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while read -r f; do [ -f "$f" ] && echo "$f"; done
+		git ls-files --cached --others --exclude-standard -- "$@" | sort -u |
+			while read -r f; do [ -f "$f" ] && echo "$f"; done
 	else
-		for f in "$@"; do find . -path ./build -prune -o -type f -path "./$f" -print | sed 's|^\./||'; done | sort -u
+		for f in "$@"; do
+			find . -path ./build -prune -o -type f -path "./$f" -print | sed 's|^\./||'
+		done | sort -u
 	fi | grep -v '^vmlinux/vmlinux.*\.h$'
 }
 
 # "LINE QUOTE-OR-ANGLE PATH" for each include of a file.
 includes() {
-	sed -nE 's/^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">].*/\1 \2/p;t;s/.*//p' "$1" | awk 'NF { print NR, $1, $2 }'
+	sed -nE 's/^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">].*/\1 \2/p;t;s/.*//p' "$1" |
+		awk 'NF { print NR, $1, $2 }'
 }
 
 # "LINE:MATCH" for each match of a pattern outside comments and strings.
@@ -36,7 +42,12 @@ in_code() { # FILE PATTERN
 	grep -qE "$2" "$1" || return 0
 	gcc -fpreprocessed -dD -E -x c "$1" 2>/dev/null | awk '
 		/^# [0-9]+ "/ { line = $2; next }
-		{ if (line == "") line = 1; gsub(/"([^"\\]|\\.)*"/, "\"\""); while (printed < line - 1) { print ""; printed++ } print; printed++; line++ }' |
+		{
+			if (line == "") line = 1
+			gsub(/"([^"\\]|\\.)*"/, "\"\"")
+			while (printed < line - 1) { print ""; printed++ }
+			print; printed++; line++
+		}' |
 		grep -noE "$2"
 }
 
@@ -51,13 +62,13 @@ rank() {
 	esac
 }
 
-# The folder of user/ that a file lies in, at whatever depth.
+# The folder of user/ that holds a file, at any depth.
 folder_of() { # FILE
 	local below=${1#user/}
 	if [ "$1" = user/main.c ]; then echo main; else echo "${below%%/*}"; fi
 }
 
-# The folder of user/ that a quoted include of file F names; empty: not one of ours.
+# The folder of user/ that a quoted include of file F names; empty: none of ours.
 included_folder() { # F PATH
 	local top=${2%%/*}
 	if [ "$top" != "$2" ] && [ -d "user/$top" ]; then
@@ -67,22 +78,37 @@ included_folder() { # F PATH
 	fi
 }
 
+direction='main -> cmd -> run -> target, symbols, kernel, report -> core -> include'
+
 check_user_include() { # FILE FOLDER LINE KIND PATH
 	local at=$1:$3 folder=$2 kind=$4 path=$5 other
 	case $path in
 	../* | */../*) fail "$at" "'$path': name it from user/ or include/" ;;
 	vmlinux*) fail "$at" "user/ does not include vmlinux/" ;;
-	*.skel.h) [ "$folder" = kernel ] || fail "$at" "skeletons are included only in user/kernel/" ;;
+	*.skel.h)
+		[ "$folder" = kernel ] || fail "$at" "skeletons are included only in user/kernel/"
+		;;
 	*.bpf.h | *.bpf.c) fail "$at" "user/ does not include bpf/" ;;
 	bpf/*) if [ "$kind" = '"' ]; then
 		fail "$at" "user/ does not include bpf/ (libbpf's headers are <bpf/...>)"
 	elif [ "$folder" != kernel ]; then
 		fail "$at" "libbpf is used only in user/kernel/"
 	fi ;;
-	capstone/*) [ "$folder" = symbols ] || fail "$at" "instructions are decoded only in user/symbols/" ;;
-	elfutils/* | libelf.h | gelf.h | dwarf.h | libdw.h | libdwfl.h) [ "$folder" = symbols ] || fail "$at" "libdw and libelf are used only in user/symbols/" ;;
-	*curses.h | term.h) [ "$folder" = report ] || fail "$at" "ncurses is used only in user/report/" ;;
-	linux/perf_event.h | linux/bpf.h) [ "$folder" = kernel ] || fail "$at" "the kernel's interfaces are used only in user/kernel/" ;;
+	capstone/*)
+		[ "$folder" = symbols ] ||
+			fail "$at" "instructions are decoded only in user/symbols/"
+		;;
+	elfutils/* | libelf.h | gelf.h | dwarf.h | libdw.h | libdwfl.h)
+		[ "$folder" = symbols ] ||
+			fail "$at" "libdw and libelf are used only in user/symbols/"
+		;;
+	*curses.h | term.h)
+		[ "$folder" = report ] || fail "$at" "ncurses is used only in user/report/"
+		;;
+	linux/perf_event.h | linux/bpf.h)
+		[ "$folder" = kernel ] ||
+			fail "$at" "the kernel's interfaces are used only in user/kernel/"
+		;;
 	esac
 	[ "$kind" = '"' ] || return 0
 	other=$(included_folder "$1" "$path")
@@ -94,9 +120,10 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	if [ "$folder" = shim ]; then
 		fail "$at" "the shim includes nothing of user/$other"
 	elif [ "$other" = shim ]; then
-		[[ "$folder" =~ ^(target|kernel)$ ]] || fail "$at" "'$path': only user/target and user/kernel know the shim"
+		[[ "$folder" =~ ^(target|kernel)$ ]] ||
+			fail "$at" "'$path': only user/target and user/kernel know the shim"
 	elif [ "$(rank "$folder")" -le "$(rank "$other")" ]; then
-		fail "$at" "'$path': user/$folder must not include user/$other (main -> cmd -> run -> target, symbols, kernel, report -> core -> include)"
+		fail "$at" "'$path': user/$folder must not include user/$other ($direction)"
 	fi
 }
 
@@ -113,7 +140,8 @@ check_symbols_include() { # FILE LINE PATH
 
 check_core_include() { # FILE LINE PATH
 	case $3 in
-	unistd.h | fcntl.h | signal.h | pthread.h | dlfcn.h | poll.h | sched.h | sys/* | linux/* | asm/*)
+	unistd.h | fcntl.h | signal.h | pthread.h | dlfcn.h | poll.h | sched.h | sys/* | \
+		linux/* | asm/*)
 		[ "$3" = sys/types.h ] || fail "$1:$2" "<$3>: user/core is pure" ;;
 	esac
 }
@@ -131,26 +159,35 @@ check_directions() {
 	while read -r f; do
 		while read -r line kind path; do
 			case $path in
-			core/* | cmd/* | run/* | target/* | symbols/* | kernel/* | report/* | shim/* | user/* | */user/*)
+			core/* | cmd/* | run/* | target/* | symbols/* | kernel/* | report/* | \
+				shim/* | user/* | */user/*)
 				fail "$f:$line" "'$path': ${f%%/*}/ must not include user/" ;;
 			esac
 		done < <(includes "$f")
 	done < <(sources 'bpf/*.c' 'bpf/*.h' 'include/*.h')
 }
 
-# Clocks, random sources, the environment and files come into user/core as arguments; differences of kernels live in compat.bpf.h.
+# Clocks, random sources, the environment and files come into user/core as arguments. Differences of
+# kernels live in compat.bpf.h.
+impure='time|clock|clock_gettime|gettimeofday|rand|srand|random|getrandom|getenv|secure_getenv'
+impure+='|open|openat|fopen|read|write|close|ioctl|mmap|syscall|getpid|sleep|usleep|nanosleep'
+impure+='|exit|abort|printf|perror|fork|system'
+kernel_facts='bpf_core_(field|type|enum_value)_exists|LINUX_KERNEL_VERSION|KERNEL_VERSION'
+kernel_facts+='|__kconfig|__weak +__ksym'
+
 check_calls() {
 	local f hit
 	while read -r f; do
 		while read -r hit; do
 			fail "$f:${hit%%:*}" "user/core is pure: no ${hit#*:}"
-		done < <(in_code "$f" '\b(time|clock|clock_gettime|gettimeofday|rand|srand|random|getrandom|getenv|secure_getenv|open|openat|fopen|read|write|close|ioctl|mmap|syscall|getpid|sleep|usleep|nanosleep|exit|abort|printf|perror|fork|system) ?\(')
+		done < <(in_code "$f" "\\b($impure) ?\\(")
 	done < <(sources 'user/core/*.c' 'user/core/*.h')
 	while read -r f; do
 		[ "$(basename "$f")" != compat.bpf.h ] || continue
 		while read -r hit; do
-			fail "$f:${hit%%:*}" "${hit#*:}: differences of kernels belong in bpf/compat.bpf.h"
-		done < <(in_code "$f" '\b(bpf_core_(field|type|enum_value)_exists|LINUX_KERNEL_VERSION|KERNEL_VERSION|__kconfig|__weak +__ksym)\b')
+			fail "$f:${hit%%:*}" \
+				"${hit#*:}: differences of kernels belong in bpf/compat.bpf.h"
+		done < <(in_code "$f" "\\b($kernel_facts)\\b")
 	done < <(sources 'bpf/*.c' 'bpf/*.h')
 	while read -r f; do
 		while read -r hit; do
@@ -159,7 +196,8 @@ check_calls() {
 	done < <(sources 'user/*.c' | grep -v '^user/main.c$\|^user/core/')
 }
 
-# Every function is a '{' alone in the first column up to the next '}' there (clang-format sees to that).
+# Every function is a '{' alone in the first column up to the next '}' there: clang-format sees to
+# that.
 check_sizes() {
 	local f n line length
 	while read -r f; do
@@ -171,28 +209,38 @@ check_sizes() {
 		fi
 		while read -r line length; do
 			if [ "$length" -gt $max_function ]; then
-				fail "$f:$line" "a function of $length lines, $max_function are allowed"
+				fail "$f:$line" \
+					"a function of $length lines, $max_function are allowed"
 			elif [ "$length" -gt $warn_function ]; then
-				warn "$f:$line" "a function of $length lines, $warn_function are enough"
+				warn "$f:$line" \
+					"a function of $length lines, $warn_function are enough"
 			fi
-		done < <(awk '/^\{/ { start = NR } /^\}/ && start { print start - 1, NR - start - 1; start = 0 }' "$f")
+		done < <(awk '
+			/^\{/ { start = NR }
+			/^\}/ && start { print start - 1, NR - start - 1; start = 0 }' "$f")
 	done < <(sources '*.c' '*.h')
 }
 
 check_heads() {
 	local f guard second
 	while read -r f; do
-		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || fail "$f" "no SPDX-License-Identifier in the first three lines"
+		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' ||
+			fail "$f" "no SPDX-License-Identifier in the first three lines"
 	done < <(sources '*.c' '*.h' '*.sh' Makefile .ci/run)
 	while read -r f; do
 		second=$(sed -n 2p "$f")
-		case $second in '/*'* | '//'*) ;; *) fail "$f:2" "the second line says what lives here" ;; esac
+		case $second in
+		'/*'* | '//'*) ;;
+		*) fail "$f:2" "the second line says what lives here" ;;
+		esac
 	done < <(sources '*.c' '*.h')
 	while read -r f; do
 		guard=$(sed -nE '/^#ifndef/{s/^#ifndef +//p;q}' "$f")
-		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] || { [ "$f" = include/coz.h ] && [ "$guard" = COZ_H ]; } ||
+		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] ||
+			{ [ "$f" = include/coz.h ] && [ "$guard" = COZ_H ]; } ||
 			fail "$f" "include guard '$guard' is not COZBPF_..._H"
-		grep -q "^#define $guard\$" "$f" || fail "$f" "include guard '$guard' is not defined"
+		grep -q "^#define $guard\$" "$f" ||
+			fail "$f" "include guard '$guard' is not defined"
 	done < <(sources '*.h')
 	while read -r f; do
 		while read -r hit; do
@@ -205,11 +253,13 @@ check_scripts() {
 	local p
 	local -a files
 	mapfile -t files < <(sources '*.sh' .ci/run)
-	# SC2016: text for another shell, for awk or apt stands in single quotes on purpose
-	[ ${#files[@]} -eq 0 ] || shellcheck -x -e SC2016 "${files[@]}" >&2 || fail scripts "shellcheck finds fault with them"
+	# SC2016: text for another shell, for awk or apt stands in single quotes on purpose.
+	[ ${#files[@]} -eq 0 ] || shellcheck -x -e SC2016 "${files[@]}" >&2 ||
+		fail scripts "shellcheck finds fault with them"
 	[ -f docs/dependencies.md ] || return 0
 	while read -r p; do
-		grep -qF "\`$p\`" docs/dependencies.md || fail docs/dependencies.md "'$p' of scripts/install-deps.sh is not explained"
+		grep -qF "\`$p\`" docs/dependencies.md ||
+			fail docs/dependencies.md "'$p' of scripts/install-deps.sh is not explained"
 	done < <(scripts/install-deps.sh --list build test demo)
 }
 
@@ -217,13 +267,17 @@ check_c() {
 	local -a files
 	mapfile -t files < <(sources 'user/*.c')
 	[ ${#files[@]} -gt 0 ] || return 0
-	cppcheck -q -j "$(nproc)" --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --std=c11 -Iinclude -Iuser \
-		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=selfAssignment --suppress=normalCheckLevelMaxBranches \
-		--suppress=nullPointerOutOfMemory --suppress=nullPointerOutOfResources "${files[@]}" >&2 || fail user "cppcheck finds fault with it"
+	cppcheck -q -j "$(nproc)" --error-exitcode=1 --enable=warning,portability,performance \
+		--inline-suppr --std=c11 -Iinclude -Iuser \
+		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro \
+		--suppress=selfAssignment --suppress=normalCheckLevelMaxBranches \
+		--suppress=nullPointerOutOfMemory --suppress=nullPointerOutOfResources \
+		"${files[@]}" >&2 || fail user "cppcheck finds fault with it"
 }
 
 need() {
-	command -v "$1" >/dev/null || fail "$1" "not installed; run 'sudo scripts/install-deps.sh build test'"
+	command -v "$1" >/dev/null ||
+		fail "$1" "not installed; run 'sudo scripts/install-deps.sh build test'"
 }
 
 need gcc

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes a Debian package of what `make install` installs: BUILD/cozbpf_VERSION-1_ARCH.deb. What Debian's own tools would have in debian/ is written here.
+# Makes a Debian package of what `make install` installs: BUILD/cozbpf_VERSION-1_ARCH.deb. This
+# script writes what Debian's own tools would have in debian/.
 # usage: scripts/package.sh BUILD VERSION   (make deb). Needs dpkg-dev; needs no root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,34 +17,40 @@ for tool in dpkg-shlibdeps dpkg-buildflags dpkg-deb; do
 done
 arch=$(dpkg --print-architecture)
 deb=$build/cozbpf_$version-1_$arch.deb
-maintainer=${DEBFULLNAME:-the cozbpf authors}' <'${DEBEMAIL:-$(git log -1 --format=%ae 2>/dev/null || echo root@localhost)}'>'
+author=$(git log -1 --format=%ae 2>/dev/null || echo root@localhost)
+maintainer=${DEBFULLNAME:-the cozbpf authors}' <'${DEBEMAIL:-$author}'>'
 # The same commit gives the same package, to the byte.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 
-# Debian's flags for hardening, and no path of this machine in the binaries.
+# Debian's flags for hardening; no path of this machine in the binaries.
 cflags="$(dpkg-buildflags --get CFLAGS) $(dpkg-buildflags --get CPPFLAGS) -ffile-prefix-map=$PWD=."
 ldflags=$(DEB_LDFLAGS_MAINT_APPEND=-Wl,-z,now dpkg-buildflags --get LDFLAGS)
 rm -rf "$root" "$work/debian"
-# The header of Debian's coz-profiler has the name of ours: it stands aside.
-make --no-print-directory -j"$(nproc)" BUILD="$work/build" PREFIX=/usr INCLUDEDIR=/usr/include/cozbpf DESTDIR="$PWD/$root" CFLAGS="$cflags" LDFLAGS="$ldflags" \
+# The header of Debian's coz-profiler has the same name, so ours stands aside.
+make --no-print-directory -j"$(nproc)" BUILD="$work/build" PREFIX=/usr \
+	INCLUDEDIR=/usr/include/cozbpf DESTDIR="$PWD/$root" CFLAGS="$cflags" LDFLAGS="$ldflags" \
 	all install >"$work.log" 2>&1 || {
 	cat "$work.log" >&2
 	exit 1
 }
-strip --strip-unneeded --remove-section=.comment "$root/usr/bin/cozbpf" "$root/usr/lib/cozbpf/libcozbpf-shim.so"
+strip --strip-unneeded --remove-section=.comment "$root/usr/bin/cozbpf" \
+	"$root/usr/lib/cozbpf/libcozbpf-shim.so"
 chmod 644 "$root/usr/lib/cozbpf/libcozbpf-shim.so"
 
 doc=$root/usr/share/doc/cozbpf
 gzip -9n "$root/usr/share/man/man1/cozbpf.1"
 mv "$doc/CHANGELOG.md" "$doc/changelog"
 {
-	printf 'cozbpf (%s-1) unstable; urgency=medium\n\n  * The commit %s; what changed is in changelog.gz.\n\n' "$version" "$(git describe --always --dirty 2>/dev/null || echo unknown)"
+	printf 'cozbpf (%s-1) unstable; urgency=medium\n\n' "$version"
+	printf '  * The commit %s; what changed is in changelog.gz.\n\n' \
+		"$(git describe --always --dirty 2>/dev/null || echo unknown)"
 	printf ' -- %s  %s\n' "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
 } >"$doc/changelog.Debian"
 gzip -9n "$doc/changelog" "$doc/changelog.Debian"
 {
-	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: cozbpf\n\n'
+	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n'
+	printf 'Upstream-Name: cozbpf\n\n'
 	printf 'Files: *\nCopyright: 2026, the cozbpf authors\nLicense: BSD-3-Clause\n'
 	sed -n '5,$p' LICENSE | sed -e 's/^$/./' -e 's/^/ /'
 } >"$doc/copyright"
@@ -56,8 +63,12 @@ cozbpf: shared-library-lacks-prerequisites [usr/lib/cozbpf/libcozbpf-shim.so]
 cozbpf: initial-upload-closes-no-bugs
 EOF
 
-printf 'Source: cozbpf\nMaintainer: %s\n\nPackage: cozbpf\nArchitecture: any\nDepends: ${shlibs:Depends}\nDescription: x\n' "$maintainer" >"$work/debian/control"
-depends=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/cozbpf 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+{
+	printf 'Source: cozbpf\nMaintainer: %s\n\nPackage: cozbpf\n' "$maintainer"
+	printf 'Architecture: any\nDepends: ${shlibs:Depends}\nDescription: x\n'
+} >"$work/debian/control"
+depends=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/cozbpf 2>/dev/null |
+	sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || { echo "package: error: dpkg-shlibdeps found no library" >&2; exit 1; }
 cat >"$root/DEBIAN/control" <<EOF
 Package: cozbpf

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the pictures of the page of `cozbpf plot` in docs/screens/ with a headless Chromium, from a real profile: PROFILE, or that of
-# tests/workloads/ferret.c run for a minute (needs root).
+# Makes the pictures of the page of `cozbpf plot` in docs/screens/ with a headless Chromium, from a
+# real profile: PROFILE, or a minute of tests/workloads/ferret.c (needs root).
 # usage: scripts/plot-screens.sh [PROFILE]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +11,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir -p $out
 if [ $# -eq 0 ]; then
-	"$tool" -q -P item=progress --experiment-length 100ms -o "$dir/profile.coz" -- "${BUILD:-build}/tests/workloads/ferret" --seconds 60
+	"$tool" -q -P item=progress --experiment-length 100ms -o "$dir/profile.coz" \
+		-- "${BUILD:-build}/tests/workloads/ferret" --seconds 60
 	set -- "$dir/profile.coz"
 fi
 cp "$1" "$dir/ferret.coz"

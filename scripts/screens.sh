@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the screens of docs/live.md again: attaches to tests/workloads/forkjoin in tmux, waits for a ranking, presses keys, and copies what is shown.
-# usage: sudo scripts/screens.sh [SECONDS]   how long the ranking is left to form (default: 15)
+# Makes the screens of docs/live.md again: attaches to tests/workloads/forkjoin in tmux, waits for a
+# ranking, presses keys, and copies what is shown.
+# usage: sudo scripts/screens.sh [SECONDS]   time for the ranking to form (default: 15)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-15}
@@ -35,21 +36,24 @@ wait_for() { # PATTERN
 		sleep 0.1
 	done
 }
-# shot NAME: what is shown goes into the page, between the fences after the line <!-- NAME -->.
+# shot NAME: puts the screen into the page, between the fences after the line <!-- NAME -->.
 shot() {
 	screen | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$dir/shot"
 	awk -v name="<!-- $1 -->" -v file="$dir/shot" '
 		on && /^```$/ { on = 0 }
 		!on { print }
 		$0 == name { wanted = 1 }
-		wanted && /^```text$/ { while ((getline row < file) > 0) print row; wanted = 0; on = 1 }' "$page" >"$dir/page"
+		wanted && /^```text$/ {
+			while ((getline row < file) > 0) print row
+			wanted = 0; on = 1
+		}' "$page" >"$dir/page"
 	cat "$dir/page" >"$page"
 }
 
 nice -n -15 build/tests/workloads/forkjoin >"$dir/out" 2>&1 &
 work=$!
-"${tm[@]}" new-session -d -x 100 -y 26 \
-	"LC_ALL=C.UTF-8 nice -n -15 build/cozbpf -P progress --experiment-length 100ms -o '$dir/p.coz' -p $work"
+attach="build/cozbpf -P progress --experiment-length 100ms -o '$dir/p.coz' -p $work"
+"${tm[@]}" new-session -d -x 100 -y 26 "LC_ALL=C.UTF-8 nice -n -15 $attach"
 sleep "$seconds"
 wait_for '^  1  .*(optimize|no effect|contention)'
 wait_for '^ now .*(faster|baseline)'

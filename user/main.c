@@ -17,7 +17,7 @@ static const struct {
 } commands[] = {
     {"run", cmd_run,
 	"launch a command, or attach to a running process, and profile it (the default)"},
-    {"attach", cmd_run, NULL}, /* another name of run, for those who expect one */
+    {"attach", cmd_run, NULL}, /* another name of run, for users who expect one */
     {"report", cmd_report, "show what was measured"},
     {"plot", cmd_plot, "draw what was measured: a page for the browser"},
     {"merge", cmd_merge, "put profiles of several machines or replicas together"},

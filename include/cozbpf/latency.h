@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Latency pairs: what BPF and user code share. Histograms are log-linear: values below
- * COZBPF_LATENCY_SUB ns have a cell each, every octave above is cut into COZBPF_LATENCY_SUB cells
- * of equal width, so that a cell is between 1/64 and 1/128 of its value wide. Pure index functions;
- * latencies are ns of virtual time.
+ * Latency pairs: what BPF and user code share. Histograms are log-linear. Values below
+ * COZBPF_LATENCY_SUB ns have a cell each. Every octave above has COZBPF_LATENCY_SUB cells of equal
+ * width, so a cell is between 1/64 and 1/128 of its value wide. Pure index functions; latencies are
+ * ns of virtual time.
  */
 #ifndef COZBPF_LATENCY_H
 #define COZBPF_LATENCY_H
@@ -12,25 +12,26 @@
 
 #define COZBPF_LATENCY_SUB_BITS 6
 #define COZBPF_LATENCY_SUB (1 << COZBPF_LATENCY_SUB_BITS)
-/* 2^42 ns are 73 minutes; what is longer counts in the last cell */
+/* 2^42 ns are 73 minutes; the last cell counts longer latencies as well */
 #define COZBPF_LATENCY_BITS 42
 #define COZBPF_LATENCY_CELLS \
 	((COZBPF_LATENCY_BITS - COZBPF_LATENCY_SUB_BITS + 1) * COZBPF_LATENCY_SUB)
-/* requests in flight that are known; the longest unended ones make room for more */
+/* known requests in flight; the longest open ones make room for more */
 #define COZBPF_LATENCY_OPEN 65536
 
 /* A begin that waits for its end. */
 struct cozbpf_latency_key {
-	__u64 key;   /* the thread's id, or the argument's value */
-	__u32 tgid;  /* an argument means something in one process only; 0 with threads, whose ids
-			are the system's */
+	__u64 key; /* the thread's id, or the argument's value */
+	/* an argument has a meaning in one process only; 0 with threads, whose ids the system
+	 * gives */
+	__u32 tgid;
 	__u32 point; /* index of the pair's begins */
 };
 
 /*
- * Where ends know their begins, this many times as many as not, a begin that another one of its key
- * overwrites is a request that was given up. Elsewhere, as where requests begin and end on
- * different threads and there is no key, it may have ended all the same.
+ * Say ends know their begins this many times as often as not. Then a begin that another begin of
+ * its key overwrites is a request that was given up. Elsewhere it may have ended all the same, as
+ * where requests change threads without a key.
  */
 #define COZBPF_LATENCY_KNOWN 8
 
@@ -38,23 +39,24 @@ struct cozbpf_latency_key {
 struct cozbpf_latency {
 	/* Of the whole session. */
 	__u64 matched;   /* ends whose begin was known */
-	__u64 unmatched; /* ends whose begin is not known */
-	__u64 abandoned; /* begins that another begin of the same key has overwritten */
-	__u64 doubtful;  /* those of the abandoned that came before latency_is_known(), and still
-			    count as begun */
-	__u64 lost;      /* begins for which there was no memory */
+	__u64 unmatched; /* ends whose begin is unknown */
+	__u64 abandoned; /* begins that another begin of the same key overwrote */
+	/* abandoned ones from before latency_is_known(), which still count as begun */
+	__u64 doubtful;
+	__u64 lost; /* begins for which there was no memory */
 	/* Of the experiment's window: pairs that ended in it, wherever they began. */
 	__s64 sum;
 	__u64 cells[COZBPF_LATENCY_CELLS];
 };
 
-/* Whether a begin that was overwritten is a request that was given up. */
+/* Whether an overwritten begin is a request that was given up. */
 static inline __attribute__((always_inline)) int latency_is_known(const struct cozbpf_latency *l)
 {
 	return l->matched > COZBPF_LATENCY_KNOWN * l->unmatched;
 }
 
-/* Place of the highest bit set; @v is not 0. No builtin: BPF has no such instruction. */
+/* Place of the highest set bit; @v is not 0. Without a builtin, since BPF has no such
+ * instruction. */
 static inline __attribute__((always_inline)) __u32 latency_log2(__u64 v)
 {
 	__u32 ret = 0;

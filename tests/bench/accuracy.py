@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Accuracy: predicts by cozbpf what making a line faster gains, really makes it faster, and compares; Coz on the same programs beside. Each case is
-profiled for all line speedups at once, with --profiles several times; the real runs stand around and between the profiles. Exit status 1 when --ci finds a cell
-out of tolerance."""
+"""Accuracy: cozbpf predicts what a faster line gains; then the line is really made faster.
+
+Coz runs on the same programs beside. Each case is profiled for all line speedups at once, with
+--profiles several times. The real runs stand around and between the profiles. Exit status 1 when
+--ci finds a cell out of tolerance."""
 
 import argparse
 import json
@@ -17,10 +19,11 @@ import machine  # noqa: E402
 import table  # noqa: E402
 from cases import BUILD, CASES, SPEEDUPS, Actual, arguments, calibrate, select  # noqa: E402
 
-# --ci: what a prediction may be off by design, in points: twice the largest error of the case in docs/accuracy.md and the long run before it, for a machine
-# that is less quiet, rounded up. What chance adds on the day is in the 95 % interval of the prediction and in the spread of the real runs: 2.5
-# half-widths are 4.9 standard deviations, so that less than one run in 10,000 fails by chance, and the cap keeps a disturbed run from passing with
-# any figure.
+# --ci: by how many points a prediction may be off by design. These are twice the largest error of
+# the case in docs/accuracy.md and in the long run before it, rounded up: CI's machine is less
+# quiet. Chance comes on top: the 95 % interval of the prediction and the spread of the real runs
+# tell how much. 2.5 half-widths are 4.9 standard deviations, so less than one run in 10,000 fails
+# by chance. The cap keeps a disturbed run from passing with any figure.
 CI_TOLERANCE = {
     "abab": {50: 2, 100: 2},
     "barrier": {50: 4, 100: 3},
@@ -40,11 +43,16 @@ class ProfileError(RuntimeError):
 
 
 def chosen_line(report, line):
-    """The entry of the fixed line in a report: there may be several progress points, ours is named 'progress'."""
-    same = [entry for entry in report["lines"] if entry["line"] == line or entry["line"].endswith("/" + line)]
+    """The entry of the fixed line in a report, at our progress point, which is named 'progress'."""
+    same = [
+        entry
+        for entry in report["lines"]
+        if entry["line"] == line or entry["line"].endswith("/" + line)
+    ]
     ours = [entry for entry in same if entry["progress"] == "progress"] or same
     if not ours:
-        raise ProfileError(f"line '{line}' is not in the report, which has {[entry['line'] for entry in report['lines']][:5]}")
+        known = [entry["line"] for entry in report["lines"]][:5]
+        raise ProfileError(f"line '{line}' is not in the report, which has {known}")
     return ours[0]
 
 
@@ -67,23 +75,27 @@ def last_words(result):
 
 
 def take_text(path):
-    """The content of a file, which is removed, so that another run does not append to it; empty without the file."""
+    """Reads and removes a file, so that another run does not append to it; "" without the file."""
     text = path.read_text(errors="replace") if path.exists() else ""
     path.unlink(missing_ok=True)
     return text
 
 
 def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
-    """A profile of @case for all of @speedups: as long for the baselines as for all other cells
-    together. --keep keeps it under @name."""
+    """A profile of @case for all of @speedups; --keep keeps it under @name.
+
+    The baselines get as much time as all other cells together."""
     seconds = 2 * options.seconds_per_cell * len(speedups)
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
-        command = [tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
-        command += ["--fixed-line", case.line(), "--fixed-speedup", wanted, *options.extra, *more, "--", case.binary]
+        command = [tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out, "-d", f"{seconds:g}s"]
+        command += ["-P", "progress", "--fixed-line", case.line(), "--fixed-speedup", wanted]
+        command += [*options.extra, *more, "--", case.binary]
         command += arguments(case, iters_per_ms, seconds + 2)
-        result, text, again = machine.run_quiet(command, 3 * seconds + 60, lambda: take_text(out), options.tries)
+        result, text, again = machine.run_quiet(
+            command, 3 * seconds + 60, lambda: take_text(out), options.tries
+        )
         if result.status or result.timed_out or not text:
             raise ProfileError(f"cozbpf run: {last_words(result)}")
         out.write_text(text)
@@ -93,7 +105,8 @@ def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
             (Path(options.keep) / f"{case.name}-{name}.coz").write_text(text)
     if report.status:
         raise ProfileError(f"cozbpf report: {last_words(report)}")
-    return {"cells": predictions(json.loads(report.stdout), case.line()), "others": result.others, "redone": again}
+    cells = predictions(json.loads(report.stdout), case.line())
+    return {"cells": cells, "others": result.others, "redone": again}
 
 
 def take_turns(options, case, iters_per_ms, speedups, nth, record):
@@ -112,22 +125,27 @@ def take_turns(options, case, iters_per_ms, speedups, nth, record):
 def measure_case(options, case, iters_per_ms, speedups):
     """Everything about one case, as it goes to --json."""
     actual = Actual(case, iters_per_ms, options.seconds_per_cell / options.repeats, speedups)
-    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": [], "before": []}
-    record |= {"uprobe": None, "coz": None}
+    record = {"case": case.name, "line": case.line(), "errors": [], "profiles": []}
+    record.update(before=[], uprobe=None, coz=None)
     for nth in range(options.profiles):
         while len(actual.rounds) < round(options.repeats * (nth + 1) / (options.profiles + 1)):
             actual.measure_round()
         take_turns(options, case, iters_per_ms, speedups, nth, record)
     if options.uprobe:
         try:
-            record["uprobe"] = profile(options, case, iters_per_ms, speedups, "uprobe", ["--sync=uprobe"])
+            more = ["--sync=uprobe"]
+            record["uprobe"] = profile(options, case, iters_per_ms, speedups, "uprobe", more)
         except ProfileError as error:
             record["errors"].append(f"--sync=uprobe: {error}")
     if options.coz:
         record["coz"] = coz.measure(case, iters_per_ms, options.seconds_per_cell, speedups)
     while len(actual.rounds) < options.repeats:
         actual.measure_round()
-    record["actual"] = {"rounds": [vars(r) for r in actual.rounds], "redone": actual.redone, "disturbed": actual.disturbed()}
+    record["actual"] = {
+        "rounds": [vars(r) for r in actual.rounds],
+        "redone": actual.redone,
+        "disturbed": actual.disturbed(),
+    }
     record["cells"] = [
         cell(case, actual, record, nth, s)
         for s in speedups
@@ -175,7 +193,10 @@ def ci_allowed(c):
 
 
 def ci_failures(cells):
-    """What --ci finds wrong: magnitude against what is allowed, and sign and order where truth and intervals leave no doubt."""
+    """What --ci finds wrong.
+
+    Magnitudes are held against what is allowed; sign and order count only where truth and intervals
+    leave no doubt."""
     wrong = []
     for c in cells:
         name = f"{c['case']} at {c['s']} %"
@@ -183,38 +204,50 @@ def ci_failures(cells):
             wrong.append(f"{name}: no prediction")
         elif abs(c["error"]) * 100 > ci_allowed(c):
             wrong.append(
-                f"{name}: predicted {100 * c['predicted']:.1f} %, actual {100 * c['actual']:.1f} %, allowed are {ci_allowed(c):.1f} points"
+                f"{name}: predicted {100 * c['predicted']:.1f} %,"
+                f" actual {100 * c['actual']:.1f} %, allowed are {ci_allowed(c):.1f} points"
             )
         elif c["actual"] > 0.05 and c["interval"][1] < 0:
             wrong.append(f"{name}: wrong sign")
     for low in cells:
         for high in cells:
-            clear = low["case"] == high["case"] and high["actual"] - low["actual"] > 0.08 and low["interval"] and high["interval"]
+            clear = low["case"] == high["case"] and high["actual"] - low["actual"] > 0.08
+            clear = clear and low["interval"] and high["interval"]
             if clear and high["interval"][1] < low["interval"][0]:
-                wrong.append(f"{low['case']}: {high['s']} % is predicted to gain less than {low['s']} %")
+                less = f"{high['s']} % is predicted to gain less than {low['s']} %"
+                wrong.append(f"{low['case']}: {less}")
     return wrong
 
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds-per-cell", type=float, help="per case and line speedup, real and predicted and Coz's each (default 10)")
-    parser.add_argument("--repeats", type=int, help="rounds of real runs that a cell's time is cut into (default 4)")
-    parser.add_argument("--cases", default="", help="comma-separated; known: " + " ".join(case.name for case in CASES))
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
-    parser.add_argument("--ci", action="store_true", help="short form with tolerances; s = 50 and 100, no Coz")
-    parser.add_argument("--profiles", type=int, default=1, help="profiles of each case, each as long (default 1)")
-    parser.add_argument(
-        "--before", help="another cozbpf, an older one say, whose profiles take turns with ours"
-    )
-    parser.add_argument("--uprobe", action="store_true", help="another profile of each case with --sync=uprobe")
+    parser.add_argument("--seconds-per-cell", type=float,
+        help="per case and line speedup, real and predicted and Coz's each (default 10)")
+    parser.add_argument("--repeats", type=int,
+        help="rounds of real runs that a cell's time is cut into (default 4)")
+    known = " ".join(case.name for case in CASES)
+    parser.add_argument("--cases", default="", help=f"comma-separated; known: {known}")
+    parser.add_argument("--quick", action="store_true",
+        help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
+    parser.add_argument("--ci", action="store_true",
+        help="short form with tolerances; s = 50 and 100, no Coz")
+    parser.add_argument("--profiles", type=int, default=1,
+        help="profiles of each case, each as long (default 1)")
+    parser.add_argument("--before",
+        help="another cozbpf, an older one say, whose profiles take turns with ours")
+    parser.add_argument("--uprobe", action="store_true",
+        help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
-    parser.add_argument("--tries", type=int, default=2, help="times that a profile is taken when others disturb it (default 2)")
-    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
+    parser.add_argument("--tries", type=int, default=2,
+        help="times that a profile is taken when others disturb it (default 2)")
+    parser.add_argument("--patience", type=float, default=20,
+        help="seconds to wait for a quiet machine before each run (default 20)")
     parser.add_argument("--json", help="write all figures there")
     parser.add_argument("--markdown", "-o", help="write the table there too")
     parser.add_argument("--keep", help="folder that keeps the profiles")
     parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
-    parser.add_argument("extra", nargs="*", help="after --: more options for cozbpf, such as --sync=uprobe")
+    parser.add_argument("extra", nargs="*",
+        help="after --: more options for cozbpf, such as --sync=uprobe")
     options = parser.parse_args(argv)
     machine.Patience.seconds = options.patience
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
@@ -241,9 +274,12 @@ def main(argv):
         records.append(measure_case(options, case, iters_per_ms, speedups))
         tables.rows(records[-1])
         if options.json:
-            Path(options.json).write_text(
-                json.dumps({"iters_per_ms": iters_per_ms, "seconds_per_cell": options.seconds_per_cell, "records": records}, indent=1)
-            )
+            figures = {
+                "iters_per_ms": iters_per_ms,
+                "seconds_per_cell": options.seconds_per_cell,
+                "records": records,
+            }
+            Path(options.json).write_text(json.dumps(figures, indent=1))
     tables.summary(records)
     tables.loop(iters_per_ms, calibrate())
     if options.markdown:

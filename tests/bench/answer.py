@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time to an answer: how long until the leading line of a 20-line program stands apart from all others, cozbpf and Coz on the same program, lines chosen at
-random. Apart: the low end of its slope's interval is above the high end of that of every other line with a twentieth of the samples, all of which are ranked.
-Both profiles are cut at growing lengths and read by `cozbpf report`, so that the same arithmetic judges both; from when on the answer stays is what counts."""
+"""Time to an answer: how long until the leading line of a 20-line program stands apart.
+
+cozbpf and Coz run on the same program and choose lines at random. The leading line stands apart
+when the low end of its slope's interval is above the high end of every other large line's. A large
+line has a twentieth of the samples, and all large lines have to be ranked. Both profiles are cut at
+growing lengths and read by `cozbpf report`, so the same arithmetic judges both. The time from which
+on the answer stays is what counts."""
 
 import argparse
 import json
@@ -32,7 +36,9 @@ def pieces(text):
 
 
 def elapsed(experiments):
-    """When each experiment began, in seconds; Coz's profile has durations only: they, its delays and its cool-off follow each other."""
+    """When each experiment began, in seconds.
+
+    Coz's profile has durations only, so delays and cool-off between its experiments are missing."""
     at, found = 0.0, []
     for text in experiments:
         start = re.search(r"\bstart=(\d+)", text)
@@ -43,8 +49,10 @@ def elapsed(experiments):
 
 def large_lines(text):
     """FILE:LINE of the lines with a twentieth of the samples."""
-    counts = {m[1]: int(m[2]) for m in re.finditer(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", text)}
-    return {line.rsplit("/", 1)[-1] for line, count in counts.items() if count * 20 >= sum(counts.values())}
+    found = re.finditer(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", text)
+    counts = {m[1]: int(m[2]) for m in found}
+    least = sum(counts.values()) / 20
+    return {line.rsplit("/", 1)[-1] for line, count in counts.items() if count >= least}
 
 
 def is_apart(tool, text, line, large, folder):
@@ -53,9 +61,11 @@ def is_apart(tool, text, line, large, folder):
     report = machine.run([tool, "report", "--json", path], 60)
     if report.status:
         return False
-    ranked = [entry for entry in json.loads(report.stdout)["lines"] if entry["verdict"] != "not-enough-data"]
+    lines = json.loads(report.stdout)["lines"]
+    ranked = [entry for entry in lines if entry["verdict"] != "not-enough-data"]
     found = {entry["line"].rsplit("/", 1)[-1]: entry["slope_ci"] for entry in ranked}
-    return line in found and large <= set(found) and all(found[line][0] > found[other][1] for other in found if other != line)
+    others = [interval for other, interval in found.items() if other != line]
+    return line in found and large <= set(found) and all(found[line][0] > o[1] for o in others)
 
 
 def answered_at(tool, text, line, seconds):
@@ -63,7 +73,8 @@ def answered_at(tool, text, line, seconds):
     head, experiments, tail = pieces(text)
     large = large_lines(tail)
     begins = elapsed(experiments)
-    scale = seconds / begins[-1] if begins and "start=" not in experiments[0] else 1  # what lies between Coz's experiments, evenly
+    # The time between Coz's experiments is spread evenly.
+    scale = seconds / begins[-1] if begins and "start=" not in experiments[0] else 1
     since = None
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         for limit in range(STEP_S, int(seconds) + 1, STEP_S):
@@ -86,15 +97,20 @@ def main():
     for run in range(options.runs):
         with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
             out = Path(folder) / "profile.coz"
-            command = [tool, "run", "-q", "--no-tui", "-o", out, "-P", "progress", "-d", f"{options.seconds:g}s", "--", case.binary]
-            machine.run([*command, *arguments(case, iters, options.seconds + 1)], 3 * options.seconds + 60)
-            print(f"run {run + 1}: cozbpf {answered_at(tool, out.read_text(), case.line(), options.seconds)}", flush=True)
+            command = [tool, "run", "-q", "--no-tui", "-o", out, "-P", "progress"]
+            command += ["-d", f"{options.seconds:g}s", "--", case.binary]
+            command += arguments(case, iters, options.seconds + 1)
+            machine.run(command, 3 * options.seconds + 60)
+            answer = answered_at(tool, out.read_text(), case.line(), options.seconds)
+            print(f"run {run + 1}: cozbpf {answer}", flush=True)
             if not options.coz or not coz.available():
                 continue
             out.unlink()
-            command = ["coz", "run", "-o", out, "-s", "%/many.c", "---", coz.build(case), *arguments(case, iters, options.coz_seconds)]
+            command = ["coz", "run", "-o", out, "-s", "%/many.c", "---", coz.build(case)]
+            command += arguments(case, iters, options.coz_seconds)
             machine.run(command, 3 * options.coz_seconds + 60)
-            print(f"run {run + 1}: Coz {answered_at(tool, out.read_text(), case.line(), options.coz_seconds)}", flush=True)
+            answer = answered_at(tool, out.read_text(), case.line(), options.coz_seconds)
+            print(f"run {run + 1}: Coz {answer}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cases of the benches: which workload, with which arguments, and the program speedup that arithmetic gives for it; and how to run a workload
-without any profiler. What predicts is elsewhere (accuracy.py, coz.py)."""
+"""The cases of the benches: workload, arguments, and the program speedup by arithmetic.
+
+This module also runs a workload without any profiler. accuracy.py and coz.py predict."""
 
 import os
 import re
@@ -20,9 +21,12 @@ VISITS = re.compile(r"visits (\d+) seconds ([\d.]+) period_us ([\d.]+)")
 
 @dataclass(frozen=True)
 class Case:
-    """One row group of the accuracy table. `truth` maps a line speedup to a program speedup, both fractions; None where arithmetic cannot tell
-    (wake-ups take time too): then only measuring does. `cycle_s` is set where only whole cycles of that length have a meaningful rate. `sign_only`: runs
-    of the same program differ so much that only the gain's sign means something."""
+    """One row group of the accuracy table.
+
+    `truth` maps a line speedup to a program speedup, both fractions. It is None where only
+    measuring can tell, because wake-ups take time too. `cycle_s` is set where only whole cycles of
+    that length have a meaningful rate. `sign_only`: runs of the same program differ so much that
+    only the sign of the gain means something."""
 
     name: str
     program: str
@@ -70,7 +74,7 @@ def three_processes(s):
 
 
 def light_processes(s):
-    """4, 0.2 and 1 ms: two CPUs are enough but near s = 75 %, where all three stages want them most of the time."""
+    """4, 0.2 and 1 ms on two CPUs: too few only near s = 75 %, when all three stages are busy."""
     first = 4 * (1 - s)
     return 1 - max(first, 1, (first + 1.2) / 2) / 4
 
@@ -85,6 +89,7 @@ def ferret(s):
     return 1 - max(2.5 - 1.5 * s, (3.45 - 1.5 * s) / 2) / 2.5
 
 
+THREE = ("--procs", "3", "--c-us", "200")
 CASES = (
     Case("example", "example", capped(67, 64)),
     Case("example-b", "example", lambda s: 0.0, ("--a-us", "64000", "--b-us", "67000")),
@@ -116,8 +121,8 @@ CASES = (
     Case("phases", "phases", share(6, 20), cycle_s=4),
     Case("procs", "procs", capped(4, 2.4)),
     Case("procs-3", "procs", three_processes, ("--procs", "3")),
-    Case("procs-3-light", "procs", light_processes, ("--procs", "3", "--c-us", "200", "--b-us", "1000")),
-    Case("procs-3-roomy", "procs", roomy_processes, ("--procs", "3", "--c-us", "200", "--b-us", "400")),
+    Case("procs-3-light", "procs", light_processes, (*THREE, "--b-us", "1000")),
+    Case("procs-3-roomy", "procs", roomy_processes, (*THREE, "--b-us", "400")),
     Case("ferret", "ferret", ferret, marker="LINE_RANK"),
     Case("many", "many", share(20, 210)),
     Case("leader", "many", share(60, 250), ("--more", "40")),
@@ -135,7 +140,7 @@ def select(names):
 
 
 def calibrate():
-    """Turns of the work loop in a millisecond: measured once, handed to every run, so that all do the same work."""
+    """Turns of the work loop in a millisecond, measured once: all runs do the same work."""
     machine.wait_quiet()
     command = [BUILD / "tests" / "workloads" / "abab", "--calibrate"]
     return round(statistics.median(float(machine.run(command, 60).stdout) for _ in range(5)))
@@ -143,8 +148,12 @@ def calibrate():
 
 def arguments(case, iters_per_ms, seconds, line_speedup=0):
     """Arguments of a run of about `seconds`."""
-    end = ["--cycles", str(max(1, round(seconds / case.cycle_s)))] if case.cycle_s else ["--seconds", f"{seconds:g}"]
-    return [*case.args, "--iters-per-ms", str(iters_per_ms), "--line-speedup", f"{line_speedup:g}", *end]
+    if case.cycle_s:
+        end = ["--cycles", str(max(1, round(seconds / case.cycle_s)))]
+    else:
+        end = ["--seconds", f"{seconds:g}"]
+    speedup = ["--line-speedup", f"{line_speedup:g}"]
+    return [*case.args, "--iters-per-ms", str(iters_per_ms), *speedup, *end]
 
 
 def period_us(output):
@@ -162,16 +171,20 @@ class Round:
 
 
 class Actual:
-    """Real program speedups of a case, with no profiler anywhere. Runs of different line speedups take turns, each compared with the mean of the two
-    unchanged runs that open and close its round, so that a machine that drifts harms none. A run that others disturbed is done again, and counted."""
+    """Real program speedups of a case, with no profiler anywhere.
+
+    Runs of different line speedups take turns. Two unchanged runs open and close each round, and
+    the round's runs are compared with their mean: so a drifting machine harms none of them. A run
+    that others disturbed is repeated, and the repetition is counted."""
 
     def __init__(self, case, iters_per_ms, seconds, speedups=SPEEDUPS):
-        self.case, self.iters_per_ms, self.seconds, self.speedups = case, iters_per_ms, seconds, speedups
+        self.case, self.iters_per_ms = case, iters_per_ms
+        self.seconds, self.speedups = seconds, speedups
         self.rounds, self.redone = [], 0
 
     def _period_us(self, line_speedup):
-        command = [self.case.binary, *arguments(self.case, self.iters_per_ms, self.seconds, line_speedup)]
-        result, _, again = machine.run_quiet(command, self.seconds * 3 + 60)
+        words = arguments(self.case, self.iters_per_ms, self.seconds, line_speedup)
+        result, _, again = machine.run_quiet([self.case.binary, *words], self.seconds * 3 + 60)
         self.redone += again
         return period_us(result.stdout), result.others
 
@@ -182,10 +195,13 @@ class Actual:
         runs = [(s, *self._period_us(s)) for s in [0, *order, 0]]
         unchanged = [period for s, period, _ in runs if s == 0]
         period = {s: period for s, period, _ in runs if s} | {0: statistics.mean(unchanged)}
-        self.rounds.append(Round(period, {s: 1 - period[s] / period[0] for s in self.speedups}, max(others for _, _, others in runs)))
+        gained = {s: 1 - period[s] / period[0] for s in self.speedups}
+        self.rounds.append(Round(period, gained, max(others for _, _, others in runs)))
 
     def clean(self):
-        """The rounds that nobody disturbed; all when there is none such. Disturbance is measured apart from the outcome."""
+        """The undisturbed rounds, or all when each was disturbed.
+
+        Disturbance is measured apart from the outcome."""
         return [r for r in self.rounds if r.others < machine.QUIET] or self.rounds
 
     def disturbed(self):
@@ -195,7 +211,9 @@ class Actual:
         return statistics.median(r.gained[s] for r in self.clean())
 
     def of_best(self, s):
-        """From the shortest period of each line speedup over all rounds: others only ever slow. For a machine that is never quiet."""
+        """The gain from the shortest period of each line speedup over all rounds.
+
+        For a machine that is never quiet: other programs can only slow a run down."""
         best = {speedup: min(r.periods_us[speedup] for r in self.rounds) for speedup in (0, s)}
         return 1 - best[s] / best[0]
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Coz beside us: builds each workload once more, as Coz's reader needs it (DWARF 3, Coz's own coz.h), runs Debian's coz-profiler on it with a fixed line
-and each fixed speedup, and combines the experiments. Baselines are a run with a fixed speedup of 0: with a fixed speedup Coz makes no others."""
+"""Coz beside us: builds each workload for Coz, runs coz-profiler and combines the experiments.
+
+Coz's reader needs DWARF 3 and Coz's own coz.h. Debian's coz-profiler runs with a fixed line and
+each fixed speedup. Baselines are a run with a fixed speedup of 0, since Coz makes no others
+then."""
 
 import shutil
 import subprocess
@@ -12,7 +15,8 @@ from cases import BUILD, SPEEDUPS, WORKLOADS, arguments
 
 CFLAGS = ("-O1", "-gdwarf-3", "-gstrict-dwarf", "-fno-omit-frame-pointer", "-DWITH_COZ")
 VISITS_MIN = 5  # cells with fewer visits say nothing: Coz's viewer drops them too
-BELOW_ZERO = 1 << 63  # a duration from here on is a negative one, where more delay was inserted than time passed: no figure can be made of it
+# A duration from here on is negative: Coz inserted more delay than time passed. It is useless.
+BELOW_ZERO = 1 << 63
 PASSES = 2  # runs per speedup, in opposite orders, so that drift harms little
 
 
@@ -26,7 +30,9 @@ def build(case):
     newest = max(path.stat().st_mtime for path in (case.source, WORKLOADS / "workload.h"))
     if not target.exists() or target.stat().st_mtime < newest:
         target.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["gcc", *CFLAGS, f"-I{WORKLOADS}", "-o", target, case.source, "-lpthread", "-lm", "-ldl"], check=True)
+        libraries = ["-lpthread", "-lm", "-ldl"]
+        command = ["gcc", *CFLAGS, f"-I{WORKLOADS}", "-o", target, case.source, *libraries]
+        subprocess.run(command, check=True)
     return target
 
 
@@ -40,7 +46,8 @@ def read_profile(path):
         keys = dict(word.split("=", 1) for word in words if "=" in word)
         if kind == "experiment":
             duration = int(keys["duration"])
-            current = (round(100 * float(keys["speedup"])), duration) if duration < BELOW_ZERO else None
+            speedup = round(100 * float(keys["speedup"]))
+            current = (speedup, duration) if duration < BELOW_ZERO else None
         elif kind == "throughput-point" and current and keys["name"] == "progress":
             cells.setdefault(current[0], []).append((int(keys["delta"]), current[1]))
     return cells
@@ -69,13 +76,17 @@ def run_once(binary, line, speedup, extra, timeout_s):
     """One run at one fixed speedup: (its cells, the machine.Run)."""
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         profile = Path(folder) / "profile.coz"
-        command = ["coz", "run", "-o", profile, "--fixed-line", line, "--fixed-speedup", speedup, "---", binary, *extra]
+        command = ["coz", "run", "-o", profile, "--fixed-line", line]
+        command += ["--fixed-speedup", speedup, "---", binary, *extra]
         result, cells, _ = machine.run_quiet(command, timeout_s, lambda: take_profile(profile))
         return cells, result
 
 
 def measure(case, iters_per_ms, seconds_per_cell, speedups=SPEEDUPS):
-    """Coz's predictions for @case: {"predicted": {s: fraction or None}, "failures": [...], "others": largest share of the CPU that others took}."""
+    """Coz's predictions for @case.
+
+    {"predicted": {s: fraction or None}, "visits": {s: number}, "failures": [...],
+    "others": largest share of the CPU that others took}"""
     binary, failures, others, cells = build(case), [], [], {}
     seconds = seconds_per_cell / PASSES
     extra = arguments(case, iters_per_ms, seconds)
@@ -87,6 +98,12 @@ def measure(case, iters_per_ms, seconds_per_cell, speedups=SPEEDUPS):
                 cells.setdefault(speedup, []).extend(experiments)
             others.append(result.others)
             if result.timed_out or result.status:
-                failures.append(f"s={s}: {'hung' if result.timed_out else f'status {result.status}'}")
+                how = "hung" if result.timed_out else f"status {result.status}"
+                failures.append(f"s={s}: {how}")
     visits = {s: sum(visits for visits, _ in cell) for s, cell in cells.items()}
-    return {"predicted": speedups_of(cells, speedups), "visits": visits, "failures": failures, "others": max(others)}
+    return {
+        "predicted": speedups_of(cells, speedups),
+        "visits": visits,
+        "failures": failures,
+        "others": max(others),
+    }

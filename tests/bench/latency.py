@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency: predicts by cozbpf what making a line faster does to the mean and to quantiles of a request's latency, really makes it faster, and compares. The
-program under test measures its own latencies when it runs alone. Real runs and parts of the profile take turns, so that both meet the same machine."""
+"""Latency: cozbpf predicts what a faster line does to the latency of requests; then it is made so.
+
+Mean and quantiles are compared. The program under test measures its own latencies when it runs
+alone. Real runs and parts of the profile take turns, so both meet the same machine."""
 
 import argparse
 import contextlib
@@ -39,10 +41,14 @@ def lock(path):
 
 
 def first(options, words):
-    """Where the scheduler groups tasks by session, a nice value ranks them within theirs, and the session's own ranks it among others."""
+    """Words that run @words with --nice.
+
+    Where the scheduler groups tasks by session, nice ranks a task only within its session. The
+    session needs a value of its own to rank among others."""
     if not options.nice:
         return words
-    script = f'(echo {options.nice} >/proc/self/autogroup) 2>/dev/null; exec nice -n {options.nice} "$@"'
+    group = f"(echo {options.nice} >/proc/self/autogroup) 2>/dev/null"
+    script = f'{group}; exec nice -n {options.nice} "$@"'
     return ["sh", "-c", script, "sh", *words]
 
 
@@ -62,7 +68,8 @@ def run_quiet(options, words, timeout_s, collect=lambda: None):
 
 
 def command(case, iters_per_ms, seconds, s):
-    return [case.binary, "--seconds", f"{seconds:g}", "--iters-per-ms", f"{iters_per_ms:.0f}", "--line-speedup", s, *case.args]
+    words = [case.binary, "--seconds", f"{seconds:g}", "--iters-per-ms", f"{iters_per_ms:.0f}"]
+    return [*words, "--line-speedup", s, *case.args]
 
 
 def real(options, case, iters_per_ms, s):
@@ -92,9 +99,11 @@ def profile(options, case, iters_per_ms, out):
         part.unlink(missing_ok=True)
         return text
 
-    words = [options.cozbpf, "run", "-q", "--no-tui", "-o", part, "-d", f"{seconds:g}s", "-L", "request=enqueue..done,key=arg0"]
-    words += ["--fixed-line", case.line(), "--fixed-speedup", ",".join(map(str, SPEEDUPS)), *options.extra, "--"]
-    result, text = run_quiet(options, words + command(case, iters_per_ms, seconds + 1, 0), 3 * seconds + 60, collect)
+    words = [options.cozbpf, "run", "-q", "--no-tui", "-o", part, "-d", f"{seconds:g}s"]
+    words += ["-L", "request=enqueue..done,key=arg0", "--fixed-line", case.line()]
+    words += ["--fixed-speedup", ",".join(map(str, SPEEDUPS)), *options.extra, "--"]
+    words += command(case, iters_per_ms, seconds + 1, 0)
+    result, text = run_quiet(options, words, 3 * seconds + 60, collect)
     if result.status:
         raise RuntimeError(f"cozbpf: {result.stderr.strip()}")
     with open(out, "a") as file:
@@ -111,7 +120,9 @@ def predictions(options, out):
 
 
 def errors(predicted, actual, now):
-    """In per cent: of the latency itself, and of its ratio to what it is now, for both of which the profile has a figure; @now: predicted and actual at 0."""
+    """Errors in per cent: of the latency itself, and of its ratio to the latency now.
+
+    The profile has a figure for both. @now: predicted and actual at 0."""
     own, of_now = 100 * (predicted / actual - 1), 100 * (predicted / actual * now[1] / now[0] - 1)
     return f"{own:+.1f}" if now == (predicted, actual) else f"{own:+.1f} / {of_now:+.1f}"
 
@@ -120,15 +131,20 @@ def rows(case, actual, predicted):
     truths = {s: figures([us for latencies, _ in actual[s] for us in latencies]) for s in SPEEDUPS}
     for s in SPEEDUPS:
         runs = [figures(latencies) for latencies, _ in actual[s]]
-        spread = {key: statistics.stdev([run[key] for run in runs]) / len(runs) ** 0.5 if len(runs) > 1 else 0 for key in FIGURES}
+        spread = dict.fromkeys(FIGURES, 0)
+        if len(runs) > 1:
+            for key in FIGURES:
+                spread[key] = statistics.stdev([run[key] for run in runs]) / len(runs) ** 0.5
 
         def cell(key, of, s=s):
-            return errors(predicted[s][key], 1e3 * truths[s][of], (predicted[0][key], 1e3 * truths[0][of]))
+            now = (predicted[0][key], 1e3 * truths[0][of])
+            return errors(predicted[s][key], 1e3 * truths[s][of], now)
 
         def truth(key, s=s, spread=spread):
             return f"{truths[s][key]:.0f} ± {spread[key]:.0f}"
 
-        cells = [truth("mean"), cell("mean", "mean"), cell("pairs_mean", "mean"), cell("p50", "p50"), cell("p90", "p90"), truth("p99"), cell("p99", "p99")]
+        cells = [truth("mean"), cell("mean", "mean"), cell("pairs_mean", "mean")]
+        cells += [cell("p50", "p50"), cell("p90", "p90"), truth("p99"), cell("p99", "p99")]
         print(f"| {case.name} | {s} | {' | '.join(cells)} |", flush=True)
 
 
@@ -143,17 +159,28 @@ def measure(options, case, iters_per_ms, folder):
         others.append(profile(options, case, iters_per_ms, out))
     rows(case, actual, predictions(options, out))
     busy = statistics.mean(others for runs in actual.values() for _, others in runs)
-    print(f"others had {100 * busy:.0f} % of the CPUs in real runs, {100 * statistics.mean(others):.0f} % in the profile", file=sys.stderr)
+    profiled = statistics.mean(others)
+    print(
+        f"others had {100 * busy:.0f} % of the CPUs in real runs,"
+        f" {100 * profiled:.0f} % in the profile",
+        file=sys.stderr,
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20, help="per line speedup, real and predicted each (default 20)")
-    parser.add_argument("--rounds", type=int, default=4, help="that the time is cut into (default 4)")
-    parser.add_argument("--tries", type=int, default=3, help="of each run, when others disturb it (default 3)")
-    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
-    parser.add_argument("--cases", default="", help="comma-separated; known: " + " ".join(case.name for case in CASES))
-    parser.add_argument("--nice", type=int, default=0, help="nice value of everything that is measured (default 0)")
+    parser.add_argument("--seconds", type=float, default=20,
+        help="per line speedup, real and predicted each (default 20)")
+    parser.add_argument("--rounds", type=int, default=4,
+        help="that the time is cut into (default 4)")
+    parser.add_argument("--tries", type=int, default=3,
+        help="of each run, when others disturb it (default 3)")
+    parser.add_argument("--patience", type=float, default=20,
+        help="seconds to wait for a quiet machine before each run (default 20)")
+    known = " ".join(case.name for case in CASES)
+    parser.add_argument("--cases", default="", help=f"comma-separated; known: {known}")
+    parser.add_argument("--nice", type=int, default=0,
+        help="nice value of everything that is measured (default 0)")
     parser.add_argument("--lock", help="file that is locked during each run")
     parser.add_argument("--keep", help="folder that keeps the profiles")
     parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
@@ -162,7 +189,8 @@ def main():
     machine.Patience.seconds = options.patience
     iters_per_ms = calibrate()
     print("Errors in per cent: of the latency / of its ratio to that at 0.\n")
-    print("| case | s | mean, us | Little | pairs | p50 | p90 | p99, us | p99 |\n" + "|---" * 9 + "|")
+    print("| case | s | mean, us | Little | pairs | p50 | p90 | p99, us | p99 |")
+    print("|---" * 9 + "|")
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         for case in CASES:
             if not options.cases or case.name in options.cases.split(","):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine under the benches: runs a command while watching how much CPU everybody else takes (other processes, other guests of the host), so
-that a disturbed measurement is known as such. What is measured is elsewhere."""
+"""The machine under the benches: runs a command and watches how much CPU all others take.
+
+Others are other processes and other guests of the host. So a disturbed measurement is known as
+such. What is measured is elsewhere."""
 
 import contextlib
 import fcntl
@@ -24,7 +26,7 @@ class Run:
     stderr: str
     status: int
     seconds: float
-    others: float  # share of the machine's CPU time that was not ours: others' work, and time stolen by the host
+    others: float  # share of the machine's CPU time that others took, stolen time included
     timed_out: bool = False
 
 
@@ -41,10 +43,17 @@ def children_s():
 
 
 def run(command, timeout_s, started=lambda pid: None):
-    """Runs @command to its end, or to the end of @timeout_s, when its whole session is killed. @started is told its process id."""
+    """Runs @command to its end; after @timeout_s its whole session is killed.
+
+    @started is told the process id."""
     busy, own, begin = busy_s(), children_s(), time.monotonic()
     child = subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     )
     started(child.pid)
     timed_out = False
@@ -86,8 +95,10 @@ def turn():
 
 
 def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
-    """Runs @command on a quiet machine; again, up to @tries times in all, when others disturbed it or it hung. @collect is called after each try, returns
-    what the run left behind and clears it away. Returns the least disturbed run, what it left, and how often it was done again."""
+    """Runs @command on a quiet machine, up to @tries times when others disturbed it or it hung.
+
+    @collect is called after each try: it returns what the run left behind and clears it away.
+    Returns the least disturbed run, what that run left, and the number of repetitions."""
     best, left = None, None
     for again in range(tries):
         with turn():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What a marker of coz.h costs when nobody profiles: a loop with a marker against the same loop
+/* What a marker of coz.h costs without a profiler: a loop with a marker against the same loop
  * without. marker.sh builds and runs it. */
 #include <coz.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #define TURNS 100000000L
 #define ROUNDS 7
 
-/* Both loops turn the same chain, bound by its latency as real work is, so that neither lies in the
- * shadow of the branch predictor. */
+/* Both loops turn the same chain, which latency limits, as in real work. So neither loop is limited
+ * by the branch predictor. */
 #define LOOP(name, marker)                                                     \
 	__attribute__((noinline, aligned(64))) static unsigned long name(void) \
 	{                                                                      \

@@ -7,8 +7,10 @@ import platform
 import statistics
 
 FOOT = """
-All figures in percent; errors and `±` in points. Actual: program speedup with the line really made faster and no profiler, median over rounds, `±` its standard
-error. Interval: cozbpf's 95 % confidence interval. Covered: whether it held the actual figure. uprobe: one profile with `--sync=uprobe`. Coz: Debian's coz-profiler 0.2.2, same line, same time per cell.
+All figures in percent; errors and `±` in points. Actual: program speedup with the line really made
+faster and no profiler, median over rounds, `±` its standard error. Interval: cozbpf's 95 %
+confidence interval. Covered: whether it held the actual figure. uprobe: one profile with
+`--sync=uprobe`. Coz: Debian's coz-profiler 0.2.2, same line, same time per cell.
 """
 
 
@@ -25,12 +27,15 @@ def mean_absolute(errors):
 
 
 def row(cells):
-    """One line speedup of a case: @cells has it once for each profile. Of several intervals the median ends are shown."""
+    """One line speedup of a case, which @cells has once for each profile.
+
+    Of several intervals the median ends are shown."""
     first = cells[0]
     intervals = [c["interval"] for c in cells if c["interval"]]
     interval = " to ".join(percent(statistics.median(end)) for end in zip(*intervals))
     covered = sum(c["covered"] for c in cells if c["interval"])
-    told = "" if not intervals else {0: "no", len(intervals): "yes"}.get(covered, f"{covered} of {len(intervals)}")
+    n = len(intervals)
+    told = {0: "no", n: "yes"}.get(covered, f"{covered} of {n}") if n else ""
     texts = (
         first["case"],
         str(first["s"]),
@@ -48,12 +53,19 @@ def row(cells):
 
 
 def sign(cells):
-    """Of the cases of which only the sign means something: in how many cells it was predicted, the whole interval on its side."""
+    """For the cases of which only the sign means something: how many intervals lie on its side."""
     known = [c for c in cells if c["sign_only"] and c["interval"]]
     if not known:
         return ""
-    right = sum((c["interval"][0] > 0) if c["actual"] > 0 else (c["interval"][1] < 0) for c in known)
-    return f"\n- {', '.join(sorted({c['case'] for c in known}))}: the sign alone counts, and no other line of this summary has it: {right} of {len(known)} intervals lie on the right side of 0."
+    right = 0
+    for c in known:
+        low, high = c["interval"]
+        right += low > 0 if c["actual"] > 0 else high < 0
+    return (
+        f"\n- {', '.join(sorted({c['case'] for c in known}))}: the sign alone counts,"
+        " and no other line of this summary has it:"
+        f" {right} of {len(known)} intervals lie on the right side of 0."
+    )
 
 
 def summary_of(name, cells, key):
@@ -64,22 +76,30 @@ def summary_of(name, cells, key):
     errors = sorted(abs(c[key]) for c in known)
     worst = max(known, key=lambda c: abs(c[key]))
     return (
-        f"- {name}: mean absolute error {100 * mean_absolute(errors):.2f} points over {len(known)} of {len(cells)} cells, median "
-        f"{100 * errors[len(errors) // 2]:.2f}, worst {signed(worst[key])} ({worst['case']} at {worst['s']} %)."
+        f"- {name}: mean absolute error {100 * mean_absolute(errors):.2f} points"
+        f" over {len(known)} of {len(cells)} cells, median"
+        f" {100 * errors[len(errors) // 2]:.2f},"
+        f" worst {signed(worst[key])} ({worst['case']} at {worst['s']} %)."
     )
 
 
 def coverage(cells):
-    """Strict, and with the actual figure's own uncertainty granted: two standard errors, in quadrature, as the two are independent."""
+    """How many intervals held the actual figure, strictly, and with its own uncertainty granted.
+
+    That is two standard errors, added in quadrature, since the two errors are independent."""
     known = [c for c in cells if c["interval"]]
     if not known:
         return "- Coverage: no intervals."
     strict = sum(c["covered"] for c in known)
-    granted = sum(c["covered"] or abs(c["error"]) <= math.hypot((c["interval"][1] - c["interval"][0]) / 2, 2 * c["spread"]) for c in known)
+    granted = 0
+    for c in known:
+        half = (c["interval"][1] - c["interval"][0]) / 2
+        granted += c["covered"] or abs(c["error"]) <= math.hypot(half, 2 * c["spread"])
     width = sorted(c["interval"][1] - c["interval"][0] for c in known)[len(known) // 2]
     return (
-        f"- Coverage: {strict} of {len(known)} intervals held the actual figure ({100 * strict / len(known):.0f} %); {granted} when the actual figure's own "
-        f"spread is granted. Median width {100 * width:.1f} points."
+        f"- Coverage: {strict} of {len(known)} intervals held the actual figure"
+        f" ({100 * strict / len(known):.0f} %); {granted} when the actual figure's own"
+        f" spread is granted. Median width {100 * width:.1f} points."
     )
 
 
@@ -91,14 +111,17 @@ def against_coz(cells):
         return "- Against Coz: no cells with both figures."
     ours, theirs = (100 * mean_absolute([c[key] for c in both]) for key in ("error", "coz_error"))
     return (
-        f"- Against Coz, on the {len(both)} cells that have both: mean absolute error {ours:.2f} points, Coz's {theirs:.2f}. Coz is off by more than 3 points "
-        f"in {len(off)} of them; cozbpf is nearer in {len(lower)} of those."
+        f"- Against Coz, on the {len(both)} cells that have both: mean absolute error"
+        f" {ours:.2f} points, Coz's {theirs:.2f}. Coz is off by more than 3 points"
+        f" in {len(off)} of them; cozbpf is nearer in {len(lower)} of those."
     )
 
 
 def against_before(cells):
-    """Both tools on the same cells; a cell is worse when it is so by more than what two profiles of
-    either tool differ by, twice their standard error."""
+    """Both tools on the same cells.
+
+    A cell is worse when its mean error grew by more than twice the standard error of the two
+    tools' profiles."""
     both = [c for c in cells if c["error"] is not None and c.get("before_error") is not None]
     if not both:
         return "- Before: no cells with both figures."
@@ -111,8 +134,9 @@ def against_before(cells):
         if len(mine) > 1 and grown > 2 * error_of_difference(after, before):
             worse.append(f"{case} at {s} % by {100 * grown:.1f}")
     return (
-        f"- Against --before, on {len(both)} figures: mean absolute error {ours:.2f} points, before "
-        f"{theirs:.2f}. Worse by more than twice the standard error: {', '.join(worse) or 'none'}."
+        f"- Against --before, on {len(both)} figures: mean absolute error {ours:.2f} points, "
+        f"before {theirs:.2f}. Worse by more than twice the standard error: "
+        f"{', '.join(worse) or 'none'}."
     )
 
 
@@ -125,9 +149,11 @@ def notes(record):
     """What disturbed a case, or made it fail."""
     found = []
     found += [f"cozbpf gave no figures: {error}" for error in record["errors"]]
-    if record["actual"]["disturbed"]:
-        found.append(f"{record['actual']['disturbed']} of {len(record['actual']['rounds'])} rounds of real runs were disturbed by others")
-    runs = [("cozbpf", profile) for profile in record["profiles"]] + [("--sync=uprobe", record["uprobe"]), ("Coz", record["coz"])]
+    disturbed, rounds = record["actual"]["disturbed"], len(record["actual"]["rounds"])
+    if disturbed:
+        found.append(f"{disturbed} of {rounds} rounds of real runs were disturbed by others")
+    runs = [("cozbpf", profile) for profile in record["profiles"]]
+    runs += [("--sync=uprobe", record["uprobe"]), ("Coz", record["coz"])]
     for name, run in runs:
         if run and run["others"] > 0.1:
             found.append(f"others took {100 * run['others']:.0f} % of the CPU during {name}'s runs")
@@ -148,8 +174,14 @@ class Accuracy:
 
     def head(self, iters_per_ms):
         o = self.options
-        self._say(f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs, {o.profiles} profiles of each case.\n")
-        self._say("| case | s | actual | predicted | error | interval | covered | before | uprobe error | Coz | Coz error |\n|---|---|---|---|---|---|---|---|---|---|---|")
+        self._say(
+            f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()},"
+            f" {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs,"
+            f" {o.profiles} profiles of each case.\n"
+        )
+        columns = "case | s | actual | predicted | error | interval | covered"
+        columns += " | before | uprobe error | Coz | Coz error"
+        self._say(f"| {columns} |\n" + "|---" * 11 + "|")
 
     def rows(self, record):
         for s in dict.fromkeys(c["s"] for c in record["cells"]):
@@ -158,11 +190,14 @@ class Accuracy:
     def summary(self, records):
         all_cells = [c for record in records for c in record["cells"]]
         cells = [c for c in all_cells if not c["sign_only"]]
-        once = list({(c["case"], c["s"]): c for c in cells}.values())  # Coz has one figure where there are several profiles
+        # Coz has one figure where there are several profiles.
+        once = list({(c["case"], c["s"]): c for c in cells}.values())
         ours, theirs = summary_of("cozbpf", cells, "error"), summary_of("Coz", once, "coz_error")
         before = [against_before(cells)] if self.options.before else []
-        probed = [summary_of("cozbpf --sync=uprobe", once, "uprobe_error")] if self.options.uprobe else []
-        self._say("\n" + "\n".join([ours, coverage(cells), *before, *probed, theirs, against_coz(once)]) + sign(all_cells))
+        probed = [summary_of("cozbpf --sync=uprobe", once,
+            "uprobe_error")] if self.options.uprobe else []
+        lines = [ours, coverage(cells), *before, *probed, theirs, against_coz(once)]
+        self._say("\n" + "\n".join(lines) + sign(all_cells))
         remarks = [f"- {record['case']}: {text}." for record in records for text in notes(record)]
         if remarks:
             self._say("\nRemarks:\n\n" + "\n".join(remarks))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What a turn of a loop takes that passes a progress point of each kind: "KIND NANOSECONDS" lines.
- * Run with and without probes, the difference is a visit. */
+/* The time of a loop's turn that passes a progress point, for each kind: "KIND NANOSECONDS" lines.
+ * The difference between runs with and without probes is the cost of a visit. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -51,7 +51,7 @@ int main(void)
 	uint64_t start = now_ns();
 
 	while (now_ns() - start <
-	       500000000) /* probes of what comes late are there, and the CPU runs at its speed */
+	       500000000) /* late probes are there by then, and the CPU has reached its speed */
 		;
 	TIME("stepped", visit_stepped());
 	TIME("cheap", visit_cheap());

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # All BPF programs load and verify as the tool loads them, each within a budget of instructions.
-# Budgets stand a tenth or more above what was measured when they were written: growth beyond that is to be noticed, not forbidden. "size" is the
-# program after the kernel's rewrites and with its subprograms, "verified" the work of the verifier, whose own limit is one million.
+# Budgets are a tenth or more above what was measured when they were written: more growth should be
+# noticed, not forbidden. "size" is the program after the kernel's rewrites and with its
+# subprograms. "verified" is the work of the verifier, whose own limit is one million.
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 fixture speed
@@ -37,23 +38,31 @@ wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
 started+=("$command_pid")
 for f in /proc/"$tool_pid"/fdinfo/*; do
-	sed -nE 's/^prog_id:[[:space:]]*/id /p; s/^verified_insns:[[:space:]]*/verified /p' "$f" 2>/dev/null |
-		awk '$1 == "id" { id = $2 } $1 == "verified" { v = $2 } END { if (id) print id, v + 0 }'
+	sed -nE 's/^prog_id:[[:space:]]*/id /p; s/^verified_insns:[[:space:]]*/verified /p' \
+		"$f" 2>/dev/null |
+		awk '$1 == "id" { id = $2 } $1 == "verified" { v = $2 }
+			END { if (id) print id, v + 0 }'
 done | sort -u >"$dir/programs" # links name the program as well, but not its instructions
 while read -r id verified; do
 	[ "$verified" -gt 0 ] || continue
-	bpftool -j prog show id "$id" | python3 -c 'import json, sys; p = json.load(sys.stdin); print(p["name"], p["bytes_xlated"] // 8, sys.argv[1], p["type"], bool(p.get("bytes_jited")))' "$verified"
+	bpftool -j prog show id "$id" | python3 -c 'import json, sys
+p = json.load(sys.stdin)
+size = p["bytes_xlated"] // 8
+print(p["name"], size, sys.argv[1], p["type"], bool(p.get("bytes_jited")))' "$verified"
 done <"$dir/programs" | sort >"$dir/out.programs"
 kill -KILL "$command_pid" "$tool_pid"
 wait 2>/dev/null
 cat "$dir/out.programs"
 
-check "as many programs as budgets" [ "$(wc -l <"$dir/out.programs")" -eq "$(grep -c '^on' <<<"$budgets")" ]
+check "as many programs as budgets" \
+	[ "$(wc -l <"$dir/out.programs")" -eq "$(grep -c '^on' <<<"$budgets")" ]
 while read -r name size verified; do
 	[ -n "$name" ] || continue
-	read -r real_size real_verified _ jited < <(sed -n "s/^$name //p" "$dir/out.programs") || bad "$name is loaded"
+	read -r real_size real_verified _ jited < <(sed -n "s/^$name //p" "$dir/out.programs") ||
+		bad "$name is loaded"
 	check "$name: ${real_size:=none} instructions of $size" is "$real_size" '<=' "$size"
-	check "$name: ${real_verified:=none} verified of $verified" is "$real_verified" '<=' "$verified"
+	check "$name: ${real_verified:=none} verified of $verified" is "$real_verified" '<=' \
+		"$verified"
 	check "$name: compiled" [ "${jited:-}" = True ]
 done <<<"$budgets"
 finish

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The completion for bash offers every subcommand, every option of each and the values that the tool takes, and nothing else.
+# The completion for bash offers every subcommand, all options of each and the values that the tool
+# accepts, and nothing else.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
@@ -8,14 +9,15 @@ tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 . docs/completion/cozbpf.bash
 passed=0 failed=0
 
-# offers EXPECTED WORD...: the last word is the one that is being completed.
+# offers EXPECTED WORD...: completes the last word.
 offers() {
 	local expected=$1
 	shift
 	COMP_WORDS=("$tool" "$@")
 	COMP_CWORD=$#
 	_cozbpf
-	if [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort)" = "$(tr ' ' '\n' <<<"$expected" | sort)" ]; then
+	if [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort)" = \
+		"$(tr ' ' '\n' <<<"$expected" | sort)" ]; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
@@ -31,22 +33,31 @@ commands=$("$tool" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | words)
 offers "$commands" ''
 offers 'report' rep
 for command in $commands; do
-	options=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | grep -oE -- '--[a-z][a-z-]+' | words)
+	options=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' |
+		grep -oE -- '--[a-z][a-z-]+' | words)
 	offers "$options" "$command" --
 	offers '' "$command" --no-such-option
 done
 offers '--version' --vers
 offers '--csv' report --cs
-# Values, each of which the tool has to take.
+# Values, each of which the tool has to accept.
 offers 'slope max payback impact' report --sort ''
 offers 'payback' report --sort = pay
 offers 'wake uprobe' run --sync ''
 offers 'wake' --sync = wa
 for key in slope max payback impact; do
-	if "$tool" report --sort "$key" /dev/null 2>&1 | grep -q 'is empty'; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "no key '$key'"; fi
+	if "$tool" report --sort "$key" /dev/null 2>&1 | grep -q 'is empty'; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1)) && echo "no key '$key'"
+	fi
 done
 for sync in wake uprobe; do
-	if "$tool" run --sync "$sync" --help >/dev/null; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+	if "$tool" run --sync "$sync" --help >/dev/null; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
 done
 offers 'README.md' report READ
 offers 'Makefile' merge --output Makef

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `make install` puts what it says below DESTDIR, the tool finds its shim from there, and `make uninstall` takes all of it out again.
+# `make install` puts everything below DESTDIR, the tool finds its shim from there, and `make
+# uninstall` removes all of it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d)
@@ -21,13 +22,24 @@ check() { # WHAT COMMAND...
 
 root=$dir/root
 check 'make install' make install DESTDIR="$root" BUILD="${BUILD:-build}"
-for file in bin/cozbpf lib/cozbpf/libcozbpf-shim.so include/coz.h share/man/man1/cozbpf.1 share/bash-completion/completions/cozbpf share/doc/cozbpf/README.md; do
+for file in bin/cozbpf lib/cozbpf/libcozbpf-shim.so include/coz.h share/man/man1/cozbpf.1 \
+	share/bash-completion/completions/cozbpf share/doc/cozbpf/README.md; do
 	check "$file" [ -s "$root/usr/local/$file" ]
 done
 check 'the tool runs' "$root/usr/local/bin/cozbpf" --version
-check 'the header compiles' sh -c "echo '#include <coz.h>
-int main(void) { COZ_PROGRESS; return 0; }' | ${CC:-gcc} -I'$root/usr/local/include' -x c -o '$dir/a.out' -"
-check 'the documents link to each other' sh -c "cd '$root/usr/local/share/doc/cozbpf' && for f in \$(grep -ohE '\]\([a-z][a-z/.-]*\)' [a-z]*.md | sed 's/^](//;s/)\$//'); do [ -e \"\$f\" ] || { echo \$f; exit 1; }; done"
+compiles() {
+	printf '#include <coz.h>\nint main(void) { COZ_PROGRESS; return 0; }\n' |
+		"${CC:-gcc}" -I"$root/usr/local/include" -x c -o "$dir/a.out" -
+}
+links_hold() {
+	(
+		cd "$root/usr/local/share/doc/cozbpf" || exit 1
+		grep -ohE '\]\([a-z][a-z/.-]*\)' [a-z]*.md | sed 's/^](//;s/)$//' |
+			while read -r f; do [ -e "$f" ] || { echo "$f" && exit 1; }; done
+	)
+}
+check 'the header compiles' compiles
+check 'the documents link to each other' links_hold
 check 'make uninstall' make uninstall DESTDIR="$root"
 check 'nothing is left' sh -c "! find '$root' -type f | grep ."
 make install DESTDIR="$root" BUILD="${BUILD:-build}" INCLUDEDIR=/usr/include/cozbpf >/dev/null 2>&1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/cozbpf.1 describes exactly the subcommands and the options, with their arguments, that --help lists. `make man` checks its form.
+# docs/cozbpf.1 describes exactly the subcommands and the options, with their arguments, that --help
+# lists. `make man` checks its form.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tool=${COZBPF:-${BUILD:-build}/cozbpf}
@@ -18,17 +19,21 @@ equal() { # WHAT HELP MAN
 	fi
 }
 
-# "-o, --output FILE" for each option in the text, however many stand in a line.
+# "-o, --output FILE" for each option in the text; a line may hold several.
 options() {
 	grep -oE -- '(-[A-Za-z], )?--[a-z][a-z-]+( [A-Z[][][A-Z:=]*)?' | sort
 }
 
 mapfile -t commands < <("$tool" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
-equal 'the subcommands' "$(printf '%s\n' "${commands[@]}" | sort)" "$(sed -nE 's/^   ([a-z]+)$/\1/p' <<<"$text" | sort)"
+equal 'the subcommands' "$(printf '%s\n' "${commands[@]}" | sort)" \
+	"$(sed -nE 's/^   ([a-z]+)$/\1/p' <<<"$text" | sort)"
 for command in "${commands[@]}"; do
 	# The section of the subcommand: from its heading to the next heading.
-	section=$(awk -v name="   $command" '$0 == name { on = 1; next } on && /^(   )?[A-Za-z]/ { on = 0 } on' <<<"$text")
-	equal "the options of '$command'" "$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | options | grep -vx -- '-h, --help' || true)" \
+	section=$(awk -v name="   $command" \
+		'$0 == name { on = 1; next } on && /^(   )?[A-Za-z]/ { on = 0 } on' <<<"$text")
+	listed=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | options |
+		grep -vx -- '-h, --help' || true)
+	equal "the options of '$command'" "$listed" \
 		"$(grep -E '^     -' <<<"$section" | options || true)"
 done
 echo "$passed passed, $failed failed"

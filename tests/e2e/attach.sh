@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Attaching to running processes: the prediction is that of a launched run, and nothing is left behind. The gain is 60 % x 50 % = 30 % by arithmetic; two
-# predictions differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations) less than once in 10,000 times. From
-# arithmetic the method itself may be off by 2 points more: its largest error at half of such a gain in docs/accuracy.md is 1.4 (oversub at 75 %), and
-# units of 0.7 ms come close to the period of sampling.
+# Attaching to running processes: the prediction is that of a launched run, and nothing is left
+# behind. By arithmetic the gain is 60 % x 50 % = 30 %. Two predictions differ by more than 2.5 x
+# the root of the sum of their squared half-widths (4.9 standard deviations) less than once in
+# 10,000 times. The method itself may be off from arithmetic by 2 points more: its largest error at
+# half of such a gain in docs/accuracy.md is 1.4 (oversub at 75 %), and units of 0.7 ms are near the
+# period of sampling.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running
 line=$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
 line=running.c:$line
 experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50" --experiment-length 200ms)
-brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms -d 1s)
+brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
+	-d 1s)
 
 target_pid=
-# begin COMMAND...: a target in the background, ready; its process in $target_pid, its output in $dir/target.
+# begin COMMAND...: starts a target in the background and waits until it is ready; its process is in
+# $target_pid, its output in $dir/target.
 begin() {
 	: >"$dir/target"
 	env --default-signal=INT,QUIT "$@" >"$dir/target" 2>&1 </dev/null &
@@ -21,7 +25,7 @@ begin() {
 	started+=("$target_pid")
 	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
 }
-# end: it ends as it should.
+# end: ends the target, which has to end as it should.
 end() {
 	local rc=0
 	kill -TERM "$target_pid"
@@ -30,10 +34,12 @@ end() {
 	check "the target ends with status 0" [ "$rc" -eq 0 ]
 	check "it says so" has "$dir/target" '^end '
 }
-# look FILE: what a process shows of itself: mappings (addresses apart), signal actions and masks, descriptors, threads.
+# look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
+# descriptors, threads.
 look() {
 	{
-		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$target_pid/maps" | grep -v '\[uprobes\]' | sort | uniq -c
+		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$target_pid/maps" |
+			grep -v '\[uprobes\]' | sort | uniq -c
 		grep -hE '^(SigCgt|SigIgn|Threads|TracerPid)' "/proc/$target_pid/status"
 		grep -hE '^SigBlk' /proc/"$target_pid"/task/*/status
 		for fd in /proc/"$target_pid"/fd/*; do readlink "$fd"; done
@@ -68,9 +74,13 @@ begin "$dir/running" plain
 attach 0 "${experiment[@]}" -d 10s
 end
 launched=$(point "$dir/launched.coz" gain) attached=$(point "$dir/profile.coz" gain)
-half=$(awk -v a="$(point "$dir/launched.coz" half)" -v b="$(point "$dir/profile.coz" half)" 'BEGIN { print sqrt(a * a + b * b) }')
-check "launched $launched, attached $attached" is "$(awk -v a="$launched" -v b="$attached" 'BEGIN { d = a - b; print d < 0 ? -d : d }')" '<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h }')"
-check "by arithmetic 30" is "$(awk -v b="$attached" 'BEGIN { d = 30 - b; print d < 0 ? -d : d }')" '<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
+half=$(awk -v a="$(point "$dir/launched.coz" half)" -v b="$(point "$dir/profile.coz" half)" \
+	'BEGIN { print sqrt(a * a + b * b) }')
+check "launched $launched, attached $attached" is \
+	"$(awk -v a="$launched" -v b="$attached" 'BEGIN { d = a - b; print d < 0 ? -d : d }')" \
+	'<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h }')"
+check "by arithmetic 30" is "$(awk -v b="$attached" 'BEGIN { d = 30 - b; print d < 0 ? -d : d }')" \
+	'<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
 
 echo "-- every kind of binary, and nothing left behind"
 for how in dynamic static static-pie musl musl-static; do
@@ -84,7 +94,8 @@ for how in dynamic static static-pie musl musl-static; do
 		}
 		link=()
 		[ $how = musl ] || link=(-static)
-		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include -idirafter "/usr/include/$(uname -m)-linux-gnu" "${link[@]}" \
+		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include \
+			-idirafter "/usr/include/$(uname -m)-linux-gnu" "${link[@]}" \
 			-o "$dir/running" tests/e2e/fixtures/running.c || bad "it builds with musl"
 		;;
 	esac
@@ -94,8 +105,13 @@ for how in dynamic static static-pie musl musl-static; do
 	attach 0 "${brief[@]}"
 	look "$dir/after"
 	paused
-	says 'pause handler injected, signal [0-9]+; a thread stood still' 'pause handler taken out; a thread'
-	if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+	says 'pause handler injected, signal [0-9]+; a thread stood still' \
+		'pause handler taken out; a thread'
+	if same "$dir/before" "$dir/after"; then
+		ok "nothing is left"
+	else
+		bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"
+	fi
 	end
 done
 fixture running
@@ -119,7 +135,11 @@ for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	esac
 	if [ $way != exec ] && [ $way != churn ]; then
 		look "$dir/after"
-		if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+		if same "$dir/before" "$dir/after"; then
+			ok "nothing is left"
+		else
+			bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"
+		fi
 	fi
 	end
 	check "no signal of ours reached it" grep -q ' foreign 0 not_caught 0' "$dir/target"
@@ -150,21 +170,28 @@ end
 
 echo "-- a process of another user, without any capability"
 chmod 755 "$dir/running"
-begin setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all "$dir/running" plain
+begin setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all \
+	"$dir/running" plain
 look "$dir/before"
 attach 0 "${brief[@]}"
 look "$dir/after"
 paused
-if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+if same "$dir/before" "$dir/after"; then
+	ok "nothing is left"
+else
+	bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"
+fi
 end
 
 echo "-- children of what is attached to"
 begin "$dir/running" forks
-child_line=running.c:$(grep -n 'LINE_A of a child \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
+child_line=running.c:$(grep -n 'LINE_A of a child \*/' "$root/tests/e2e/fixtures/running.c" |
+	head -n 1 | cut -d: -f1)
 attach 0 "${brief[@]}" --fixed-line "$child_line" -d 3s
 end
 check "all children ended well" grep -q ' foreign 0 ' "$dir/target"
-n=$(sed -nE "s/^cozbpf: process [0-9]+ \(exe\): .* ([0-9]+) begun\$/\1/p" "$dir/err" | sort -n | tail -n 1)
+n=$(sed -nE "s/^cozbpf: process [0-9]+ \(exe\): .* ([0-9]+) begun\$/\1/p" "$dir/err" | sort -n |
+	tail -n 1)
 check "a child that is a new program was paused (${n:-0} times)" is "${n:-0}" '>=' 20
 
 echo "-- killed while attached: the target is unharmed, and the next one takes over what was left"
@@ -174,7 +201,8 @@ start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 run 3 "$tool" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
-says "process $target_pid is being profiled already, by process $tool_pid \(cozbpf\)" "hint: .*kill -INT $tool_pid"
+says "process $target_pid is being profiled already, by process $tool_pid \(cozbpf\)" \
+	"hint: .*kill -INT $tool_pid"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 check "the target lives" is_state "$target_pid" [SR]
@@ -182,7 +210,11 @@ attach 0 "${brief[@]}"
 says 'in a page that was left there' 'pause handler taken out;'
 paused
 look "$dir/after"
-if same "$dir/before" "$dir/after"; then ok "nothing is left"; else bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"; fi
+if same "$dir/before" "$dir/after"; then
+	ok "nothing is left"
+else
+	bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"
+fi
 end
 echo "-- the same with a runtime that handles every signal: its action is put back in the end"
 begin "$dir/running" catchall
@@ -216,7 +248,8 @@ begin taskset -c 0 nice -n -15 "$dir/running" plain 2
 took=$(date +%s%N)
 run 0 taskset -c 0 nice -n -15 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$target_pid"
 took=$((($(date +%s%N) - took) / 1000000))
-check "a run of 1 s is over after $took ms" [ "$took" -lt 10000 ] # 1.4 s; a thread at the lowest priority takes a minute
+# 1.4 s; a thread at the lowest priority would take a minute
+check "a run of 1 s is over after $took ms" [ "$took" -lt 10000 ]
 end
 
 echo "-- several processes"
@@ -225,7 +258,8 @@ first=$target_pid
 begin "$dir/running" plain 1
 rm -f "$dir/profile.coz"
 run 0 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
-says 'attached to 2 processes' "process $first: pause handler taken out" "process $target_pid: pause handler taken out"
+says 'attached to 2 processes' "process $first: pause handler taken out" \
+	"process $target_pid: pause handler taken out"
 end
 target_pid=$first
 end
@@ -233,11 +267,15 @@ end
 echo "-- without the rights"
 begin "$dir/running" plain
 cp "$tool" "$dir/cozbpf" && cp "${tool%/*}/libcozbpf-shim.so" "$dir" && chmod 755 "$dir/cozbpf"
-run 3 setpriv --reuid=nobody --clear-groups "$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
-says "process $target_pid may not be read: it belongs to another user" 'hint: run it with sudo, or grant CAP_SYS_PTRACE'
-run 3 setpriv --bounding-set -sys_admin,-bpf --inh-caps -sys_admin,-bpf "$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
+run 3 setpriv --reuid=nobody --clear-groups "$dir/cozbpf" "${brief[@]}" -o /dev/null \
+	-p "$target_pid"
+says "process $target_pid may not be read: it belongs to another user" \
+	'hint: run it with sudo, or grant CAP_SYS_PTRACE'
+run 3 setpriv --bounding-set -sys_admin,-bpf --inh-caps -sys_admin,-bpf "$dir/cozbpf" \
+	"${brief[@]}" -o /dev/null -p "$target_pid"
 says 'hint: '
-run 3 setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
+run 3 setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$dir/cozbpf" "${brief[@]}" \
+	-o /dev/null -p "$target_pid"
 says 'hint: .*CAP_SYS_PTRACE'
 end
 
@@ -248,21 +286,25 @@ cp "$dir/running" "$dir/replaced"
 begin setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/replaced" plain
 rm "$dir/replaced"
 cp /bin/true "$dir/replaced"
-# with CAPABILITIES STATUS ARGUMENTS...: as nobody, with these and no others
+# with CAPABILITIES STATUS ARGUMENTS...: runs as nobody, with only these capabilities
 with() {
 	local set=-all,+bpf,+perfmon,+sys_ptrace$1
-	run "$2" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$set" --ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
+	run "$2" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$set" \
+		--ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
 }
-# Points cost CAP_SYS_ADMIN where the kernel reserves uprobes to it; lines that are sampled cost nothing.
-sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms -d 1s -p "$target_pid")
+# Points need CAP_SYS_ADMIN where the kernel reserves uprobes to it; sampled lines need nothing.
+sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms -d 1s \
+	-p "$target_pid")
 with '' 3 lines -p "$target_pid"
-says "'$dir/replaced' that process $target_pid runs was replaced or deleted" 'hint: .*CAP_CHECKPOINT_RESTORE'
+says "'$dir/replaced' that process $target_pid runs was replaced or deleted" \
+	'hint: .*CAP_CHECKPOINT_RESTORE'
 with '' 3 "${sampled[@]}" -o "$dir/theirs/none.coz"
 says "'$dir/replaced' that process $target_pid runs was replaced or deleted"
 with ,+checkpoint_restore 0 lines -v -p "$target_pid"
 prints "$line"
 with ,+checkpoint_restore 0 "${sampled[@]}" -o "$dir/theirs/restore.coz"
-says "process $target_pid \(replaced\): [0-9]{3,} samples, [0-9]{3,} in scope, [0-9]+ pauses asked, [1-9][0-9]* begun"
+counted='[0-9]{3,} samples, [0-9]{3,} in scope, [0-9]+ pauses asked, [1-9][0-9]* begun'
+says "process $target_pid \(replaced\): $counted"
 with ,+sys_admin 0 lines -v -p "$target_pid"
 prints "$line"
 end
@@ -274,8 +316,10 @@ gcc -O1 -g -fno-omit-frame-pointer -Itests/e2e/fixtures -o "$dir/$odd" "$dir/$od
 begin "$dir/$odd" plain
 number=${line#*:}
 rm -f "$dir/odd.coz"
-run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 --experiment-length 50ms -d 1s -o "$dir/odd.coz" -p "$target_pid"
-says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' '^ +1 +odd.x1b\[31mname\.c:[0-9]+ '
+run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
+	--experiment-length 50ms -d 1s -o "$dir/odd.coz" -p "$target_pid"
+says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' \
+	'^ +1 +odd.x1b\[31mname\.c:[0-9]+ '
 says_not "$esc"
 check "the profile has the true name" has "$dir/odd.coz" "^experiment.*odd$esc\\[31mname\.c:$number"
 run 0 "$tool" report "$dir/odd.coz"
@@ -300,7 +344,8 @@ says 'there is no process 4194303'
 run 2 "$tool" "${brief[@]}" -p 2
 says 'process 2 \(kthreadd\) is a thread of the kernel'
 begin "$dir/running" plain
-thread=$(find "/proc/$target_pid/task" -mindepth 1 -maxdepth 1 ! -name "$target_pid" -printf '%f\n' -quit)
+thread=$(find "/proc/$target_pid/task" -mindepth 1 -maxdepth 1 ! -name "$target_pid" \
+	-printf '%f\n' -quit)
 run 2 "$tool" "${brief[@]}" -p "$thread"
 says "$thread is a thread of process $target_pid" "hint: name the process: -p $target_pid"
 run 2 "$tool" -q -p "$target_pid"

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Children and threads of every kind are target too: forked, exec'd, in pipelines, short-lived, without a main thread, left behind.
-# Samples come each millisecond of CPU time: work of 500 ms gives hundreds; 100 is what is asked, and half of a process's own in its own lines.
+# Children and threads of every kind belong to the target: forked, exec'd, in pipelines,
+# short-lived, without a main thread, left behind. Samples come each millisecond of CPU time, so
+# work of 500 ms gives hundreds. The test asks for 100, and for half of a process's samples in its
+# own lines.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture parent
@@ -20,7 +22,8 @@ profile_run() {
 }
 
 samples_at() { # FILE TAG: how often that line was sampled
-	sed -nE "s|^samples.location=.*/$(line_of "$1" "$2").count=([0-9]+).*|\1|p" "$profile" | awk '{ n += $1 } END { print n + 0 }'
+	sed -nE "s|^samples.location=.*/$(line_of "$1" "$2").count=([0-9]+).*|\1|p" "$profile" |
+		awk '{ n += $1 } END { print n + 0 }'
 }
 
 sampled() { # FILE TAG
@@ -31,9 +34,12 @@ sampled() { # FILE TAG
 
 in_scope() { # COMM: of its samples, half or more are in lines in scope
 	local text
-	text=$(sed -nE "s/^cozbpf: process [0-9]+ \($1\): ([0-9]+) samples, ([0-9]+) in scope,.*/\1 \2/p" "$dir/err" | sort -n | tail -n 1)
+	text=$(sed -nE \
+		"s/^cozbpf: process [0-9]+ \($1\): ([0-9]+) samples, ([0-9]+) in scope,.*/\1 \2/p" \
+		"$dir/err" | sort -n | tail -n 1)
 	check "process $1 is seen in its lines (${text% *} samples, ${text#* } in scope)" \
-		awk -v t="$text" 'BEGIN { split(t, n, " "); exit !(n[1] >= 100 && n[2] * 2 >= n[1]) }'
+		awk -v t="$text" \
+		'BEGIN { split(t, n, " "); exit !(n[1] >= 100 && n[2] * 2 >= n[1]) }'
 }
 
 nothing_lost() {
@@ -60,7 +66,8 @@ profile_run 0 -P progress -- "$dir/parent" exec "$dir/victim" 600
 check "without -b its lines are out of scope" [ "$(samples_at victim CHILD)" -eq 0 ]
 for way in self thread; do
 	export MIRROR_MS=600 MIRROR_END=7
-	profile_run 7 -P progress -P "end=$dir/mirror_a:progress" -b MAIN -b '%/mirror_a' -- "$dir/parent" $way "$dir/mirror_a"
+	profile_run 7 -P progress -P "end=$dir/mirror_a:progress" -b MAIN -b '%/mirror_a' \
+		-- "$dir/parent" $way "$dir/mirror_a"
 	unset MIRROR_MS MIRROR_END
 	sampled parent BEFORE
 	sampled mirror HOT
@@ -70,7 +77,8 @@ done
 echo "-- a pipeline"
 export MIRROR_MS=600 MIRROR_BYTES=100000
 "$dir/mirror_a" 2>/dev/null | "$dir/mirror_b" 2>/dev/null | sha256sum >"$dir/plain.out"
-profile_run 0 -P "a=$dir/mirror_a:progress" -P "b=$dir/mirror_b:progress" -b '%/mirror_a' -b '%/mirror_b' -- \
+profile_run 0 -P "a=$dir/mirror_a:progress" -P "b=$dir/mirror_b:progress" -b '%/mirror_a' \
+	-b '%/mirror_b' -- \
 	sh -c "$dir/mirror_a 2>/dev/null | $dir/mirror_b 2>/dev/null | sha256sum"
 check "its output is the same" same "$dir/out" "$dir/plain.out"
 in_scope mirror_a
@@ -82,14 +90,16 @@ in_scope mirror_a
 unset MIRROR_MS MIRROR_BYTES
 
 echo "-- many"
-profile_run 0 -P progress --fixed-line "$(line_of threads HOT)" --fixed-speedup 100 -- "$dir/threads" 4000
+profile_run 0 -P progress --fixed-line "$(line_of threads HOT)" --fixed-speedup 100 \
+	-- "$dir/threads" 4000
 prints '^threads 4000, '
 sampled threads SHORT
 nothing_lost
 profile_run 0 -P progress -- "$dir/parent" storm 400
 prints '^storm 400$'
 nothing_lost
-check "every child is told of" [ "$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")" -eq 401 ]
+told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
+check "every child is told of" [ "$told" -eq 401 ]
 
 echo "-- a main thread that has ended"
 profile_run 0 -P progress -b MAIN -- "$dir/victim" 1200 pthread_exit
@@ -97,7 +107,8 @@ prints '^victim [0-9]+ alive'
 in_scope victim
 
 echo "-- a child left behind"
-profile_run 0 -P progress -b MAIN -b '%/victim' --fixed-line "$(line_of parent BEFORE)" --fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" 3000
+profile_run 0 -P progress -b MAIN -b '%/victim' --fixed-line "$(line_of parent BEFORE)" \
+	--fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" 3000
 check "cozbpf does not wait for it" is "$(grep -c alive "$dir/out")" == 0
 check "it lives on to its end" wait_for 40 has "$dir/out" '^victim [0-9]+ alive'
 finish

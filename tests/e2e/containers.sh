@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Attaching from outside to a process in namespaces of its own, with a root file system of its own: files, numbers, debug information, control groups.
+# Attaching from outside to a process in namespaces of its own, with its own root file system:
+# files, numbers, debug information, control groups.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running
 fixture running -static
-line=running.c:$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
-brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms -d 1s)
+line=running.c:$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 |
+	cut -d: -f1)
+brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
+	-d 1s)
 
-# A root of its own: a static program, stripped, whose debug information is elsewhere.
+# A root of its own: a static, stripped program with its debug information elsewhere.
 mkdir -p "$dir/root/bin" "$dir/root/proc" "$dir/root/tmp"
 objcopy --only-keep-debug "$dir/running" "$dir/running.debug"
 objcopy --strip-all "$dir/running" "$dir/root/bin/app"
@@ -16,10 +19,12 @@ id=$(readelf -n "$dir/running" | sed -n 's/.*Build ID: *//p')
 debug=/usr/lib/debug/.build-id/${id:0:2}
 
 inner=
-# begin COMMAND...: in new mount, PID, network and IPC namespaces, on that root; the process as the host numbers it in $inner.
+# begin COMMAND...: runs it in new mount, PID, network and IPC namespaces, on that root; $inner is
+# the process as the host numbers it.
 begin() {
 	: >"$dir/target"
-	unshare --mount --pid --net --ipc --uts --fork --kill-child "$@" >"$dir/target" 2>&1 </dev/null &
+	unshare --mount --pid --net --ipc --uts --fork --kill-child "$@" \
+		>"$dir/target" 2>&1 </dev/null &
 	started+=("$!")
 	outer=$!
 	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
@@ -80,11 +85,14 @@ attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
 end
 
 echo "-- three containers with one path and one inode number: two programs, and a copy of the first"
-# mounted SOURCE NAME: that program as /twin/app of a mount namespace of its own, where it is the first file of a tmpfs.
+# mounted SOURCE NAME: runs that program as /twin/app in a mount namespace of its own, where it is
+# the first file of a tmpfs.
 mounted() {
 	: >"$dir/target"
 	# shellcheck disable=SC2016 # expanded by that shell
-	unshare --mount --fork --kill-child sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/app" && exec "$1/app" plain 1' - "$dir/twin" "$1" >"$dir/target" 2>&1 </dev/null &
+	unshare --mount --fork --kill-child sh -c \
+		'mount -t tmpfs none "$1" && cp "$2" "$1/app" && exec "$1/app" plain 1' \
+		- "$dir/twin" "$1" >"$dir/target" 2>&1 </dev/null &
 	outer=$!
 	started+=("$outer")
 	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
@@ -93,11 +101,14 @@ mounted() {
 }
 twins=() flags=()
 mkdir -p "$dir/twin" "$dir/one" "$dir/two"
-sed 's/^#include "fixture.h"/#include "fixture.h"\n/' tests/e2e/fixtures/running.c >"$dir/two/second.c"
+sed 's/^#include "fixture.h"/#include "fixture.h"\n/' tests/e2e/fixtures/running.c \
+	>"$dir/two/second.c"
 cp tests/e2e/fixtures/running.c "$dir/one/first.c"
 for id in none sha1; do
-	gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id=$id -Itests/e2e/fixtures -o "$dir/one/app" "$dir/one/first.c" -lpthread
-	gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id=$id -Itests/e2e/fixtures -o "$dir/two/app" "$dir/two/second.c" -lpthread
+	gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id=$id -Itests/e2e/fixtures \
+		-o "$dir/one/app" "$dir/one/first.c" -lpthread
+	gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id=$id -Itests/e2e/fixtures \
+		-o "$dir/two/app" "$dir/two/second.c" -lpthread
 	twins=() flags=()
 	mounted "$dir/one/app"
 	mounted "$dir/two/app"
@@ -109,7 +120,8 @@ for id in none sha1; do
 	check "build id '$id': the same inode number in all" is "$(wc -l <"$dir/inodes")" '==' 1
 	attach 0 "${brief[@]}" --fixed-line "first.c:${line#*:}" "${flags[@]}"
 	for source in first second; do
-		n=$(sed -nE "s|^samples.*/$source.c:[0-9]+\tcount=([0-9]+).*|\1|p" "$dir/profile.coz" | awk '{ n += $1 } END { print n + 0 }')
+		n=$(sed -nE "s|^samples.*/$source.c:[0-9]+\tcount=([0-9]+).*|\1|p" \
+			"$dir/profile.coz" | awk '{ n += $1 } END { print n + 0 }')
 		check "samples in $source.c: $n" is "$n" '>=' 50
 	done
 	says "process ${twins[1]} runs another build of '$dir/twin/app'"
@@ -118,23 +130,29 @@ for id in none sha1; do
 	wait_for 20 gone "${twins[2]}"
 done
 
-echo "-- two containers of one image: each visit counts once, though either sees the file through an overlay of its own"
-# overlaid N: the static program on its overlay, at the same path in each mount namespace.
+echo "-- two containers of one image, each with its own overlay: each visit counts once"
+# overlaid N: runs the static program on its overlay, at the same path in each mount namespace.
 overlaid() {
 	: >"$dir/target"
 	mkdir -p "$dir/upper$1" "$dir/scratch$1" "$dir/merged"
 	# shellcheck disable=SC2016 # expanded by that shell
-	unshare --mount --fork --kill-child sh -c 'mount -t overlay overlay -o "lowerdir=$1/root,upperdir=$1/upper$2,workdir=$1/scratch$2" "$1/merged" &&
-		exec chroot "$1/merged" /bin/app plain 1' - "$dir" "$1" >"$dir/target" 2>&1 </dev/null &
+	unshare --mount --fork --kill-child sh -c \
+		'layers=lowerdir=$1/root,upperdir=$1/upper$2,workdir=$1/scratch$2
+		mount -t overlay overlay -o "$layers" "$1/merged" &&
+		exec chroot "$1/merged" /bin/app plain 1' \
+		- "$dir" "$1" >"$dir/target" 2>&1 </dev/null &
 	outer=$!
 	started+=("$outer")
 	wait_for 5 has "$dir/target" '^ready' || return 1
 	inner=$(pgrep -P "$outer" | head -n 1)
 	twins+=("$inner")
 }
-# Visits per millisecond of CPU time, which a sample is, so that other programs do not matter much: that of two is that of one, or twice as much if either counts double.
+# Visits per millisecond of CPU time (a sample), so other programs hardly matter. Two containers
+# have the same figure as one, or twice as much if a visit counts double.
 per_sample() {
-	awk -v visits="$(total progress)" '/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 } END { printf "%.3f", visits / (n ? n : 1e9) }' "$dir/err"
+	awk -v visits="$(total progress)" '
+		/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 }
+		END { printf "%.3f", visits / (n ? n : 1e9) }' "$dir/err"
 }
 twins=()
 if overlaid 1 && overlaid 2; then
@@ -142,7 +160,8 @@ if overlaid 1 && overlaid 2; then
 	one=$(per_sample)
 	attach 0 "${brief[@]}" -p "${twins[0]}" -p "${twins[1]}"
 	two=$(per_sample)
-	check "visits per sample: $one of one, $two of both" is "$two" '<' "$(awk "BEGIN { print 1.5 * $one }")"
+	check "visits per sample: $one of one, $two of both" is "$two" '<' \
+		"$(awk "BEGIN { print 1.5 * $one }")"
 	check "both are counted" is "$two" '>' "$(awk "BEGIN { print 0.7 * $one }")"
 	says_not 'another build' "is in .*, too"
 	kill -TERM "${twins[@]}"
@@ -162,7 +181,8 @@ fi
 
 echo "-- from inside a PID namespace: processes by the numbers that they have there"
 rm -f "$dir/profile.coz"
-run 0 unshare --pid --fork --kill-child --mount-proc "$tool" run "${brief[@]}" -o "$dir/profile.coz" -- "$dir/running" plain 2 2
+run 0 unshare --pid --fork --kill-child --mount-proc "$tool" run "${brief[@]}" \
+	-o "$dir/profile.coz" -- "$dir/running" plain 2 2
 says 'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
 cat >"$dir/inside.sh" <<-'END'
 	"$1" plain 2 >"$2" &
@@ -174,13 +194,16 @@ cat >"$dir/inside.sh" <<-'END'
 	exit $status
 END
 rm -f "$dir/profile.coz"
-run 0 unshare --pid --fork --kill-child --mount-proc bash "$dir/inside.sh" "$dir/running" "$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
-says 'process [1-9][0-9]?: pause handler taken out;' 'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
+run 0 unshare --pid --fork --kill-child --mount-proc bash "$dir/inside.sh" "$dir/running" \
+	"$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
+says 'process [1-9][0-9]?: pause handler taken out;' \
+	'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
 
 echo "-- a control group, and who joins it later"
 group=
 for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
-	[ -e "$at/cgroup.procs" ] && mkdir "$at/cozbpf-e2e-$$" 2>/dev/null && group=$at/cozbpf-e2e-$$ && break
+	[ -e "$at/cgroup.procs" ] && mkdir "$at/cozbpf-e2e-$$" 2>/dev/null &&
+		group=$at/cozbpf-e2e-$$ && break
 done
 if [ -z "$group" ]; then
 	echo "     no control group can be made here"

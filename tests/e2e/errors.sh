@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# No silent empty profile and no riddle: each way to measure nothing has its status, a message in lower case without a full stop, and a next step.
-# Commands that do run have 1.2 s of work, so that "too short" (under 1 s) is not the reason; where they sleep, 2 s hold few samples.
+# No silent empty profile and no riddle: each way to measure nothing has its status, a message in
+# lower case without a full stop, and a next step. Commands that do run have 1.2 s of work, so "too
+# short" (under 1 s) is not the reason. Where they sleep, 2 s hold few samples.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture mirror
@@ -10,7 +11,8 @@ fixture oneline
 work=$workloads/abab
 out=(--no-tui -o "$dir/profile.coz")
 
-# fails STATUS PATTERN HINT OPTIONS...: with that status, with a message and a hint like these (HINT -: none is needed).
+# fails STATUS PATTERN HINT OPTIONS...: fails with that status, with a message and a hint like these
+# (HINT -: none is needed).
 fails() {
 	local want=$1 message=$2 hint=$3 n
 	shift 3
@@ -19,7 +21,12 @@ fails() {
 	check "one error" [ "$n" -eq 1 ]
 	says "^cozbpf: error: .*$message"
 	[ "$hint" = - ] || says "^cozbpf: hint: .*$hint"
-	if grep -E '^cozbpf: (error|hint): ' "$dir/err" | grep -qE '^cozbpf: [a-z]+: [A-Z][a-z]+ |[^.]\.$'; then bad "lower case, no full stop"; else ok "lower case, no full stop"; fi
+	if grep -E '^cozbpf: (error|hint): ' "$dir/err" |
+		grep -qE '^cozbpf: [a-z]+: [A-Z][a-z]+ |[^.]\.$'; then
+		bad "lower case, no full stop"
+	else
+		ok "lower case, no full stop"
+	fi
 	check "nothing on standard output" [ "$(grep -vc '^visits ' "$dir/out")" -eq 0 ]
 }
 
@@ -27,10 +34,13 @@ echo "-- no privilege"
 mkdir "$dir/open"
 cp "$tool" "${tool%/*}/libcozbpf-shim.so" "$work" "$dir/open"
 chmod -R a+rX "$dir/open"
-for drop in '--reuid=65534 --regid=65534 --clear-groups' '--bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin'; do
+for drop in '--reuid=65534 --regid=65534 --clear-groups' \
+	'--bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin'; do
 	# shellcheck disable=SC2086 # several options
-	run 3 setpriv $drop "$dir/open/cozbpf" -P progress -o "$dir/open/profile.coz" -- "$dir/open/abab" --seconds 1
-	says '^cozbpf: error: the kernel does not let this process load BPF programs$' '^cozbpf: hint: run it with sudo, .*setcap .*cozbpf doctor'
+	run 3 setpriv $drop "$dir/open/cozbpf" -P progress -o "$dir/open/profile.coz" \
+		-- "$dir/open/abab" --seconds 1
+	says '^cozbpf: error: the kernel does not let this process load BPF programs$' \
+		'^cozbpf: hint: run it with sudo, .*setcap .*cozbpf doctor'
 	check "the command has not run" [ ! -s "$dir/out" ]
 done
 
@@ -42,53 +52,74 @@ gcc -O1 -o "$dir/nodebug" tests/e2e/fixtures/sleepy.c
 fails 4 "'$dir/nodebug' has no debug information" "-g" -P progress -- "$dir/nodebug"
 
 echo "-- scope"
-fails 4 "no line of '.*/abab' is in scope" "source files are .*abab.c.*-s PATTERN" -P progress -s 'nowhere/%' -- "$work"
-fails 4 "no file with line tables matches -b '%/nowhere'" "whole paths" -P progress -b '%/nowhere' -- "$work" --seconds 1.2
-fails 4 'samples, but none in a line in scope' '-b PATTERN' -P progress -s '%/mirror.c' -s '%/sleepy.c' -b "$dir/mirror" -b MAIN -s '%/nothing.c' -- \
+fails 4 "no line of '.*/abab' is in scope" "source files are .*abab.c.*-s PATTERN" -P progress \
+	-s 'nowhere/%' -- "$work"
+fails 4 "no file with line tables matches -b '%/nowhere'" "whole paths" -P progress -b '%/nowhere' \
+	-- "$work" --seconds 1.2
+fails 4 'samples, but none in a line in scope' '-b PATTERN' -P progress -s '%/mirror.c' \
+	-s '%/sleepy.c' -b "$dir/mirror" -b MAIN -s '%/nothing.c' -- \
 	"$work" --seconds 1.2
 
 echo "-- progress points"
 cat >"$dir/locked.c" <<-'END'
 	static long n;
-	__attribute__((noinline)) void progress(void) { __asm__ volatile("lock incq %0" : "+m"(n)); }
+	__attribute__((noinline)) void progress(void)
+	{
+		__asm__ volatile("lock incq %0" : "+m"(n));
+	}
 	int main(void) { progress(); return 0; }
 END
 gcc -O2 -g -o "$dir/locked" "$dir/locked.c"
-[ "$(uname -m)" != x86_64 ] || fails 2 "the instruction at offset 0x[0-9a-f]+ of '.*/locked' cannot be probed" 'take a line nearby' -P progress -- "$dir/locked"
+[ "$(uname -m)" != x86_64 ] ||
+	fails 2 "the instruction at offset 0x[0-9a-f]+ of '.*/locked' cannot be probed" \
+	'take a line nearby' -P progress -- "$dir/locked"
 fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P progres -- "$work"
 fails 2 "no symbol 'xyzzyplugh'" "lists the symbols" -P xyzzyplugh -- "$work"
 fails 2 "no symbol 'nothing_here'" . -P "$dir/mirror:nothing_here" -- "$work"
 line=$(grep -n LINE_B tests/workloads/abab.c | cut -d: -f1)
-fails 2 "no code at line $((line + 3)) of 'abab.c'" "nearest lines with code are $((line + 1)) and " -P "abab.c:$((line + 3))" -- "$work"
+fails 2 "no code at line $((line + 3)) of 'abab.c'" \
+	"nearest lines with code are $((line + 1)) and " -P "abab.c:$((line + 3))" -- "$work"
 fails 2 "no source file 'ababs.c'" "did you mean 'abab.c'" -P ababs.c:16 -- "$work"
 fails 2 "'/nonexistent' of progress point '/nonexistent:sym'" . -P /nonexistent:sym -- "$work"
 fails 2 "progress point '': it is empty" '\[NAME=\]' -P '' -- "$work"
 fails 2 "progress point 'name=': it is empty" '\[NAME=\]' -P name= -- "$work"
-fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' -P usdt:b:c -- "$work"
-fails 2 "the kernel has no tracepoint 'syscalls:sys_enter_wirte'" "did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscalls:sys_enter_wirte -- "$work"
-fails 2 "the kernel has no tracepoint 'syscall:sys_enter_write'" "did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscall:sys_enter_write -- "$work"
-fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P "uretprobe:$work:progres" -- "$work"
+fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' \
+	-P usdt:b:c -- "$work"
+fails 2 "the kernel has no tracepoint 'syscalls:sys_enter_wirte'" \
+	"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscalls:sys_enter_wirte -- "$work"
+fails 2 "the kernel has no tracepoint 'syscall:sys_enter_write'" \
+	"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscall:sys_enter_write -- "$work"
+fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P "uretprobe:$work:progres" \
+	-- "$work"
 fails 2 "'nosuchkind:a.c'" . -P nosuchkind:a.c:3 -- "$work"
-fails 4 "progress point 'work_fail' was never visited$" 'once per unit of work' -P work_fail -- "$work" --seconds 1.2
-run 0 "$tool" "${out[@]}" -P one=work_fail -P two=progress --experiment-length 100ms -- "$work" --seconds 1.2
+fails 4 "progress point 'work_fail' was never visited$" 'once per unit of work' -P work_fail \
+	-- "$work" --seconds 1.2
+run 0 "$tool" "${out[@]}" -P one=work_fail -P two=progress --experiment-length 100ms -- "$work" \
+	--seconds 1.2
 says "warning: progress point 'one' was never visited"
 
 echo "-- nothing to measure"
 fails 4 'hardly ever seen on a CPU' 'only sleeps' -P progress -- "$dir/sleepy"
-fails 4 'ended after 0\.[0-9]+ s, before one experiment' 'more work' -P progress -- "$work" --rounds 1
-# A seed whose first experiment is at 100 %; it is drawn out to 0.8 s, and the next one would end after 1.1. Samples that meet another line leave 5 to 9 ms
-# of it (twelve runs, standard deviation 1.1); it counts from 20 on. Before other programs, since the time that they take is left, too.
+fails 4 'ended after 0\.[0-9]+ s, before one experiment' 'more work' -P progress -- "$work" \
+	--rounds 1
+# A seed whose first experiment is at 100 %. That experiment is extended to 0.8 s, and the next one
+# would end after 1.1 s. Samples that meet another line leave 5 to 9 ms of it (twelve runs, standard
+# deviation 1.1), and it counts from 20 ms on. It has priority over other programs, since their time
+# would be left, too.
 renice -n -15 $$ >/dev/null
-fails 4 'the only experiment was spoilt: the line made faster is nearly all' 'lower speedups' -P progress --fixed-line "$(line_of oneline ALL)" \
+fails 4 'the only experiment was spoilt: the line made faster is nearly all' 'lower speedups' \
+	-P progress --fixed-line "$(line_of oneline ALL)" \
 	--fixed-speedup 100 --seed 2 --experiment-length 300ms -d 1.1s -- "$dir/oneline"
 renice -n 0 $$ >/dev/null
-fails 4 'profiling ended before one experiment was done' '-d 60s' -P progress -d 1.1s --experiment-length 5s -- "$work" --seconds 1.2
+fails 4 'profiling ended before one experiment was done' '-d 60s' -P progress -d 1.1s \
+	--experiment-length 5s -- "$work" --seconds 1.2
 fails 4 'one run of the command tells nothing' '-P' -- "$work" --rounds 20
 says 'no progress point given' 'end-to-end needs several runs'
 
 echo "-- the profile cannot be written"
 out=(--no-tui)
-fails 1 "'/nonexistent/dir/x.coz': No such file or directory" "-o" -P progress -o /nonexistent/dir/x.coz -- "$work"
+fails 1 "'/nonexistent/dir/x.coz': No such file or directory" "-o" -P progress \
+	-o /nonexistent/dir/x.coz -- "$work"
 fails 1 "'/': Is a directory" "-o" -P progress -o / -- "$work"
 fails 1 "cannot write the profile '/dev/full'" - -P progress -o /dev/full -- "$work" --seconds 1.2
 out=(--no-tui -o "$dir/profile.coz")
@@ -109,13 +140,17 @@ fails 2 "exclude each other" . --end-to-end -P progress -- "$work"
 fails 2 "no user 'no-such-user'" "--user" --user no-such-user -P progress -- "$work"
 fails 2 "'abab.c' is not a line" "FILE:LINE" --fixed-line abab.c -P progress -- "$work"
 fails 2 "'abab.c:x' is not a line" "FILE:LINE" --fixed-line abab.c:x -P progress -- "$work"
-fails 2 "no source file 'other.c' in scope" "cozbpf lines" --fixed-line other.c:1 -P progress -- "$work"
-fails 2 "no code at line $((line + 3)) of '.*abab.c'" "nearest lines with code are $((line + 1)) and " --fixed-line "abab.c:$((line + 3))" -P progress -- "$work"
+fails 2 "no source file 'other.c' in scope" "cozbpf lines" --fixed-line other.c:1 -P progress \
+	-- "$work"
+fails 2 "no code at line $((line + 3)) of '.*abab.c'" \
+	"nearest lines with code are $((line + 1)) and " --fixed-line "abab.c:$((line + 3))" \
+	-P progress -- "$work"
 fails 2 "'0,abc' is not a list" "0,25,50,100" --fixed-speedup 0,abc -P progress -- "$work"
 fails 2 "'101' is not a list" "0 to 100" --fixed-speedup 101 -P progress -- "$work"
 
 echo "-- the shim"
-COZBPF_SHIM=/nonexistent fails 1 "cannot read '/nonexistent', which COZBPF_SHIM names" "COZBPF_SHIM" -P progress -- "$work"
+COZBPF_SHIM=/nonexistent fails 1 "cannot read '/nonexistent', which COZBPF_SHIM names" \
+	"COZBPF_SHIM" -P progress -- "$work"
 cp "$tool" "$dir/lonely"
 tool=$dir/lonely
 if [ -e /usr/local/lib/cozbpf/libcozbpf-shim.so ]; then

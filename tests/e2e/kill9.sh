@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# kill -9 on cozbpf while a pause follows the other: the command goes on at its own full speed, and nothing of ours stays in the kernel.
-# Speed is turns per millisecond of the thread's CPU time, which other programs touch little: medians differ by up to some 15 % (the other
-# hyperthread, the clock, a host that is shared), pauses alone take more than half. So: below 50 % of an unprofiled run before, above 70 % after.
+# kill -9 on cozbpf while one pause follows the other: the command goes on at its own full speed,
+# and nothing of ours stays in the kernel. Speed is turns per millisecond of the thread's CPU time,
+# which other programs hardly change. Medians differ by up to some 15 % (the other hyperthread, the
+# clock, a shared host); pauses alone take more than half. So the speed is below 50 % of an
+# unprofiled run before, and above 70 % after.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture speed
@@ -16,10 +18,12 @@ has_rates() {
 }
 # shellcheck disable=SC2317
 is_slow() {
-	is "$(tail -n 1 "$dir/out" | sed -n 's/^rate //p')" '<' "$(echo "$reference" | awk '{ print $1 * 0.5 }')"
+	is "$(tail -n 1 "$dir/out" | sed -n 's/^rate //p')" '<' \
+		"$(echo "$reference" | awk '{ print $1 * 0.5 }')"
 }
 median() { # FROM: of the rates after that many
-	grep '^rate' "$dir/out" | tail -n +$(($1 + 1)) | cut -d' ' -f2 | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+	grep '^rate' "$dir/out" | tail -n +$(($1 + 1)) | cut -d' ' -f2 | sort -n |
+		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
 start "$dir/speed"
@@ -30,7 +34,8 @@ wait "$tool_pid" 2>/dev/null
 check "an unprofiled run: $reference turns per millisecond" is "$reference" '>' 0
 
 cp /sys/kernel/tracing/uprobe_events "$dir/uprobes" 2>/dev/null
-start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of speed HOT)" --fixed-speedup 100 --experiment-length 1s -- "$dir/speed"
+start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of speed HOT)" \
+	--fixed-speedup 100 --experiment-length 1s -- "$dir/speed"
 wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
 started+=("$command_pid")
@@ -41,7 +46,8 @@ code() { # the first bytes of progress() in the command's memory, then in its fi
 	local offset base
 	offset=$((16#$(nm "$dir/speed" | awk '$3 == "progress" { print $1 }')))
 	base=$((16#$(grep -m 1 "$dir/speed" /proc/"$command_pid"/maps | cut -d- -f1)))
-	dd if=/proc/"$command_pid"/mem bs=1 skip=$((base + offset)) count=8 status=none | od -An -tx1 >"$dir/memory"
+	dd if=/proc/"$command_pid"/mem bs=1 skip=$((base + offset)) count=8 status=none |
+		od -An -tx1 >"$dir/memory"
 	dd if="$dir/speed" bs=1 skip=$offset count=8 status=none | od -An -tx1 >"$dir/file"
 	same "$dir/memory" "$dir/file"
 }
@@ -49,16 +55,19 @@ ids() { # KEY: of the BPF objects that cozbpf holds
 	sed -n "s/^$1:[[:space:]]*//p" /proc/"$tool_pid"/fdinfo/* 2>/dev/null | sort -un
 }
 programs=$(ids prog_id) maps=$(ids map_id) links=$(ids link_id)
-for ids in "$programs" "$maps" "$links"; do check "cozbpf holds objects in the kernel" [ "$(wc -w <<<"$ids")" -ge 4 ]; done
+for ids in "$programs" "$maps" "$links"; do
+	check "cozbpf holds objects in the kernel" [ "$(wc -w <<<"$ids")" -ge 4 ]
+done
 slow=$(tail -n 1 "$dir/out")
 check "there is a probe in the command's code" is "$(code; echo $?)" '!=' 0
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 before=$(rates)
-# What was running at the kill counts for neither side.
+# What ran at the moment of the kill counts for neither side.
 wait_for 30 has_rates $((before + 12)) || bad "the command goes on"
 after=$(median $((before + 2)))
-check "the command goes on at full speed: $after, after '$slow'" is "$after" '>=' "$(echo "$reference" | awk '{ print $1 * 0.7 }')"
+check "the command goes on at full speed: $after, after '$slow'" is "$after" '>=' \
+	"$(echo "$reference" | awk '{ print $1 * 0.7 }')"
 check "it is still there" kill -0 "$command_pid"
 
 # shellcheck disable=SC2317
@@ -73,7 +82,8 @@ none_left() { # KIND IDS
 check "no program of ours stays" wait_for 10 none_left prog "$programs"
 check "no map of ours stays" wait_for 10 none_left map "$maps"
 check "no link of ours stays" wait_for 10 none_left link "$links"
-[ ! -e "$dir/uprobes" ] || check "no probe is left in uprobe_events" same "$dir/uprobes" <(cat /sys/kernel/tracing/uprobe_events)
+[ ! -e "$dir/uprobes" ] || check "no probe is left in uprobe_events" same "$dir/uprobes" \
+	<(cat /sys/kernel/tracing/uprobe_events)
 check "the probe is gone from the command's code" wait_for 10 code
 kill -KILL "$command_pid"
 check "the profile holds what was done until then" has "$dir/profile.coz" '^startup'

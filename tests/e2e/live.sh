@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The live view in a terminal (tmux): it comes where it is in nobody's way, shows what forms, takes keys, stands resizing, stopping and the target's death,
-# and leaves the terminal as it was. Waits are for text on the screen. One line and two
-# speedups make a ranking in a second or so, before other programs by their nice value; nothing is said about its figures.
+# The live view in a terminal (tmux): it comes where it disturbs nobody, shows the forming ranking,
+# takes keys, survives resizing, stopping and the target's death, and leaves the terminal as it was.
+# The script waits for text on the screen. One line and two speedups make a ranking in a second or
+# so, with priority by nice value. Its figures are not checked.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v tmux >/dev/null || skip "no tmux"
@@ -55,13 +56,16 @@ of_pane() { # FORMAT
 is_of_pane() {
 	[ "$(of_pane "$1")" = "$2" ]
 }
-# terminal: a shell with job control in a terminal of 80 x 24, its modes noted; all that is written to it goes to $dir/raw.
+# terminal: a shell with job control in a terminal of 80 x 24, with its modes noted; all its output
+# goes to $dir/raw.
 terminal() {
-	# The socket outlives its server, so it is the process that is waited for; a new server is not to meet the last one's end.
+	# The socket outlives its server, so the script waits for the process: a new server must not
+	# meet the end of the last one.
 	[ -z "$server" ] || [ ! -d "/proc/$server" ] || "${tm[@]}" kill-server 2>/dev/null
 	[ -z "$server" ] || wait_for 20 gone "$server" || bad "the terminal before ends"
 	rm -f "$dir/tmux"
-	"${tm[@]}" new-session -d -x 80 -y 24 "cd '$dir' && PS1='shell> ' exec bash --norc --noprofile -i"
+	"${tm[@]}" new-session -d -x 80 -y 24 \
+		"cd '$dir' && PS1='shell> ' exec bash --norc --noprofile -i"
 	server=$(of_pane pid)
 	wait_for 20 shows_now '^shell>' || bad "the shell starts"
 	: >"$dir/raw"
@@ -69,7 +73,7 @@ terminal() {
 	keys "stty -g >before" Enter
 	wait_for 20 test -s "$dir/before" || bad "the terminal has modes"
 }
-# restored WHAT: the shell has the terminal again, and as it was.
+# restored WHAT: the shell has the terminal again, unchanged.
 restored() {
 	wait_for "$patience" is_of_pane alternate_on 0 || bad "$1" "the screen is still the view's"
 	rm -f "$dir/after"
@@ -79,7 +83,7 @@ restored() {
 	check "$1: the terminal's modes are what they were" same "$dir/before" "$dir/after"
 	check "$1: it has its cursor" [ "$(of_pane cursor_flag)" = 1 ]
 }
-# clear_screen: nothing of what was there is found any more.
+# clear_screen: removes everything that was there.
 clear_screen() {
 	"${tm[@]}" send-keys -R
 	keys "" Enter
@@ -94,13 +98,15 @@ more_experiments() {
 }
 # shellcheck disable=SC2317
 seconds_shown() {
-	screen | head -n 1 | sed -nE 's/.* ([0-9]+):([0-9]+)$/\1 \2/p' | awk '{ print $1 * 60 + $2 }'
+	screen | head -n 1 | sed -nE 's/.* ([0-9]+):([0-9]+)$/\1 \2/p' |
+		awk '{ print $1 * 60 + $2 }'
 }
 # shellcheck disable=SC2317
 later_than() {
 	is "$(seconds_shown)" '>' "$1"
 }
-options="-P progress --fixed-line $(line_of running LINE_A) --fixed-speedup 0,50 --experiment-length 50ms"
+options="-P progress --fixed-line $(line_of running LINE_A) --fixed-speedup 0,50"
+options+=" --experiment-length 50ms"
 attach="nice -n -15 $tool $options -o p.coz -p"
 
 echo "-- attached on a terminal"
@@ -112,8 +118,9 @@ check "it has a screen of its own" [ "$(of_pane alternate_on)" = 1 ]
 shows "rates of the progress point" '^ progress [0-9]+ /s'
 shows "experiments" '^ [0-9]+ experiments  .*[0-9]+ samples  '
 shows "one of them under way" '^ now running.c:[0-9]+, (50 % faster|baseline)'
+ranked='^  1  running.c:[0-9]+ +\+0\.[0-9]+ +\+0\.[0-9]+ \.\. +\+[01]\.[0-9]+'
 shows "a ranked line, with slope, interval, gain, curve and verdict" \
-	'^  1  running.c:[0-9]+ +\+0\.[0-9]+ +\+0\.[0-9]+ \.\. +\+[01]\.[0-9]+ +[0-9.]+ %  █ +optimize'
+	"$ranked"' +[0-9.]+ %  █ +optimize'
 check "it has colours" grep -qP '\x1b\[3[0-9]m' "$dir/raw"
 
 echo "-- keys"
@@ -211,7 +218,8 @@ keys "NO_COLOR=1 $attach $target_pid; echo status \$?" Enter
 shows "the view comes with NO_COLOR" '^  1  running.c'
 keys q
 shows "and ends" '^status 0'
-check "it has no colours" [ "$(grep -cP '\x1b\[([0-9]+;)*(3[0-9]|4[0-9]|9[0-7]|10[0-7])[;m]' "$dir/raw")" -eq 0 ]
+check "it has no colours" [ "$(grep -cP '\x1b\[([0-9]+;)*(3[0-9]|4[0-9]|9[0-7]|10[0-7])[;m]' \
+	"$dir/raw")" -eq 0 ]
 check "it had escapes" grep -qP '\x1b\[' "$dir/raw"
 clear_screen
 keys "TERM=dumb $attach $target_pid -d 1 2>&1 | cat -v; echo status \$?" Enter
@@ -237,7 +245,8 @@ echo "-- a launched command"
 terminal
 launch="nice -n -15 $tool --tui $options -o q.coz --"
 keys "$launch ./running plain 2 2; echo status \$?" Enter
-shows "--tui is refused where the command writes to the terminal" "the command's standard output is the terminal"
+shows "--tui is refused where the command writes to the terminal" \
+	"the command's standard output is the terminal"
 shows "with status 2" '^status 2'
 clear_screen
 keys "${launch/--tui /} ./running plain 2 1; echo status \$?" Enter

@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf merge`, and reports over several files: what is added, what is refused, what is said. Needs no root.
+# `cozbpf merge`, and reports over several files: what is added, what is refused, what is said.
+# Needs no root.
 # shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
 . "$(dirname "$0")/fixtures/expect.sh"
 
-# profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six speedups.
+# profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six
+# speedups.
 profile() {
 	printf 'startup\ttime=%s%s\n' "$1" "${2:+$'\t'build-id=$2}"
 	for cell in 0 1 2 3 4 5; do
 		for i in 0 1 2 3 4 5; do
-			printf 'experiment\tselected=%s/a.c:7\tspeedup=%s\tduration=%d\tselected-samples=50\n' "$3" \
-				"0.$((cell * 16 / 10))$((cell * 16 % 10))" $(((1000000 - 64000 * cell) * (99 + (i + $1) % 3)))
+			printf 'experiment\tselected=%s/a.c:7\tspeedup=%s' "$3" \
+				"0.$((cell * 16 / 10))$((cell * 16 % 10))"
+			printf '\tduration=%d\tselected-samples=50\n' \
+				$(((1000000 - 64000 * cell) * (99 + (i + $1) % 3)))
 			printf 'throughput-point\tname=done\tdelta=100\tbursts=100\n'
 		done
 	done
-	printf 'samples\tlocation=%s/a.c:7\tcount=4000\tfree=2000\tid=1\nruntime\ttime=3000000000\tfree=2000000000\tsamples=4100\tin-scope=4000\n' "$3"
+	printf 'samples\tlocation=%s/a.c:7\tcount=4000\tfree=2000\tid=1\n' "$3"
+	printf 'runtime\ttime=3000000000\tfree=2000000000\tsamples=4100\tin-scope=4000\n'
 }
 a=1111111111111111111111111111111111111111 b=2222222222222222222222222222222222222222
 for i in 1 2 3; do profile $i $a /src >$i.coz; done
@@ -41,7 +46,8 @@ cp 1.coz linked.coz
 chmod 640 linked.coz
 ln -s linked.coz link.coz
 expect 0 '2 runs' '' merge -o link.coz 1.coz 2.coz
-check 'a link is followed, and the mode kept' [ "$(readlink link.coz) $(stat -c %a linked.coz)" = 'linked.coz 640' ]
+check 'a link is followed, and the mode kept' \
+	[ "$(readlink link.coz) $(stat -c %a linked.coz)" = 'linked.coz 640' ]
 check 'with the runs in the file' cmp linked.coz <(cat 1.coz 2.coz)
 mkfifo pipe
 cat pipe >piped.coz &
@@ -49,30 +55,39 @@ expect 0 '2 runs' '' merge -o pipe 1.coz 2.coz
 wait $!
 check 'a pipe stays one' [ -p pipe ]
 check 'with the runs written to it' cmp piped.coz <(cat 1.coz 2.coz)
-expect 0 '3 runs' '2 runs are there twice and counted once, such as one of .2.coz. that is in .in.coz. as well' merge --output again.coz in.coz 1.coz 2.coz 3.coz
+twice='2 runs are there twice and counted once, such as one of .2.coz. that is in .in.coz. as well'
+expect 0 '3 runs' "$twice" merge --output again.coz in.coz 1.coz 2.coz 3.coz
 head -c 2000 3.coz >copied.coz
-expect 0 '3 runs' 'counted once, such as one of .copied.coz. that is in .3.coz. as well' merge -o again.coz copied.coz 1.coz 2.coz 3.coz
+expect 0 '3 runs' 'counted once, such as one of .copied.coz. that is in .3.coz. as well' \
+	merge -o again.coz copied.coz 1.coz 2.coz 3.coz
 check 'the longer copy is taken' cmp again.coz all.coz
 
 # Builds are not mixed unless asked for, and then it shows.
-expect 2 '' "'1.coz' and 'other.coz' are of different builds: 111111111111 and 222222222222" merge -o no.coz 1.coz 2.coz other.coz
+expect 2 '' "'1.coz' and 'other.coz' are of different builds: 111111111111 and 222222222222" \
+	merge -o no.coz 1.coz 2.coz other.coz
 expect 2 '' 'hint: .* --build 222222222222,' report 1.coz other.coz
 expect 2 '' "'both.coz' holds runs of different builds" report both.coz
 check 'no output' [ ! -e no.coz ]
 expect 0 '^1 runs, 36 experiments' '' merge -o one.coz --build 2222 1.coz other.coz
 expect 0 '36 experiments' '' report --build 1111 both.coz
 expect 2 '' "no run is of the build 'abc'" report --build abc both.coz
-expect 0 '^2 runs' 'warning: runs of 2 builds are added' merge -o mixed.coz --mixed-builds 1.coz other.coz
+expect 0 '^2 runs' 'warning: runs of 2 builds are added' merge -o mixed.coz \
+	--mixed-builds 1.coz other.coz
 expect 2 '' 'different builds' report mixed.coz
-expect 0 'warning: these are runs of 2 builds' 'runs of 2 builds are added' report --mixed-builds mixed.coz
+expect 0 'warning: these are runs of 2 builds' 'runs of 2 builds are added' \
+	report --mixed-builds mixed.coz
 expect 0 '"builds":.*2' 'runs of 2 builds' report --json --mixed-builds mixed.coz
 expect 0 '72 experiments' '1 of 2 runs do not say their build' report 1.coz unknown.coz
 expect 0 '36 experiments' '' report unknown.coz
 
 # Sources that lie elsewhere.
-expect 0 '^/home/me/src/a.c:7,0.16,' "'moved.coz' has no line in common with '1.coz'.* /home/me/src/a.c:7 and /src/a.c:7" report --csv --mixed-builds 1.coz moved.coz
-expect 0 '^a.c;a.c:7 8000$' 'runs of 2 builds' report --folded --mixed-builds --source-prefix /src= --source-prefix /home/me/src/= 1.coz moved.coz
-expect 0 '^/src/a.c;/src/a.c:7 8000$' '^cozbpf: warning: runs of 2 builds' report --folded --mixed-builds --source-prefix /home/me=/ 1.coz moved.coz
+expect 0 '^/home/me/src/a.c:7,0.16,' \
+	"'moved.coz' has no line in common with '1.coz'.* /home/me/src/a.c:7 and /src/a.c:7" \
+	report --csv --mixed-builds 1.coz moved.coz
+expect 0 '^a.c;a.c:7 8000$' 'runs of 2 builds' report --folded --mixed-builds \
+	--source-prefix /src= --source-prefix /home/me/src/= 1.coz moved.coz
+expect 0 '^/src/a.c;/src/a.c:7 8000$' '^cozbpf: warning: runs of 2 builds' report --folded \
+	--mixed-builds --source-prefix /home/me=/ 1.coz moved.coz
 expect 0 'optimize' "no source lies below '/nowhere'" report --source-prefix /nowhere=/src 1.coz
 expect 2 '' "takes OLD=NEW, not '/src'" report --source-prefix /src 1.coz
 

@@ -1,28 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The command is started as if cozbpf were not there: arguments, environment, directory, limits, descriptors, streams, exit status.
-# Each case is run with and without cozbpf and compared byte for byte; nothing depends on time except that 300 ms hold an experiment of 20 ms.
+# The command starts as if cozbpf were not there: arguments, environment, directory, limits,
+# descriptors, streams, exit status. Each case runs with and without cozbpf and is compared byte for
+# byte. Nothing depends on time, except that 300 ms hold an experiment of 20 ms.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture mirror
 mirror=$dir/mirror
-# -q: standard error is the command's alone. An experiment is done in each run, so that the exit status is the command's.
-cozbpf=("$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of mirror HOT)" --experiment-length 20ms --)
+# -q: standard error is the command's alone. An experiment is done in each run, so the exit status
+# is the command's.
+cozbpf=("$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of mirror HOT)" \
+	--experiment-length 20ms --)
 
-# same_given WHAT COMMAND...: runs it without and with cozbpf in front, in a clean environment; the shim's own two variables aside all is the same.
+# same_given WHAT COMMAND...: runs it without and with cozbpf, in a clean environment. All is equal
+# except for the shim's own two variables.
 same_given() {
 	local what=$1
 	shift
 	local plain=(env -i PATH="$PATH" MIRROR_MS=300 MIRROR_SHOW=1 "${extra[@]}" "$@")
-	local profiled=(env -i PATH="$PATH" MIRROR_MS=300 MIRROR_SHOW=1 "${extra[@]}" "${cozbpf[@]}" "$@")
+	local profiled=(env -i PATH="$PATH" MIRROR_MS=300 MIRROR_SHOW=1 "${extra[@]}" \
+		"${cozbpf[@]}" "$@")
 	"${plain[@]}" >"$dir/plain.out" 2>"$dir/plain.err" </dev/null
 	local want=$?
 	"${profiled[@]}" >"$dir/out" 2>"$dir/err" </dev/null
 	check "$what: status $want" [ $? -eq $want ]
 	check "$what: standard error" same "$dir/plain.err" "$dir/err"
 	# The handler of the pause signal 44 is bit 43 of the caught signals.
-	grep -vE '^env (LD_PRELOAD|COZBPF_SIGNAL)=' "$dir/out" | sed -E 's/^(SigCgt:.)([0-9a-f]{5})8/\1\20/' >"$dir/profiled.out"
-	if diff "$dir/plain.out" "$dir/profiled.out" >"$dir/diff"; then ok "$what: all that is given"; else
+	grep -vE '^env (LD_PRELOAD|COZBPF_SIGNAL)=' "$dir/out" |
+		sed -E 's/^(SigCgt:.)([0-9a-f]{5})8/\1\20/' >"$dir/profiled.out"
+	if diff "$dir/plain.out" "$dir/profiled.out" \
+		>"$dir/diff"; then ok "$what: all that is given"; else
 		cp "$dir/diff" "$dir/out"
 		bad "$what: all that is given"
 	fi
@@ -30,10 +37,12 @@ same_given() {
 
 extra=()
 same_given "plain arguments" "$mirror" one two
-same_given "blanks, empty strings, quotes, newlines" "$mirror" "a b" "" "  " "'\"\$x\`" $'two\nlines' -- -P --help ''
+same_given "blanks, empty strings, quotes, newlines" "$mirror" "a b" "" "  " \
+	"'\"\$x\`" $'two\nlines' -- -P --help ''
 extra=(EMPTY= "B L=x y" $'NL=1\n2' LANG=C.UTF-8 COZBPF_X=1)
 same_given "environment of all kinds" "$mirror"
-(cd "$dir" && mkdir sub && cd sub && env -i MIRROR_SHOW=1 MIRROR_MS=300 "${cozbpf[@]}" ../mirror >"$dir/out" 2>"$dir/err" </dev/null)
+(cd "$dir" && mkdir sub && cd sub && env -i MIRROR_SHOW=1 MIRROR_MS=300 "${cozbpf[@]}" ../mirror \
+	>"$dir/out" 2>"$dir/err" </dev/null)
 prints "^cwd $dir/sub\$" '^argv0 \.\./mirror$'
 
 echo "-- the shim's variables"
@@ -44,31 +53,39 @@ prints '^env LD_PRELOAD=libm.so.6:/.*/libcozbpf-shim.so$'
 
 echo "-- streams"
 head -c 10000000 /dev/urandom >"$dir/in"
-MIRROR_MS=300 MIRROR_BYTES=10000000 "$mirror" <"$dir/in" 2>"$dir/plain.err" | sha256sum >"$dir/plain.out"
-MIRROR_MS=300 MIRROR_BYTES=10000000 "${cozbpf[@]}" "$mirror" <"$dir/in" 2>"$dir/profiled.err" | sha256sum >"$dir/profiled.out"
+MIRROR_MS=300 MIRROR_BYTES=10000000 "$mirror" <"$dir/in" 2>"$dir/plain.err" |
+	sha256sum >"$dir/plain.out"
+MIRROR_MS=300 MIRROR_BYTES=10000000 "${cozbpf[@]}" "$mirror" <"$dir/in" 2>"$dir/profiled.err" |
+	sha256sum >"$dir/profiled.out"
 : >"$dir/out"
 : >"$dir/err"
 check "10 MB through, 10 MB more out: the same bytes" same "$dir/plain.out" "$dir/profiled.out"
 check "10 MB of standard error: the same bytes" same "$dir/plain.err" "$dir/profiled.err"
 check "they are 10 MB" [ "$(stat -c %s "$dir/profiled.err")" -eq 10000000 ]
-check "standard input is not touched by cozbpf" [ "$(printf 'a\nb\n' | (MIRROR_MS=300 "${cozbpf[@]}" "$mirror"))" = $'a\nb' ]
+copied=$(printf 'a\nb\n' | (MIRROR_MS=300 "${cozbpf[@]}" "$mirror"))
+check "standard input is not touched by cozbpf" [ "$copied" = $'a\nb' ]
 
 echo "-- a terminal"
 for how in plain profiled; do
 	front=("${cozbpf[@]}")
 	[ $how = profiled ] || front=()
 	env -i PATH="$PATH" TERM=dumb MIRROR_SHOW=1 MIRROR_MS=300 \
-		script -qec "$(printf '%q ' "${front[@]}" "$mirror" 'x y')" /dev/null </dev/null 2>&1 |
+		script -qec "$(printf '%q ' "${front[@]}" "$mirror" 'x y')" \
+		/dev/null </dev/null 2>&1 |
 		grep -E '^(tty|arg|argv0)' >"$dir/$how.out"
 done
-check "isatty, session and group are the same on a terminal" same "$dir/plain.out" "$dir/profiled.out"
+check "isatty, session and group are the same on a terminal" same "$dir/plain.out" \
+	"$dir/profiled.out"
 check "it is a terminal" has "$dir/profiled.out" '^tty 1 1 1 session 1 group 1'
 
 echo "-- how it ends"
-for status in 0 3 255; do run $status env MIRROR_MS=300 MIRROR_END=$status "${cozbpf[@]}" "$mirror"; done
+for status in 0 3 255; do
+	run $status env MIRROR_MS=300 MIRROR_END=$status "${cozbpf[@]}" "$mirror"
+done
 for signal in TERM KILL SEGV; do
 	number=$(kill -l $signal)
-	(ulimit -c 0 && exec env MIRROR_MS=300 MIRROR_END=-"$number" "${cozbpf[@]}" "$mirror") >"$dir/out" 2>"$dir/err" </dev/null
+	(ulimit -c 0 && exec env MIRROR_MS=300 MIRROR_END=-"$number" "${cozbpf[@]}" "$mirror") \
+		>"$dir/out" 2>"$dir/err" </dev/null
 	check "death by SIG$signal gives 128 + $number" [ $? -eq $((128 + number)) ]
 done
 
@@ -91,6 +108,8 @@ says 'error: no command given'
 check "no profile is left by what did not run" [ ! -e "$dir/none.coz" ]
 
 echo "-- the end of the options"
-run 5 env MIRROR_MS=300 MIRROR_END=5 "$tool" -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of mirror HOT)" --experiment-length 20ms --- "$mirror"
-run 6 env MIRROR_MS=300 MIRROR_END=6 "$tool" -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of mirror HOT)" --experiment-length 20ms "$mirror" --- -q
+run 5 env MIRROR_MS=300 MIRROR_END=5 "$tool" -q -o "$dir/profile.coz" -P progress \
+	--fixed-line "$(line_of mirror HOT)" --experiment-length 20ms --- "$mirror"
+run 6 env MIRROR_MS=300 MIRROR_END=6 "$tool" -q -o "$dir/profile.coz" -P progress \
+	--fixed-line "$(line_of mirror HOT)" --experiment-length 20ms "$mirror" --- -q
 finish

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf plot` from the outside: which file it writes and when it refuses to, for profiles good, foreign, damaged and empty; then the page in a browser
-# (plot.js). Needs a Chromium (package chromium-headless-shell) and node; needs no root.
+# `cozbpf plot` from the outside: which file it writes and when it refuses, for profiles good,
+# foreign, damaged and empty; then the page in a browser (plot.js). Needs a Chromium (package
+# chromium-headless-shell) and node; needs no root.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 [ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
 command -v node >/dev/null || { echo "node is not installed"; exit 77; }
-node -e 'process.exit(require("./tests/e2e/browser.js").find() ? 0 : 1)' || { echo "no Chromium is installed (package chromium-headless-shell)"; exit 77; }
+node -e 'process.exit(require("./tests/e2e/browser.js").find() ? 0 : 1)' ||
+	{ echo "no Chromium is installed (package chromium-headless-shell)"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -19,7 +21,7 @@ bad() {
 	echo "FAIL $1"
 }
 
-# expect STATUS STDERR-PATTERN ARGS...: standard output is to be empty, unless that is where the page goes.
+# expect STATUS STDERR-PATTERN ARGS...: standard output has to be empty, unless the page goes there.
 expect() {
 	local status=$1 err=$2 rc=0
 	shift 2
@@ -43,8 +45,11 @@ check() { # WHAT COMMAND...
 
 mkdir -p src sub
 for name in hot warm lock flat '<img src=x onerror=alert(1)>'; do
-	printf '/* %s */\nint before;\n</script><script>document.title = "broken"</script>\n\tfourth();\n\tfifth();\n\tsixth();\n\tseventh(%s);\n\teighth();\n' \
-		"$name" "$name" >"src/$name.c"
+	{
+		printf '/* %s */\nint before;\n' "$name"
+		printf '</script><script>document.title = "broken"</script>\n'
+		printf '\tfourth();\n\tfifth();\n\tsixth();\n\tseventh(%s);\n\teighth();\n' "$name"
+	} >"src/$name.c"
 done
 mkfifo src/rare.c
 python3 "$root/tests/e2e/fixtures/plot_profile.py" "$dir" >known.coz || exit 1
@@ -53,10 +58,11 @@ head -c 3000 known.coz >cut.coz
 : >empty.coz
 printf 'startup\ttime=1\nruntime\ttime=1000\tsamples=77\n' >none.coz
 head -c 20000 /dev/urandom >noise.coz
-# As Coz writes it today: JSON lines, and nothing but its own keys.
+# As Coz writes it today: JSON lines, and only Coz's own keys.
 for i in 0 1 2 3 4 5; do
 	for n in 1 2 3; do
-		printf '{"type":"experiment","selected":"coz.c:3","speedup":0.%d5,"duration":%d,"selected_samples":9}\n' $((i * 15 / 10)) $(((1000 - 70 * i) * (999 + n)))
+		printf '{"type":"experiment","selected":"coz.c:3","speedup":0.%d5,' $((i * 15 / 10))
+		printf '"duration":%d,"selected_samples":9}\n' $(((1000 - 70 * i) * (999 + n)))
 		printf '{"type":"throughput_point","name":"coz.h","delta":10}\n'
 	done
 done | sed 's/"speedup":0.05/"speedup":0/' >coz.coz
@@ -86,7 +92,8 @@ expect 0 "the page is 'both.html'" -o both.html known.coz coz.coz
 expect 0 "the page is 'many.html'" many.coz
 check 'the same page twice' cmp -s profile.html <(sed 's/known\.coz/profile.coz/' known.html)
 "$tool" plot -o /dev/full known.coz 2>err && bad 'a full device went unnoticed'
-# No other program's file: the page of a profile that may come from anybody holds what looks like source, and nothing else.
+# A profile may come from anybody, so its page holds only what looks like source, and no other
+# program's file.
 ln -s /etc/passwd src/passwd
 sed "s|$dir/src/hot.c:7|$dir/src/passwd:1|" known.coz >passwd.coz
 expect 0 '' passwd.coz

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A short profile of a program of known behaviour, from the records in profile.coz to the report: appended, repeatable, and of the right order.
-# abab does 60 % of its work in LINE_A, so ending that altogether gains 0.6. Twelve runs of 0.2 s, before other programs by their nice value, come
-# within 0.1; time taken by others counts as time that no line can save, hence 0.3 to 0.85: nothing wrong by its sign or by a missing baseline passes.
+# A short profile of a program of known behaviour, from the records in profile.coz to the report:
+# appended, repeatable, and of the right order. abab does 60 % of its work in LINE_A, so removing
+# that line gains 0.6. Twelve runs of 0.2 s, with priority by nice value, come within 0.1. No line
+# can save the time that others take, hence 0.3 to 0.85: a wrong sign or a missing baseline does not
+# pass.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -11,7 +13,7 @@ look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 short=(--no-tui --experiment-length 50ms -P progress)
 
-# figure KEY: of what was last looked at
+# figure KEY: a figure of the latest output
 figure() {
 	sed -n "s/^$1 //p" "$dir/figures"
 }
@@ -22,7 +24,7 @@ looked() { # WHAT ARGUMENTS...: of profile.py
 	if "${look[@]}" "$@" >"$dir/figures" 2>"$dir/err"; then ok "$what"; else bad "$what"; fi
 }
 
-# ended PROFILE: what ending the line gains, in `gain`
+# ended PROFILE: sets `gain` to what removing the line gains
 ended() {
 	run 0 "$tool" report --json "$1"
 	cp "$dir/out" "$dir/report.json"
@@ -43,12 +45,14 @@ says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
 
 echo "-- appended to runs of another build"
-gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads -Wl,--build-id=0x2222222222222222222222222222222222222222 -o "$dir/abab" tests/workloads/abab.c \
-	-lpthread -lm || bad "another build of the program"
+gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads \
+	-Wl,--build-id=0x2222222222222222222222222222222222222222 -o "$dir/abab" \
+	tests/workloads/abab.c -lpthread -lm || bad "another build of the program"
 first=$(sed -n 's/^startup.*build-id=\(.\{12\}\).*/\1/p' "$dir/a.coz" | head -n 1)
 cp "$dir/a.coz" "$dir/b.coz"
 run 0 "$tool" "${short[@]}" -o "$dir/b.coz" -- "$dir/abab" --seconds 1.2 --iters-per-ms "$rate"
-warning="^cozbpf: warning: '$dir/b.coz' holds runs of another build, $first: this one, 222222222222, is appended"
+warning="^cozbpf: warning: '$dir/b.coz' holds runs of another build, $first:"
+warning+=" this one, 222222222222, is appended"
 says "$warning" "^cozbpf: hint: 'cozbpf report --build 222222222222' "
 check "before anything else" grep -qE "$warning" <(head -n 1 "$dir/err")
 run 2 "$tool" report "$dir/b.coz"
@@ -62,7 +66,8 @@ prints 'abab.c:'
 run 0 "$tool" report --json "$dir/a.coz"
 cp "$dir/out" "$dir/report.json"
 looked "the JSON report keeps the contract" json "$dir/report.json"
-check "it counts all experiments" is "$(figure experiments)" == "$(grep -c ^experiment "$dir/a.coz")"
+check "it counts all experiments" is "$(figure experiments)" == \
+	"$(grep -c ^experiment "$dir/a.coz")"
 
 echo "-- several runs"
 run 0 "$tool" "${short[@]}" -n 3 -o "$dir/n.coz" -- "$work" --rounds 80 --iters-per-ms "$rate"
@@ -70,7 +75,8 @@ looked "-n 3 is a profile of three runs" coz "$dir/n.coz" 3
 check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 3 ]
 
 echo "-- end to end"
-run 0 nice -n -15 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" --fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
+run 0 nice -n -15 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" \
+	--fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
 looked "the profile is one of twelve runs" coz "$dir/e.coz" 12
 ended "$dir/e.coz"
 check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.3
@@ -78,21 +84,28 @@ check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- the time of a named line"
-# 6 ms a visit whatever the speedup: the control variate stands on that (user/core/estimate/control.c). Twenty ratios, half of them beside three programs that
-# spin, were 0.970 to 1.022 with a standard deviation of 0.016: nine of these.
-run 0 nice -n -15 "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress --fixed-line "$line" --fixed-speedup 0,50,100 -d 5s -o "$dir/l.coz" -- "$work" --seconds 6 --iters-per-ms "$rate"
+# 6 ms a visit at any speedup: the control variate depends on that (user/core/estimate/control.c).
+# Twenty ratios, half of them beside three spinning programs, were 0.970 to 1.022 with a standard
+# deviation of 0.016: nine of these are allowed.
+run 0 nice -n -15 "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress \
+	--fixed-line "$line" --fixed-speedup 0,50,100 -d 5s -o "$dir/l.coz" -- "$work" --seconds 6 \
+	--iters-per-ms "$rate"
 looked "the profile has it in each experiment" line "$dir/l.coz"
 base=$(figure "line 0")
 for speedup in 0.5 1; do
-	percent=$(awk -v a="$(figure "line $speedup")" -v b="$base" 'BEGIN { print (b > 0 ? 100 * a / b : "none") }')
+	percent=$(awk -v a="$(figure "line $speedup")" \
+		-v b="$base" 'BEGIN { print (b > 0 ? 100 * a / b : "none") }')
 	check "at a speedup of $speedup it is $percent % of ${base:-none} ms" is "$percent" '>=' 85
 	check "and no more than 115" is "$percent" '<=' 115
 done
 
 echo "-- a line that is nearly all of the program"
-# 0.92 ms of 1 ms: within the 100 ms of an experiment at 100 % there are 8 of virtual time, and 20 pass before visits count. Eight runs had 5 to 7 experiments, none
-# dropped, where without drawing them out 1 of 16 was left; the gain was 0.894 to 0.928 with a standard deviation of 0.011: five of these.
-run 0 nice -n -15 "$tool" run -q --no-tui --experiment-length 100ms -P progress --fixed-line "$line" --fixed-speedup 100 -d 4s -o "$dir/h.coz" -- \
+# 0.92 ms of 1 ms: the 100 ms of an experiment at 100 % hold 8 ms of virtual time, and 20 pass
+# before visits count. Eight runs had 5 to 7 experiments, none dropped; without extension 1 of 16
+# was left. The gain was 0.894 to 0.928 with a standard deviation of 0.011: five of these are
+# allowed.
+run 0 nice -n -15 "$tool" run -q --no-tui --experiment-length 100ms -P progress \
+	--fixed-line "$line" --fixed-speedup 100 -d 4s -o "$dir/h.coz" -- \
 	"$work" --threads 1 --a-us 920 --b-us 80 --seconds 5 --iters-per-ms "$rate"
 kept=$(grep -c '^experiment.*speedup=1\.00' "$dir/h.coz")
 check "$kept experiments at 100 % count" is "$kept" '>=' 3
@@ -103,12 +116,15 @@ check "and no more than 0.98" is "${gain:-none}" '<=' 0.98
 echo "-- the seed"
 order() { # SEED: the speedups as they came, without baselines: at most the 20 of one pass
 	rm -f "$dir/s.coz"
-	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" -o "$dir/s.coz" -- "$work" --threads 1 --seconds 2 --iters-per-ms "$rate" \
+	"$tool" run -q --experiment-length 20ms -P progress --seed "$1" --fixed-line "$line" \
+		-o "$dir/s.coz" -- "$work" --threads 1 --seconds 2 --iters-per-ms "$rate" \
 		>/dev/null 2>"$dir/err"
-	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | grep -vx '0[.0]*' | head -n 20 | tr '\n' ' '
+	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | grep -vx '0[.0]*' |
+		head -n 20 | tr '\n' ' '
 }
-# An experiment that others disturbed is not recorded, so one of the two orders may have gaps that the other has not. Three in four have to be there in the same
-# order; of 110,000 pairs of orders drawn at random, 6 to 20 long, none had as many (2.0 of 8 on average, 6.6 of 20).
+# A disturbed experiment is not recorded, so one of the two orders may have gaps that the other has
+# not. Three in four have to be there in the same order. Of 110,000 pairs of orders drawn at random,
+# 6 to 20 long, none had as many (2.0 of 8 on average, 6.6 of 20).
 likeness() { # ORDER ORDER: the share of the shorter one that is in both in the same order
 	python3 -c '
 import sys
@@ -130,7 +146,8 @@ check "another seed gives another" is "$(likeness "$first" "$other")" '<' 0.75
 echo "-- the end of profiling"
 mkdir "$dir/sub"
 cd "$dir/sub" || exit 1
-run 0 "$tool" --no-tui --experiment-length 50ms -P progress -d 1s -- "$work" --seconds 2 --iters-per-ms "$rate"
+run 0 "$tool" --no-tui --experiment-length 50ms -P progress -d 1s -- "$work" --seconds 2 \
+	--iters-per-ms "$rate"
 cd "$root" || exit 1
 says 'profiling has ended; waiting for the command to end'
 prints '^visits [0-9]+ seconds 2\.'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf report` from the outside: what goes to which stream, and exit statuses, for profiles good, foreign, damaged, empty and missing.
-# Needs no root.
+# `cozbpf report` from the outside: what goes to which stream, and exit statuses, for profiles good,
+# foreign, damaged, empty and missing. Needs no root.
 # shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
 . "$(dirname "$0")/fixtures/expect.sh"
 words=(report)
@@ -11,7 +11,9 @@ words=(report)
 	printf 'startup\ttime=1\n'
 	for cell in 0 1 2 3 4 5; do
 		for i in 0 1 2 3 4 5; do
-			printf 'experiment\tselected=/src/a.c:7\tspeedup=%s\tduration=%d\tselected-samples=50\n' "0.$((cell * 16 / 10))$((cell * 16 % 10))" \
+			printf 'experiment\tselected=/src/a.c:7\tspeedup=%s' \
+				"0.$((cell * 16 / 10))$((cell * 16 % 10))"
+			printf '\tduration=%d\tselected-samples=50\n' \
 				$(((1000000 - 64000 * cell) * (99 + i % 3)))
 			printf 'throughput-point\tname=done\tdelta=100\n'
 		done
@@ -22,7 +24,8 @@ sed 's/^startup\ttime=1$/startup\ttime=2/' good.coz >second.coz
 head -c 1000 good.coz >cut.coz
 : >empty.coz
 printf 'startup\ttime=1\nruntime\ttime=1000\tsamples=77\n' >none.coz
-{ head -n -1 good.coz && printf 'runtime\ttime=3000000000\tsamples=4060\tin-scope=4000\n'; } >scope.coz
+{ head -n -1 good.coz && printf 'runtime\ttime=3000000000\tsamples=4060\tin-scope=4000\n'; } \
+	>scope.coz
 head -c 20000 /dev/urandom >noise.coz
 
 expect 1 '' "cannot open 'profile.coz': No such file"
@@ -32,7 +35,8 @@ expect 0 '"schema":.*"cozbpf-report/1"' '' --json good.coz
 expect 0 '"experiments":.*72' '2 of 2 runs do not say their build' --json good.coz second.coz
 expect 0 '"experiments":.*36' '1 run is there twice and counted once' --json good.coz good.coz
 expect 0 'optimize' '' - <good.coz
-expect 0 '^/src/a.c:7,0\.16,0\.064,0\.0[0-9]*,0\.0[0-9]*,done,throughput,0\.064,6,600,optimize$' '' --csv good.coz
+expect 0 '^/src/a.c:7,0\.16,0\.064,0\.0[0-9]*,0\.0[0-9]*,done,throughput,0\.064,6,600,optimize$' \
+	'' --csv good.coz
 expect 0 '^/src/a.c;/src/a.c:7 4000$' '' --folded good.coz
 expect 0 '^\[outside the scope\] 60$' '' --folded scope.coz
 expect 4 '' 'holds no samples of lines' --folded cut.coz
@@ -53,22 +57,37 @@ cp good.coz profile.coz
 expect 0 'optimize' ''
 cat noise.coz good.coz >both.coz
 expect 0 'optimize' 'warning: [0-9]+ records? not understood and skipped' both.coz
-# Memory: a gigabyte would take CI a minute, so smaller ones stand for it, with a limit that shows the same. Samples that a later record of the run supersedes are not
-# kept: 900,000 of them would take 90 MB. Where memory ends it is said; what a profile may take is in tests/unit/test_runs.c. (ASan reserves terabytes.)
+# Memory: a gigabyte would take CI a minute, so smaller files with a limit stand for it. A sample
+# that a later record of the run supersedes is not kept: 900,000 of them would take 90 MB. The tool
+# says where memory ends; tests/unit/test_runs.c checks what a profile may take. (ASan reserves
+# terabytes.)
 if ! grep -qa __asan_init "$tool"; then
-	awk 'BEGIN { print "startup\ttime=1"; for (i = 1; i <= 900000; i++) print "samples\tlocation=/src/directory/file.c:" i % 100 "\tcount=" i }' >samples.coz
-	awk 'BEGIN { print "startup\ttime=1"; for (i = 1; i <= 300000; i++) print "experiment\tselected=a:1\tspeedup=0\tduration=9\tselected-samples=1\nthroughput-point\tname=x\tdelta=9" }' >experiments.coz
+	awk 'BEGIN {
+		print "startup\ttime=1"
+		for (i = 1; i <= 900000; i++)
+			print "samples\tlocation=/src/directory/file.c:" i % 100 "\tcount=" i
+	}' >samples.coz
+	awk 'BEGIN {
+		print "startup\ttime=1"
+		for (i = 1; i <= 300000; i++) {
+			print "experiment\tselected=a:1\tspeedup=0\tduration=9\tselected-samples=1"
+			print "throughput-point\tname=x\tdelta=9"
+		}
+	}' >experiments.coz
 	small() { # STATUS ARGS...: with 80 MB of address space
 		local status=$1 rc
 		shift
 		(ulimit -v 80000 && exec "$tool" report "$@") >out 2>err
 		rc=$?
-		check "report $* in 80 MB: status $rc, not $status: $(cat err)" [ "$rc" -eq "$status" ]
+		check "report $* in 80 MB: status $rc, not $status: $(cat err)" \
+			[ "$rc" -eq "$status" ]
 	}
 	small 0 --folded samples.coz
-	check 'the last record counts' grep -q '^/src/directory/file.c;/src/directory/file.c:7 899907$' out
+	check 'the last record counts' grep -q \
+		'^/src/directory/file.c;/src/directory/file.c:7 899907$' out
 	small 1 experiments.coz
-	check "the end of memory is told: $(cat err)" grep -q "out of memory while reading 'experiments.coz'" err
+	check "the end of memory is told: $(cat err)" \
+		grep -q "out of memory while reading 'experiments.coz'" err
 fi
 "$tool" report --json good.coz >a.json
 "$tool" report --json good.coz >b.json

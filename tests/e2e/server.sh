@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An epoll server under load is attached to and left, again and again: no request fails, no call answers EINTR, nothing grows. CYCLES (20) of them here, 500 in
-# `make bench-attach`. The counts are exact: one failure is one too many.
+# Attaches to an epoll server under load and leaves it, again and again: no request fails, no call
+# answers EINTR, nothing grows. CYCLES (20) of them here, 500 in `make bench-attach`. The counts are
+# exact: one failure is one too many.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cycles=${CYCLES:-20}
@@ -19,7 +20,8 @@ wait_for 20 has "$dir/load.out" '^ready' || bad "the load starts"
 
 look() { # FILE
 	{
-		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$server/maps" | grep -v '\[uprobes\]' | sort | uniq -c
+		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$server/maps" |
+			grep -v '\[uprobes\]' | sort | uniq -c
 		grep -hE '^(SigCgt|SigIgn|Threads)' "/proc/$server/status"
 		grep -hE '^SigBlk' /proc/"$server"/task/*/status
 		find "/proc/$server/fd" -type l | wc -l
@@ -28,7 +30,8 @@ look() { # FILE
 look "$dir/before"
 begun=0 failed_cycles=0
 for ((i = 1; i <= cycles; i++)); do
-	"$tool" -v --no-tui -P progress --fixed-line "$(line_of server HOT)" --fixed-speedup 100 --experiment-length 50ms -d 300ms -o "$dir/profile.coz" \
+	"$tool" -v --no-tui -P progress --fixed-line "$(line_of server HOT)" --fixed-speedup 100 \
+		--experiment-length 50ms -d 300ms -o "$dir/profile.coz" \
 		-p "$server" >"$dir/out" 2>"$dir/err" </dev/null
 	case $? in 0 | 4) ;; *)
 		failed_cycles=$((failed_cycles + 1))
@@ -42,14 +45,28 @@ done
 check "$cycles cycles" [ "$failed_cycles" -eq 0 ]
 check "it was paused meanwhile ($begun times)" [ "$begun" -ge "$cycles" ]
 look "$dir/after"
-if same "$dir/before" "$dir/after"; then ok "nothing has grown"; else bad "nothing has grown" "$(diff "$dir/before" "$dir/after")"; fi
+if same "$dir/before" "$dir/after"; then
+	ok "nothing has grown"
+else
+	bad "nothing has grown" "$(diff "$dir/before" "$dir/after")"
+fi
 kill -TERM "$load"
 wait "$load"
 kill -TERM "$server"
 wait "$server"
-check "every request was answered: $(tail -n 1 "$dir/load.out")" grep -qE '^end requests [1-9][0-9]+ failed 0$' "$dir/load.out"
-check "no call was cut short: $(tail -n 1 "$dir/server.out")" grep -qE '^end requests [1-9][0-9]+ eintr 0 short 0$' "$dir/server.out"
-# As seen by cozbpf, waits for a CPU included: with 12 threads for the CPUs the longest depends on the scheduler; attach.sh looks at it from inside.
-median=$(sort -n "$dir/held" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)]; print "     held still, ms: median " v[int((NR + 1) / 2)] ", longest " v[NR] >"/dev/stderr" }')
+check "every request was answered: $(tail -n 1 "$dir/load.out")" grep -qE \
+	'^end requests [1-9][0-9]+ failed 0$' "$dir/load.out"
+check "no call was cut short: $(tail -n 1 "$dir/server.out")" grep -qE \
+	'^end requests [1-9][0-9]+ eintr 0 short 0$' "$dir/server.out"
+# As cozbpf sees it, waits for a CPU included. With 12 threads for the CPUs the longest time depends
+# on the scheduler; attach.sh looks at it from inside.
+median=$(sort -n "$dir/held" |
+	awk '{ v[NR] = $1 }
+		END {
+			median = v[int((NR + 1) / 2)]
+			print median
+			print "     held still, ms: median " median \
+				", longest " v[NR] >"/dev/stderr"
+		}')
 check "a thread stood still for 5 ms at most, in the median ($median ms)" is "$median" '<=' 5
 finish

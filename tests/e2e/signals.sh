@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Signals sent to cozbpf and keys pressed on its terminal reach the command, each once; a stop stops both; pauses leave the program's calls and
-# registers alone. Counts of signals are exact, and waiting is for what must come, with a limit. Three seconds of CPU time at 100 % hold hundreds of
-# pauses; 50 is what a badly disturbed run still reaches. An experiment of 500 ms ends after 625 ms at the latest when nothing holds it up: 900 ms
-# are well above that and below the stop's second.
+# Signals sent to cozbpf and keys pressed on its terminal reach the command, each once. A stop stops
+# both. Pauses leave the program's calls and registers alone. Counts of signals are exact, and each
+# wait is for an event that must come, with a limit. Three seconds of CPU time at 100 % hold
+# hundreds of pauses; a badly disturbed run still reaches 50. Undelayed, an experiment of 500 ms
+# ends after 625 ms at the latest: 900 ms are well above that and below the stop's second.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture signaled
 fixture waits
 fixture registers
-cozbpf=("$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of signaled HOT)" --experiment-length 20ms --)
+cozbpf=("$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of signaled HOT)" \
+	--experiment-length 20ms --)
 experiments() {
 	grep -c '^experiment' "$dir/profile.coz" 2>/dev/null
 }
@@ -45,10 +47,13 @@ front=(python3 "$root/tests/e2e/fixtures/terminal.py")
 run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" 1500
 prints 'int 1.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
 rm -f "$dir/profile.coz"
-run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of signaled HOT)" --experiment-length 500ms -- "$dir/signaled" 3500
+run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress \
+	--fixed-line "$(line_of signaled HOT)" --experiment-length 500ms -- "$dir/signaled" 3500
 prints 'states T T.?$' '^continued.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
-longest=$(sed -n 's/^experiment.*elapsed=\([0-9]*\).*/\1/p' "$dir/profile.coz" | sort -n | tail -n 1)
-check "no experiment holds the second of the stop (the longest: ${longest:-none} ns)" is "${longest:-none}" '<' 900000000
+longest=$(sed -n 's/^experiment.*elapsed=\([0-9]*\).*/\1/p' "$dir/profile.coz" | sort -n |
+	tail -n 1)
+check "no experiment holds the second of the stop (the longest: ${longest:-none} ns)" is \
+	"${longest:-none}" '<' 900000000
 
 echo "-- a stop of the command alone"
 rm -f "$dir/profile.coz"
@@ -68,25 +73,29 @@ ended 20 0 "the run ends well"
 
 echo "-- no further run after an interrupt"
 rm -f "$dir/profile.coz"
-start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of signaled HOT)" --experiment-length 20ms -n 3 -- "$dir/signaled"
+start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of signaled HOT)" \
+	--experiment-length 20ms -n 3 -- "$dir/signaled"
 wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
 wait_for 20 some_experiments || bad "an experiment is done"
 kill -TERM "$tool_pid"
 ended 20 0 "-n 3 ends with the first run"
 check "there is one run in the profile" [ "$(grep -c '^startup' "$dir/profile.coz")" -eq 1 ]
 
-# paused FIXTURE MILLISECONDS: runs it for that much CPU time so that all of its threads are paused as much as can be, and checks that they are.
+# paused FIXTURE MILLISECONDS: runs it for that much CPU time, pauses all of its threads as much as
+# possible, and checks that they were paused.
 paused() {
 	local name=$1 begun
-	run 0 "$tool" run -v --no-tui -o "$dir/$name.coz" -P progress --fixed-line "$(line_of "$name" HOT)" --fixed-speedup 100 --experiment-length 50ms -- \
-		"$dir/$name" "$2"
+	run 0 "$tool" run -v --no-tui -o "$dir/$name.coz" -P progress \
+		--fixed-line "$(line_of "$name" HOT)" --fixed-speedup 100 --experiment-length 50ms \
+		-- "$dir/$name" "$2"
 	begun=$(sed -nE "s/.*\($name\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
 	check "its threads were paused (${begun:-0} times)" is "${begun:-0}" '>=' 50
 }
 
 echo "-- pauses and blocking calls"
 paused waits 3000
-check "each kind of call has been waited in" [ "$(grep -cE '^[a-z_]+: [1-9][0-9]+ waits, ' "$dir/out")" -eq 7 ]
+check "each kind of call has been waited in" \
+	[ "$(grep -cE '^[a-z_]+: [1-9][0-9]+ waits, ' "$dir/out")" -eq 7 ]
 check "none of them came back with EINTR" [ "$(grep -c ' 0 EINTR$' "$dir/out")" -eq 7 ]
 cat "$dir/out"
 

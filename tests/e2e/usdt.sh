@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Static probes of programs (USDT) as progress points: our own by <sys/sdt.h>, and those of Debian's libstdc++ and Python. A probe counts what a function
-# that each unit of work passes as well counts in the same experiments (same_visits of lib.sh), and a semaphore is raised for as long as we look.
+# Static probes of programs (USDT) as progress points: our own by <sys/sdt.h>, and those of Debian's
+# libstdc++ and Python. Each unit of work passes a probe and a function, whose counts have to agree
+# in each experiment (same_visits of lib.sh). A semaphore is raised for as long as we look.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of usdt WORK)
@@ -16,7 +17,8 @@ counted() {
 	for name in plain twice guarded; do
 		check "'$name' counts as the function's entry does" same_visits fn "$name"
 	done
-	check "two places of one name" [ "$(grep -c "progress point 'twice' at 0x" "$dir/err")" -eq 2 ]
+	check "two places of one name" \
+		[ "$(grep -c "progress point 'twice' at 0x" "$dir/err")" -eq 2 ]
 }
 semaphore() { # FILE: its values, in one line
 	sed -n 's/^semaphore //p' "$1" | tr '\n' ' '
@@ -30,11 +32,13 @@ for how in -pie -static; do
 	fixture usdt "$how" tests/e2e/fixtures/usdt_guarded.c
 	echo "-- launched, ${how#-}"
 	rm -f "$dir/p.coz"
-	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" -- "$dir/usdt" 2600
+	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" \
+		-- "$dir/usdt" 2600
 	counted
 	check "the semaphore was raised from the first unit on" [ "$(semaphore "$dir/out")" = "1 " ]
 	for name in plain twice guarded; do
-		check "every unit was counted by '$name'" has "$dir/out" "^end units $(total "$name") guarded $(total "$name")$"
+		check "every unit was counted by '$name'" has "$dir/out" \
+			"^end units $(total "$name") guarded $(total "$name")$"
 	done
 
 	echo "-- attached, ${how#-}"
@@ -43,14 +47,17 @@ for how in -pie -static; do
 	started+=("$target")
 	wait_for 20 has "$dir/target" '^semaphore 0' || bad "the target starts"
 	rm -f "$dir/p.coz"
-	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" -d 3s -p "$target"
+	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" -d 3s \
+		-p "$target"
 	counted
 	check "the semaphore was raised and is down again" wait_for 20 semaphore_was "0 1 0 "
 	kill -TERM "$target"
 	wait "$target"
 	check "the target ends well" has "$dir/target" "^end units [0-9]+ guarded [0-9]+$"
 	passed_probe=$(sed -n 's/^end .* guarded //p' "$dir/target")
-	check "it passed the guarded probe $passed_probe times, of which $(total guarded) were counted" is "$(total guarded)" '<=' "$passed_probe"
+	counted=$(total guarded)
+	check "it passed the guarded probe $passed_probe times, of which $counted were counted" \
+		is "$counted" '<=' "$passed_probe"
 done
 
 echo "-- killed while it looks: the kernel takes the semaphore down"
@@ -73,21 +80,29 @@ missing() { # STATUS SPEC PATTERN...
 	run "$status" "$tool" -q -o "$dir/n.coz" -P "$spec" -- "$dir/usdt" 100
 	says "$@"
 }
-missing 2 "usdt:$dir/usdt:fixture:plian" "error: no static probe 'fixture:plian' in '$dir/usdt'" "hint: did you mean 'fixture:plain'"
-missing 2 "usdt:$dir/usdt:fixtures:twice" "error: no static probe 'fixtures:twice'" "hint: did you mean 'fixture:twice'"
-missing 2 "usdt:$dir/usdt:postgresql:transaction__commit" "hint: .*lists those it has, such as 'fixture:[a-z]+'.* or 'fixture:"
-missing 2 "usdt:/bin/true:fixture:plain" "error: no static probe 'fixture:plain' in '.*/true'" 'hint: it has none at all; name a function or a line'
-missing 2 "usdt:/nonexistent:a:b" "cannot open '/nonexistent' of progress point 'usdt:/nonexistent:a:b'"
+missing 2 "usdt:$dir/usdt:fixture:plian" "error: no static probe 'fixture:plian' in '$dir/usdt'" \
+	"hint: did you mean 'fixture:plain'"
+missing 2 "usdt:$dir/usdt:fixtures:twice" "error: no static probe 'fixtures:twice'" \
+	"hint: did you mean 'fixture:twice'"
+missing 2 "usdt:$dir/usdt:postgresql:transaction__commit" \
+	"hint: .*lists those it has, such as 'fixture:[a-z]+'.* or 'fixture:"
+missing 2 "usdt:/bin/true:fixture:plain" "error: no static probe 'fixture:plain' in '.*/true'" \
+	'hint: it has none at all; name a function or a line'
+missing 2 "usdt:/nonexistent:a:b" \
+	"cannot open '/nonexistent' of progress point 'usdt:/nonexistent:a:b'"
 objcopy --dump-section .note.stapsdt="$dir/note" "$dir/usdt"
 head -c 24 /dev/urandom >"$dir/rubbish"
 objcopy --update-section .note.stapsdt="$dir/rubbish" "$dir/usdt" "$dir/damaged" 2>"$dir/err"
-missing 4 "usdt:$dir/damaged:fixture:plain" "error: the notes of static probes in '$dir/damaged' are damaged" "hint: 'readelf -n"
+missing 4 "usdt:$dir/damaged:fixture:plain" \
+	"error: the notes of static probes in '$dir/damaged' are damaged" "hint: 'readelf -n"
 
 echo "-- libstdc++, a library that comes with the program"
-g++ -O1 -g -fno-omit-frame-pointer -Wall -Wextra -o "$dir/thrower" tests/e2e/fixtures/thrower.cc -lpthread || bad "it builds"
+g++ -O1 -g -fno-omit-frame-pointer -Wall -Wextra -o "$dir/thrower" tests/e2e/fixtures/thrower.cc \
+	-lpthread || bad "it builds"
 library=$(ldd "$dir/thrower" | sed -n 's/.*libstdc++.so.6 => \([^ ]*\).*/\1/p')
 rm -f "$dir/p.coz"
-run 0 "$tool" "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "throw=usdt:$library:libstdcxx:throw" -P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2600
+run 0 "$tool" "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "throw=usdt:$library:libstdcxx:throw" \
+	-P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2600
 says "progress point 'late' is awaited" "progress point 'late' is in '.*/libstdc"
 check "the library's probe counts as the function does" same_visits fn throw
 check "so does the one that was awaited" same_visits fn late late
@@ -101,7 +116,8 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 		void work(void);
 		void work(void)
 		{
-			for (unsigned long n = 1000000; n; n--) __asm__ volatile("" : "+r"(n)); /* WORK */
+			for (unsigned long n = 1000000; n; n--)
+				__asm__ volatile("" : "+r"(n)); /* WORK */
 		}
 	END
 	gcc -O1 -g -shared -fPIC -o "$dir/libwork.so" "$dir/work.c"
@@ -117,9 +133,12 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 		os._exit(0) # without the collections that end an interpreter
 	END
 	rm -f "$dir/p.coz"
-	python_points=(-b '%/libwork.so' -P "collected=usdt:$python:python:gc__done" -P "fn=$dir/libwork.so:progress")
-	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" -- "$python" "$dir/work.py" "$dir/libwork.so" 3
-	check "launched: Python's probe counts as the library's function does" same_visits collected fn
+	python_points=(-b '%/libwork.so' -P "collected=usdt:$python:python:gc__done" \
+		-P "fn=$dir/libwork.so:progress")
+	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" \
+		-- "$python" "$dir/work.py" "$dir/libwork.so" 3
+	check "launched: Python's probe counts as the library's function does" same_visits \
+		collected fn
 	"$python" "$dir/work.py" "$dir/libwork.so" 30 >"$dir/target" &
 	started+=("$!")
 	wait_for 20 has "$dir/target" '^ready' || bad "it starts"

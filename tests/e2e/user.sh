@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# As whom the command runs and whose the profile is: under sudo the invoking user, --user before that; with file capabilities no root is needed.
+# As whom the command runs and to whom the profile belongs: under sudo the invoking user, unless
+# --user names another one. With file capabilities no root is needed.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture mirror
@@ -26,17 +27,22 @@ prints '^umask [0-9]+ ids 0 0 0 0$'
 check "the profile is root's" [ "$(stat -c %u "$dir/ours/profile.coz")" -eq 0 ]
 
 echo "-- under sudo"
-run 0 env SUDO_UID="$uid" SUDO_GID="$gid" SUDO_USER=$user HOME=/root "$dir/cozbpf" "${with[@]}" -o "$dir/theirs/sudo.coz" -- "$dir/mirror"
-prints "^umask [0-9]+ ids $uid $uid $gid $gid\$" "^env HOME=$home\$" "^env USER=$user\$" "^env LOGNAME=$user\$" "^CapEff:.0+\$"
+run 0 env SUDO_UID="$uid" SUDO_GID="$gid" SUDO_USER=$user HOME=/root "$dir/cozbpf" "${with[@]}" \
+	-o "$dir/theirs/sudo.coz" -- "$dir/mirror"
+prints "^umask [0-9]+ ids $uid $uid $gid $gid\$" "^env HOME=$home\$" "^env USER=$user\$" \
+	"^env LOGNAME=$user\$" "^CapEff:.0+\$"
 theirs "$dir/theirs/sudo.coz"
 check "it holds experiments" has "$dir/theirs/sudo.coz" '^experiment'
 : >"$dir/ours/kept"
-run 1 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" -o "$dir/ours/kept" -- "$dir/mirror"
+run 1 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" -o "$dir/ours/kept" \
+	-- "$dir/mirror"
 says "cannot write the profile '.*/ours/kept': Permission denied" 'rights of the user'
 ln -s /etc/hostname "$dir/theirs/link"
-run 1 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" -o "$dir/theirs/link" -- "$dir/mirror"
+run 1 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" -o "$dir/theirs/link" \
+	-- "$dir/mirror"
 says 'Permission denied'
-run 0 env SUDO_UID=0 SUDO_GID=0 "$dir/cozbpf" "${with[@]}" -o "$dir/ours/profile.coz" -- "$dir/mirror"
+run 0 env SUDO_UID=0 SUDO_GID=0 "$dir/cozbpf" "${with[@]}" -o "$dir/ours/profile.coz" \
+	-- "$dir/mirror"
 prints '^umask [0-9]+ ids 0 0 0 0$'
 
 echo "-- --user"
@@ -45,7 +51,8 @@ prints "^umask [0-9]+ ids $uid $uid $gid $gid\$" "^env HOME=$home\$"
 theirs "$dir/theirs/user.coz"
 run 0 "$dir/cozbpf" "${with[@]}" --user "$uid" -o "$dir/theirs/user.coz" -- "$dir/mirror"
 prints "^umask [0-9]+ ids $uid $uid $gid $gid\$"
-run 0 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" --user root -o "$dir/ours/profile.coz" -- "$dir/mirror"
+run 0 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" --user root \
+	-o "$dir/ours/profile.coz" -- "$dir/mirror"
 prints '^umask [0-9]+ ids 0 0 0 0$'
 
 echo "-- file capabilities"
@@ -58,18 +65,23 @@ elif [ "$("${as_user[@]}" "$dir/capable" --version 2>/dev/null | wc -l)" -eq 0 ]
 	echo "     capabilities of files are not granted here"
 else
 	chmod 755 "$dir/capable"
-	run 0 "${as_user[@]}" "$dir/capable" "${with[@]}" --fixed-speedup 100 -o "$dir/theirs/capable.coz" -- "$dir/mirror"
-	prints "^umask [0-9]+ ids $uid $uid $gid $gid\$" '^CapEff:.0+$' '^CapPrm:.0+$' '^CapAmb:.0+$'
+	run 0 "${as_user[@]}" "$dir/capable" "${with[@]}" --fixed-speedup 100 \
+		-o "$dir/theirs/capable.coz" -- "$dir/mirror"
+	prints "^umask [0-9]+ ids $uid $uid $gid $gid\$" '^CapEff:.0+$' '^CapPrm:.0+$' \
+		'^CapAmb:.0+$'
 	theirs "$dir/theirs/capable.coz"
 	check "it holds experiments" has "$dir/theirs/capable.coz" '^experiment'
-	run 3 "${as_user[@]}" "$dir/capable" "${with[@]}" --user root -o "$dir/theirs/capable.coz" -- "$dir/mirror"
+	run 3 "${as_user[@]}" "$dir/capable" "${with[@]}" --user root -o "$dir/theirs/capable.coz" \
+		-- "$dir/mirror"
 	says "only root can run the command as 'root'"
 
-	echo "-- file capabilities without CAP_SYS_ADMIN: enough where uprobes ask for no more, else said by doctor and run alike"
+	# Enough where uprobes ask for no more; else doctor and run say so alike.
+	echo "-- file capabilities without CAP_SYS_ADMIN"
 	setcap $few+ep "$dir/capable"
 	"${as_user[@]}" "$dir/capable" doctor >"$dir/doctor" 2>&1
 	status=$?
-	run $status "${as_user[@]}" "$dir/capable" "${with[@]}" -o "$dir/theirs/few.coz" -- "$dir/mirror"
+	run $status "${as_user[@]}" "$dir/capable" "${with[@]}" -o "$dir/theirs/few.coz" \
+		-- "$dir/mirror"
 	if [ $status -ne 0 ]; then
 		check "doctor names it" has "$dir/doctor" '^missing +uprobes .*CAP_SYS_ADMIN'
 		says 'hint: probing may need CAP_SYS_ADMIN here: .*--end-to-end'

@@ -9,9 +9,9 @@
 
 #define SPEEDUPS 6
 
-/* Two lines, two points, six speedups and a baseline of three experiments each; what is counted
- * differs everywhere. A baseline says that no other line than its own was sampled in it, so that it
- * serves no other: the viewer knows of no others. */
+/* Two lines, two points, six speedups and a baseline of three experiments each; all counts differ.
+ * A baseline says that it sampled no line but its own, so it serves no other: the viewer does not
+ * share baselines. */
 static int write_profile(FILE *out, bool own_keys)
 {
 	static char *names[] = {"requests done", "src/main.c:12"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any bytes as an ELF file with debug information: opening, lines, source files, sites
- * of lines, symbols and static probes, cheap sites. */
+/* libFuzzer: any bytes as an ELF file with debug information: opens it, reads lines, source files,
+ * sites of lines, symbols and static probes, cheap sites. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is
- * written again reads as the same. Build: clang -g -O1 -fsanitize=fuzzer,address,undefined
- * -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
- *        user/core/{stats,names,paths,run*,line_counts,compare*,shares,utf8,latency,printable}.c
- * user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded,compare*}.c
- * -lcjson -lm
- */
+/* Any bytes as a profile: reading, estimating and reporting fail only by refusing, and a written
+ * profile reads as the same one. Built by `make fuzz`. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -130,7 +124,7 @@ static void check_estimate(const struct profile *p)
 	estimate_deinit(&e);
 }
 
-/* What is done with several files; last, for it changes the profile. */
+/* What is done with several files; comes last, since it changes the profile. */
 static void check_runs(struct profile *p)
 {
 	uint32_t *twins = calloc(p->n_runs + 1, sizeof(*twins));

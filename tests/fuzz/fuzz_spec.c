@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libFuzzer: any text as a progress point, as a scope pattern, as a path and as the arguments of a
- * static probe. What is parsed has to hold what spec.h promises. */
+/* libFuzzer: any text as a progress point, a scope pattern, a path and the arguments of a static
+ * probe. What is parsed has to keep the promises of spec.h. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The Debian package: lintian has nothing to say, the same commit gives the same bytes, and in a clean root of Debian's smallest variant it installs with what it
-# depends on, its tool works, and it leaves nothing when it is removed. Needs root and a mirror; `make check-package`.
+# The Debian package: lintian has no complaint, and the same commit gives the same bytes. In a clean
+# root of Debian's smallest variant it installs with its dependencies, its tool works, and its
+# removal leaves nothing. Needs root and a mirror; `make check-package`.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
-scripts/install-deps.sh package >/dev/null 2>&1 || { echo "its packages cannot be installed"; exit 77; }
+scripts/install-deps.sh package >/dev/null 2>&1 ||
+	{ echo "its packages cannot be installed"; exit 77; }
 build=${BUILD:-build}
 dir=$(mktemp -d)
 passed=0 failed=0
@@ -23,11 +25,12 @@ check() { # WHAT COMMAND...
 	fi
 }
 
-# In the root, with the kernel's file systems, all of which are gone with the namespace.
+# Runs in the root, with the kernel's file systems, which all end with the namespace.
 inside() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare --mount --propagation private sh -c 'root=$1; shift
-		mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" && mount --rbind /dev "$root/dev" && exec chroot "$root" "$@"' sh "$dir/root" "$@"
+		mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" &&
+		mount --rbind /dev "$root/dev" && exec chroot "$root" "$@"' sh "$dir/root" "$@"
 }
 
 says() { # PATTERN COMMAND...: the command succeeds and prints it
@@ -45,7 +48,8 @@ doctor() { # 0: fit; 3: it says what is missing here
 }
 
 files() {
-	(cd "$dir/root" && find usr/bin usr/lib/cozbpf usr/include usr/share/man usr/share/bash-completion usr/share/doc/cozbpf -name '*coz*' 2>/dev/null | sort)
+	(cd "$dir/root" && find usr/bin usr/lib/cozbpf usr/include usr/share/man \
+		usr/share/bash-completion usr/share/doc/cozbpf -name '*coz*' 2>/dev/null | sort)
 }
 
 check 'make deb' make deb
@@ -58,31 +62,38 @@ cp "$deb" "$dir/first.deb"
 check 'make deb again' make deb
 check 'the same bytes' cmp "$dir/first.deb" "$deb"
 
-# A mirror of this machine's, or none.
-mmdebstrap --quiet --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "$dir/root" >"$dir/log" 2>&1 || {
+# A mirror that this machine uses, or none.
+mmdebstrap --quiet --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
+	"$dir/root" >"$dir/log" 2>&1 || {
 	echo "no clean root can be had:"
 	tail -n 3 "$dir/log"
 	echo "only unpacked"
 	mkdir -p "$dir/root"
 	check 'it unpacks' dpkg-deb -x "$deb" "$dir/root"
-	check 'the tool runs' sh -c "'$dir/root/usr/bin/cozbpf' --version | grep -q '^cozbpf $version '"
+	check 'the tool runs' \
+		sh -c "'$dir/root/usr/bin/cozbpf' --version | grep -q '^cozbpf $version '"
 	echo "$passed passed, $failed failed"
 	[ $failed -eq 0 ]
 	exit
 }
 cp "$deb" "$dir/root/tmp/cozbpf.deb"
 cp /etc/resolv.conf "$dir/root/etc/resolv.conf"
-cp /etc/apt/apt.conf.d/*proxy* "$dir/root/etc/apt/apt.conf.d/" 2>/dev/null # the way to the mirror, where this machine has one
+# The way to the mirror, where this machine has one.
+cp /etc/apt/apt.conf.d/*proxy* "$dir/root/etc/apt/apt.conf.d/" 2>/dev/null
 inside apt-get -q update >"$dir/log" 2>&1
 files >"$dir/before"
-check 'it installs' inside env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install /tmp/cozbpf.deb
+check 'it installs' inside env DEBIAN_FRONTEND=noninteractive apt-get \
+	-y -q --no-install-recommends install /tmp/cozbpf.deb
 check 'its version' says "^cozbpf $version " cozbpf --version
 check 'its files are as they were packed' says '^$' sh -c 'dpkg --verify cozbpf && echo'
 check 'doctor' doctor
-check 'doctor finds the shim that belongs to it' grep -qE '^ok +shim library +/usr/.*lib/cozbpf/libcozbpf-shim.so' "$dir/out"
+check 'doctor finds the shim that belongs to it' grep -qE \
+	'^ok +shim library +/usr/.*lib/cozbpf/libcozbpf-shim.so' "$dir/out"
 printf 'startup\ttime=1\nsamples\tlocation=/src/a.c:7\tcount=4000\n' >"$dir/root/tmp/p.coz"
 check 'report' says '^/src/a.c;/src/a.c:7 4000$' cozbpf report --folded /tmp/p.coz
-check 'completion' says '^merge$' bash -c '. /usr/share/bash-completion/completions/cozbpf && COMP_WORDS=(cozbpf me) COMP_CWORD=1 && _cozbpf && echo "${COMPREPLY[@]}"'
+check 'completion' says '^merge$' bash -c \
+	'. /usr/share/bash-completion/completions/cozbpf && COMP_WORDS=(cozbpf me) COMP_CWORD=1 &&
+	_cozbpf && echo "${COMPREPLY[@]}"'
 check 'it is removed' inside env DEBIAN_FRONTEND=noninteractive apt-get -y -q purge cozbpf
 files >"$dir/after"
 check 'nothing is left' cmp "$dir/before" "$dir/after"

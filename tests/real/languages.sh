@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of Go and Rust, attached to while they run, as ordinary programs of threads and lines. Go's runtime handles every signal and has stacks of its
-# own. By arithmetic ending the line gains 60 %; only that it comes out large is looked at. `make check-real`.
+# Attaches to running programs of Go and Rust, like ordinary programs of threads and lines. Go's
+# runtime handles every signal and has stacks of its own. By arithmetic, ending the line gains 60 %;
+# the test only checks that the gain is large. `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh languages >/dev/null || skip "the compilers cannot be installed"
@@ -54,7 +55,9 @@ static UNITS: AtomicU64 = AtomicU64::new(0);
 #[inline(never)]
 pub extern "C" fn progress() {
     // A function of one locked instruction could not be probed.
-    if std::hint::black_box(UNITS.load(Ordering::Relaxed)) < u64::MAX { UNITS.fetch_add(1, Ordering::Relaxed); }
+    if std::hint::black_box(UNITS.load(Ordering::Relaxed)) < u64::MAX {
+        UNITS.fetch_add(1, Ordering::Relaxed);
+    }
 }
 fn work() {
     let mut x: u64 = 1;
@@ -78,16 +81,19 @@ profile() { # BINARY SOURCE PROGRESS
 	started+=("$!")
 	wait_for 20 has "$dir/target" '^ready' || bad "it starts"
 	rm -f "$dir/profile.coz"
-	run 0 "$tool" -v --no-tui -P "done=$3" -s "%/$2" --fixed-line "$line" --fixed-speedup "0,50,100" -d 12s -o "$dir/profile.coz" -p "${started[-1]}"
+	run 0 "$tool" -v --no-tui -P "done=$3" -s "%/$2" --fixed-line "$line" \
+		--fixed-speedup "0,50,100" -d 12s -o "$dir/profile.coz" -p "${started[-1]}"
 	n=$(sed -nE "s/^cozbpf: process ${started[-1]} \(.*\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
 	check "$1 was paused (${n:-0} times)" is "${n:-0}" '>=' 20
 	says 'pause handler taken out;' "^ +1  $line +\+0\.[3-9]"
 	check "it goes on" kill -0 "${started[-1]}"
 }
 echo "-- Go"
-(cd "$dir" && HOME=$dir GOCACHE=$dir/go GO111MODULE=off go build -o go_program main.go) || bad "it builds"
+(cd "$dir" && HOME=$dir GOCACHE=$dir/go GO111MODULE=off go build -o go_program main.go) ||
+	bad "it builds"
 profile go_program main.go main.progress
-run 2 "$tool" -q -P "uretprobe:$dir/go_program:main.progress" -o "$dir/profile.coz" -p "${started[-1]}"
+run 2 "$tool" -q -P "uretprobe:$dir/go_program:main.progress" -o "$dir/profile.coz" \
+	-p "${started[-1]}"
 says "error: '.*/go_program' is a Go program: its stacks move" 'hint: .*entry'
 kill -TERM "${started[-1]}"
 wait "${started[-1]}"

@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian's PostgreSQL as it comes, without debug information: progress is its own static probe postgresql:transaction__commit, which has a semaphore, in one
-# process for each client, and the lines are those of a function in C that a user has added to the server. Two loops take 80 and 20 % of a transaction but
-# for what the server does itself. Needs root and the network; `make check-real`.
+# Debian's PostgreSQL as it comes, without debug information. Progress is its own static probe
+# postgresql:transaction__commit, which has a semaphore, in one process for each client. The lines
+# are those of a C function that a user has added to the server. Apart from the server's own work,
+# two loops take 80 and 20 % of a transaction. Needs root and the network; `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh real >/dev/null || skip "its packages cannot be installed"
-bin=$(find /usr/lib/postgresql -path '*/bin/postgres' -printf '%h\n' 2>/dev/null | sort -V | tail -n 1)
+bin=$(find /usr/lib/postgresql -path '*/bin/postgres' -printf '%h\n' 2>/dev/null | sort -V |
+	tail -n 1)
 version=$(basename "${bin%/bin}")
-readelf -n "$bin/postgres" | grep -q 'Name: transaction__commit' || skip "this PostgreSQL has no static probes"
-# Headers alone: the package would bring a compiler.
+readelf -n "$bin/postgres" | grep -q 'Name: transaction__commit' ||
+	skip "this PostgreSQL has no static probes"
+# Headers alone, since the package would bring a compiler.
 mkdir "$dir/headers"
-(cd "$dir/headers" && apt-get -q download "postgresql-server-dev-$version" && dpkg -x postgresql-server-dev-*.deb .) >"$dir/out" 2>&1 || skip "the server's headers cannot be had"
+(cd "$dir/headers" && apt-get -q download "postgresql-server-dev-$version" &&
+	dpkg -x postgresql-server-dev-*.deb .) >"$dir/out" 2>&1 ||
+	skip "the server's headers cannot be had"
 
 cat >"$dir/cozwork.c" <<'END'
 #include "postgres.h"
@@ -25,7 +30,8 @@ Datum cozwork(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(1);
 }
 END
-gcc -O1 -g -shared -fPIC -I"$dir/headers/usr/include/postgresql/$version/server" -I/usr/include/postgresql -o "$dir/cozwork.so" "$dir/cozwork.c" || bad "the function builds"
+gcc -O1 -g -shared -fPIC -I"$dir/headers/usr/include/postgresql/$version/server" \
+	-I/usr/include/postgresql -o "$dir/cozwork.so" "$dir/cozwork.c" || bad "the function builds"
 line=cozwork.c:$(grep -n LINE_A "$dir/cozwork.c" | cut -d: -f1)
 port=$((20000 + $$ % 10000))
 as_postgres() {
@@ -38,12 +44,16 @@ undo() {
 	cleanup
 }
 trap undo EXIT
-as_postgres "$bin/initdb" -D "$dir/db" -A trust --no-sync >"$dir/out" 2>"$dir/err" || bad "a database is made"
-as_postgres "$bin/pg_ctl" -D "$dir/db" -w -l "$dir/db/log" -o "-p $port -k $dir/db -h '' -c autovacuum=off -c fsync=off" start >"$dir/out" 2>"$dir/err" || bad "the server starts"
+as_postgres "$bin/initdb" -D "$dir/db" -A trust --no-sync >"$dir/out" 2>"$dir/err" ||
+	bad "a database is made"
+as_postgres "$bin/pg_ctl" -D "$dir/db" -w -l "$dir/db/log" \
+	-o "-p $port -k $dir/db -h '' -c autovacuum=off -c fsync=off" start \
+	>"$dir/out" 2>"$dir/err" || bad "the server starts"
 sql() {
 	as_postgres psql -q -h "$dir/db" -p "$port" -d postgres "$@" >"$dir/out" 2>"$dir/err"
 }
-sql -c "CREATE FUNCTION cozwork() RETURNS int AS '$dir/cozwork.so' LANGUAGE C" || bad "the function is there"
+sql -c "CREATE FUNCTION cozwork() RETURNS int AS '$dir/cozwork.so' LANGUAGE C" ||
+	bad "the function is there"
 echo 'SELECT cozwork();' >"$dir/work.sql"
 server=$(head -n 1 "$dir/db/postmaster.pid")
 commit=commit=usdt:$bin/postgres:postgresql:transaction__commit
@@ -51,19 +61,25 @@ commit=commit=usdt:$bin/postgres:postgresql:transaction__commit
 echo "-- the server itself has no lines"
 run 4 "$tool" -q -P "$commit" -o "$dir/n.coz" -p "$server"
 says "error: '.*/postgres' has no debug information"
-run 2 "$tool" -q -b '%/cozwork.so' -P "usdt:$bin/postgres:postgresql:transaction_commit" -o "$dir/n.coz" -p "$server"
-says "error: no static probe 'postgresql:transaction_commit'" "hint: did you mean 'postgresql:transaction__commit'"
+run 2 "$tool" -q -b '%/cozwork.so' -P "usdt:$bin/postgres:postgresql:transaction_commit" \
+	-o "$dir/n.coz" -p "$server"
+says "error: no static probe 'postgresql:transaction_commit'" \
+	"hint: did you mean 'postgresql:transaction__commit'"
 
 echo "-- its probe and a function of ours"
-start "$tool" -v --no-tui -b '%/cozwork.so' -P "$commit" -P "query=usdt:$bin/postgres:postgresql:query__done" --experiment-length 200ms -d 240s -o "$dir/p.coz" -p "$server"
+start "$tool" -v --no-tui -b '%/cozwork.so' -P "$commit" \
+	-P "query=usdt:$bin/postgres:postgresql:query__done" --experiment-length 200ms -d 240s \
+	-o "$dir/p.coz" -p "$server"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
-as_postgres "$bin/pgbench" -n -h "$dir/db" -p "$port" -c 2 -j 1 -t 12000 -f "$dir/work.sql" postgres >"$dir/load" 2>&1 || bad "the load runs"
+as_postgres "$bin/pgbench" -n -h "$dir/db" -p "$port" -c 2 -j 1 -t 12000 \
+	-f "$dir/work.sql" postgres >"$dir/load" 2>&1 || bad "the load runs"
 check "cozbpf was there all the time" kill -INT "$tool_pid"
 ended 20 0 "it ends when told"
 says "^ +1  $line +\+0\.[4-9]"
 n=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$dir/load")
-# Each connection is a transaction as well, and pgbench has one to begin with.
-check "commits counted: $(total commit), transactions of the load: $n" [ "$(total commit)" -ge "${n:-1}" ]
+# Each connection is a transaction as well, and pgbench has one at the start.
+check "commits counted: $(total commit), transactions of the load: $n" \
+	[ "$(total commit)" -ge "${n:-1}" ]
 check "not more than a few others" [ "$(total commit)" -le $((n + 6)) ]
 check "queries counted: $(total query)" [ "$(total query)" -ge "$n" ]
 check "not more than a few others" [ "$(total query)" -le $((n + 6)) ]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unit cases: TEST(name) { CHECK(...); } registers itself through an ELF section; main() is here.
- * Include in one file per test binary. */
+ * One file per test binary includes this. */
 #ifndef COZBPF_CHECK_H
 #define COZBPF_CHECK_H
 
@@ -61,8 +61,8 @@ static int check_failed_now;
 
 extern const struct test_case *const __start_test_cases[], *const __stop_test_cases[];
 
-/* Prints "ok NAME" or "FAIL NAME" per case and "N passed, N failed" at the end; an argument selects
- * cases by substring. */
+/* Prints "ok NAME" or "FAIL NAME" per case, and "N passed, N failed" at the end. An argument
+ * selects cases by substring. */
 int main(int argc, char **argv)
 {
 	int passed = 0, failed = 0;

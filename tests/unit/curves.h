@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Curves made by hand, for what draws them: one that levels off, one that falls and one that is
- * flat; and latencies. */
+/* Curves made by hand, for the code that draws them: one levels off, one falls, one is flat; and
+ * latencies. */
 #ifndef COZBPF_CURVES_H
 #define COZBPF_CURVES_H
 
@@ -21,7 +21,7 @@ static struct estimate_point flat[] = {{0.25, 0, 0, -0.01, 0.01, 6, 600},
     {0.5, 0.001, 0.001, -0.01, 0.012, 6, 600}, {0.75, -0.002, -0.002, -0.02, 0.01, 6, 600},
     {1, 0.003, 0.003, -0.01, 0.02, 6, 600}};
 
-/* Of a pair: at s = 0, and as its requests grow shorter. */
+/* Of a pair: at s = 0, and as its requests become shorter. */
 static struct latency_figures queueing[] = {
     {{1.234e6, 1.2e6, 1.27e6}, {1.1e6, 1.05e6, 1.15e6}, {2.2e6, 2.1e6, 2.3e6},
 	{9.99e6, 9e6, 11.2e6}, 1.24e6, 4000},

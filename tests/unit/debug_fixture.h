@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs to test debug information with, built below DIR by the tests, and what is loaded of
- * them. Needs gcc and g++; builds with clang are tested where clang is installed. */
+/* Programs to test debug information with, built now below DIR, and the loaded parts of them. Needs
+ * gcc and g++; builds with clang are tested where clang is installed. */
 #ifndef COZBPF_TESTS_DEBUG_FIXTURE_H
 #define COZBPF_TESTS_DEBUG_FIXTURE_H
 
@@ -11,13 +11,13 @@
 
 #include "symbols/symbols.h"
 
-#define DIR COZBPF_FIXTURES /* of this test alone: tests run side by side */
+#define DIR COZBPF_FIXTURES /* of this test alone, since tests run side by side */
 
 static char fixtures[4096]; /* directory of the sources, absolute */
 
 static bool run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Runs a shell command in DIR. True when it succeeded. */
+/* Runs a shell command in DIR. Returns whether it succeeded. */
 static bool run(const char *format, ...)
 {
 	char command[8192];
@@ -48,7 +48,7 @@ static inline bool have(const char *tool)
 	return run("command -v %s >/dev/null", tool);
 }
 
-/* Builds a fixture; a failure is a failure of the test. */
+/* Builds a fixture; a failure fails the test. */
 static inline const char *build(
     const char *compiler, const char *flags, const char *source, const char *name)
 {
@@ -111,7 +111,7 @@ static inline uint64_t line_bytes(const struct loaded *l, const char *file, uint
 	return bytes;
 }
 
-/* The known lines of lines.c, in whatever way it was built. */
+/* The known lines of lines.c, however it was built. */
 static inline void check_lines_c(const char *path, bool optimised)
 {
 	struct loaded l = load(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Baselines that several lines share: known answers computed by hand, files that do not say what
- * was sampled, and simulated profiles of twenty lines picked at random, for how often intervals
+ * Baselines that several lines share: known answers computed by hand, and files that do not say
+ * what was sampled. Then simulated profiles of twenty lines picked at random: how often intervals
  * hold the truth, how much narrower they are, and whether phases are kept apart.
  */
 #include "check.h"
@@ -26,7 +26,7 @@ static struct experiment_record *add(
 	x.points[0].name = strdup("work");
 	x.points[0].delta = delta;
 	x.n_points = 1;
-	/* Doubled: under ASan each realloc() is a copy in new pages, and there are up to 20000
+	/* Doubled: under ASan each realloc() copies into new pages, and there are up to 20000
 	 * experiments. */
 	if (!(p->n_experiments & (p->n_experiments - 1)))
 		p->experiments = realloc(
@@ -77,13 +77,16 @@ static const struct estimate_line *find(const struct estimate *e, const char *li
 }
 
 /*
- * Three baselines. Of a.c:1: openings hold 1 of 4, none of 5 and 3 of 4 samples, so weights are
+ * Three baselines. Openings hold 1 of 4, none of 5 and 3 of 4 samples of a.c:1, so its weights are
  * 1/4, 0, 3/4. With 10 visits in 1000, 10 in 2000, 60 in 3000: p_0 = (1000 + 3 x 3000) / (10 + 3 x
- * 60) = 2500 / 47.5. At 50 % it is 40: y = 1 - 40 x 47.5 / 2500 = 0.24. Of b.c:1: weights 3/4, 1,
- * 1/4; p_0 = (750 + 2000 + 750) / (7.5 + 10 + 15) = 3500 / 32.5. c.c:1 was in none. Phase of a.c:1:
- * t_obs = (900 + 3 x 2900) / 4, s_obs = (4 + 3 x 60) / 4 = 46; s / T = 460 / 24000: (2400 / 46)(460
- * / 24000) = 1. Of b.c:1, with 120 samples: t_obs = 675 + 1900 + 725 = 3300, s_obs = 30 + 80 + 10 =
- * 120; (3300 / 120)(120 / 24000) = 0.1375.
+ * 60) = 2500 / 47.5. At 50 % it is 40: y = 1 - 40 x 47.5 / 2500 = 0.24.
+ *
+ * b.c:1 has the weights 3/4, 1, 1/4; p_0 = (750 + 2000 + 750) / (7.5 + 10 + 15) = 3500 / 32.5.
+ * c.c:1 was in none.
+ *
+ * Phase of a.c:1: t_obs = (900 + 3 x 2900) / 4, s_obs = (4 + 3 x 60) / 4 = 46; s / T = 460 / 24000:
+ * (2400 / 46)(460 / 24000) = 1. Phase of b.c:1, with 120 samples: t_obs = 675 + 1900 + 725 = 3300,
+ * s_obs = 30 + 80 + 10 = 120; (3300 / 120)(120 / 24000) = 0.1375.
  */
 static void make_shared(struct profile *p, bool known)
 {
@@ -131,7 +134,7 @@ TEST(weights_by_samples)
 	profile_deinit(&p);
 }
 
-/* Files that do not say what was sampled, or not what the ids mean: own baselines. */
+/* Files that do not say what was sampled, or what the ids mean: own baselines serve. */
 TEST(own_baselines_where_nothing_is_known)
 {
 	struct profile p;
@@ -152,8 +155,8 @@ TEST(own_baselines_where_nothing_is_known)
 	}
 }
 
-/* A run that does not say counts its own baselines in full, beside another's shares of all; a run
- * without the line counts for nothing. */
+/* A run that does not say counts its own baselines in full, beside another run's shares of all. A
+ * run without the line counts nothing. */
 TEST(runs_add_up)
 {
 	static const struct baseline_line other[] = {{7, 2, 4}};
@@ -173,7 +176,7 @@ TEST(runs_add_up)
 	profile_deinit(&p);
 }
 
-/* Lines that the user named have their own baselines only, whatever the record says. */
+/* Lines that the user named have only their own baselines, whatever the record says. */
 TEST(fixed_lines_share_nothing)
 {
 	struct profile p;
@@ -189,10 +192,9 @@ TEST(fixed_lines_share_nothing)
 	profile_deinit(&p);
 }
 
-/* Sixty experiments made of whole numbers; the figures are those of the version in which weights
- * became counts, to the last bit on the machine that made them: what is done about shared baselines
- * and about many lines moves none of them. Libraries may differ in the last digits of exp and log.
- */
+/* Sixty experiments made of whole numbers. The figures are those of the version in which weights
+ * became counts, to the last bit on the machine that made them. So no rule about shared baselines
+ * or many lines moves any of them. Libraries may differ in the last digits of exp and log. */
 TEST(fixed_lines_are_estimated_as_ever)
 {
 	struct estimate_options o = {.seed = 3, .scatter_only = true};
@@ -266,7 +268,7 @@ static void name_lines(struct profile *p)
 	}
 }
 
-/* Counts per line, as a baseline's record. */
+/* Counts per line, as in a baseline's record. */
 static void record_lines(
     struct experiment_record *x, const uint64_t *opening, const uint64_t *observed)
 {
@@ -280,8 +282,8 @@ static void record_lines(
 	set_lines(x, 500000000, lines, n);
 }
 
-/* @n experiments on lines and at speedups that are drawn; @shared: baselines tell what was sampled.
- */
+/* Draws @n experiments, each with a line and a speedup; @shared: baselines tell what was
+ * sampled. */
 static void sim_lines(struct simulation *s, struct profile *p, int n, bool shared)
 {
 	for (int i = 0; i < n; i++) {
@@ -292,7 +294,7 @@ static void sim_lines(struct simulation *s, struct profile *p, int n, bool share
 
 		s->slope = slope_of(line);
 		sim_experiment(s, p, names[line], speedup);
-		/* Drawn in any case: both ways see the same visits. */
+		/* Drawn in any case, so both ways see the same visits. */
 		for (int j = 0; baseline && j < OPENING; j++)
 			opening[draw_line(&s->rng)]++;
 		if (baseline && shared)
@@ -343,11 +345,11 @@ static struct quality measure(const struct simulation *model, int n, bool shared
 
 /*
  * Measured with 200 profiles a row: lines whose slope has an interval, intervals of 95 % that hold
- * the truth, mean half-width. A line's own baselines are about as many as its other experiments,
- * and shared ones many more; with as much time on both sides the half of the variance goes,
- * sqrt(1/2) = 0.71 of the width.
+ * the truth, mean half-width, and the ratio of the widths. A line has about as many own baselines
+ * as other experiments, and many more shared ones. With equal time on both sides, shared baselines
+ * remove half of the variance: sqrt(1/2) = 0.71 of the width is left.
  *
- *    visits, keys       experiments   own baselines           shared baselines        ratio of widths
+ *    visits, keys       experiments   own baselines           shared baselines        ratio
  *    regular, own keys      300       64 %  95.2 %  0.0149    64 %  96.1 %  0.0109    0.73
  *    Poisson, own keys      300       63 %  94.1 %  0.2434    63 %  95.2 %  0.1832    0.75
  *    Poisson, own keys     1000       91 %  93.8 %  0.1456    91 %  93.4 %  0.1100    0.76
@@ -395,8 +397,8 @@ TEST(intervals_of_shared_baselines)
 	}
 }
 
-/* A program of two phases, each as long as an experiment in the mean and without memory: lines 0 to
- * 9 run in the first, in which visits take twice as long, the others in the second. No line has any
+/* A program of two phases, each as long as an experiment on average, without memory. Lines 0 to 9
+ * run in the first, in which visits take twice as long, the others in the second. No line has any
  * effect. */
 struct phases {
 	struct rng rng;
@@ -417,7 +419,7 @@ static double pass(struct phases *p, double ms, bool *second)
 	return step;
 }
 
-/* Samples of @ms, one each on two CPUs and every millisecond, all of one phase's lines. */
+/* Samples of @ms, one each millisecond on each of two CPUs, all of one phase's lines. */
 static void sample(struct phases *p, double ms, uint64_t *counts, double *visits)
 {
 	bool second;
@@ -462,14 +464,17 @@ static void sim_phases(struct phases *p, struct profile *profile, int n, enum re
 }
 
 /*
- * The mean slope of the lines of each phase, before phase correction; true is 0. With 20000
- * experiments a mean has a standard deviation of about 0.01. Weights from the whole experiment tell
- * more of the phases that begin while it is open than a pick does: own baselines are in the line's
- * phase for 0.72 of their time, such ones for 0.78, and as visits in one phase take twice as long,
- * that is an effect of 8 % where there is none. Openings are off by a tenth of that, for they are
- * 10 ms later than the pick in the mean. The phase factor is 0.5 / 0.72 = 0.70. Measured with 40000
- * experiments, means of three seeds: own -0.007 -0.004, openings +0.003 -0.011, whole experiments
- * +0.085 -0.074; half-widths of a line 0.024, 0.018, 0.025.
+ * The mean slope of the lines of each phase, before phase correction; the truth is 0. With 20000
+ * experiments a mean has a standard deviation of about 0.01.
+ *
+ * Weights from the whole experiment tell more of the phases that begin while it is open than a pick
+ * does. Own baselines are in the line's phase for 0.72 of their time, such weighted ones for 0.78.
+ * Visits in one phase take twice as long, so that is an effect of 8 % where there is none. Openings
+ * are off by a tenth of that, since on average they are 10 ms later than the pick. The phase factor
+ * is 0.5 / 0.72 = 0.70.
+ *
+ * Measured with 40000 experiments, means of three seeds: own -0.007 -0.004, openings +0.003 -0.011,
+ * whole experiments +0.085 -0.074; half-widths of a line 0.024, 0.018, 0.025.
  */
 TEST(phases_are_not_mixed)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Comparisons of simulated profiles whose truth is known: how often the interval of a measured
- * change holds it, and that predictions are found to hold, or not. Coverage: of 200 comparisons 190
+ * change holds it, and whether predictions are found to hold. Coverage: of 200 comparisons 190
  * should hold the truth, with a standard deviation of 3; three of them are allowed.
  */
 #include "check.h"
@@ -76,7 +76,7 @@ TEST(measured_changes_hold_the_truth)
 	CHECK(regular >= 181 && erlang >= 181 && poisson >= 181);
 }
 
-/* @by is what the line was made faster by, @shorter what came of it. */
+/* The line was made faster by @by; the period became shorter by @shorter. */
 static struct compare_prediction predict(double by, double shorter, int *ret_err)
 {
 	struct compare_prediction ret = {.at = {NAN, NAN, NAN}};
@@ -120,7 +120,7 @@ TEST(predictions_hold_or_not)
 	CHECK(p.difference.hi < 0);
 	p = predict(0.25, 0.5, &err);
 	CHECK_EQ(p.agreement, AGREE_MORE);
-	p = predict(0.05, 0.0, &err); /* 3 % are not to be told from nothing, but from 5 % */
+	p = predict(0.05, 0.0, &err); /* 3 % cannot be told from nothing, but from 5 % */
 	CHECK(p.agreement == AGREE_LESS || p.agreement == AGREE_YES);
 	p = predict(NAN, 0.3, &err); /* the profiles hold no samples */
 	CHECK_EQ(err, 0);
@@ -141,7 +141,7 @@ static struct profile read_text(const char *text)
 	return p;
 }
 
-/* An interval in which no gain at all lies as well confirms nothing. */
+/* An interval that also holds 'no gain at all' confirms nothing. */
 TEST(wide_intervals_confirm_nothing)
 {
 	struct comparison c;
@@ -159,7 +159,7 @@ TEST(wide_intervals_confirm_nothing)
 	side_deinit(&a);
 }
 
-/* Names: all of it, its end, several, none. And what a line's samples per visit say of it. */
+/* Names: all of it, its end, several, none. And what a line's samples per visit tell about it. */
 TEST(lines_are_found_and_their_speed_is_known_by_samples)
 {
 	static const char head[] = "startup\ttime=%d\n";
@@ -181,8 +181,8 @@ TEST(lines_are_found_and_their_speed_is_known_by_samples)
 	struct compare_side s[2];
 	struct estimate_options o = {.seed = 1};
 
-	/* After: visits take 80 % of the time, and samples per time have fallen from 500 to 400: 64
-	 * % of the line's time per visit is left. */
+	/* After: visits take 80 % of the time, and samples per time fell from 500 to 400. So 64 %
+	 * of the line's time per visit is left. */
 	for (int i = 0; i < 2; i++) {
 		int ns = i ? 80000000 : 100000000;
 		char text[2000];
@@ -265,7 +265,8 @@ TEST(rankings_side_by_side)
 	comparison_deinit(&c);
 }
 
-/* Runs that differ more than their experiments scatter: the interval is theirs, and holds. */
+/* Runs that differ by more than the scatter of their experiments: the interval is that of runs, and
+ * holds. */
 TEST(runs_that_differ_widen_the_interval)
 {
 	static const char text[] = "startup\ttime=%d\n";
@@ -330,8 +331,8 @@ static void many_init(struct side *s, int n, int experiments, uint64_t seed)
 	s->side = (struct compare_side){&s->profile, &s->estimate};
 }
 
-/* Of sixty lines three have a 95 % interval of the difference that misses 0. Yet nothing is to have
- * moved for certain in 95 % of the comparisons. */
+/* Of sixty lines three have a 95 % interval of the difference that misses 0. Yet in 95 % of the
+ * comparisons nothing may have moved for certain. */
 TEST(nothing_moves_that_has_not_changed)
 {
 	int still = 0, missed = 0, compared = 0;
@@ -360,7 +361,7 @@ TEST(nothing_moves_that_has_not_changed)
 	CHECK(missed > 100);
 }
 
-/* What has moved is still seen among many that have not. */
+/* A line that moved is still seen among many that did not. */
 TEST(a_large_move_is_seen_among_many)
 {
 	struct estimate_line before[60], after[60];
@@ -376,8 +377,8 @@ TEST(a_large_move_is_seen_among_many)
 		before[i] = after[i] = ranked(names[i], 0.3, 0.05, VERDICT_OPTIMIZE);
 	}
 	after[0] = ranked(names[0], 0.45, 0.05, VERDICT_OPTIMIZE); /* 4.2 standard deviations */
-	after[1] = ranked(names[1], 0.2, 0.05,
-	    VERDICT_OPTIMIZE); /* 2.8: that is one of 60 in three comparisons of ten */
+	/* 2.8: among 60 lines that happens in three comparisons of ten */
+	after[1] = ranked(names[1], 0.2, 0.05, VERDICT_OPTIMIZE);
 	profile_init(&none[0]);
 	profile_init(&none[1]);
 	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
@@ -386,14 +387,14 @@ TEST(a_large_move_is_seen_among_many)
 	CHECK(c.lines[1].slope.hi < 0);
 	CHECK_EQ(c.lines[1].move, MOVE_NONE);
 	comparison_deinit(&c);
-	/* With all the weight on it it is enough. */
+	/* With all the weight on this line, the same evidence is enough. */
 	before[1].samples = after[1].samples = 10000;
 	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
 	CHECK_EQ(c.lines[1].move, MOVE_FELL);
 	comparison_deinit(&c);
 }
 
-/* Damaged files and those of others can have many runs and points: what is done is in proportion to
+/* Damaged files and other tools' files can have many runs and points: the work is in proportion to
  * the experiments, not to runs times points. */
 TEST(many_points_of_many_runs)
 {

@@ -2,7 +2,7 @@
 /*
  * Experiments on a line that the user named meet more or less of it (user/core/estimate/control.c).
  * The simulated program makes a visit each 5 ms, in one phase with 3 ms of the line in it, in the
- * other without; experiments of 0.5 s. All random numbers have fixed seeds.
+ * other without it. Experiments last 0.5 s. All random numbers have fixed seeds.
  */
 #include "check.h"
 
@@ -28,22 +28,23 @@ static double normal(struct rng *r)
 enum phases { NONE, IN_TURN, AT_RANDOM, RARE };
 
 struct program {
-	/* The line runs all the time, half as much; in every other half cycle; as chance has it,
-	 * half the time; in a twentieth of each cycle. */
+	/* When the line runs: all the time, half as much; in every other half cycle; half the time
+	 * by chance; in a twentieth of each cycle. */
 	enum phases phases;
-	double spins; /* the line is that much longer where it is the fastest, as one that waits for
-			 others */
-	double noise; /* relative standard deviation of a visit's time, of the mean over an
-			 experiment */
-	double sampling;      /* the same of how long the line seems to be */
-	uint64_t from, cycle; /* experiments: where in the first cycle the profile begins, and how
-				 many a cycle has */
-	double slower;        /* every other run's machine, by that factor; 0: none */
-	unsigned deck;        /* speedups, of which each gets 40 / deck experiments */
-	bool in_line;         /* AT_RANDOM: now */
+	/* the line is that much longer where it is fastest, like a line that waits for others */
+	double spins;
+	/* relative standard deviation of a visit's time, as the mean over an experiment */
+	double noise;
+	double sampling; /* the same of the line's apparent time */
+	/* experiments: the place in the first cycle where the profile begins, and the length of a
+	 * cycle */
+	uint64_t from, cycle;
+	double slower; /* factor of every other run's machine; 0: none */
+	unsigned deck; /* speedups, of which each gets 40 / deck experiments */
+	bool in_line;  /* AT_RANDOM: now */
 };
 
-/* How much of the next experiment is in the phase of the line. */
+/* How much of the next experiment falls into the line's phase. */
 static double part_in_line(const struct profile *p, struct program *g, struct rng *r)
 {
 	double at = fmod((double)(p->n_experiments + g->from), (double)g->cycle),
@@ -76,8 +77,8 @@ static void add_experiment(struct profile *p, struct program *g, struct rng *r, 
 	    .has_selected_ns = true,
 	    .run = (uint32_t)p->n_runs - 1};
 	double slower = g->slower > 0 && x.run % 2 ? g->slower : 1;
-	uint64_t visits =
-	    100; /* in real time as many fit with a speedup as without, but for pauses */
+	/* in real time as many fit with a speedup as without, apart from pauses */
+	uint64_t visits = 100;
 
 	x.selected_ns = (uint64_t)(slower * line_ms * 1e6 * (double)visits *
 				   fmax(0, 1 + g->sampling * normal(r)));
@@ -95,8 +96,8 @@ static void add_experiment(struct profile *p, struct program *g, struct rng *r, 
 	p->experiments[p->n_experiments++] = x;
 }
 
-/* Rounds of each speedup once and of as many baselines, in random order, as the schedule of a fixed
- * line has it: 80 experiments in all. */
+/* Rounds of each speedup once and of as many baselines, in random order, like the schedule of a
+ * fixed line: 80 experiments in all. */
 static void add_run(struct profile *p, struct program *g, uint64_t seed)
 {
 	struct rng r = {seed};
@@ -123,7 +124,7 @@ struct outcome {
 	double moved_error;      /* the same over the profiles that were moved */
 	double covered;          /* share of the intervals that hold the truth */
 	double width;            /* of an interval, mean, in points */
-	int moved;               /* profiles whose figures are not the raw ones */
+	int moved;               /* profiles whose figures differ from the raw ones */
 };
 
 static struct outcome judge(const struct profile *p, const struct program *g)
@@ -181,8 +182,8 @@ static struct outcome try(const char *name, struct program g, int runs)
 	return ret;
 }
 
-/* What is left is the noise, and the last part of a cycle that the profile has too much or too
- * little of: 80 experiments are whole cycles of 8, not of 7. */
+/* What remains is the noise, and the part of a cycle that the profile has too much or too little
+ * of: 80 experiments are whole cycles of 8, not of 7. */
 TEST(phases)
 {
 	struct program g = {
@@ -192,9 +193,8 @@ TEST(phases)
 	CHECK(o.raw_error > 4);
 	CHECK(o.moved_error < 0.7);
 	CHECK(o.covered > 0.93);
-	CHECK(
-	    o.moved >=
-	    197); /* a trend by chance in 0.4 of 200: 4 or more have a probability of 8 in 10,000 */
+	/* chance makes a trend in 0.4 of 200; 4 or more have a probability of 8 in 10,000 */
+	CHECK(o.moved >= 197);
 	g.cycle = 7;
 	o = try("cycles of 7", g, 1);
 	CHECK(o.error < 1.2);
@@ -213,7 +213,7 @@ TEST(phases)
 	CHECK(o.error < o.raw_error);
 }
 
-/* Cells of two experiments are served by what all cells tell together. */
+/* What all cells tell together serves cells of two experiments. */
 TEST(many_speedups)
 {
 	struct outcome o = try("20 speedups",
@@ -235,23 +235,23 @@ TEST(merged)
 	CHECK(o.covered > 0.93);
 	g.slower = 1.3;
 	o = try("4 runs, two of them slower", g, 4);
-	CHECK(o.error < 0.1 * o.raw_error); /* 0.15 where the time of the line is not brought to one
-					       level as well */
+	/* 0.15 where the time of the line is not levelled as well */
+	CHECK(o.error < 0.1 * o.raw_error);
 	CHECK(o.covered > 0.93);
 }
 
-/* How long the line seems to be is noise there, and must not move anything. */
+/* The line's apparent time is noise there, and must not move anything. */
 TEST(steady)
 {
 	struct outcome o = try(
 	    "steady", (struct program){.noise = 0.03, .sampling = 0.05, .cycle = 8, .deck = 4}, 1);
 
-	CHECK(o.moved < 10); /* 2 of 200 by the chance that is allowed */
+	CHECK(o.moved < 10); /* 2 of 200 by the allowed chance */
 	CHECK(o.error < 1.02 * o.raw_error);
 	CHECK(o.covered > 0.93);
 }
 
-/* A faster line that runs the longer for it: there is no common mean. */
+/* A faster line that runs longer because it is faster: there is no common mean. */
 TEST(spinning)
 {
 	struct program g = {.noise = 0.03, .sampling = 0.05, .cycle = 8, .deck = 4, .spins = 1};
@@ -264,7 +264,7 @@ TEST(spinning)
 	CHECK(o.covered > 0.93);
 }
 
-/* As it is without, where the line's time is not known of each experiment, or none was seen. */
+/* Nothing changes where the line's time is unknown for some experiment, or none was seen. */
 TEST(unknown)
 {
 	struct program g = {.phases = IN_TURN, .noise = 0.01, .cycle = 8, .deck = 4};

@@ -46,8 +46,8 @@ static void add_samples(struct profile *p, const char *line, uint64_t count, uin
 	p->samples[p->n_samples++] = s;
 }
 
-/* @n experiments at each of 0, 25, 50, 75 and 100 % with a true slope, and periods that scatter by
- * -1, 0, 1, -1, ... times @scatter. */
+/* @n experiments at each of 0, 25, 50, 75 and 100 % with a true slope. Periods scatter by -1, 0, 1,
+ * -1, ... times @scatter. */
 static void add_list(struct profile *p, const char *line, double slope, double scatter, int n)
 {
 	for (int cell = 0; cell <= 4; cell++) {
@@ -116,8 +116,8 @@ TEST(ratio_of_sums)
 	profile_deinit(&p);
 }
 
-/* Time without a visit is time, whether the record says delta=0 or is missing because the point is
- * not yet known to its writer. */
+/* Time without a visit is time. The record says delta=0, or is missing because the writer did not
+ * yet know the point. */
 TEST(experiments_without_visits_count)
 {
 	struct profile p;
@@ -132,7 +132,7 @@ TEST(experiments_without_visits_count)
 	x = add(&p, "a.c:1", 0.75, 1000, "work", 10);
 	x = add(&p, "a.c:1", 0.75, 1000, "rare", 3);
 	x = add(&p, "a.c:1", 1, 1000, "work", 10);
-	/* Cut off: no point at all tells nothing. */
+	/* Truncated: a record without any point tells nothing. */
 	x = add(&p, "a.c:1", 1, 1000, NULL, 0);
 	(void)x;
 	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
@@ -146,8 +146,8 @@ TEST(experiments_without_visits_count)
 	profile_deinit(&p);
 }
 
-/* Spans when all experiments have them; duration and delta for the whole line as soon as much of
- * its time has none. */
+/* Spans when all experiments have them. Duration and delta for the whole line as soon as much of
+ * its time has no span. */
 TEST(spans_where_known)
 {
 	struct profile p;
@@ -236,14 +236,14 @@ TEST(phase_correction)
 	 * 150)(200 / 10). */
 	p.runs[1].free_ns = 0;
 	CHECK_NEAR(phase_of(&p, 0.2), 0.4, 1e-9);
-	/* Coz's files do not say it at all. */
+	/* Coz's files never say it. */
 	p.runs[0].free_ns = 0;
 	CHECK_NEAR(phase_of(&p, 0.5), 1, 1e-9);
 	profile_deinit(&p);
 	make_phases(&p, true, 50);
 	CHECK_NEAR(phase_of(&p, 0.5), 1, 1e-9);
 	profile_deinit(&p);
-	/* Too few samples to tell; and a share of the time is at most all of it. */
+	/* Too few samples to tell; and a share of the time is at most 1. */
 	make_phases(&p, false, 3);
 	CHECK_NEAR(phase_of(&p, 0.5), 1, 1e-9);
 	profile_deinit(&p);
@@ -252,7 +252,7 @@ TEST(phase_correction)
 	profile_deinit(&p);
 }
 
-/* The factor's own uncertainty is in the intervals: the same mean of samples, once even and once
+/* The factor's own uncertainty is in the intervals: the same mean of samples, once even, once
  * scattered. */
 TEST(phase_noise_widens_intervals)
 {
@@ -282,8 +282,8 @@ TEST(phase_noise_widens_intervals)
 	CHECK(width[1] > 3 * width[0]);
 }
 
-/* A user's line measures the whole program, a sampled one its phases: the larger set is taken, the
- * other not mixed in. */
+/* A user's line measures the whole program, a sampled line only its phases. The larger set is
+ * taken, and the other is not mixed in. */
 TEST(fixed_and_random_do_not_mix)
 {
 	struct profile p;
@@ -342,7 +342,7 @@ TEST(verdicts)
 	CHECK_STR(verdict_name(VERDICT_NOT_ENOUGH_DATA), "not-enough-data");
 }
 
-/* What is sure of a line alone may not be so of the luckiest of many: evidence is shared out by
+/* What is sure for one line may not be sure for the luckiest of many. Evidence is divided by
  * samples, and per progress point. */
 TEST(verdicts_hold_together)
 {
@@ -374,8 +374,8 @@ TEST(verdicts_hold_together)
 	profile_deinit(&p);
 }
 
-/* The list is known from its key, or shown by more than three experiments a speedup; else five
- * speedups are asked for. */
+/* The profile's key tells the list, or more than three experiments a speedup show it; else five
+ * speedups are required. */
 TEST(speedups_needed)
 {
 	static const struct {
@@ -401,8 +401,7 @@ TEST(speedups_needed)
 	}
 }
 
-/* A visit is a run: two of them per speedup are enough to say something, with the wide intervals of
- * two. */
+/* A visit is a run. Two of them per speedup suffice for an answer, with wide intervals. */
 TEST(end_to_end)
 {
 	struct profile p;
@@ -440,7 +439,7 @@ TEST(lone_experiments_borrow)
 	CHECK(e.lines[0].slope_lo < 0.6 && e.lines[0].slope_hi > 0.6);
 	estimate_deinit(&e);
 	profile_deinit(&p);
-	/* With three of them nothing is known about scatter. */
+	/* With three experiments nothing is known about scatter. */
 	profile_init(&p);
 	add(&p, "a.c:1", 0, 1000, "work", 10);
 	add(&p, "a.c:1", 0.5, 1000, "work", 10);
@@ -454,8 +453,8 @@ TEST(lone_experiments_borrow)
 	profile_deinit(&p);
 }
 
-/* The surer line leads, though its slope is smaller; lines without enough data are last; losses
- * after gains. */
+/* The surer line leads, though its slope is smaller. Losses come after gains, and lines without
+ * enough data last. */
 TEST(ranking_by_the_lower_end)
 {
 	struct profile p;
@@ -478,8 +477,8 @@ TEST(ranking_by_the_lower_end)
 	profile_deinit(&p);
 }
 
-/* One line gains early and then no more, the other only late: payback and impact disagree about
- * them. */
+/* One line gains early and then no more, the other only late: payback and impact rank them
+ * differently. */
 TEST(sort_keys)
 {
 	static const double early[] = {0, 0.2, 0.25, 0.25, 0.25}, late[] = {0, 0, 0.05, 0.2, 0.35};
@@ -506,8 +505,8 @@ TEST(sort_keys)
 
 		CHECK_EQ(estimate_profile(&p, &o, &e), 0);
 		CHECK_STR(e.lines[0].line, first[key]);
-		/* The keys of all orders are there, whichever was asked for: a page that sorts anew
-		 * has no bootstrap. */
+		/* The keys of all orders are there, whichever was asked for: the page sorts anew
+		 * without a bootstrap. */
 		CHECK_NEAR(e.lines[0].rank_key, e.lines[0].rank_keys[key], 0);
 		for (int other = SORT_SLOPE; other <= SORT_IMPACT; other++)
 			CHECK(find(&e, first[other], "work")->rank_keys[other] >=
@@ -573,8 +572,8 @@ TEST(reasons_for_nothing)
 	profile_deinit(&p);
 }
 
-/* Visits each 10 ms by a timer. In the first experiment that is not known yet, and the delays are
- * taken from their time: it tells nothing. */
+/* A timer makes visits each 10 ms. The first experiment does not know that yet and subtracts delays
+ * from their time, so it tells nothing. */
 TEST(paced_but_not_known_yet)
 {
 	struct profile p;

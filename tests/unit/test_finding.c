@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What doctor makes of the kernel's words about itself. */
+/* What doctor reads from the kernel's words about itself. */
 #include "check.h"
 
 #include "core/text/finding.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The page of `cozbpf plot` as a text: that what is in it stays data, whatever a profile's names
- * and the sources say, that the data is JSON and within bounds. What a browser makes of it is
- * looked at in tests/e2e/plot.sh. */
+/* The page of `cozbpf plot` as a text. Its data stays data, whatever names and sources are in the
+ * profile; it is JSON and within limits. tests/e2e/plot.sh looks at the page in a browser. */
 #include "check.h"
 
 #include <math.h>
@@ -61,7 +60,7 @@ static struct page page_init(const struct profile *p, const struct html_source *
 	if (start)
 		ret.data = cJSON_ParseWithOpts(start + strlen(before), &end, 0);
 	CHECK(ret.data != NULL);
-	/* The first end of a script element after the data's start is the data's own. */
+	/* The first end of a script element after the data's start is the data's own end. */
 	CHECK(end && !strncmp(end, "</script>", 9));
 	return ret;
 }
@@ -87,16 +86,18 @@ TEST(strings_are_data)
 	static const struct {
 		const char *in, *out;
 	} cases[] = {
-	    {"plain", "\"plain\""}, {"</script>", "\"\\u003c/script\\u003e\""},
+	    {"plain", "\"plain\""},
+	    {"</script>", "\"\\u003c/script\\u003e\""},
 	    {"a\"b\\c&", "\"a\\u0022b\\u005cc\\u0026\""},
 	    {"\x01\n\x7f", "\"\\u0001\\u000a\\u007f\""},
 	    {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""},
 	    {"\xe2\x80\xa8", "\"\\u2028\""},
-	    {"\xff\xc3", "\"\\ufffd\\ufffd\""},            /* no such byte, and cut off */
-	    {"\xc0\xbc", "\"\\ufffd\\ufffd\""},            /* an overlong '<' */
-	    {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, /* a surrogate */
+	    {"\xff\xc3", "\"\\ufffd\\ufffd\""},                       /* no such byte; truncated */
+	    {"\xc0\xbc", "\"\\ufffd\\ufffd\""},                       /* an overlong '<' */
+	    {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* a surrogate */
 	    {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* beyond Unicode */
-	    {"\xe2\x82<", "\"\\ufffd\\ufffd\\u003c\""}, /* what follows is not swallowed */
+	    /* the following character is not swallowed */
+	    {"\xe2\x82<", "\"\\ufffd\\ufffd\\u003c\""},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -178,8 +179,8 @@ TEST(names_and_sources_stay_text)
 	free(p.experiments);
 }
 
-/* More lines, experiments and points than a page holds: it holds its share, and says what there is.
- */
+/* More lines, experiments and points than a page can hold: the page holds its share, and says how
+ * many there are. */
 TEST(bounds)
 {
 	enum { LINES = HTML_MAX_SERIES + 100, MANY = 200000 };

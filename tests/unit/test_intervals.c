@@ -3,11 +3,11 @@
  * Estimation on simulated profiles with a known truth: which way of estimating periods is better,
  * and how often intervals hold the truth.
  *
- * Coverage measured, in per cent, of intervals that claim 95 (simulate.h; slope / points; 1000
- * profiles each, standard error 0.7; a baseline and 4 speedups of n experiments in random order, 20
- * to 100 visits each; the worse of a true slope of 0.6 and of 0; with the tool's own keys
- * experiments close at a visit, without by the clock, as Coz's do; drift: regular visits on a
- * machine whose speed wanders by 3 %):
+ * Measured coverage, in per cent, of intervals that claim 95, for slope / points (simulate.h).
+ * There are 1000 profiles each, with a standard error of 0.7: a baseline and 4 speedups of n
+ * experiments in random order, 20 to 100 visits each. The figure is the worse of a true slope of
+ * 0.6 and of 0. With the tool's own keys experiments close at a visit, without them by the clock,
+ * as Coz's do. drift: regular visits on a machine whose speed wanders by 3 %.
  *
  *    visits   keys     n = 5      n = 6      n = 8      n = 12     n = 20     n = 40
  *    regular  own keys 94.5/95.2  94.4/95.4  94.3/95.2  94.7/95.5  94.5/95.1  94.5/94.8
@@ -21,19 +21,19 @@
  *    bursts   Coz's    93.3/95.1  93.6/94.5  93.9/95.1  92.5/94.5  93.7/94.4  94.3/94.7
  *    drift    Coz's    93.2/94.8  93.0/94.3  93.8/94.3  94.2/94.1  95.5/95.1  95.3/95.3
  *
- * Lines and speedups picked at random (half of the experiments baselines, else one of twenty
- * speedups; 500 profiles each, standard error 1), 10 to 200 experiments, curves straight and
- * saturating at 50 %, the worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7,
+ * Lines and speedups drawn at random: half of the experiments are baselines, the others have one of
+ * twenty speedups. 500 profiles each (standard error 1), 10 to 200 experiments, curves straight and
+ * saturating at 50 %. The worst of fourteen: regular 95.8/94.8, Erlang 93.6/94.7,
  * Poisson 94.4/94.8, drift 94.8/94.8; bursts of eight, of which an experiment sees a
  * dozen, 91.8/94.2.
  *
  * Sixty lines of no effect with n experiments each, of as many speedups, beside 150 shared
  * baselines (Erlang's visits, 50 an experiment, by the clock; 100 profiles each, standard error
- * 0.2): per cent of the lines whose interval lies above / below 0, where each should be 2.5, and of
- * the profiles with a false verdict. `own`: experiments on the line scatter by 10 % more than
- * visits do, baselines do not; `slow`: a twelfth of the run is half as fast, in one stretch. In
- * brackets: as it was with weights by time, with residuals of lines and baselines mixed, and with
- * every interval a verdict.
+ * 0.2). The figures are per cent of the lines whose interval lies above / below 0, where each
+ * should be 2.5, and of the profiles with a false verdict. `own`: experiments on the line scatter
+ * by 10 % more than visits do, baselines do not. `slow`: a twelfth of the run is half as fast, in
+ * one stretch. In brackets: the old state with weights by time, with residuals of lines and
+ * baselines mixed, and with every interval a verdict.
  *
  *            n = 5                    n = 7                    n = 20
  *    clean   1.0/1.4  2 (1.4/3.7  91) 1.1/1.6  0 (1.6/4.0  98) 1.4/2.1  1 (1.5/4.2  96)
@@ -41,8 +41,8 @@
  *    slow    0.1/1.0  2 (0.0/14.5 100) 0.1/1.2 2 (0.0/16.9 100) 0.1/1.9 1 (3.3/15.4 100)
  *    own     2.9/2.4 15 (7.7/12.8 100) 2.6/2.7 13 (6.2/14.0 100) 2.3/2.9 6 (1.2/6.4 100)
  *
- * Of those 91 to 100 the intervals alone bring down 0 to 50 points, the verdicts alone (false in 8
- * in clean runs, 70 in slow ones) more; it takes both.
+ * The new intervals alone lower those 91 to 100 by 0 to 50 points. The new verdicts alone lower
+ * them more, to 8 in clean runs and 70 in slow ones. It takes both.
  */
 #include "check.h"
 
@@ -68,7 +68,7 @@ static void sim_list(
 	}
 }
 
-/* @n experiments as the tool picks them: 0 with probability 1/2, else 5 to 100 % in steps of 5. */
+/* @n experiments as the tool draws them: 0 with probability 1/2, else 5 to 100 % in steps of 5. */
 static void sim_random(struct simulation *s, struct profile *p, const char *line, int n)
 {
 	while (n--)
@@ -114,34 +114,36 @@ static double mean_error(enum arrivals arrivals, bool by_clock, double visits,
 
 /*
  * Error of the cell at 50 % (truth 0.300): mean, and root mean square in brackets, of 2000
- *profiles. Erlang's visits have gaps with a squared coefficient of variation of 0.25, where the
- *choice is about even.
+ * profiles. Erlang's visits have gaps with a squared coefficient of variation of 0.25, where the
+ * choice is about even.
  *
- * experiments that close at a visit:
- *	visits in an experiment		5		10		20		50
- *	regular, duration / delta	-.017 (.023)	-.010 (.013)	-.005 (.007)	-.002 (.003)
- *	regular, spans			 .000 (.007)	 .000 (.005)	 .000 (.003)	 .000 (.002)
- *	Erlang,	 duration / delta	-.014 (.062)	-.011 (.045)	-.005 (.032)	-.002 (.020)
- *	Erlang,	 spans			-.002 (.065)	-.004 (.046)	-.002 (.032)	-.001 (.020)
- *	Poisson, duration / delta	-.014 (.127)	-.009 (.088)	-.001 (.064)	-.004 (.041)
- *	Poisson, spans			-.017 (.138)	-.009 (.092)	-.002 (.066)	-.004 (.041)
- * experiments that close by the clock, where Wald's equation does not hold: the last gap is cut
- *off, and long gaps are cut more often regular, duration / delta	-.001 (.017)	-.001 (.011)
- *.000 (.006)	 .000 (.003)
- *	regular, spans			 .000 (.007)	 .000 (.005)	 .000 (.003)	 .000 (.002)
- *	Erlang,	 duration / delta	-.002 (.069)	-.004 (.048)	-.001 (.033)	-.001 (.020)
- *	Erlang,	 spans			-.018 (.074)	-.011 (.049)	-.004 (.033)	-.002 (.020)
- *	Poisson, duration / delta	-.010 (.131)	-.007 (.092)	-.001 (.065)	-.004 (.041)
- *	Poisson, spans			-.083 (.168)	-.036 (.101)	-.014 (.068)	-.008 (.042)
+ * Experiments that close at a visit:
+ *   visits in an experiment     5              10             20             50
+ *   regular, duration / delta   -.017 (.023)   -.010 (.013)   -.005 (.007)   -.002 (.003)
+ *   regular, spans               .000 (.007)    .000 (.005)    .000 (.003)    .000 (.002)
+ *   Erlang,  duration / delta   -.014 (.062)   -.011 (.045)   -.005 (.032)   -.002 (.020)
+ *   Erlang,  spans              -.002 (.065)   -.004 (.046)   -.002 (.032)   -.001 (.020)
+ *   Poisson, duration / delta   -.014 (.127)   -.009 (.088)   -.001 (.064)   -.004 (.041)
+ *   Poisson, spans              -.017 (.138)   -.009 (.092)   -.002 (.066)   -.004 (.041)
+ *
+ * Experiments that close by the clock. Wald's equation does not hold for them: the last gap is cut
+ * off, and long gaps are cut more often:
+ *   regular, duration / delta   -.001 (.017)   -.001 (.011)    .000 (.006)    .000 (.003)
+ *   regular, spans               .000 (.007)    .000 (.005)    .000 (.003)    .000 (.002)
+ *   Erlang,  duration / delta   -.002 (.069)   -.004 (.048)   -.001 (.033)   -.001 (.020)
+ *   Erlang,  spans              -.018 (.074)   -.011 (.049)   -.004 (.033)   -.002 (.020)
+ *   Poisson, duration / delta   -.010 (.131)   -.007 (.092)   -.001 (.065)   -.004 (.041)
+ *   Poisson, spans              -.083 (.168)   -.036 (.101)   -.014 (.068)   -.008 (.042)
+ *
  * From 200 visits on all are below .004 and within .0002 of each other. Chosen by the gaps
- *(PERIOD_AUTO) the errors are those of the better one for regular and Poisson visits, and between
- *the two for Erlang's.
+ * (PERIOD_AUTO) the errors are those of the better one for regular and Poisson visits, and between
+ * the two for Erlang's.
  */
 TEST(periods_compared)
 {
 	double sd_span, sd_duration, sd_auto, span, duration, best;
 
-	/* Regular visits: spans have a standard error of 0.0003 and no bias; duration and delta are
+	/* Regular visits: spans have a standard error of 0.0003 and no bias. Duration and delta are
 	 * off by half a visit in ten. */
 	span = mean_error(REGULAR, false, 10, PERIOD_SPAN, 200, &sd_span);
 	duration = mean_error(REGULAR, false, 10, PERIOD_DURATION, 200, &sd_duration);
@@ -150,8 +152,8 @@ TEST(periods_compared)
 	CHECK_NEAR(duration, -0.0095, 0.004);
 	CHECK(sd_span * 2 < sd_duration);
 	CHECK_NEAR(best, span, 1e-12);
-	/* Poisson visits, by the clock: a standard error of 0.0065 for duration and delta, five of
-	 * them allowed; spans are off by 0.036. */
+	/* Poisson visits, by the clock: duration and delta have a standard error of 0.0065, and
+	 * five of them are allowed. Spans are off by 0.036. */
 	span = mean_error(POISSON, true, 10, PERIOD_SPAN, 200, &sd_span);
 	duration = mean_error(POISSON, true, 10, PERIOD_DURATION, 200, &sd_duration);
 	best = mean_error(POISSON, true, 10, PERIOD_AUTO, 200, &sd_auto);
@@ -199,7 +201,7 @@ static double coverage(struct simulation model, int per_cell, bool random, doubl
 
 /* 400 rounds of a coverage of 93 % or more fall below 88 % less than once in 10,000 (binomial: mean
  * 372, standard deviation 5.1, 352 is four below). Intervals that always hold the truth are too
- * wide: 100 % of 400 happens to 98 % coverage once in 3,000. */
+ * wide: with a coverage of 98 %, all 400 hold it once in 3,000. */
 TEST(intervals_cover)
 {
 	static const struct simulation models[] = {
@@ -300,8 +302,8 @@ static void sim_many(struct simulation *s, struct profile *p, int own, double fi
 }
 
 struct many {
-	int lines, above,
-	    below; /* lines of no effect with an interval; those whose interval is above, below 0 */
+	/* lines of no effect with an interval; those whose interval is above, below 0 */
+	int lines, above, below;
 	int false_profiles, found;
 };
 
@@ -341,11 +343,11 @@ static struct many judge_many(struct simulation model, double slow, int own, int
 }
 
 /*
- * Of 120 profiles 6, 5 %, may have a false verdict; measured on others it is 2 %, of which more
- * than 6 come once in 60 times at worst (binomial), and seeds are fixed. Without what is shared out
- * among the lines it is nearly all of them. A line that is really harmful, with a tenth of the
- * samples, is found all the same. Intervals: of the 2,360 lines of each model at most 4 % on either
- * side (2.5 % and more than four standard errors of 0.3).
+ * Of 120 profiles 6 (5 %) may have a false verdict. Measured on others it is 2 %, of which more
+ * than 6 come once in 60 times at worst (binomial), and seeds are fixed. Without dividing the
+ * evidence among the lines nearly all have one. A really harmful line, with a tenth of the samples,
+ * is still found. Intervals: of the 2,360 lines of each model at most 4 % on either side (2.5 % and
+ * more than four standard errors of 0.3).
  */
 TEST(verdicts_of_many_lines)
 {
@@ -371,8 +373,8 @@ TEST(verdicts_of_many_lines)
 	CHECK(false_profiles <= 6);
 }
 
-/* Experiments on the line that scatter more than its baselines do are not taken to be as good as
- * those. */
+/* Experiments on the line that scatter more than its baselines are not taken to be as good as
+ * baselines. */
 TEST(intervals_cover_own_scatter)
 {
 	struct simulation model = {
@@ -383,7 +385,7 @@ TEST(intervals_cover_own_scatter)
 	CHECK(many.below <= many.lines * 0.04);
 }
 
-/* The same with lines and speedups picked as the tool picks them: most cells hold one or two
+/* The same with lines and speedups drawn as the tool draws them: most cells hold one or two
  * experiments. */
 TEST(intervals_cover_random_speedups)
 {

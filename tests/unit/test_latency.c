@@ -3,9 +3,9 @@
  * Latency: the histogram's index functions, the integral of Little's law against brute force,
  * quantiles.
  *
- * Tolerance of the integral: buckets hold sums, so it is exact but for the bucket that V1 cuts.
- * There an even spread stands for what is not known: each of its visits is misplaced by at most a
- * bucket, so the error is at most (visits in it) x (its width), and half of that on average.
+ * Tolerance of the integral: buckets hold sums, so it is exact except for the bucket that V1 cuts.
+ * There an even spread is assumed. Each visit is misplaced by at most a bucket, so the error is at
+ * most (visits in it) x (its width), and half of that on average.
  */
 #include <math.h>
 
@@ -53,8 +53,8 @@ static void put(struct cozbpf_bucket *b, int64_t at)
 	}
 }
 
-/* Requests that come at random, stay for a random time, and overtake each other; some begin before
- * V0, some end after V1. */
+/* Requests come at random, stay for a random time, and overtake each other. Some begin before V0,
+ * some end after V1. */
 static void against_brute_force(uint64_t seed, int64_t duration, int64_t missing)
 {
 	struct rng r = {seed};
@@ -111,7 +111,7 @@ TEST(window_by_hand)
 	CHECK_EQ(point.integral_ns, 30000);
 	CHECK_EQ(point.difference, 3);
 	CHECK_EQ(point.least, 3);
-	/* Two that were in flight end, one begins; what begins after V1 does not count. */
+	/* Two that were in flight end, and one begins. A begin after V1 does not count. */
 	put(ends, 1000);
 	put(ends, 5000);
 	put(begins, 7000);
@@ -122,7 +122,7 @@ TEST(window_by_hand)
 	CHECK_EQ(point.departures, 2);
 	CHECK_EQ(point.difference, 2);
 	CHECK_EQ(point.least, 1);
-	/* In the bucket that V1 cuts a single visit counts exactly when it lies before V1. */
+	/* In the bucket that V1 cuts, a single visit counts exactly when it lies before V1. */
 	put(begins, 9900);
 	latency_window(&both, 10000, 3, &point);
 	CHECK_EQ(point.integral_ns, 19000 + 100);
@@ -134,8 +134,8 @@ TEST(window_by_hand)
 	CHECK(point.integral_ns < 0);
 }
 
-/* Exponential values: their quantiles are known, and a cell is 1.6 % wide, so interpolation leaves
- * a tenth of that. 200,000 values tell p99 to 1.1 %. */
+/* Exponential values, whose quantiles are known. A cell is 1.6 % wide, and interpolation leaves a
+ * tenth of that. 200,000 values tell p99 to 1.1 %. */
 TEST(quantiles)
 {
 	static double counts[COZBPF_LATENCY_CELLS];

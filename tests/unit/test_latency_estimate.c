@@ -3,14 +3,14 @@
  * Latency estimated from simulated queues of known truth: values, how often intervals hold it,
  * warnings, and Coz's records.
  *
- * The queue: requests arrive at random, one server takes a random (exponential) time for each, so a
- * latency is exponential with the mean 1 / (1 / service - 1 / gap). It runs on through the
- * experiments; each has another service time, a settling time of five mean latencies, and a window
- * of 500 ms.
+ * The queue: requests arrive at random, and one server takes a random (exponential) time for each.
+ * So a latency is exponential with the mean 1 / (1 / service - 1 / gap). The queue runs on through
+ * the experiments. Each has another service time, a settling time of five mean latencies, and a
+ * window of 500 ms.
  *
- * Coverage measured, in per cent, of intervals that claim 95 (scatter alone; 1000 profiles each,
- * standard error 0.7; points: reductions of the mean at three speedups; mean, p50, p99: of baseline
- * and speedups), n experiments for each speedup:
+ * Measured coverage, in per cent, of intervals that claim 95, from scatter alone. There are 1000
+ * profiles each, with a standard error of 0.7, and n experiments for each speedup. points:
+ * reductions of the mean at three speedups. mean, p50, p99: of baseline and speedups.
  *
  *    load of the baseline    n    points  mean  p50   p99
  *    0.5                     5    94.1    94.0  95.0  87.2
@@ -22,8 +22,8 @@
  *    0.7                     12   91.6    93.0  94.8  89.0
  *    0.7                     30   92.4    93.6  95.0  91.4
  *
- * p99 of a queue that is often long hangs on a few long stretches, and a handful of experiments may
- * have seen none.
+ * p99 of a queue that is often long depends on a few long stretches, of which a handful of
+ * experiments may have seen none.
  */
 #include "check.h"
 
@@ -60,7 +60,7 @@ static double truth(const struct queue *q)
 	return 1 / (1 / q->service - 1 / q->gap);
 }
 
-/* Up to @end; where @ret is not NULL what happens is recorded. */
+/* Runs up to @end, and records what happens where @ret is not NULL. */
 static void run_queue(struct queue *q, double end, struct point_record *ret, uint64_t *cells)
 {
 	double integral = 0;
@@ -263,7 +263,7 @@ TEST(values)
 		if (i)
 			CHECK_NEAR(l->points[i - 1].program_speedup, 1 - w / (4 * MS), 0.03);
 	}
-	/* The pair's throughput: the load is from outside, so no line raises it. */
+	/* The pair's throughput: the load comes from outside, so no line raises it. */
 	for (size_t i = 0; i < e.n_lines; i++)
 		if (!e.lines[i].is_latency)
 			CHECK_NEAR(e.lines[i].slope, 0, 0.03);
@@ -293,8 +293,8 @@ static void add_plain(struct profile *p, double speedup, uint64_t arrivals, uint
 	add_record(p, speedup, &v);
 }
 
-/* Coz has the number in flight at the close, and no other figure: difference x duration / arrivals.
- */
+/* Coz records the number in flight at the close, and no other figure: difference x duration /
+ * arrivals. */
 TEST(records_of_coz)
 {
 	struct estimate_options o = {.seed = 1, .min_speedups = 1};
@@ -319,7 +319,7 @@ TEST(records_of_coz)
 }
 
 /* Two requests were in flight before anybody looked: the number went down to -2. In experiments
- * with a speedup it may by itself. */
+ * with a speedup that happens by itself. */
 TEST(in_flight_before)
 {
 	struct estimate_options o = {.seed = 1, .min_speedups = 1};
@@ -337,14 +337,14 @@ TEST(in_flight_before)
 	CHECK_NEAR(l->latencies[0].mean.value, 4 * WINDOW / 100, 1);
 	CHECK_NEAR(l->latencies[1].mean.value, 3 * WINDOW / 100, 1);
 	CHECK_EQ(e.latencies[0].missing, 2);
-	/* as it is now: not of experiments with a speedup */
+	/* the present figure: without experiments with a speedup */
 	CHECK_NEAR(e.latencies[0].in_flight, 4, 1e-9);
 	estimate_deinit(&e);
 	profile_deinit(&p);
 }
 
-/* In steady growth arrivals outrun departures by a twentieth in each experiment; by chance they do
- * now and then. */
+/* In steady growth, arrivals outrun departures by a twentieth in each experiment. By chance they do
+ * so now and then. */
 TEST(growth_is_told)
 {
 	struct estimate_options o = {.seed = 1, .min_speedups = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The length of experiments: doubling, halving, bounds, and that the two do not alternate. */
+/* The length of experiments: doubling, halving, limits, and no alternation between the two. */
 #include "check.h"
 #include "core/experiment/length.h"
 
@@ -37,7 +37,7 @@ TEST(rare_point_asks_for_nothing)
 	length_init(&l, 0, LENGTH_BURSTS_MANY);
 	update(&l, 199, 0);
 	CHECK_EQ(l.ns, 500 * MS);
-	/* ... and does not keep a busy one from being shortened */
+	/* ... and a busy point is still shortened */
 	update(&l, 200, 1);
 	CHECK_EQ(l.ns, 250 * MS);
 	update(&l, 4, 200);
@@ -92,7 +92,7 @@ TEST(without_points)
 	CHECK_EQ(l.ns, 500 * MS);
 }
 
-/* Visits at any constant rate: the length settles, with enough visits where the bounds allow it. */
+/* Visits at any constant rate: the length settles, with enough visits where the limits allow it. */
 TEST(settles)
 {
 	for (double per_s = 0.1; per_s < 1e6; per_s *= 1.3) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The line map: interning, painting of overlapping ranges against a plain model, lookup, finding by
- * name. */
+/* The line map: interning, painting of overlapping ranges against a plain model, look-up, finding
+ * by name. */
 #include "check.h"
 
 #include <errno.h>
@@ -176,7 +176,7 @@ TEST(objects_are_told_apart)
 	o = object;
 	o.build_id[0] = 3;
 	CHECK_EQ(line_map_find_object(&m, &o), -1);
-	o.build_id_len = 0; /* dev and ino are all there is to go by */
+	o.build_id_len = 0; /* only dev and ino are left to go by */
 	CHECK_EQ(line_map_find_object(&m, &o), 0);
 	o = plain;
 	CHECK_EQ(line_map_find_object(&m, &o), 1);
@@ -207,7 +207,8 @@ TEST(find)
 	CHECK_EQ(line_map_find(&m, "/src/a.c", 10, &e), 1);
 	CHECK_EQ(line_map_find(&m, "a.c", 14, &e), 2);
 	CHECK_EQ(line_map_find(&m, "app/util.c", 3, &e), 4);
-	CHECK_EQ(line_map_find(&m, "util.c", 5, &e), 5); /* only one of the two has it */
+	/* only one of the two files has that line */
+	CHECK_EQ(line_map_find(&m, "util.c", 5, &e), 5);
 	CHECK_STR(e.cause, "");
 	line_map_deinit(&m);
 }

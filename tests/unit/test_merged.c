@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Profiles of a fleet: eight replicas, each of which does its own experiments, know as much
- * together as eight times as many experiments of one.
+ * Profiles of a fleet: eight replicas, each with its own experiments, together know as much as one
+ * with eight times as many experiments.
  *
- * A half-width is itself known to about 14 % (25 degrees of freedom of one profile: 1 / sqrt(2 x
- * 25), and 5 % from the 1000 draws of the bootstrap), the mean of eight to 5 %, the merged one to 7
- * %; over 12 fleets the ratio is known to 2.5 %. What is expected is a little more than sqrt(8),
- * since with 8 experiments a speedup Student's quantile makes a profile's own interval wider by
+ * A half-width is itself known to about 14 %: 25 degrees of freedom of one profile give 1 / sqrt(2
+ * x 25), and the bootstrap's 1000 draws add 5 %. So the mean of eight is known to 5 %, the merged
+ * one to 7 %; over 12 fleets the ratio is known to 2.5 %. The expected ratio is a little more than
+ * sqrt(8): with 8 experiments a speedup, Student's quantile makes a profile's own interval wider by
  * some 5 %. Hence sqrt(8) x 0.97 to 1.13, three standard deviations.
  *
- * With random speedups, as the tool has them, 64 experiments are one or two for each of twenty:
- * such cells borrow scatter and take the wider of what there is to borrow
- * (core/estimate/bootstrap.c), which a fleet does not need. It gains more than sqrt(8) then: only
- * the lower bound holds. (3.36 measured.)
+ * With random speedups, as the tool has them, 64 experiments are one or two for each of twenty.
+ * Such cells borrow scatter and take the wider of the candidates (core/estimate/bootstrap.c), which
+ * a fleet does not need. So it gains more than sqrt(8), and only the lower limit holds. (3.36
+ * measured.)
  *
- * Looked at without the method's own error, 4 % of the gain, which no number of replicas lowers;
- * with it the interval is still to hold the truth.
+ * Looked at without the method's own error, 4 % of the gain, which no number of replicas lowers.
+ * With that error the interval still has to hold the truth.
  */
 #include "check.h"
 
@@ -29,7 +29,7 @@
 #define EXPERIMENTS 64
 #define FLEETS 12
 
-/* One replica's profile, as the file it writes. @speed: of its machine, the logarithm. */
+/* One replica's profile, as the file it writes. @speed: logarithm of its machine's speed. */
 static char *replica(uint64_t seed, double speed, bool list, size_t *ret_size)
 {
 	struct simulation s = {.arrivals = ERLANG,
@@ -134,7 +134,7 @@ TEST(eight_replicas_know_as_much_as_eight_times_the_experiments)
 	       "intervals hold the truth\n",
 	    ratio, sqrt(8), held, FLEETS);
 	CHECK(ratio > sqrt(8) * 0.97 && ratio < sqrt(8) * 1.13);
-	CHECK(held >= FLEETS - 2); /* fewer once in fifty */
+	CHECK(held >= FLEETS - 2); /* fewer happens once in fifty */
 }
 
 TEST(random_speedups_gain_as_much_or_more)
@@ -148,9 +148,9 @@ TEST(random_speedups_gain_as_much_or_more)
 }
 
 /*
- * Machines of different speed: runs are levelled (core/estimate/runs.c), so that what they differ
- * by is no scatter. The levels have errors of their own, a tenth of the width at most. Without
- * levelling it was 1.80 for machines that differ by 10 %.
+ * Machines of different speed: runs are levelled (core/estimate/runs.c), so their differences are
+ * not scatter. The levels have errors of their own, at most a tenth of the width. Without levelling
+ * it was 1.80 for machines that differ by 10 %.
  */
 TEST(unlike_machines_know_as_much_as_like_ones)
 {
@@ -168,8 +168,8 @@ TEST(unlike_machines_know_as_much_as_like_ones)
 	CHECK(held >= FLEETS - 2);
 }
 
-/* What a run's baselines cannot tell is left as it is: runs of one visit each, and those that do
- * not differ. */
+/* A run whose baselines cannot tell its level stays as it is: runs of one visit each, and runs that
+ * do not differ. */
 TEST(runs_are_levelled_only_where_they_are_known_to_differ)
 {
 	struct estimate_options o = {.seed = 3};

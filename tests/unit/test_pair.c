@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The language of latency pairs: what is accepted and how it is cut, and what is refused with which
- * words. */
+/* The language of latency pairs: what is accepted and how it is split, what is refused and with
+ * which words. */
 #include "check.h"
 
 #include "core/places/pair.h"

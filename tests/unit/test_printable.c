@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What names of the target's come out as on a terminal. */
+/* What names from the target look like on a terminal. */
 #include "check.h"
 
 #include "core/text/printable.h"
@@ -26,16 +26,17 @@ TEST(text)
 TEST(eight_bits)
 {
 	check_text("\xc2\x9b.31m", "\\xc2\\x9b.31m"); /* CSI as one character */
-	check_text(
-	    "\x9b.31m \xff", "\\x9b.31m \\xff"); /* the same for terminals of 8 bits; no UTF-8 */
-	check_text("\xc3", "\\xc3");             /* cut short */
+	/* the same for 8-bit terminals; not UTF-8 */
+	check_text("\x9b.31m \xff", "\\x9b.31m \\xff");
+	check_text("\xc3", "\\xc3"); /* cut short */
 	check_text("\xe2\x96", "\\xe2\\x96");
-	check_text("\xc0\xaf", "\\xc0\\xaf"); /* too long a form, a surrogate, too high a number */
+	/* an overlong form, a surrogate, a number that is too high */
+	check_text("\xc0\xaf", "\\xc0\\xaf");
 	check_text("\xe0\x80\xaf", "\\xe0\\x80\\xaf");
 	check_text("\xed\xa0\x80", "\\xed\\xa0\\x80");
 	check_text("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
-	check_text(".\xe2\x80\xae.\xe2\x81\xa6.",
-	    ".\\xe2\\x80\\xae.\\xe2\\x81\\xa6."); /* turns the direction of writing */
+	/* turns the direction of writing */
+	check_text(".\xe2\x80\xae.\xe2\x81\xa6.", ".\\xe2\\x80\\xae.\\xe2\\x81\\xa6.");
 }
 
 TEST(stream)

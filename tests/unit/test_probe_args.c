@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Argument texts of static probes, as compilers write them and as nobody should, and the arguments
+/* Argument texts of static probes, as compilers write them and as nobody should; and the arguments
  * of functions. */
 #include "check.h"
 
@@ -81,7 +81,7 @@ TEST(x86_later_arguments)
 	check_refused(PROBE_X86_64, args, 4, "there is no argument 4: the probe has 4");
 	check_refused(PROBE_X86_64, "", 0, "the probe has 0");
 	check_refused(PROBE_X86_64, "  ", 0, "the probe has 0");
-	/* One that cannot be read does not stand in the way of the next. */
+	/* An unreadable argument does not hinder the next one. */
 	check_arg(PROBE_X86_64, "8@(%rax,%rbx,8) 8@%rcx", 1, REG(8, 0, 88));
 }
 
@@ -158,14 +158,14 @@ TEST(function_arguments)
 	CHECK_EQ(e.status, EXIT_USAGE);
 	CHECK(strstr(e.hint, "0 to 5"));
 	CHECK_EQ(probe_arg_function(PROBE_ARM64, true, 8, &a, &e), -1);
-	CHECK_EQ(
-	    probe_arg_function(PROBE_X86_64, true, 8, &a, &e), 0); /* r11, by Go's convention */
+	/* r11, by Go's convention */
+	CHECK_EQ(probe_arg_function(PROBE_X86_64, true, 8, &a, &e), 0);
 	CHECK_EQ(a.reg_off, 48);
 	CHECK_EQ(probe_arg_function(PROBE_X86_64, true, 9, &a, &e), -1);
 }
 
 #if defined(__x86_64__)
-/* The offsets are the system header's. */
+/* The offsets are those of the system header. */
 TEST(offsets)
 {
 	check_arg(PROBE_X86_64, "8@%rdi", 0, REG(8, 0, offsetof(struct pt_regs, rdi)));
@@ -184,7 +184,7 @@ TEST(offsets)
 }
 #endif
 
-/* Whatever text a file holds: an argument that makes sense, or an error with its reason. */
+/* Any text in a file gives an argument that makes sense, or an error with its reason. */
 TEST(any_text)
 {
 	static const char letters[] = "8@%rdi -4(x0[sp,2]$1)f#w:b";

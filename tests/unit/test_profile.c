@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The profile: both spellings and the old ones, round trip, and input that is cut off, damaged or
- * not a profile at all. */
+/* The profile: both spellings and the old ones, round trip, and input that is truncated, damaged or
+ * not a profile. */
 #include "check.h"
 
 #include <locale.h>
@@ -28,7 +28,7 @@ static int read_text(struct profile *p, const char *text, struct error *e)
 	return read_bytes(p, text, strlen(text), e);
 }
 
-/* All that is of virtual time, and nothing else. */
+/* All keys of virtual time, and no others. */
 TEST(stretch)
 {
 	struct point_record points[2] = {{.delta = 7, .span_ns = 1000, .span_delta = 6},
@@ -128,7 +128,7 @@ TEST(json_spelling)
 	profile_deinit(&p);
 }
 
-/* What Coz wrote years ago, what others write, and lines that mix. */
+/* What Coz wrote years ago, what other tools write, and lines that mix both. */
 TEST(old_and_foreign_spellings)
 {
 	struct profile p;
@@ -212,8 +212,8 @@ TEST(round_trip)
 	profile_deinit(&p);
 }
 
-/* A name with separators is written so that it can be read; the decimal sign is a point everywhere.
- */
+/* A name with separators is written in a readable form; the decimal sign is a point in every
+ * locale. */
 TEST(written_values_are_safe)
 {
 	struct point_record point = {.name = "a\tb\nc\rd", .delta = 1};
@@ -265,7 +265,7 @@ static void refuses_line(const char *line)
 	profile_deinit(&p);
 }
 
-/* Each line is refused on its own, and the points after a refused experiment go nowhere. */
+/* Each line is refused on its own, and the points after a refused experiment belong nowhere. */
 TEST(damaged_lines)
 {
 	static const char *const bad[] = {
@@ -283,18 +283,17 @@ TEST(damaged_lines)
 	    "experiment\tspeedup=0\tduration=5",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tfixed=2",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5 ",
-	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tlines=1:1:1", /* in what time? */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tlines=1:1:1", /* in no time */
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=0\tlines=1:1:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:1,",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:1:1:1",
-	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:0:1", /* not
-											     sampled
-											   */
-	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=0:1:1", /* no id
-											   */
+	    /* not sampled */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:0:1",
+	    /* no id */
+	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=0:1:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=2:1:1,2:1:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=4294967296:1:1",
 	    "experiment\tselected=a.c:1\tspeedup=0\tduration=5\tobserved=1\tlines=1:"
@@ -350,8 +349,8 @@ TEST(damaged_points)
 	}
 }
 
-/* A cut at any byte reads, and counts what it cut; a number that lost its last digits is not taken
- * for a number. */
+/* A cut at any byte can be read, and counts what it cut. A number that lost its last digits is not
+ * taken as a number. */
 TEST(cut_off_anywhere)
 {
 	for (size_t n = 1; n < sizeof(all_keys) - 1; n++) {
@@ -407,7 +406,7 @@ TEST(nul_bytes_and_long_lines)
 	memcpy(long_line + (2 << 20) + 1, "runtime\ttime=4\n", 15);
 	profile_init(&p);
 	CHECK_EQ(read_bytes(&p, long_line, size, &e), 0);
-	CHECK_EQ(p.n_skipped, 2); /* the long one, and the rest, which is cut off */
+	CHECK_EQ(p.n_skipped, 2); /* the long one, and the truncated rest */
 	CHECK_EQ(p.runs[0].runtime_ns, 4);
 	profile_deinit(&p);
 	free(long_line);
@@ -446,7 +445,7 @@ TEST(not_a_profile)
 	profile_deinit(&p);
 }
 
-/* Files are added to one profile; each is runs of its own even where no startup says so. */
+/* Files are added to one profile. Each is a run of its own, even where no startup says so. */
 TEST(files_add_up)
 {
 	struct profile p;

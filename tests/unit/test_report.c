@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Reports of an estimate made by hand, held against the files in golden/. COZBPF_REGENERATE=1
+ * Reports of an estimate made by hand, compared with the files in golden/. COZBPF_REGENERATE=1
  * writes them anew (look at the difference!). The text is for people and may change; the JSON is a
  * contract.
  */
@@ -151,7 +151,7 @@ static const struct estimate sample = {.lines = lines,
     .runtime_s = 61.25};
 static const struct estimate nothing = {.need_speedups = 5};
 
-/* Latencies: the same pair's throughput beside, a line that gains, one that loses, one without
+/* Latencies: beside the same pair's throughput, a line that gains, one that loses, one without
  * quantiles. */
 static struct latency_figures counted_only[] = {
     {{2e6, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, 0},
@@ -254,7 +254,7 @@ TEST(text_golden)
 	}
 }
 
-/* Table rows keep to the width that was asked for; sentences may be longer, terminals wrap them. */
+/* Table rows keep to the given width. Sentences may be longer, since terminals wrap them. */
 TEST(rows_keep_to_the_width)
 {
 	for (int width = 80; width <= 160; width += 20) {
@@ -346,7 +346,7 @@ TEST(times)
 	}
 }
 
-/* Exactly the keys of the contract, in values that can be read back. */
+/* Exactly the keys of the contract, with values that can be read back. */
 TEST(json_contract)
 {
 	static const char *const line_keys[] = {
@@ -379,7 +379,7 @@ TEST(json_contract)
 	CHECK_NEAR(cJSON_GetObjectItem(point, "raw_program_speedup")->valuedouble, 0.25, 0);
 	CHECK_NEAR(
 	    cJSON_GetArrayItem(cJSON_GetObjectItem(line, "slope_ci"), 1)->valuedouble, 0.391, 0);
-	/* What was not estimated. */
+	/* A line without an estimate. */
 	line = cJSON_GetArrayItem(all, 6);
 	CHECK(cJSON_IsNull(cJSON_GetObjectItem(line, "slope")));
 	CHECK(cJSON_IsNull(cJSON_GetArrayItem(cJSON_GetObjectItem(line, "slope_ci"), 0)));
@@ -406,7 +406,8 @@ TEST(sentences)
 	effect_words(&l, "work.c:217", words, sizeof(words));
 	CHECK_STR(
 	    words, "making work.c:217 25 % faster would raise throughput by 6.1 % (4.9 to 7.2)");
-	/* The point at 25 % tells nothing: the regression, 0.371 / 4 with its interval, has to. */
+	/* The point at 25 % tells nothing, so the regression is used: 0.371 / 4 with its
+	 * interval. */
 	saturating[0].ci_lo = -0.1;
 	effect_words(&lines[0], "work.c:217", words, sizeof(words));
 	CHECK_STR(

@@ -55,12 +55,12 @@ TEST(twins_are_found)
 	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 20));
 	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10)); /* a copy of the file made earlier */
 	add(&p, RUN(1, "bb") EXPERIMENT("a.c:1", 10)); /* the same moment on another machine */
-	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10)
-		    EXPERIMENT("a.c:2", 21)); /* likewise, of the same build */
+	/* likewise, of the same build */
+	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 21));
 	add(&p, RUN(2, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 20));
 	add(&p, RUN(1, "aa") EXPERIMENT("a.c:1", 10) EXPERIMENT("a.c:2", 20) "runtime\ttime=50\n");
 	CHECK_EQ(runs_find_twins(&p, twins), 0);
-	CHECK_EQ(twins[0], 5); /* the one that says more */
+	CHECK_EQ(twins[0], 5); /* the copy that says more */
 	CHECK_EQ(twins[1], 5);
 	CHECK_EQ(twins[2], 2);
 	CHECK_EQ(twins[3], 3);
@@ -127,7 +127,7 @@ TEST(sources_move)
 	profile_deinit(&p);
 }
 
-/* Of a file the last record of a run counts; runs add up. */
+/* Within a file the last record of a run counts; runs add up. */
 TEST(line_counts_add_up)
 {
 	struct line_counts c;
@@ -139,7 +139,7 @@ TEST(line_counts_add_up)
 	line_counts_deinit(&c);
 	add(&p, RUN(1, "aa") SAMPLES("b.c:1", 5) SAMPLES("a.c:1", 7)
 		    SAMPLES("b.c:1", 8) "runtime\ttime=9\tsamples=20\tin-scope=15\n");
-	CHECK_EQ(p.n_samples, 2); /* what a later record says better is not kept */
+	CHECK_EQ(p.n_samples, 2); /* a sample that a later record supersedes is not kept */
 	add(&p, RUN(2, "aa") SAMPLES("b.c:1", 2) SAMPLES("c.c:1", 0));
 	CHECK_EQ(p.n_samples, 4);
 	CHECK_EQ(line_counts_init(&c, &p), 0);
@@ -152,13 +152,13 @@ TEST(line_counts_add_up)
 	CHECK_EQ(line_counts_find(&c, "b.c:1"), 10);
 	CHECK_EQ(line_counts_find(&c, "c.c:1"), 0);
 	line_counts_deinit(&c);
-	/* Two lines that are the same one from now on. */
+	/* Two lines that are one from now on. */
 	add(&p, RUN(3, "aa") SAMPLES("/x/d.c:1", 3) SAMPLES("/y/d.c:1", 4));
 	CHECK_EQ(runs_move_sources(&p, "/y", "/x"), 1);
 	CHECK_EQ(line_counts_init(&c, &p), 0);
 	CHECK_EQ(line_counts_find(&c, "/x/d.c:1"), 7);
 	line_counts_deinit(&c);
-	/* The same, written and read again: the baselines' ids tell them apart. */
+	/* The same, written and read again: the baselines' ids tell the lines apart. */
 	add(&p, RUN(4, "aa") "samples\tlocation=/x/e.c:1\tcount=3\tid=1\nsamples\tlocation=/x/"
 			     "e.c:1\tcount=4\tid=2\n");
 	CHECK_EQ(line_counts_init(&c, &p), 0);
@@ -193,7 +193,7 @@ TEST(names_are_kept_once)
 	names_deinit(&t);
 }
 
-/* What a profile may take of memory holds over all that is read into it, and is said. */
+/* The memory limit of a profile covers everything that is read into it, and reaching it is told. */
 TEST(memory_is_bounded)
 {
 	static char text[200 * 128];

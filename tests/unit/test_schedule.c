@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decks of speedups: halves, passes, pairs, determinism per seed and line, users' lists. Exact:
- * nothing here is left to chance. */
+/* The decks of speedups: halves, passes, pairs, determinism per seed and line, users' lists.
+ * Nothing here is left to chance. */
 #include <errno.h>
 
 #include "check.h"
@@ -32,7 +32,7 @@ TEST(pairs_and_passes)
 	schedule_deinit(&s);
 }
 
-/* The first pass is shuffled like the others: of 2000 lines a twentieth begins with 5 %, +- 5
+/* The first pass is shuffled like the others: a twentieth of 2000 lines begin with 5 %, +- 5
  * standard deviations of 9.7. */
 TEST(first_pass_is_shuffled)
 {
@@ -47,8 +47,8 @@ TEST(first_pass_is_shuffled)
 	schedule_deinit(&s);
 }
 
-/* Every speedup comes at every place of a pass: 2000 passes, 100 each +- 5 standard deviations
- * of 9.7. */
+/* Every speedup comes at every place of a pass: 2000 passes, 100 each, +- 5 standard deviations of
+ * 9.7. */
 TEST(passes_are_shuffled)
 {
 	struct schedule s;
@@ -66,8 +66,8 @@ TEST(passes_are_shuffled)
 	schedule_deinit(&s);
 }
 
-/* A line's sequence depends on the seed and not on what other lines were asked for; lines and seeds
- * differ. */
+/* A line's sequence depends on the seed, not on the other lines that were asked for. Lines and
+ * seeds differ. */
 TEST(deterministic_per_seed_and_line)
 {
 	struct schedule s;
@@ -94,7 +94,7 @@ TEST(deterministic_per_seed_and_line)
 	schedule_deinit(&s);
 }
 
-/* Decks survive the growth of the table, whatever the line ids are. */
+/* Decks survive the growth of the table, with any line ids. */
 TEST(many_lines)
 {
 	struct schedule s;

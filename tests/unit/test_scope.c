@@ -27,7 +27,7 @@ TEST(match_wildcard)
 	CHECK(scope_match("%/src/%", "/home/u/src/x/y.c"));
 	CHECK(!scope_match("%/src/%", "/home/u/source/y.c"));
 	CHECK(scope_match("%%b%%", "ab"));
-	/* What an early wildcard takes must be given back for a later part to match. */
+	/* An early wildcard must give back what it took when a later part needs it. */
 	CHECK(scope_match("%ab%ac", "abababac"));
 	CHECK(!scope_match("%ab%ad", "abababac"));
 	/* No other character is special. */

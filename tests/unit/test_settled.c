@@ -15,8 +15,8 @@ static double wanted(const struct estimate *e, size_t line)
 	return ret[line];
 }
 
-/* Experiments go where data lacks, then where intervals are wide among those that could lead, least
- * to what cannot. */
+/* Experiments go where data is missing, then where intervals of possible leaders are wide, and
+ * least to lines that cannot lead. */
 TEST(wanted_by_line)
 {
 	struct estimate_line lines[] = {
@@ -51,18 +51,18 @@ TEST(wanted_by_line)
 	CHECK_NEAR(wanted(&e, 1), 1, 1e-9);
 	CHECK_NEAR(wanted(&e, 2), WANTED_MIN, 1e-9);
 	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
-	lines[3].samples = 50; /* a large line lacks data: the others wait */
+	lines[3].samples = 50; /* a large line lacks data, so the others wait */
 	CHECK_NEAR(wanted(&e, 0), WANTED_MIN, 1e-9);
 	CHECK_NEAR(wanted(&e, 1), 0.25, 1e-9);
 	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
 	e.lines[2] = (struct estimate_line){
 	    .line = "a.c:5", .progress = "work", .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 10};
-	CHECK_NEAR(
-	    wanted(&e, 2), 0.25, 1e-9); /* a small one that lacks data waits for the large one */
+	/* a small line that lacks data waits for the large one */
+	CHECK_NEAR(wanted(&e, 2), 0.25, 1e-9);
 	lines[3].samples = 49;
 	lines[0].slope_lo = lines[0].slope_hi = 0.4;
 	lines[1].slope_lo = lines[1].slope_hi = 0.4;
-	CHECK_NEAR(wanted(&e, 0), 1, 1e-9); /* no width to go by */
+	CHECK_NEAR(wanted(&e, 0), 1, 1e-9); /* there is no width to use */
 }
 
 /* --until: a leader known well enough, rivals that could overtake it, lines without data, by
@@ -97,8 +97,8 @@ TEST(settled)
 	};
 	struct estimate e = {.lines = lines, .n_lines = 4, .samples = 1000};
 
-	CHECK(estimate_settled(
-	    &e, 0.03)); /* the second is wide but cannot lead, the third hardly runs */
+	/* the second is wide but cannot lead; the third hardly runs */
+	CHECK(estimate_settled(&e, 0.03));
 	CHECK(!estimate_settled(&e, 0.015));
 	lines[1].slope_hi = 0.41;
 	CHECK(!estimate_settled(&e, 0.03));
@@ -113,18 +113,18 @@ TEST(settled)
 	    .verdict = VERDICT_NOT_ENOUGH_DATA,
 	    .shortage = SHORT_INTERVAL,
 	    .samples = 50};
-	CHECK(estimate_settled(&e, 0.03)); /* no verdict yet, but as narrow as is asked for */
+	CHECK(estimate_settled(&e, 0.03)); /* no verdict yet, but as narrow as required */
 	CHECK(!estimate_settled(&e, 0.022));
 	lines[2].samples = 49;
 	lines[3].verdict = VERDICT_NOT_ENOUGH_DATA;
 	lines[3].samples = 10;
-	CHECK(!estimate_settled(&e, 0.03)); /* a progress point of which nothing is known */
+	CHECK(!estimate_settled(&e, 0.03)); /* a progress point with nothing known */
 	e.n_lines = 0;
 	CHECK(!estimate_settled(&e, 0.03));
 }
 
-/* Lines times progress points make many: what is wanted of them is known at once. By a look at all
- * lines for each it took a second for 1000 of them. */
+/* Lines times progress points make many, but computing what is wanted stays fast. With a look at
+ * all lines for each it took a second for 1000 of them. */
 TEST(many_lines)
 {
 	enum { N = 100000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Progress point specs: what is understood, what is refused and how. */
+/* Progress point specs: what is understood, what is refused, and how. */
 #include "check.h"
 
 #include <stdbool.h>
@@ -46,7 +46,7 @@ static void check_symbol(
 	spec_deinit(&s);
 }
 
-/* @part: what the cause has to say. */
+/* @part: a part of the cause's text. */
 static void check_refused(const char *text, const char *part)
 {
 	struct error e = {0};

@@ -7,8 +7,7 @@
 #include "core/experiment/rng.h"
 #include "core/estimate/stats.h"
 
-/* Tables of Student's distribution: the expansion is good to 0.1 % and whole numbers are not
- * required. */
+/* Tables of Student's distribution: the expansion is good to 0.1 %, also for broken numbers. */
 TEST(student)
 {
 	static const struct {
@@ -33,8 +32,8 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Two-sided tails from tables: 5 % where the quantile says so, too high by a third of their
- * logarithm at most far out. */
+/* Two-sided tails from tables: 5 % where the quantile says so. Far out they are too high by a third
+ * of their logarithm at most. */
 TEST(student_tails)
 {
 	static const struct {

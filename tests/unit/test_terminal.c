@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Screens of the live view as text, held against the files in golden/ (COZBPF_REGENERATE=1 writes
- * them anew: look at the difference!), and what its keys do.
- */
+/* Screens of the live view as text, compared with the files in golden/ (COZBPF_REGENERATE=1 writes
+ * them anew: look at the difference!), and what its keys do. */
 #include "check.h"
 #include "curves.h"
 #include "golden.h"
@@ -94,7 +92,7 @@ static struct terminal_status status(void)
 	    .has_keys = true};
 }
 
-/* A screen as text: blanks at the ends of rows left out. */
+/* A screen as text, without the blanks at the ends of rows. */
 static char *text_of(const struct terminal_screen *s)
 {
 	char *ret = malloc((size_t)s->height * ((size_t)s->width * 4 + 1) + 1), *at = ret;
@@ -141,7 +139,7 @@ static void press(struct terminal_view *v, const char *keys)
 static const char source[] = "int work(int n)\n{\n\tfor (int i = 0; i < n; i++)\n\t\tn += f(i); /* "
 			     "\xe4\xb8\xad */\n\treturn n;\n}\n";
 
-/* Four estimates, each more certain. */
+/* Four estimates, each one more certain. */
 static void note_widths(struct terminal_view *v)
 {
 	struct estimate_line line = lines[0];
@@ -217,7 +215,7 @@ TEST(golden_states)
 	terminal_view_deinit(&v);
 }
 
-/* Whatever the size, nothing is written beside it (ASan looks), and every page stands it. */
+/* At any size nothing is written outside (ASan looks), and every page works. */
 TEST(any_size)
 {
 	static const char *const pages[] = {"", "\r", "?", "/work"};
@@ -275,7 +273,7 @@ TEST(text_in_columns)
 	CHECK_EQ(s.cells[2].character, 0x4e2d);
 	CHECK_EQ(s.cells[3].character, 0);
 	CHECK_EQ(s.cells[4].character, 'e');
-	CHECK_EQ(terminal_put(&s, 9, 0, 10, 0, "\xe4\xb8\xad"), 9); /* has no room */
+	CHECK_EQ(terminal_put(&s, 9, 0, 10, 0, "\xe4\xb8\xad"), 9); /* no room for it */
 	CHECK_EQ(terminal_put(&s, 5, 0, 10, 0, "\xe4\xb8\t\xf8\xc0\x80"), 10);
 	for (int x = 5; x < 10; x++)
 		CHECK_EQ(s.cells[x].character, '?');
@@ -319,7 +317,8 @@ TEST(keys)
 	terminal_view_deinit(&v);
 }
 
-/* A selected line stays so wherever it is ranked; the first row is whichever line leads. */
+/* A selected line stays selected wherever it is ranked; the first row shows whichever line
+ * leads. */
 TEST(selection_follows)
 {
 	struct estimate_line two[] = {lines[0], lines[2]};
@@ -332,7 +331,7 @@ TEST(selection_follows)
 	two[0] = lines[2];
 	two[1] = lines[0];
 	CHECK_STR(terminal_looked_at(&v, &e), lines[2].line);
-	two[0] = lines[3]; /* it is not there any more */
+	two[0] = lines[3]; /* the line is no longer there */
 	CHECK_STR(terminal_looked_at(&v, &e), lines[3].line);
 	terminal_view_deinit(&v);
 }

@@ -3,13 +3,13 @@
  * Visits, bursts and span from virtual-time buckets: edges of the window by hand, then synthetic
  * visits of known period.
  *
- * Tolerances. Regular visits and barrier bursts: span covers whole intervals only, so every window
- * gives the true period, up to what a burst's mean moves (0 for equal bursts) and half a nanosecond
- * of rounding; where bursts come faster than buckets, an end bucket may hold part of a burst: of
- * 400 windows with 250 bursts each the mean errs by less than 0.2 % (one burst per window would be
- * 0.4 %, and the two ends cancel). Poisson: the standard error over all windows is 1/sqrt(visits),
- * and the known low bias of the span of 1/bursts is taken into account; the tolerance is four
- * standard errors.
+ * Tolerances. Regular visits and barrier bursts: a span covers whole intervals only, so every
+ * window gives the true period. The exceptions are the shift of a burst's mean (0 for equal bursts)
+ * and half a nanosecond of rounding. Where bursts come faster than buckets, an end bucket may hold
+ * part of a burst. In 400 windows with 250 bursts each the mean errs by less than 0.2 % (one burst
+ * per window would be 0.4 %, and the two ends cancel). Poisson: the standard error over all windows
+ * is 1/sqrt(visits), and the known low bias of the span of 1/bursts is taken into account. The
+ * tolerance is four standard errors.
  */
 #include <math.h>
 
@@ -68,7 +68,7 @@ TEST(empty)
 	CHECK_EQ(point.delta, 0);
 }
 
-/* One visit counts exactly when it lies at or before V1, wherever in its bucket it is. */
+/* One visit counts exactly when it lies at or before V1, wherever in its bucket. */
 TEST(single_visit_at_the_cut)
 {
 	for (uint64_t at = 5 << SHIFT; at < 6 << SHIFT; at += 31) {
@@ -143,7 +143,7 @@ TEST(bursts_and_span)
 	CHECK_EQ(point.span_ns, 10246 - (5 << SHIFT));
 }
 
-/* A burst that V1 or V0 cuts counts as far as it is inside, but is no end of the span. */
+/* A burst that V1 or V0 cuts counts as far as it is inside, but is not an end of the span. */
 TEST(cut_bursts_are_no_ends)
 {
 	clear();
@@ -187,7 +187,7 @@ TEST(window_longer_than_the_buckets)
 	clear();
 	visits(5 << SHIFT, 1);
 	visits(500 << SHIFT, 1);
-	visits(1023 << SHIFT, 1); /* its burst may go on where no bucket is */
+	visits(1023 << SHIFT, 1); /* its burst may continue where there is no bucket */
 	window(4000 << SHIFT);
 	CHECK_EQ(point.delta, 3);
 	CHECK_EQ(point.bursts, 3);
@@ -203,14 +203,14 @@ TEST(high_rate)
 	for (unsigned i = 0; i < 20; i++)
 		visits((i << SHIFT) + 512, 10);
 	window((15 << SHIFT) + 256);
-	CHECK_EQ(point.bursts,
-	    16); /* V1 cuts an evenly filled bucket at a quarter: 2.5 of its 10 visits */
+	/* V1 cuts an evenly filled bucket at a quarter: 2.5 of its 10 visits */
+	CHECK_EQ(point.bursts, 16);
 	CHECK_EQ(point.delta, 150 + 3);
 	CHECK_EQ(point.span_delta, 140);
 	CHECK_EQ(point.span_ns, 14 << SHIFT);
 }
 
-/* Two occupied buckets may be one burst, three are more than one. */
+/* Two occupied buckets may be one burst; three are more than one. */
 TEST(run_of_three)
 {
 	clear();
@@ -223,7 +223,7 @@ TEST(run_of_three)
 	CHECK_EQ(point.span_ns, 2 << SHIFT);
 }
 
-/* What a series of windows over one endless stream of visits says of its period. */
+/* What a series of windows over one endless stream of visits tells of its period. */
 struct sums {
 	double delta, duration, span, span_delta, bursts, exact;
 };
@@ -307,8 +307,8 @@ TEST(poisson)
 		struct sums s = series(&r, periods[i], 1, 1, 0, 1500);
 		double n = s.delta / 1500, low, known = 0, weight = 0, p = exp(-n);
 
-		/* Of k visits in a window the outer two are apart (k - 1) / (k + 1) of it on
-		 * average: what the span must come to. */
+		/* Of k visits in a window the outer two are (k - 1) / (k + 1) of it apart on
+		 * average, which the span must come to. */
 		for (int k = 1; k < 40 && n < 20; k++) {
 			p *= n / k;
 			known += p * (k - 1) / (k + 1);
@@ -321,8 +321,8 @@ TEST(poisson)
 	}
 }
 
-/* Samples of a line that has a third of the time, each of them half a unit in two buckets: what
- * becomes of them is a record that is read again. */
+/* Samples of a line that has a third of the time, each of them half a unit in two buckets. They
+ * become a record that is read again. */
 TEST(parts_of_visits)
 {
 	struct experiment_record x = {

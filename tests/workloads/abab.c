@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Every thread does A, then B, for ever, each with its own progress: making A faster by s gains s x
- * A / (A + B). By default 6 ms and 4 ms in two threads (0.6 s); --threads 8 on two cores is the
- * oversubscribed case, with the same truth.
- * --tick-us adds a thread that wakes by timer at that distance, each time a little later, and does
- * next to nothing: it has no part in the truth. With
- * --tick-work-us it executes that long each time, on CPUs that the others would have: it takes the
- * same part of all of their time, so nor has that.
+ * A / (A + B). By default 6 ms and 4 ms in two threads (0.6 s). --threads 8 on two cores is the
+ * oversubscribed case, with the same truth. --tick-us adds a thread that wakes by timer at that
+ * distance, each time a little later, and does nearly nothing: it does not change the truth. With
+ * --tick-work-us that thread executes so long each time, on CPUs that the others would have. It
+ * takes the same part of all of their time, so the truth stays.
  */
 #include "workload.h"
 
@@ -15,7 +14,7 @@ static uint64_t a_iters, b_iters;
 
 static void *run(void *argument)
 {
-	/* threads start out of step */
+	/* threads start at different points of their cycle */
 	SPIN(work_iters((a_us + b_us) * (double)(long)argument / work.threads));
 	for (;;) {
 		SPIN(a_iters); /* LINE_A */

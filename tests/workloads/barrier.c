@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Two threads meet at a barrier in each round: one does A, the other B. Making A faster by s gains
- * min(s, 1 - B / A): 25/40/40/40 % by default.
- * --a-us 500 --b-us 300 is the fine-grained form.
- */
+/* Two threads meet at a barrier in each round: one does A, the other B. Making A faster by s gains
+ * min(s, 1 - B / A): 25/40/40/40 % by default. --a-us 500 --b-us 300 is the fine-grained case. */
 #include "workload.h"
 
 static long a_us = 5000, b_us = 3000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads that have nothing to do with each other: one runs A (the line) for seven tenths of
- * its time, the other one counts its own rounds. Making A faster gains nothing: what is predicted
- * is what pausing costs a thread beyond its pauses.
+ * Two independent threads: one runs A (the line) for seven tenths of its time, the other counts its
+ * own rounds. Making A faster gains nothing. A predicted gain is what pausing costs a thread beyond
+ * its pauses.
  */
 #include "workload.h"
 

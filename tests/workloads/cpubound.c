@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * For overhead: threads that only compute, one per core by default, never meeting, with a visit
- * every --unit-us each.
- */
+/* For overhead: threads that only compute and never meet, one per core by default, with a visit
+ * every --unit-us each. */
 #include "workload.h"
 
 static long unit_us = 10000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A pipeline of two stages tied by eventfds that count full and free slots: 4 ms in the first stage
- * (the line under test), 2.4 ms in the second. Making the line faster by s gains min(s, 1 - 2.4 /
- * 4): 25/40/40/40 %.
+ * A pipeline of two stages, tied by eventfds that count full and free slots: 4 ms in the first
+ * stage (the line under test), 2.4 ms in the second. Making the line faster by s gains min(s, 1 -
+ * 2.4 / 4): 25/40/40/40 %.
  */
 #include "workload.h"
 #include <sys/eventfd.h>

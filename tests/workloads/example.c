@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The paper's figure 1: two threads side by side, a takes 67 ms and b 64 ms, and a round ends when
- * both are done. Making a faster gains at most 3 / 67 = 4.5 %, making b (LINE_B) faster gains
+ * both are done. Making a faster gains at most 3 / 67 = 4.5 %; making b (LINE_B) faster gains
  * nothing. Threads meet at a barrier; with --join 1 they are created and joined in each round.
  */
 #include "workload.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Templates, lambdas and inlining, built with -O2: A runs in a lambda that std::for_each, from a header, is handed by a template of this file; B in an operator of
- * another one. All of it ends up inlined in the thread's function. Making A faster by s gains s x A / (A + B).
+ * Templates, lambdas and inlining, built with -O2. A runs in a lambda, which a template of this
+ * file hands to std::for_each of a header; B runs in an operator of another lambda. All of it ends
+ * up inlined in the thread's function. Making A faster by s gains s x A / (A + B).
  */
 #include <algorithm>
 #include <array>
@@ -13,7 +14,8 @@ extern "C" {
 static const int PARTS = 8;
 static long a_us = 6000, b_us = 4000;
 
-template <typename Part, typename Work> static inline void each(const std::array<Part, PARTS> &parts, Work work)
+template <typename Part, typename Work>
+static inline void each(const std::array<Part, PARTS> &parts, Work work)
 {
 	std::for_each(parts.begin(), parts.end(), work);
 }
@@ -29,9 +31,10 @@ template <typename Turns> struct Rest {
 static void *run(void *argument)
 {
 	const std::array<long, PARTS> parts{};
-	const uint64_t a_iters = work_line_iters((double)a_us / PARTS), b_iters = work_iters((double)b_us / PARTS);
+	const uint64_t a_iters = work_line_iters((double)a_us / PARTS);
+	const uint64_t b_iters = work_iters((double)b_us / PARTS);
 
-	/* threads start out of step */
+	/* threads start at different points of their cycle */
 	SPIN(work_iters((a_us + b_us) * (double)(long)argument / work.threads));
 	for (;;) {
 		each(parts, [a_iters](long) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * For overhead: each thread locks and unlocks its own, never contended, mutex about 5 million times
- * a second; --between-ns of work between pairs sets the rate. A visit is --batch pairs.
- */
+/* For overhead: each thread locks and unlocks its own mutex, never contended, about 5 million times
+ * a second. --between-ns of work between pairs sets the rate. A visit is --batch pairs. */
 #include "workload.h"
 
 static long between_ns = 245, batch = 10000;

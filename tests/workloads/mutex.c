@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Threads do 4 ms inside one lock (the line under test) and 2 ms outside. With two threads the lock
- * is the bottleneck until the inside is shorter than the outside: a visit takes max(inside, (inside
- * + outside) / 2), which gives 25/50/62/75 %. --threads 4 on two cores stays with the lock.
+ * is the bottleneck until the inside is shorter than the outside. A visit takes max(inside, (inside
+ * + outside) / 2), which gives 25/50/62/75 %. With --threads 4 on two cores the lock stays the
+ * bottleneck.
  */
 #include "workload.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A thread works 2 ms every 10 ms, paced by an absolute timer, and makes the progress. A hot
- * bystander beside it holds the line under test: making that line faster gains nothing (truth 0).
- * Nothing else can: the pace comes from outside.
+ * bystander beside it holds the line under test. Making any line faster gains nothing (truth 0),
+ * since the pace comes from outside.
  */
 #include "workload.h"
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Requests that wait in a queue: one thread makes them, working between two of them (so its pace
- * slows down with the machine, and with delays), others serve them. Gaps and sizes come in a fixed
- * cycle, so that waiting times are known by arithmetic: with one worker the n-th request waits for
- * max(0, wait of the one before + its service - gap), Lindley's recursion. A request's latency is
- * that from enqueue(request), in the one thread, to done(request), in another. Of its service
- * --line-pct are LINE_A, the rest LINE_C. With --lose-every N one request in N is served and never
- * done, so that fewer leave than come however fast the machine is. The end prints the latencies
- * measured, by the program's own clock, and those by arithmetic.
+ * Requests that wait in a queue. One thread makes them and works between two of them, so its pace
+ * slows down with the machine and with delays. Others serve them. Gaps and sizes come in a fixed
+ * cycle, so arithmetic tells the waiting times. With one worker, the n-th request waits for max(0,
+ * wait of the previous one + its service - gap) (Lindley's recursion). A request's latency is the
+ * time from enqueue(request), in the one thread, to done(request), in another. --line-pct of its
+ * service are LINE_A, the rest LINE_C. With --lose-every N one request in N is served and never
+ * done, so fewer leave than come on any machine. The end prints the latencies by the program's own
+ * clock, and those by arithmetic.
  */
 #include "workload.h"
 #include <math.h>
 
-/* the longest of 48 latencies are the upper 2 %: p99 is among them and nowhere near a step */
+/* the longest of 48 latencies are the upper 2 %: p99 is one of them, far from a step */
 #define CYCLE 48
-#define REQUESTS 65536 /* more than ever wait */
+#define REQUESTS 65536 /* more than ever wait at a time */
 #define KEPT (1 << 20) /* latencies */
 
 static long service_us = 2000, gap_us = 2600, line_pct = 70, workers = 1, skip_ms = 300, lose_every,
@@ -34,7 +34,7 @@ static pthread_cond_t not_empty = PTHREAD_COND_INITIALIZER;
 static double *kept_us;
 static uint64_t kept;
 
-/* A request comes. The probe's place, like progress(). */
+/* A request comes. The probe is placed here, as in progress(). */
 __attribute__((noinline, patchable_function_entry(1))) void enqueue(struct request *r);
 void enqueue(struct request *r)
 {
@@ -142,8 +142,8 @@ static void report(void)
 		expect();
 }
 
-/* Gaps between 0.1 and 1.9 of the mean, one request in eight three times as large as the others: an
- * order that a fixed generator has shuffled. */
+/* Gaps between 0.1 and 1.9 of the mean; one request in eight is three times as large as the others.
+ * A fixed generator has shuffled the order. */
 static void fill_cycle(void)
 {
 	uint32_t state = 12345;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Threads that live 2 ms: in each round --threads of them (2) are created, do 1.2 ms in the line
- * under test and 0.8 ms elsewhere, and are joined. Making the line faster by s gains about s x 0.6,
- * a little less because creating threads takes time too.
+ * Threads that live 2 ms. In each round --threads of them (2) are created, do 1.2 ms in the line
+ * under test and 0.8 ms elsewhere, and are joined. Making the line faster by s gains a little less
+ * than s x 0.6, since creating threads takes time too.
  */
 #include "workload.h"
 

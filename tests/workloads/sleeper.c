@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One thread sleeps 3 ms, works 1.2 ms in the line under test and 1.8 ms elsewhere; a hot bystander
- * beside it makes no progress. Making the line faster by s gains about s x 1.2 / 6, a little less
- * because sleeps last longer than asked.
+ * One thread sleeps 3 ms, then works 1.2 ms in the line under test and 1.8 ms elsewhere. A hot
+ * bystander beside it makes no progress. Making the line faster by s gains a little less than s x
+ * 1.2 / 6, since sleeps last longer than asked.
  */
 #include "workload.h"
 

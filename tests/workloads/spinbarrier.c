@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two threads meet at a barrier made of atomic increments that waiters hammer. The partner's work
- * draws numbers from a counter in the same cache line, so the sooner the first thread arrives, the
- * longer it slows the other down: making its line faster loses (negative slope, some -30 % for each
- * quarter).
+ * Two threads meet at a barrier of atomic increments, which waiters repeat all the time. The
+ * partner's work draws numbers from a counter in the same cache line. The sooner the first thread
+ * arrives, the longer it slows the partner down. So making its line faster loses: negative slope,
+ * some -30 % for each quarter.
  */
 #include "workload.h"
 
@@ -13,7 +13,7 @@ static struct {
 	uint64_t drawn, tries, arrived, round;
 } shared __attribute__((aligned(64)));
 
-/* Waits by trying again and again: each try takes the cache line away from whoever draws. */
+/* Waits by trying again and again; each try takes the cache line away from the drawing thread. */
 static void spin_barrier(uint64_t threads)
 {
 	uint64_t round = __atomic_load_n(&shared.round, __ATOMIC_ACQUIRE);
@@ -45,7 +45,7 @@ static void draw(uint64_t draws)
 		__atomic_add_fetch(&shared.drawn, 1, __ATOMIC_RELAXED); /* LINE_B */
 }
 
-/* As many as take @us while nobody else wants the line: machines differ by a factor of two. */
+/* The draws that take @us while nobody else wants the line: machines differ by a factor of two. */
 static uint64_t draws_in(double us)
 {
 	const uint64_t draws = 50000;

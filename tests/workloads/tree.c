@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Recursion: each thread walks a binary tree, A in each of its 31 inner nodes on the way down, B in
- * each of its 32 leaves; a walk is a visit. All inner nodes together take --a-us, all leaves
+ * each of its 32 leaves. A walk is a visit. All inner nodes together take --a-us, all leaves
  * --b-us: making A faster by s gains s x A / (A + B).
  */
 #include "workload.h"
@@ -11,7 +11,7 @@
 static long a_us = 6000, b_us = 4000;
 static uint64_t a_iters, b_iters;
 
-static void walk(int depth) /* NOLINT(misc-no-recursion): it is what is tried */
+static void walk(int depth) /* NOLINT(misc-no-recursion): recursion is under test */
 {
 	if (!depth) {
 		SPIN(b_iters); /* LINE_B */
@@ -24,7 +24,7 @@ static void walk(int depth) /* NOLINT(misc-no-recursion): it is what is tried */
 
 static void *run(void *argument)
 {
-	/* threads start out of step */
+	/* threads start at different points of their cycle */
 	SPIN(work_iters((a_us + b_us) * (double)(long)argument / work.threads));
 	for (;;) {
 		walk(DEPTH);

@@ -2,7 +2,7 @@
 /*
  * What all workloads share: options, counted work, progress and its true rate. Each workload is one
  * source file that includes this once. Work is a counted number of turns of a register-only loop,
- * never a stretch of time, so that it slows down with the machine as code does.
+ * never a stretch of time, so it slows down with the machine like other code.
  */
 #ifndef COZBPF_WORKLOAD_H
 #define COZBPF_WORKLOAD_H
@@ -30,9 +30,9 @@
 #endif
 
 /*
- * Turns a dependent chain @turns times. A macro, so that all of its instructions belong to the
- * source line that uses it. The chain is bound by latency: neither alignment nor a busy hyperthread
- * beside it changes its speed much.
+ * Turns a dependent chain @turns times. A macro, so all of its instructions belong to the source
+ * line that uses it. Latency limits the chain: neither alignment nor a busy hyperthread changes its
+ * speed much.
  */
 #if defined(__x86_64__)
 #define SPIN(turns)                                                                                \
@@ -65,7 +65,7 @@ struct work_option {
 
 #define WORK_CHILDREN_MAX 8
 
-/* In shared memory, so that several processes count together. */
+/* In shared memory, so several processes count together. */
 struct work_counters {
 	uint64_t visits, first_ns, last_ns;
 };
@@ -78,7 +78,7 @@ static struct {
 	struct work_counters *counters;
 	pid_t children[WORK_CHILDREN_MAX];
 	int n_children;
-	void (*report)(void); /* prints more than visits at the end; may be NULL */
+	void (*report)(void); /* prints more than the visits at the end; may be NULL */
 } work;
 
 static inline uint64_t work_now_ns(void)
@@ -95,7 +95,7 @@ static inline void work_fail(const char *what)
 	exit(1);
 }
 
-/* Ends the program. The period is that between the first and the last visit: exact in short runs
+/* Ends the program. The period is measured from the first to the last visit: exact in short runs
  * too. */
 static inline void work_finish(void)
 {
@@ -126,7 +126,7 @@ static inline void work_visit(void)
 		work_finish();
 }
 
-/* The progress point: one visit per unit of work. It begins with a nop, which a uprobe need not
+/* The progress point: one visit per unit of work. It begins with a nop, so a uprobe need not
  * single-step. */
 __attribute__((noinline, patchable_function_entry(1))) void progress(void);
 void progress(void)
@@ -137,7 +137,7 @@ void progress(void)
 	work_visit();
 }
 
-/* Turns a millisecond: the best of many tries, since a disturbance only ever slows. */
+/* Turns per millisecond: the best of many tries, since disturbances can only slow. */
 static inline double work_calibrate(void)
 {
 	const uint64_t turns = 200000;
@@ -153,7 +153,7 @@ static inline double work_calibrate(void)
 	return turns * 1e6 / best;
 }
 
-/* Turns that take @us at the calibrated speed, and the same for the line under test: shortened by
+/* Turns that take @us at the calibrated speed; for the line under test, shortened by
  * --line-speedup. */
 static inline uint64_t work_iters(double us)
 {
@@ -177,7 +177,7 @@ static inline void work_usage(const char *program, const struct work_option *opt
 	exit(2);
 }
 
-/* True when @name is one of the common options, which is then set. */
+/* Sets the common option @name; false when there is no such option. */
 static inline int work_common_option(const char *name, const char *value)
 {
 	if (!strcmp(name, "line-speedup"))
@@ -195,10 +195,8 @@ static inline int work_common_option(const char *name, const char *value)
 	return 1;
 }
 
-/*
- * Parses options, calibrates where --iters-per-ms is not given, and blocks the signals that
- * work_wait() waits for. Call it first, in main(). @options ends with an entry without a name.
- */
+/* Parses options, calibrates without --iters-per-ms, and blocks the signals that work_wait() waits
+ * for. Call it first in main(). @options ends with an entry without a name. */
 static inline void work_init(int argc, char **argv, long threads, const struct work_option *options)
 {
 	sigset_t set;
@@ -264,7 +262,7 @@ static inline int work_fork(void)
 	return 1;
 }
 
-/* Where main() goes once its threads are started: SIGTERM, SIGINT or the end of --seconds end the
+/* main() ends here once its threads run: SIGTERM, SIGINT or the end of --seconds end the
  * program. */
 static inline void work_wait(void)
 {
@@ -286,7 +284,7 @@ static inline void work_wait(void)
 	work_finish();
 }
 
-/* Binds the calling thread to @cpu; a negative one leaves it free. */
+/* Binds the calling thread to @cpu, unless @cpu is negative. */
 static inline void work_pin(long cpu)
 {
 	cpu_set_t set;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subcommands. Each gets argv with its own name as argv[0], prints its result to standard
- * output and all else to standard error, and returns the tool's exit status. */
+/* The subcommands. Each gets argv with its own name as argv[0], and returns the tool's exit status.
+ * It prints its result to standard output and all else to standard error. */
 #ifndef COZBPF_CMD_H
 #define COZBPF_CMD_H
 

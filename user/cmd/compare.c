@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf compare`: two profiles, before and after a change. What is compared is in
- * user/core/estimate/compare.h, how it looks in user/report/compare.h. */
+/* `cozbpf compare`: two profiles, before and after a change. user/core/estimate/compare.h compares,
+ * user/report/compare.h prints. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void input_deinit(struct input *i)
 	profile_deinit(&i->profile);
 }
 
-/* "25", "12.5", "25%" -> 0.25; not through strtod, whose decimal sign follows the locale. */
+/* "25", "12.5", "25%" -> 0.25. Not by strtod(), whose decimal sign depends on the locale. */
 static int parse_percent(const char *text, double *ret, struct error *e)
 {
 	double value = 0, scale = 1;

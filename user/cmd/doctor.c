@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* cozbpf doctor: what this machine allows, a line for each check, and the command that mends what
- * it does not. The checks live elsewhere. */
+/* cozbpf doctor: what this machine allows, one line for each check, and the command that repairs
+ * what is missing. The checks live elsewhere. */
 #include "cmd/cmd.h"
 
 #include <limits.h>
@@ -37,7 +37,7 @@ static const struct option_table table = {
     .epilogue = "Exit status: 0 when cozbpf can profile here, else 3.\n",
 };
 
-/* Returns the number of findings without which nothing can be profiled. */
+/* Returns the number of missing things, without which nothing can be profiled. */
 static unsigned print_findings(FILE *out, const struct finding *findings, size_t n)
 {
 	unsigned missing = 0;
@@ -53,7 +53,7 @@ static unsigned print_findings(FILE *out, const struct finding *findings, size_t
 	return missing;
 }
 
-/* Whether the process's program has lines: 1 finding. */
+/* Whether the process's program has lines; makes 1 finding. */
 static size_t check_debug(int pid, struct finding *ret, size_t max)
 {
 	struct object *o = NULL;

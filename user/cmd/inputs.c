@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Files into one profile; see inputs.h. What can be told of its runs is in
- * user/core/profile/runs.c. */
+/* Reads files into one profile; see inputs.h. user/core/profile/runs.c tells about its runs. */
 #include "cmd/inputs.h"
 
 #include <errno.h>
@@ -35,17 +34,17 @@ struct text_options terminal_options(void)
 
 	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		ret.width = size.ws_col;
-	/* Only this: numbers are printed as in the C locale. */
+	/* Only the character set: numbers are printed as in the C locale. */
 	setlocale(LC_CTYPE, "");
 	ret.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	return ret;
 }
 
-/* Which files the runs are from. */
+/* The files of the runs. */
 struct sources {
 	char **names;
 	size_t n;
-	size_t *end; /* by file: the first run that is not of it nor of one before it */
+	size_t *end; /* by file: index of the first run after its own */
 };
 
 static const char *file_of(const struct sources *s, size_t run)
@@ -95,7 +94,7 @@ static int out_of_memory(struct error *e)
 	return error_set(e, EXIT_OTHER, "out of memory");
 }
 
-/* Takes runs out, and out of what is known about their files. */
+/* Takes runs out of the profile, and out of the list of files. */
 static void drop(struct profile *p, struct sources *s, const bool *dropped)
 {
 	size_t left = 0, run = 0;
@@ -157,9 +156,9 @@ static int drop_twins(struct profile *p, struct sources *s, struct error *e)
 }
 
 /*
- * Refused rather than warned of: a line number of one build is another line in the next, so what
- * comes out has no meaning that a warning could save, and a default profile.coz, which is appended
- * to, collects builds without anybody meaning it.
+ * Refused, not just warned of: a line number of one build is another line in the next, so a mixed
+ * result means nothing. And the default profile.coz, which is appended to, collects builds without
+ * anybody's intention.
  */
 static int refuse_builds(
     const struct profile *p, const struct sources *s, size_t a, size_t b, struct error *e)
@@ -221,7 +220,7 @@ static int move_sources(struct profile *p, const struct input_options *o, struct
 	return 0;
 }
 
-/* Paths come from the debug information, so one build has the same everywhere. */
+/* Paths come from the debug information, so they are the same for one build everywhere. */
 static int tell_moved(const struct profile *p, const struct sources *s, struct error *e)
 {
 	const char *a, *b;

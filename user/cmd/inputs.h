@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the subcommands that read profiles share: several files into one profile, and the rule that
- * different builds are not added silently. */
+/* What the subcommands that read profiles share: several files into one profile. Different builds
+ * are never added silently. */
 #ifndef COZBPF_INPUTS_H
 #define COZBPF_INPUTS_H
 
@@ -13,11 +13,12 @@
 
 struct input_options {
 	bool mixed_builds;
-	const char *build;          /* the beginning of a build id; NULL: any */
+	const char *build;          /* first digits of a build id; NULL: any */
 	struct string_list sources; /* OLD=NEW */
 };
 
-/* Their entries in an option table; @s is the options struct, @f its struct input_options. */
+/* Their entries in an option table; @s is the type of the options struct, @f its struct
+ * input_options. */
 #define INPUT_MIX_ENTRIES(s, f)                                                                   \
 	{0, "mixed-builds", OPTION_FLAG, offsetof(struct s, f.mixed_builds), NULL,                \
 	    "add experiments of different builds all the same; default: refuse, for a line need " \
@@ -33,20 +34,20 @@ struct input_options {
 
 #define DEFAULT_PROFILE "profile.coz"
 
-/* Reads one profile, - being standard input, and adds it to @p. 0, or -1 with @e. */
+/* Reads one profile (- is standard input) and adds it to @p. Returns 0, or -1 with @e. */
 int input_read(struct profile *p, const char *name, struct error *e);
 
 /*
- * Reads the @n profiles named, or DEFAULT_PROFILE where none is, into @p (initialised by the
- * caller, who deinitialises it in any case). Runs that are there twice are counted once. Says on
- * standard error what was skipped, and what a reader has to know about runs of different files. 0,
- * or -1 with @e; different builds without the option are EXIT_USAGE.
+ * Reads the @n named profiles, or DEFAULT_PROFILE when @n is 0, into @p. The caller initialises @p
+ * and deinitialises it in any case. A run that is there twice counts once. Says on standard error
+ * what was skipped, and what a reader has to know about runs of different files. Returns 0, or -1
+ * with @e; different builds without the option are EXIT_USAGE.
  */
 int inputs_read(
     struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
 
-/* How text for people is printed on this terminal; sets the locale's character set, and nothing
- * else of it. */
+/* How text for people is printed on this terminal. Sets the locale's character set, and nothing
+ * else of the locale. */
 struct text_options terminal_options(void);
 
 /* --sort KEY. 0, or -1 with @e (EXIT_USAGE). */

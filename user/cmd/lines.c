@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf lines`: what could be selected in a binary, or the reason why nothing could. */
+/* `cozbpf lines`: what could be selected in a binary, or why nothing could. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ struct listed_line {
 	uint64_t samples, file_samples; /* file_samples: of all lines of the file */
 };
 
-/* By file; those with samples first, and so within a file. */
+/* By file; those with samples come first, and so do lines within a file. */
 static int listed_cmp(const void *a, const void *b)
 {
 	const struct listed_line *x = a, *y = b;
@@ -95,7 +95,7 @@ static void add_samples(
 		*colon = 0;
 		id = line_map_line(map, s->location, (uint32_t)strtoul(colon + 1, NULL, 10));
 		*colon = ':';
-		if (id && id <= n) /* else no line of this binary */
+		if (id && id <= n) /* else not a line of this binary */
 			lines[id - 1].samples += s->count;
 	}
 }
@@ -114,8 +114,7 @@ static int read_samples(
 	return err;
 }
 
-/* Lines with ranges and samples, by id; file names are interned, so they are compared as pointers.
- */
+/* Lines with ranges and samples, by id. File names are interned, so pointers are compared. */
 static int count_lines(
     struct line_map *map, const char *profile, struct listed_line *lines, size_t n, struct error *e)
 {
@@ -195,7 +194,7 @@ static int most_lines_first(const void *a, const void *b)
 	return x->n_lines > y->n_lines ? -1 : x->n_lines < y->n_lines;
 }
 
-/* Appends a formatted "'name'" to a list of names as long as there is room. */
+/* Appends a formatted "'name'" to a list of names, as long as there is room. */
 static void append_name(char *buf, size_t size, const char *name)
 {
 	size_t len = strlen(buf);
@@ -204,7 +203,7 @@ static void append_name(char *buf, size_t size, const char *name)
 		snprintf(buf + len, size - len, "%s'%s'", len ? ", " : "", name);
 }
 
-/* Debug information is there and names files, but none is in scope. */
+/* Debug information is there and names files, but none of them is in scope. */
 static int explain_scope(const struct lines_options *o, const char *path,
     const struct source_file *files, size_t n, struct error *e)
 {
@@ -250,7 +249,7 @@ static int explain(struct object *object, const struct scope *scope, const struc
 	return -1;
 }
 
-/* The binary named, or that of the running process. */
+/* Opens the named binary, or that of the running process. */
 static int open_binary(
     const struct lines_options *o, int pid, const char *path, struct object **ret, struct error *e)
 {

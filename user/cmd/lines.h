@@ -9,8 +9,8 @@
 #include "core/text/errors.h"
 #include "symbols/symbols.h"
 
-/* Prints a line for each place: its kind, a tab, and what -P takes. -1 with @e when there is none.
- */
+/* Prints one line for each place: its kind, a tab, and the text for -P. Returns -1 with @e when
+ * there is none. */
 int lines_print_points(FILE *out, struct object *o, struct error *e);
 
 #endif

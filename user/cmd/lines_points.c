@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf lines --points`: the places of a binary that can be progress points, each as -P takes it.
- */
+/* `cozbpf lines --points`: the places of a binary that can be progress points, each in the form
+ * that -P takes. */
 #include "cmd/lines.h"
 
 #include <stdio.h>

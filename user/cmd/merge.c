@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf merge`: profiles of several machines or replicas into one. Runs stay apart in it, so that
- * a report can tell what was added. */
+/* `cozbpf merge`: profiles of several machines or replicas into one. Runs stay apart in it, so a
+ * report can tell what was added. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -70,8 +70,8 @@ static int write_direct(const char *name, const struct profile *p, struct error 
 	return !out || (write_runs(out, p) | fclose(out)) ? cannot_write(name, e) : 0;
 }
 
-/* Written beside its place and moved there: the output may be one of the inputs, and is never half
- * of a profile. @old: what is there, or NULL. */
+/* Writes beside the place and moves the file there: the output may be one of the inputs, and must
+ * never be half of a profile. @old: what is there, or NULL. */
 static int write_beside(
     const char *name, const struct stat *old, const struct profile *p, struct error *e)
 {
@@ -85,7 +85,7 @@ static int write_beside(
 	if (!out) {
 		ret = cannot_write(part, e);
 	} else {
-		/* It stays whose it was as far as we may. */
+		/* It keeps its owner, as far as we may set that. */
 		if (old && (fchown(fileno(out), old->st_uid, old->st_gid) ||
 			       fchmod(fileno(out), old->st_mode & 0777)))
 			errno = 0;
@@ -98,7 +98,7 @@ static int write_beside(
 	return ret;
 }
 
-/* A pipe or a device is written to, and a link is followed. */
+/* A pipe or a device is written to directly, and a link is followed. */
 static int write_file(const char *name, const struct profile *p, struct error *e)
 {
 	char *path = realpath(name, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The option tables of options.h at work: parsing and --help. What the options of a subcommand are
- * stands with the subcommand. */
+/* The option tables of options.h at work: parsing and --help. Each subcommand's file lists its own
+ * options. */
 #include "cmd/options.h"
 
 #include <ctype.h>
@@ -13,10 +13,9 @@
 
 #include "core/text/suggest.h"
 
-#define HELP_COLUMNS 96   /* --help keeps to 80 to 100 columns */
-#define HELP_LABEL_MAX 34 /* a longer label has its text on the next line */
-/* getopt's value of a long option is this plus its index, so that letters are told apart from names
- */
+#define HELP_COLUMNS 96   /* --help has at most 100 columns */
+#define HELP_LABEL_MAX 34 /* the text of a longer label begins on the next line */
+/* getopt's value of a long option is this plus its index, which tells letters from names */
 #define LONG_BASE 256
 
 static const char help_name[] = "help";
@@ -37,7 +36,7 @@ static bool takes_value(const struct option_entry *o)
 
 /* --help */
 
-/* Prints @text from column @at (already reached), wrapped at HELP_COLUMNS with @indent; newlines in
+/* Prints @text from column @at (already reached), wrapped at HELP_COLUMNS with @indent. Newlines in
  * @text are kept. */
 static void print_wrapped(const char *text, int at, int indent)
 {
@@ -126,7 +125,7 @@ int parse_time(const char *text, uint64_t *ret_ns, struct error *e)
 	const char *s = text;
 	bool digits = false;
 
-	/* Digits with an optional fraction become ns = number * scale; the bound keeps both far
+	/* Digits with an optional fraction become ns = number * scale. The limit keeps both far
 	 * from the ends of 128 bits. */
 	for (bool fraction = false; isdigit((unsigned char)*s) || (*s == '.' && !fraction); s++) {
 		if (*s == '.') {
@@ -160,7 +159,7 @@ static int parse_uint(const char *text, uint64_t *ret)
 {
 	char *end;
 
-	/* strtoull would take a sign and leading space. */
+	/* strtoull would accept a sign and leading space. */
 	if (!isdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;
@@ -221,7 +220,8 @@ static int unknown_option(const struct option_table *t, const char *text, struct
 	char names[256] = "", word[SUGGEST_NAME];
 	struct suggest near;
 
-	/* getopt takes unambiguous prefixes, so several matches mean that the prefix was not. */
+	/* getopt takes unambiguous prefixes, so several matches mean that the prefix was
+	 * ambiguous. */
 	for (const struct option_entry *o = t->entries; o->name; o++) {
 		if (strncmp(o->name, text, n))
 			continue;
@@ -244,8 +244,8 @@ static int unknown_option(const struct option_table *t, const char *text, struct
 	return error_hint(e, "'cozbpf %s --help' lists the options", t->command);
 }
 
-/* What getopt_long refused: @opt is its answer, '?' or ':'; optopt and optind are as it left them.
- */
+/* What getopt_long() refused. @opt is its answer, '?' or ':'; optopt and optind are as it left
+ * them. */
 static int refused(const struct option_table *t, char **argv, int opt, struct error *e)
 {
 	const struct option_entry *o = NULL;
@@ -268,12 +268,12 @@ static int refused(const struct option_table *t, char **argv, int opt, struct er
 	return error_hint(e, "'cozbpf %s --help' lists the options", t->command);
 }
 
-/* Fills getopt's two spellings of the table; @longs has room for its n entries, help and the end,
+/* Fills getopt's two spellings of the table. @longs has room for its n entries, help and the end;
  * @shorts for 3 + 2 n bytes. */
 static void fill_getopt(const struct option_table *t, size_t n, struct option *longs, char *shorts)
 {
-	/* '+': the first operand ends the options; ':': a missing value is told apart from an
-	 * unknown option. */
+	/* '+': the first operand ends the options. ':' tells a missing value from an unknown
+	 * option. */
 	shorts += sprintf(shorts, "+:h");
 	for (size_t i = 0; i < n; i++) {
 		const struct option_entry *o = &t->entries[i];
@@ -317,7 +317,7 @@ int options_parse(
 	for (;;) {
 		int next = optind ? optind : 1, opt;
 
-		/* Coz's end of the options; getopt would take it for a long option named '-'. */
+		/* Coz's end of the options; getopt would take it as a long option named '-'. */
 		if (next < argc && !strcmp(argv[next], "---")) {
 			ret = next + 1;
 			break;

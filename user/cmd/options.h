@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One option table per subcommand gives the parser, --help, and what check-docs compares with the
- * man page. Parsing is getopt_long's, with '+', since the target's arguments follow `--` (or Coz's
+ * man page. getopt_long() parses, with '+', since the target's arguments follow `--` (or Coz's
  * `---`).
  */
 #ifndef COZBPF_OPTIONS_H
@@ -39,13 +39,13 @@ struct option_table {
 	const char *epilogue;               /* printed after the options: examples; NULL: none */
 };
 
-/* Parses options into @fields. Returns the index of the first operand, 0 when --help was asked and
- * printed to stdout, or -1 with @e (EXIT_USAGE; an unknown option's hint names the nearest one).
- * `--` and `---` end the options and are skipped. */
+/* Parses options into @fields. Returns the index of the first operand, 0 when --help was printed to
+ * stdout, or -1 with @e (EXIT_USAGE; an unknown option's hint names the nearest one). `--` and
+ * `---` end the options and are skipped. */
 int options_parse(
     const struct option_table *t, int argc, char **argv, void *fields, struct error *e);
 
-/* "1ms" -> ns. 0, or -1 with @e. */
+/* "1ms" -> ns. Returns 0, or -1 with @e. */
 int parse_time(const char *text, uint64_t *ret_ns, struct error *e);
 
 #endif

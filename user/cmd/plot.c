@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf plot`: profiles in, a page out. What is on the page is user/report/html.c and
- * user/report/html/. */
+/* `cozbpf plot`: profiles in, a page out. user/report/html.c and user/report/html/ make the
+ * page. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static char *default_output(const char *profile)
 	return asprintf(&ret, "%.*s.html", (int)length, profile) < 0 ? NULL : ret;
 }
 
-/* A profile is hours of work: it is not written over by a slip of the fingers. */
+/* A profile is hours of work, so a typing error must not overwrite one. */
 static int check_output(const char *output, char **names, int n, struct error *e)
 {
 	struct stat out, in;
@@ -115,7 +115,8 @@ static int write_file(const struct profile *p, const struct estimate *estimate,
 	return ret;
 }
 
-/* Writes the page of @p; -1 with @e when there is nothing to show, after the page has said so. */
+/* Writes the page of @p. Returns -1 with @e when there is nothing to show; the page says so as
+ * well. */
 static int plot(const struct profile *p, char **names, int n, enum sort_key sort,
     const char *output, struct error *e)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf report`: profiles in, a report out. What is estimated and how it looks is user/core/ and
- * user/report/. */
+/* `cozbpf report`: profiles in, a report out. user/core/ estimates, user/report/ prints. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
@@ -87,8 +86,8 @@ static int print_folded(const struct profile *p, struct error *e)
 	return ret;
 }
 
-/* Prints the report of @p; -1 with @e when there is nothing to report, after the report has said
- * so. */
+/* Prints the report of @p. Returns -1 with @e when there is nothing to report; the report says so
+ * as well. */
 static int print_report(
     const struct profile *p, const struct report_options *o, enum sort_key sort, struct error *e)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads the source files that a profile names; see sources.h. What of them is shown is
- * user/report/html_sources.c. */
+/* Reads the source files that a profile names; see sources.h. user/report/html_sources.c chooses
+ * what is shown. */
 #include "cmd/sources.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "core/text/paths.h"
 
-#define SOURCE_MAX (4UL << 20) /* bytes of a file: the largest generated sources have some 3 MB */
+#define SOURCE_MAX (4UL << 20) /* bytes of a file; the largest generated sources have some 3 MB */
 #define TOTAL_MAX (64UL << 20) /* bytes of all files */
 #define FILES_MAX 2000
 
@@ -36,7 +36,7 @@ static bool is_source_name(const char *file)
 	return false;
 }
 
-/* The profile's last run began then; 0: not known. */
+/* When the profile's last run began; 0: unknown. */
 static time_t started(const struct profile *p)
 {
 	uint64_t ret = 0;
@@ -48,7 +48,7 @@ static time_t started(const struct profile *p)
 	return (time_t)(ret / 1000000000);
 }
 
-/* NULL where the file is not to be read, or cannot be. */
+/* NULL where the file may not or cannot be read. */
 static char *read_text(const char *path, size_t *ret_size, time_t *ret_changed)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -94,8 +94,8 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The different files of the lines of @e that may be read; the array and its strings are the
- * caller's. 0 or -ENOMEM. */
+/* The different readable files of the lines of @e. The caller frees the array and its strings.
+ * Returns 0 or -ENOMEM. */
 static int find_files(const struct estimate *e, char ***ret, size_t *ret_n)
 {
 	size_t n = e->n_lines < HTML_MAX_SERIES ? e->n_lines : HTML_MAX_SERIES, all = 0, kept = 0;

@@ -10,16 +10,16 @@
 #include "report/html.h"
 
 struct sources {
-	struct html_source *items; /* `file` and `text` are its own */
+	struct html_source *items; /* the struct owns `file` and `text` */
 	size_t n;
 };
 
 /*
- * Reads the files of the first HTML_MAX_SERIES lines of @e with the caller's own rights. A relative
- * name is looked for in the working directory, then beside @profile. A profile may come from
- * anybody and the page go to anybody, so that only what looks like source is read: a regular file
- * with the suffix of a programming language, of SOURCE_MAX bytes at most, without a NUL byte. Files
- * that cannot be read are left out. 0 or -ENOMEM.
+ * Reads the files of the first HTML_MAX_SERIES lines of @e, with the caller's own rights. A
+ * relative name is looked for in the working directory, then beside @profile. A profile may come
+ * from anybody, and the page may go to anybody. So only what looks like source is read: a regular
+ * file with the suffix of a programming language, of at most SOURCE_MAX bytes, without a NUL byte.
+ * Unreadable files are left out. Returns 0 or -ENOMEM.
  */
 int sources_read(
     struct sources *s, const struct estimate *e, const struct profile *p, const char *profile);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Probes on calls that synchronise (--sync=uprobe); see session.h. All calls of a library in a
- * process are one link of the kernel's uprobe_multi kind: one by one they would take seconds to set
- * and as long to remove.
+ * Probes on synchronising calls (--sync=uprobe); see session.h. All calls of a library in a process
+ * are one link of the kernel's uprobe_multi kind. One by one they would take seconds to set, and
+ * seconds to remove.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "cozbpf.skel.h"
 
-/* The links of one process; they go with it. */
+/* The links of one process; they end with it. */
 struct process_calls {
 	int pid, call_fd, return_fd; /* -1: none */
 	struct process_calls *next;
@@ -39,7 +39,7 @@ static int attach(const struct bpf_program *prog, const struct call_sites *at, b
 	return multi_attach(prog, &sites);
 }
 
-/* Those that may block, at their returns. */
+/* Probes the calls that may block, at their returns. */
 static int attach_returns(const struct session *s, const struct call_sites *at)
 {
 	struct call_sites blocking = *at;

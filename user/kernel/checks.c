@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What the kernel has and allows, found by trying rather than by version where that can be done;
- * see checks.h. Nothing stays loaded. */
+/* What the kernel has and allows; see checks.h. Where possible this is tried, not read from the
+ * version. Nothing stays loaded. */
 #include "kernel/checks.h"
 
 #include <bpf/bpf.h>
@@ -104,7 +104,7 @@ static void check_send_signal(const struct context *c, struct finding *f)
 	finding_hint(f, "install a newer kernel, from Debian's backports for example");
 }
 
-/* The verdict on a libbpf probe: 1 there, 0 not, negative: refused. */
+/* The verdict on a libbpf probe: 1 there, 0 not there, negative: refused. */
 static void set_probed(struct finding *f, const char *what, int rc)
 {
 	if (rc > 0) {
@@ -117,7 +117,7 @@ static void set_probed(struct finding *f, const char *what, int rc)
 			"outside containers that forbid bpf()");
 }
 
-/* libbpf 1.1 reads a newer kernel's refusal of its own tracing probe as "not there"; so a program
+/* libbpf 1.1 reads a newer kernel's refusal of its own tracing probe as "not there". So a program
  * of two instructions is loaded instead. */
 static int probe_tracing(const struct context *c)
 {
@@ -169,7 +169,7 @@ static void check_maps(const struct context *c, struct finding *f)
 	set_probed(f, "task storage and ring buffers", rc);
 }
 
-/* Calls into the kernel (kfuncs) exist only in compiled programs. */
+/* Only compiled programs can call kernel functions (kfuncs). */
 static void check_jit(const struct context *c, struct finding *f)
 {
 	char value[16];
@@ -245,7 +245,7 @@ static void check_uprobes(const struct context *c, struct finding *f)
 		return;
 	}
 	err = open_event((uint32_t)atoi(value),
-	    0); /* names no file: -EINVAL, but only after the question of privilege */
+	    0); /* names no file: -EINVAL, but only after the check of privilege */
 	if (err >= 0)
 		close(err);
 	if ((err == -EACCES || err == -EPERM) && !c->privileged) {
@@ -313,7 +313,7 @@ size_t kernel_checks(bool privileged, struct finding *ret, size_t max)
 	struct context c = {.privileged = privileged};
 	size_t n = 0;
 
-	libbpf_set_print(NULL); /* a probe that fails is an answer, not news */
+	libbpf_set_print(NULL); /* a failing probe is an answer, not news */
 	c.btf = btf__load_vmlinux_btf();
 	if (!c.btf)
 		c.btf_error = errno;

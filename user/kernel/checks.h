@@ -8,8 +8,8 @@
 
 #include "core/text/finding.h"
 
-/* Fills up to @max findings and returns their number. Not @privileged: what cannot be tried then is
- * a warning that says so. */
+/* Fills up to @max findings and returns their number. Without @privileged, what cannot be tried
+ * becomes a warning that says so. */
 size_t kernel_checks(bool privileged, struct finding *ret, size_t max);
 
 #endif

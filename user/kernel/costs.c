@@ -13,9 +13,9 @@
 
 #define COST_CALLS 2000
 #define COST_PERIODS 64
-#define COST_PERIOD_MAX_NS 1000000 /* else it takes long */
+#define COST_PERIOD_MAX_NS 1000000 /* longer periods would take long */
 #define COST_GAP_NS 500            /* reading the clock takes some 30 ns */
-#define COST_SAMPLE_NS 50000       /* what happens so soon after a sample has begun is its doing */
+#define COST_SAMPLE_NS 50000 /* what happens so soon after the begin of a sample belongs to it */
 
 static uint64_t time_calls(void (*what)(void))
 {
@@ -53,7 +53,7 @@ uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64
 	return cost_of_one(plain, probed);
 }
 
-/* Two functions that differ in how the kernel executes their probed instruction. */
+/* Two functions: the kernel executes their probed instructions in different ways. */
 #if defined(__x86_64__)
 __asm__(".text\n"
 	".globl session_cheap_place\n.type session_cheap_place, @function\n"
@@ -74,7 +74,7 @@ void session_stepped_place(void);
 
 struct place_look {
 	uintptr_t address;
-	uint64_t offset; /* in the file; 0: not found */
+	uint64_t offset; /* in the file; 0: none */
 };
 
 static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
@@ -89,7 +89,7 @@ static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
 		if (p->p_type == PT_LOAD && at < p->p_memsz)
 			look->offset = at + p->p_offset;
 	}
-	return 1; /* the first is our executable */
+	return 1; /* the first one is our executable */
 }
 
 uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
@@ -115,14 +115,14 @@ uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
 	return cost_of_one(plain, probed);
 }
 
-/* What one sample costs, and how much before it was due it began to. */
+/* The cost of one sample, and by how much it began before it was due. */
 struct look {
 	uint64_t began, whole, entry;
 	int64_t early;
 };
 
-/* The gap [@before, @now), in which we did not execute: a sample of its own, or more of the @n-th;
- * returns how many there are now. */
+/* Adds the gap [@before, @now) in which we did not execute, as a sample of its own or as more of
+ * the @n-th. Returns the number of samples now. */
 static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_control *control,
     uint64_t before, uint64_t now)
 {
@@ -140,8 +140,8 @@ static size_t add_gap(struct look *looks, size_t n, volatile struct cozbpf_contr
 	return n;
 }
 
-/* The looks of a thread that does nothing but look at the clock: the gaps which it sees there and
- * in which a sample's program has looked at it, too. */
+/* Fills the looks of a thread that only looks at the clock. A look is a gap in which a sample's
+ * program has looked at the clock, too. */
 static size_t look_at_samples(
     volatile struct cozbpf_control *control, uint64_t period_ns, struct look *looks)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Counters that the target raises itself, for Coz's coz.h; see session.h. */
+/* Counters that the target increments itself, for Coz's coz.h; see session.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int session_watch_counters(struct session *s, const char *path, uint64_t offset,
 	return 0;
 }
 
-/* The index of a set that no process has, or COZBPF_COUNTER_SETS. */
+/* The index of a free set, or COZBPF_COUNTER_SETS. */
 static uint32_t find_free_set(const struct session *s)
 {
 	int fd = bpf_map__fd(s->bpf->maps.process_counters);
@@ -42,7 +42,7 @@ static uint32_t find_free_set(const struct session *s)
 	return index;
 }
 
-/* The set of a process, a new one where it has none. NULL: there is no room. */
+/* The set of a process, new if it has none. NULL: no room. */
 static struct cozbpf_counter_set *find_set(struct session *s, uint32_t pid)
 {
 	int fd = bpf_map__fd(s->bpf->maps.process_counters);
@@ -79,6 +79,6 @@ void session_drop_counters(struct session *s, int pid)
 {
 	uint32_t key = (uint32_t)pid;
 
-	bpf_map_delete_elem(bpf_map__fd(s->bpf->maps.process_counters),
-	    &key); /* the kernel side has done so, unless the counter was added later */
+	/* the kernel side has done so, unless the counter came later */
+	bpf_map_delete_elem(bpf_map__fd(s->bpf->maps.process_counters), &key);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Many uprobes as one link of the kernel's uprobe_multi kind (6.6 on), which Debian 12's libbpf and
- * headers do not know yet. Who needs them: calls.c, points.c. */
+/* Many uprobes as one link of the kernel's uprobe_multi kind (6.6 on), for calls.c and points.c.
+ * Debian 12's libbpf and headers do not know it yet. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <sys/syscall.h>

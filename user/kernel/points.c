@@ -10,7 +10,7 @@
 
 #include "cozbpf.skel.h"
 
-#define UNPROBEABLE 524 /* ENOTSUPP of the kernel, which libc has no name for */
+#define UNPROBEABLE 524 /* the kernel's ENOTSUPP, for which libc has no name */
 
 static const char *const tracefs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
@@ -36,7 +36,7 @@ static int fail_probe(const struct point_probe *p, int err, struct error *e)
 	return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
 }
 
-/* The kernel's list of tracepoints, a CATEGORY:NAME in each line. */
+/* The kernel's list of tracepoints, one CATEGORY:NAME per line. */
 static FILE *open_tracepoints(void)
 {
 	FILE *f = NULL;
@@ -50,7 +50,7 @@ static FILE *open_tracepoints(void)
 	return f;
 }
 
-/* No such tracepoint, or none may be used: says which of both. */
+/* Says which holds: there is no such tracepoint, or none may be used. */
 static int fail_tracepoint(const struct point_probe *p, int err, struct error *e)
 {
 	char wanted[256], line[256], same[260] = "", near[512];
@@ -135,8 +135,7 @@ static bool is_together(const struct point_probe *p, const struct point_probe *q
 	return !strcmp(p->path, q->path) && p->at_return == q->at_return;
 }
 
-/* @n probes that are together. False where the kernel does not take them: one by one it will say
- * which. */
+/* Places @n probes together. False where the kernel refuses: one by one it will say which. */
 static bool place_together(struct session *s, const struct point_probe *p, size_t n)
 {
 	uint64_t *offsets = calloc(3 * n, sizeof(*offsets)), *semaphores = offsets + n,
@@ -226,8 +225,8 @@ const struct cozbpf_latency *session_latency(const struct session *s, unsigned i
 	return &s->latencies[index];
 }
 
-/* Visits of before V0: all but those in the buckets and the late ones. Read until no visit came in
- * between. */
+/* Visits before V0: all except the late ones and those in the buckets. Read again until no visit
+ * came in between. */
 static int64_t visits_before(const struct session *s, unsigned index)
 {
 	const struct cozbpf_point *p = &s->points[index];

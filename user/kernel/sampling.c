@@ -24,9 +24,9 @@ struct sampling {
 };
 
 /*
- * 1 ms becomes 0.987 ms: the golden ratio's digits keep the period off every small multiple and
- * fraction of 1, 4 and 10 ms, the ticks and timers that programs and kernels use, so that samples
- * lock to none of them.
+ * 1 ms becomes 0.987 ms. The digits of the golden ratio keep the period off every small multiple
+ * and fraction of 1, 4 and 10 ms. Those are the ticks and timers of programs and kernels, and
+ * samples must not lock to them.
  */
 static uint64_t unlocked_period(uint64_t period_ns)
 {

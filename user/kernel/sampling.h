@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sampling events: one software clock event per CPU, staggered, off the multiples of the
- * scheduler's tick. */
+/* The sampling events: one software clock event per CPU, staggered, with a period off the multiples
+ * of the scheduler's tick. */
 #ifndef COZBPF_SAMPLING_H
 #define COZBPF_SAMPLING_H
 
@@ -11,11 +11,11 @@
 struct bpf_program;
 struct sampling;
 
-/* Starts an event on every online CPU that runs @prog. @period_ns is what the user asked; the
- * period used differs by a little over 1 %. */
+/* Starts an event on every online CPU, which runs @prog. @period_ns is what the user asked; the
+ * real period differs by a little over 1 %. */
 int sampling_start(
     struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
-/* Changes the period of all events to @factor times the one they were started with. */
+/* Changes the period of all events to @factor times the original one. */
 void sampling_set_period(struct sampling *s, double factor);
 void sampling_stop(struct sampling *s); /* accepts NULL */
 

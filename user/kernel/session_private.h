@@ -44,7 +44,7 @@ struct session {
 	struct cpu_use use_at_open;
 	void (*handle)(const struct cozbpf_event *event, void *arg);
 	void *handle_arg;
-	char log[2048]; /* the last words of libbpf, for errors */
+	char log[2048]; /* libbpf's last words, for errors */
 };
 
 uint64_t session_now_ns(void); /* monotonic */
@@ -52,7 +52,8 @@ uint64_t session_now_ns(void); /* monotonic */
 /* multi.c: before its programs are loaded. */
 void multi_prepare(struct bpf_program *prog);
 
-/* @n places in one file, of one process or of all (0); @semaphores may be NULL, and 0 in each. */
+/* @n places in one file, of one process or of all (0). @semaphores may be NULL, or 0 for each
+ * place. */
 struct multi_sites {
 	int pid;
 	const char *path;
@@ -60,13 +61,13 @@ struct multi_sites {
 	size_t n;
 	bool returns;
 };
-/* The descriptor of a link, which goes with it, or -errno. */
+/* Returns the descriptor of a link, which ends when it is closed, or -errno. */
 int multi_attach(const struct bpf_program *prog, const struct multi_sites *at);
 
-/* calls.c: before the programs are loaded. */
+/* calls.c: call it before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
 
-/* points.c: what counts in one experiment only, before the next one opens. */
+/* points.c: clears what counts in one experiment only; call it before the next one opens. */
 void points_reset(struct session *s);
 
 #endif

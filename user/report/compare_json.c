@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A comparison as one JSON object, schema cozbpf-compare/1. Speedups are fractions, times are in
- * ns, what is not known is null. */
+ * ns, and unknown values are null. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@ static cJSON *number(double v)
 	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
 }
 
-/* cJSON's adders accept NULL and then return false; the object is built whole or not at all. */
+/* cJSON's adders accept NULL and then return false, so the object is complete or not made at
+ * all. */
 static bool add(cJSON *object, const char *key, cJSON *item)
 {
 	if (item &&

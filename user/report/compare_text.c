@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A comparison for people: for each progress point what happened to it, how a prediction held, and
- * the two rankings side by side. */
+ * both rankings side by side. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define WIDTH 100
 #define MIN_LABEL 12
-#define COLUMNS 66 /* of a ranking beside the line's name */
+#define COLUMNS 66 /* of a ranking, beside the line's name */
 
 static void print_percent(FILE *out, const struct compare_figure *f)
 {
@@ -38,7 +38,7 @@ static void print_side(FILE *out, const char *what, const char *name, const stru
 	putc('\n', out);
 }
 
-/* The period, or the mean latency, then and now; positive is shorter. */
+/* The period, or the mean latency, before and after; positive is shorter. */
 static void print_rate(FILE *out, const struct compare_point *p)
 {
 	char before[32], after[32];
@@ -73,7 +73,7 @@ static const char *source_words(enum compare_source s)
 	return words[s];
 }
 
-/* What was measured less what was predicted. */
+/* Measured less predicted. */
 static void print_agreement(FILE *out, const struct compare_prediction *p)
 {
 	struct compare_figure d = p->difference;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The curves as comma-separated values, a row for each line, progress point and line speedup: what
- * R, pandas and spreadsheets read. */
+/* The curves as comma-separated values, one row for each line, progress point and line speedup: R,
+ * pandas and spreadsheets read that. */
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* RFC 4180: what separates stands in quotes, quotes are doubled. */
+/* RFC 4180: text with separators is quoted, and quotes are doubled. */
 static void print_text(FILE *out, const char *s)
 {
 	if (!s[strcspn(s, ",\"\r\n")]) {
@@ -23,7 +23,7 @@ static void print_text(FILE *out, const char *s)
 	putc('"', out);
 }
 
-/* Six decimals, as in the JSON; what is not known is an empty field. */
+/* Six decimals, as in the JSON; an unknown value is an empty field. */
 static void print_number(FILE *out, double v)
 {
 	putc(',', out);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The plain samples in the folded format of flamegraph.pl, which speedscope reads as well:
- * `file;file:line count`. The two frames are not a stack, since a profile holds none: a sample
- * counts for the innermost line in scope. */
+/* The plain samples in the folded format of flamegraph.pl and speedscope: `file;file:line count`.
+ * The two frames are not a stack, since a profile holds none. A sample counts for the innermost
+ * line in scope. */
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ';' parts frames, and a line is a record. */
+/* ';' separates frames, and a line is a record. */
 static void print_frame(FILE *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Fills the page of html/ with an estimate's figures; see html.h. How they look is in html/, what
- * the sentences say in words.c. */
+/* Fills the page of html/ with an estimate's figures; see html.h. html/ holds the looks, words.c
+ * the sentences. */
 #include "report/html_private.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ int name_set_init(struct name_set *s, const struct estimate *e, size_t n, bool p
 			s->items[kept++] = s->items[i];
 	}
 	s->n = kept;
-	/* Of equal names the first one is left: numbered anew, ids are in the order of first
+	/* Of equal names only the first stays. New numbers give ids in the order of first
 	 * appearance. */
 	qsort(s->items, kept, sizeof(*s->items), compare_ids);
 	for (size_t i = 0; i < kept; i++)
@@ -105,7 +105,7 @@ static void numbers(struct json *j, const double *v, size_t n)
 	json_close(j, ']');
 }
 
-/* [mean, its interval's ends, likewise p50, p90 and p99], in ns */
+/* [mean, its interval's ends, then p50, p90 and p99 alike], in ns */
 static void write_figures(struct json *j, const struct latency_figures *f)
 {
 	const struct latency_figure *all[] = {&f->mean, &f->p50, &f->p90, &f->p99};
@@ -119,7 +119,7 @@ static void write_figures(struct json *j, const struct latency_figures *f)
 	json_close(j, ']');
 }
 
-/* [line speedup, program speedup, its interval's ends, as measured, experiments, visits] */
+/* [line speedup, program speedup, its interval's ends, measured speedup, experiments, visits] */
 static void write_points(struct json *j, const struct estimate_line *l)
 {
 	json_key(j, "points");
@@ -170,7 +170,7 @@ static void write_series(struct json *j, const struct estimate *e, const struct 
 	json_key(j, "latency");
 	json_bool(j, l->is_latency);
 	string(j, "verdict", verdict_name(l->verdict));
-	/* As in the report: those with an answer, those whose interval is too wide, the others. */
+	/* As in the report: lines with an answer, lines whose interval is too wide, all others. */
 	count(j, "order",
 	    l->verdict != VERDICT_NOT_ENOUGH_DATA ? 0
 	    : l->shortage == SHORT_INTERVAL       ? 1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page of `cozbpf plot`: one file that needs no network. It is made when the tool is built,
- * from html/ and Chart.js (scripts/embed-page.sh); what is added here is the data, as JSON. Beside
- * the estimate it shows the profile's experiments and the sources, which the caller has read.
+ * The page of `cozbpf plot`: one file that needs no network. The tool's build makes it from html/
+ * and Chart.js (scripts/embed-page.sh); this adds the data as JSON. Beside the estimate it shows
+ * the profile's experiments and the sources, which the caller has read.
  */
 #ifndef COZBPF_HTML_H
 #define COZBPF_HTML_H
@@ -14,7 +14,7 @@
 #include "core/estimate/estimate.h"
 #include "core/profile/profile.h"
 
-/* Bounds of the page, whatever the profile; the page says what it leaves out. */
+/* Limits of the page, for any profile; the page says what it leaves out. */
 #define HTML_MAX_SERIES 6000        /* charts, best first; 1500 make a page of some 3 MB */
 #define HTML_MAX_RECORDS 100000     /* experiments and their visits behind the folds */
 #define HTML_MAX_SOURCE (8UL << 20) /* bytes of source text */
@@ -29,15 +29,15 @@ struct html_source {
 };
 
 struct html_options {
-	const char *const *profiles; /* names of the files */
+	const char *const *profiles; /* file names */
 	size_t n_profiles;
 	enum sort_key sort;
 	const struct html_source *sources; /* those that could be read */
 	size_t n_sources;
-	const char *reason; /* why nothing could be estimated; NULL: something was */
+	const char *reason; /* why there is no estimate; NULL: there is one */
 };
 
-/* 0, or -1 when the stream has failed, or -ENOMEM. */
+/* Returns 0, -1 when the stream has failed, or -ENOMEM. */
 int report_html(
     FILE *out, const struct profile *p, const struct estimate *e, const struct html_options *o);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The profile's experiments as the page shows them behind its folds: by line, in the order of the
- * profile, no more than the page has room for. */
+ * profile, as many as the page has room for. */
 #include "report/html_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The experiments of each line: those of line i are order[start[i]] up to order[start[i + 1]]. */
+/* The experiments of line i are order[start[i]] up to order[start[i + 1]]. */
 struct by_line {
 	size_t *start, *order;
 };
@@ -38,7 +38,7 @@ out:
 	return ret;
 }
 
-/* [name, visits], and of a latency [name, visits, begins, ends, mean in flight]. */
+/* [name, visits], and for a latency [name, visits, begins, ends, mean in flight]. */
 static size_t write_points(
     struct json *j, const struct experiment_record *x, const struct name_set *points)
 {
@@ -68,7 +68,7 @@ static size_t write_points(
 	return written;
 }
 
-/* [speedup, duration in ms, samples of the line, run, start in s, points]; returns what it takes of
+/* [speedup, duration in ms, samples of the line, run, start in s, points]. Returns its part of
  * HTML_MAX_RECORDS. */
 static size_t write_experiment(
     struct json *j, const struct experiment_record *x, const struct name_set *points)
@@ -86,7 +86,7 @@ static size_t write_experiment(
 	return ret;
 }
 
-/* Evenly spaced ones where there is not room for all: the first ones would be those of the first
+/* Evenly spaced ones where there is no room for all: the first ones would show only the first
  * minutes. */
 static void write_line(struct json *j, const struct profile *p, const size_t *order, size_t n,
     size_t room, size_t *left, const struct name_set *points)
@@ -114,7 +114,7 @@ int html_experiments(struct json *j, const struct profile *p, const struct name_
 	size_t left = HTML_MAX_RECORDS, room = HTML_MAX_RECORDS / (1 + points->n);
 	int ret = by_line_init(&b, p, lines);
 
-	/* The leading lines may have all of theirs; a quarter of the room is the most for one. */
+	/* Leading lines may have all of theirs, but one line gets at most a quarter of the room. */
 	room = room / 4 ? room / 4 : 1;
 	json_key(j, "experiments");
 	json_open(j, '[');

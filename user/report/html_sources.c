@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The source around each line of the page, with the samples of every line shown. The texts come
- * from the caller: nothing is opened here. */
+/* The source around each line of the page, with the samples of every line shown. The caller gives
+ * the texts; nothing is opened here. */
 #include "report/html_private.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report as one JSON object (design.md section 11): a contract that scripts depend on. Nothing
- * is added to it here lightly. */
+/* The report as one JSON object (design.md section 11). Scripts depend on it, so additions need a
+ * good reason. */
 #include "report/report.h"
 
 #include <math.h>
@@ -8,14 +8,15 @@
 
 #include <cjson/cJSON.h>
 
-/* Six decimals: more are noise, and print differently from machine to machine. What was not
- * estimated is null. */
+/* Six decimals: more are noise, and print differently from machine to machine. Without an estimate
+ * it is null. */
 static cJSON *number(double v)
 {
 	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
 }
 
-/* cJSON's adders accept NULL and then return false; a report is built whole or not at all. */
+/* cJSON's adders accept NULL and then return false, so the report is complete or not made at
+ * all. */
 static bool add(cJSON *object, const char *key, cJSON *item)
 {
 	if (item && cJSON_AddItemToObject(object, key, item))
@@ -34,7 +35,7 @@ static cJSON *interval(double lo, double hi)
 	return NULL;
 }
 
-/* Times in ns: a tenth of one is noise. */
+/* Times in ns: a tenth of a ns is noise. */
 static cJSON *nanoseconds(double v)
 {
 	return isfinite(v) ? cJSON_CreateNumber(round(v)) : cJSON_CreateNull();
@@ -139,7 +140,7 @@ static cJSON *lines(const struct estimate *e)
 	return ret;
 }
 
-/* A latency point as a whole: as it is now, over all baselines, and what its figures rest on. */
+/* A latency point as a whole: its present figures over all baselines, and the data behind them. */
 static cJSON *latency(const struct estimate_latency *l)
 {
 	cJSON *ret = cJSON_CreateObject();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON written straight to a stream, in bounded memory, for a script element of a page: strings
- * come out as valid UTF-8 whatever they were, and hold nothing that ends the element. The report's
- * own JSON, which is small, is built with cJSON (json.c).
+ * Writes JSON straight to a stream, in bounded memory, for a script element of a page. Strings come
+ * out as valid UTF-8, whatever they were, and contain nothing that ends the element. The report's
+ * own JSON is small, and json.c builds it with cJSON.
  */
 #ifndef COZBPF_JSONOUT_H
 #define COZBPF_JSONOUT_H
@@ -21,14 +21,14 @@ struct json {
 void json_open(struct json *j, char bracket);
 void json_close(struct json *j, char bracket);
 
-/* Keys are our own: written as they are. */
+/* Keys are our own and are written as they are. */
 void json_key(struct json *j, const char *key);
 
 /* NULL is null. */
 void json_string(struct json *j, const char *s);
 void json_string_n(struct json *j, const char *s, size_t n);
 
-/* Six digits; what is not finite is null. */
+/* Six digits; NaN and infinity are null. */
 void json_number(struct json *j, double v);
 void json_count(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);

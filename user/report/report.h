@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports, made from an estimate and nothing else (the folded one from counts of samples). Text for
- * people, JSON as in design.md section 11. */
+/* Reports, made from an estimate alone (the folded one from counts of samples). Text for people,
+ * JSON as in design.md section 11. */
 #ifndef COZBPF_REPORT_H
 #define COZBPF_REPORT_H
 
@@ -11,14 +11,14 @@
 #include "core/profile/line_counts.h"
 
 struct text_options {
-	int width;        /* columns to keep to; 0: 100 */
+	int width;        /* columns to use; 0: 100 */
 	bool unicode;     /* small curves in block characters, else in ASCII */
 	size_t max_lines; /* ranked lines shown; 0: all */
 };
 
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o);
 int report_json(FILE *out, const struct estimate *e);
-/* The curves, a row for each line, progress point and line speedup, under a header. */
+/* The curves: a header, then one row for each line, progress point and line speedup. */
 int report_csv(FILE *out, const struct estimate *e);
 /* The plain samples as flamegraph.pl and speedscope take them. */
 int report_folded(FILE *out, const struct line_counts *c);

@@ -7,7 +7,7 @@
 
 #include "core/text/errors.h"
 
-/* Prints "cozbpf: message" to standard error. Names of the target's are made harmless
+/* Prints "cozbpf: message" to standard error. Names from the target are made harmless
  * (core/text/printable.h). */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -15,8 +15,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * status. */
 int say_error(const struct error *e);
 
-/* Standard output for lists and exports: on a terminal through core/text/printable.h, into a file
- * or a pipe as it is. The caller ends it with printable_close(it, stdout). */
+/* Standard output for lists and exports: through core/text/printable.h on a terminal, unchanged
+ * into a file or a pipe. The caller ends it with printable_close(it, stdout). */
 FILE *say_stdout(void);
 
 #endif

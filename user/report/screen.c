@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The thin part of the live view that knows ncurses; see screen.h. It neither decides what is shown
- * nor handles a signal. */
+/* The thin part of the live view that knows ncurses; see screen.h. It does not decide what is shown
+ * and handles no signal. */
 #include "report/screen.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <ncurses.h>
 #include <term.h>
 
-/* for the rest of a key's bytes after an ESC: nothing else is done meanwhile */
+/* wait for the rest of a key's bytes after an ESC; nothing else is done meanwhile */
 #define ESCAPE_MS 25
 
 enum colour { COLOUR_GAIN = 1, COLOUR_LOSS, COLOUR_WARN };
@@ -29,8 +29,8 @@ struct screen {
 	struct termios before;
 };
 
-/* ncurses keeps the terminal's description in a variable of its own: this one is ours for as long
- * as the check lasts. */
+/* ncurses keeps the terminal's description in a variable of its own. During the check that variable
+ * is ours. */
 int screen_check(int fd, struct error *e)
 {
 	const char *name = getenv("TERM"), *place;
@@ -56,7 +56,7 @@ bool screen_is_ours(int fd)
 	return group < 0 || group == getpgrp();
 }
 
-/* newterm() takes signals that are the caller's. */
+/* newterm() installs handlers for signals that are the caller's. */
 static SCREEN *new_terminal(FILE *out, FILE *in)
 {
 	static const int taken[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
@@ -71,17 +71,15 @@ static SCREEN *new_terminal(FILE *out, FILE *in)
 	return ret;
 }
 
-/*
- * The modes while the screen is shown. Ctrl-S would hold us up in the middle of an experiment, so
- * it is no more than a key. Without keys the input's modes stay those of the command that reads it.
- */
+/* The modes while the screen is shown. Ctrl-S would stop us in the middle of an experiment, so it
+ * is an ordinary key. Without keys the input keeps the modes of the command that reads it. */
 static void set_modes(const struct screen *s)
 {
 	struct termios modes = s->before;
 
 	if (s->has_keys && !tcgetattr(s->fd, &modes))
 		modes.c_iflag &= ~(tcflag_t)IXON;
-	modes.c_oflag &= ~(tcflag_t)ONLCR; /* as ncurses counts on */
+	modes.c_oflag &= ~(tcflag_t)ONLCR; /* as ncurses expects */
 	tcsetattr(s->fd, TCSANOW, &modes);
 	def_prog_mode();
 }
@@ -156,7 +154,7 @@ struct screen *screen_open(int fd, bool has_keys, bool has_colours)
 	return s;
 }
 
-/* The command may have changed the modes of its input meanwhile; those it keeps. */
+/* The command may have changed the modes of its input meanwhile; those stay. */
 static void give_back(struct screen *s)
 {
 	struct termios now;
@@ -183,7 +181,7 @@ bool screen_resume(struct screen *s)
 	if (s->is_suspended || !s->has_keys)
 		tcgetattr(s->fd, &s->before);
 	s->is_suspended = false;
-	reset_prog_mode(); /* who stopped us without a word has left the modes of his own */
+	reset_prog_mode(); /* whoever stopped us silently has left his own modes */
 	clearok(curscr, TRUE);
 	return true;
 }
@@ -254,8 +252,8 @@ void screen_show(struct screen *s, const struct terminal_screen *cells)
 {
 	struct pollfd fd = {.fd = s->fd, .events = POLLOUT};
 
-	/* A terminal that takes nothing at the moment (a connection that hangs) would hold us up.
-	 */
+	/* A terminal that takes nothing at the moment, such as a hanging connection, would block
+	 * us. */
 	if (s->is_suspended || !screen_is_ours(s->fd) || poll(&fd, 1, 0) != 1 ||
 	    !(fd.revents & POLLOUT) || fd.revents & (POLLERR | POLLHUP))
 		return;

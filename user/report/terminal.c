@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The live view as a whole: what a key does, how intervals narrow, and the rows around the pages.
- * The pages are in terminal_pages.c. */
+ * terminal_pages.c holds the pages. */
 #include "report/terminal_private.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "core/text/paths.h"
 #include "report/words.h"
 
-#define HEIGHT_HEAD 8   /* with fewer rows the head is one row: the list matters more */
+#define HEIGHT_HEAD 8   /* with fewer rows the head takes one row: the list matters more */
 #define HEIGHT_BLANK 20 /* with as many there are blank rows */
 #define BAR_COLUMNS 20  /* of an experiment's time */
 
@@ -95,8 +95,8 @@ static int compare_points(const struct estimate_line *a, const struct estimate_l
 	return by_name ? by_name : a->is_latency - b->is_latency;
 }
 
-/* The @at-th progress point of the estimate, by a line of it; counts them. By name: their order is
- * not to change with the ranking. */
+/* The @at-th progress point of the estimate, as a line of it; counts the points. Ordered by name,
+ * so that the order does not change with the ranking. */
 static const struct estimate_line *find_point(const struct estimate *e, size_t at, size_t *ret_n)
 {
 	const struct estimate_line *ret = NULL, *last = NULL, *next;
@@ -168,7 +168,7 @@ const char *terminal_looked_at(const struct terminal_view *v, const struct estim
 	return l ? l->line : NULL;
 }
 
-/* UTF-8 of what is typed, as far as there is room. */
+/* Appends a typed character as UTF-8, as far as there is room. */
 static void append_typed(char *text, size_t size, uint32_t c)
 {
 	char *at = text + strlen(text);
@@ -211,8 +211,7 @@ static void press_typing(struct terminal_view *v, uint32_t key)
 	}
 }
 
-/* Rows that a key moves by; 0: it is none of these. Home and end go as far as there can be lines.
- */
+/* Rows by which a key moves; 0: another key. Home and end go as far as there can be lines. */
 static long movement(const struct terminal_view *v, uint32_t key)
 {
 	long page = v->page_rows > 1 ? (long)v->page_rows - 1 : 1;
@@ -247,15 +246,15 @@ static void move(struct terminal_view *v, const struct estimate *e, long by)
 
 	if (v->page == PAGE_LINE) {
 		at = (long)v->scrolled + by;
-		v->scrolled = at < 0 ? 0 : (size_t)at; /* drawing knows how far it may go */
+		v->scrolled = at < 0 ? 0 : (size_t)at; /* drawing knows the limit */
 		return;
 	}
 	if (!terminal_rows_init(&r, v, e) && r.n) {
 		at = (long)r.selected + by;
 		at = at < 0 ? 0 : at >= (long)r.n ? (long)r.n - 1 : at;
 		free(v->line);
-		v->line = at ? strdup(e->lines[r.index[at]].line)
-			     : NULL; /* the first one, whichever it is */
+		/* whichever line comes first */
+		v->line = at ? strdup(e->lines[r.index[at]].line) : NULL;
 	}
 	terminal_rows_deinit(&r);
 }
@@ -266,7 +265,7 @@ static void open_line(struct terminal_view *v, const struct estimate *e)
 	const struct estimate_line *l = selected_line(v, e, &r);
 
 	if (l) {
-		char *name = strdup(l->line); /* looked at, it stays the same one */
+		char *name = strdup(l->line); /* a line that is looked at stays the same */
 
 		free(v->line);
 		v->line = name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The live view, pure: from an estimate, the state of the run and the keys pressed so far to a
- * screen of cells. No terminal, no clock, no file: screen.h puts the cells on a terminal,
+ * The live view, pure: makes a screen of cells from an estimate, the state of the run and the keys
+ * pressed so far. No terminal, no clock, no file: screen.h puts the cells on a terminal, and
  * user/run/console_draw.c tells the state.
  */
 #ifndef COZBPF_TERMINAL_H
@@ -13,8 +13,8 @@
 
 #include "core/estimate/estimate.h"
 
-/* How a cell looks, or'ed. A terminal without colours leaves out the last three: nothing is said by
- * colour alone. */
+/* How a cell looks, or'ed. A terminal without colours ignores the last three, so colour alone says
+ * nothing. */
 enum terminal_look {
 	LOOK_PLAIN = 0,
 	LOOK_BOLD = 1,
@@ -26,7 +26,7 @@ enum terminal_look {
 };
 
 struct terminal_cell {
-	uint32_t character; /* a code point of one column, or of two: the cell after it is then 0 */
+	uint32_t character; /* a code point of one column, or of two; then the next cell is 0 */
 	uint8_t look;
 };
 
@@ -36,45 +36,46 @@ struct terminal_screen {
 	struct terminal_cell *cells; /* width x height, row by row */
 };
 
-/* Empty, all blanks; what is there already is used again. 0 or -ENOMEM. */
+/* Makes the screen empty, all blanks; existing memory is used again. Returns 0 or -ENOMEM. */
 int terminal_screen_init(struct terminal_screen *s, int width, int height, bool unicode);
 void terminal_screen_deinit(struct terminal_screen *s);
 
 /*
- * Writes UTF-8 from (@x, @y) on, up to column @end at most; returns the column after it. Control
- * characters and what is no UTF-8 come out as '?', and so does all but ASCII on a screen without
- * Unicode: names and sources are not ours.
+ * Writes UTF-8 from (@x, @y) on, up to column @end at most, and returns the column after it. Names
+ * and sources are not ours: control characters and broken UTF-8 become '?', as does all but ASCII
+ * on a screen without Unicode.
  */
 int terminal_put(struct terminal_screen *s, int x, int y, int end, unsigned look, const char *text);
 int terminal_columns(const char *text); /* that it takes */
 
-/* A progress point as it goes on. */
+/* A progress point while it runs. */
 struct terminal_point {
 	const char *name; /* borrowed */
 	bool is_latency;
-	double per_s;      /* visits in real time of late, delays included; NaN: not known yet */
-	double latency_ns; /* mean of late; NaN: not known yet */
+	double per_s;      /* recent visits in real time, delays included; NaN: not known yet */
+	double latency_ns; /* recent mean; NaN: not known yet */
 };
 
-/* What goes on at the moment. Strings are borrowed. */
+/* The present state. Strings are borrowed. */
 struct terminal_status {
 	const char *target;
 	uint64_t elapsed_ns;
-	uint32_t run, runs; /* the number of this one, from 1, and of all */
+	uint32_t run, runs; /* number of this run, from 1, and of all runs */
 	uint64_t experiments, spoilt, samples, in_scope, lost;
-	double noise; /* share of the CPU time wanted that other programs had; NaN: not known yet */
+	double noise; /* share of the wanted CPU time that other programs had; NaN: not known yet */
 	const struct terminal_point *points;
 	size_t n_points;
 	bool is_paused;
-	const char *experiment; /* the line of the one under way; NULL: none is */
+	const char *experiment; /* the line of the present one; NULL: none */
 	unsigned speedup_pct;
-	uint64_t open_ns, planned_ns; /* of it; planned 0: not known */
+	uint64_t open_ns, planned_ns; /* of that experiment; planned 0: unknown */
 	enum sort_key sorted;         /* of the estimate */
 	const char *message;          /* the latest; NULL: none */
 	unsigned messages;            /* in all */
 	bool has_keys;
-	const char *source; /* text around the line that terminal_looked_at() names, from line
-			       source_first on; NULL: not to be read */
+	/* text around the line of terminal_looked_at(), from line source_first on; NULL:
+	 * unreadable */
+	const char *source;
 	unsigned source_first;
 };
 
@@ -85,19 +86,18 @@ struct terminal_trend;
 
 enum terminal_page { PAGE_LINES, PAGE_LINE, PAGE_HELP };
 
-/* What is looked at, by the keys pressed. */
+/* What is looked at, chosen by keys. */
 struct terminal_view {
 	enum terminal_page page;
-	enum sort_key sort; /* that is asked for; the next estimate has it */
+	enum sort_key sort; /* as asked for; the next estimate has it */
 	char filter[TERMINAL_FILTER];
-	char filter_before[TERMINAL_FILTER]; /* while one is typed */
+	char filter_before[TERMINAL_FILTER]; /* while a new one is typed */
 	bool is_typing;
-	char *line; /* selected by a key, and followed wherever it is ranked; NULL: the first one is
-		     */
+	char *line; /* selected by a key, and followed wherever it is ranked; NULL: the first one */
 	size_t point;     /* index among the estimate's progress points */
 	size_t first;     /* row at the top of the list */
 	size_t scrolled;  /* rows of the points of a line */
-	size_t page_rows; /* of the list, when it was last drawn */
+	size_t page_rows; /* of the list, when last drawn */
 	struct terminal_trend *trends;
 	size_t n_trends;
 };
@@ -117,15 +117,15 @@ enum terminal_action { ACTION_NONE, ACTION_SORT, ACTION_PAUSE, ACTION_QUIT, ACTI
 
 void terminal_view_deinit(struct terminal_view *v);
 
-/* Takes the widths of a new estimate into the trends. */
+/* Adds the widths of a new estimate to the trends. */
 void terminal_note(struct terminal_view *v, const struct estimate *e);
 
-/* A key is pressed, on what the estimate shows (NULL: there is none yet). What the caller is to do.
- */
+/* Handles a key, pressed on what the estimate shows (NULL: there is none yet). Returns what the
+ * caller has to do. */
 enum terminal_action terminal_press(
     struct terminal_view *v, const struct estimate *e, uint32_t key);
 
-/* The line whose source is wanted; NULL: none. */
+/* The line whose source is wanted, or NULL. */
 const char *terminal_looked_at(const struct terminal_view *v, const struct estimate *e);
 
 /* Draws all of it. @e NULL: there is no estimate yet. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A screen of cells: text put into it, by columns, whatever bytes it is made of. */
+/* A screen of cells: writes any text into it, by columns. */
 #include "report/terminal_private.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ void terminal_screen_deinit(struct terminal_screen *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* The code point at *@text, which is moved on; what is no UTF-8 is one byte of it. */
+/* The code point at *@text, which advances; of broken UTF-8 one byte. */
 static uint32_t next_character(const char **text)
 {
 	uint32_t ret;
@@ -59,8 +59,8 @@ static bool is_in(uint32_t c, const struct character_range *ranges, size_t n)
 	return false;
 }
 
-/* Columns of a character. Marks that join the one before, and those that turn the direction of
- * writing, are left out. Unicode 15, in blocks. */
+/* Columns of a character. Marks that join the character before, and marks that turn the direction
+ * of writing, are left out. Unicode 15, in blocks. */
 static int character_columns(uint32_t c)
 {
 	static const struct character_range none[] = {{0x300, 0x36f}, {0x200b, 0x200f},
@@ -169,7 +169,7 @@ int put_item(struct terminal_screen *s, int x, int y, unsigned look, const char 
 	if (x > 1)
 		x += 2;
 	if (x + terminal_columns(text) > s->width)
-		return s->width; /* those after it are worth less */
+		return s->width; /* the rest is worth less */
 	return terminal_put(s, x, y, s->width, look, text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The pages of the live view: the ranked lines, one line with its curve and source, the keys. */
+/* The pages of the live view: the ranked lines; one line with its curve and source; the keys. */
 #include "report/terminal_private.h"
 
 #include <inttypes.h>
@@ -13,17 +13,17 @@
 
 #define MIN_LABEL 9   /* columns of a line's name, however narrow the screen */
 #define CURVE 8       /* columns of a curve, */
-#define CURVE_WIDE 20 /* and where there is room: one for each of Coz's speedups */
+#define CURVE_WIDE 20 /* and with room, one for each of Coz's speedups */
 #define BAR 15        /* of an interval, at least */
 #define BAR_WIDE 41
-#define HEIGHT_WORDS 6 /* rows that must be left for sentences */
-#define WIDE 100       /* columns of a screen that has room for more */
-#define FIGURES 51     /* columns of a point's figures, latencies apart */
-#define MIN_SCALE 0.05 /* of the highest block: noise is not drawn as mountains */
+#define HEIGHT_WORDS 6 /* rows that have to stay free for sentences */
+#define WIDE 100       /* columns of a screen with room for more */
+#define FIGURES 51     /* columns of a point's figures, without latencies */
+#define MIN_SCALE 0.05 /* of the highest block, so that noise does not look like mountains */
 #define SOURCE_ROWS 9  /* of a line's source, */
-#define SOURCE_PART 2  /* which take no more than one of so many */
+#define SOURCE_PART 2  /* at most one part in so many */
 
-/* Columns of the list; 0: there is no room for it. */
+/* Columns of the list; 0: no room for it. */
 struct layout {
 	const struct estimate *e;
 	size_t prefix;
@@ -38,7 +38,7 @@ static bool is_ranked(const struct estimate_line *l)
 	return l->verdict != VERDICT_NOT_ENOUGH_DATA;
 }
 
-/* The scale of intervals and curves, from what is ranked. */
+/* The scale of intervals and curves, from the ranked lines. */
 static void set_scale(struct layout *l, const struct terminal_rows *r)
 {
 	l->scale = MIN_SCALE;
@@ -56,7 +56,7 @@ static void set_scale(struct layout *l, const struct terminal_rows *r)
 	}
 }
 
-/* Columns by their worth, as long as the names keep theirs. */
+/* Columns in the order of their worth, as long as the names keep theirs. */
 static void set_columns(struct layout *l, const struct terminal_rows *r, int width)
 {
 	struct {
@@ -171,7 +171,7 @@ static void draw_row(const struct layout *l, const struct estimate_line *line, s
 	terminal_put(ret, 5 + l->label + 2, y, ret->width, look, words);
 }
 
-/* What there is instead of a list. */
+/* What stands there instead of a list. */
 static void draw_none(
     const struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int y)
 {
@@ -181,7 +181,7 @@ static void draw_none(
 		put(ret, 1, y, LOOK_PLAIN, "no estimate yet: it takes some experiments");
 }
 
-/* The selected row stays in sight. */
+/* Keeps the selected row in sight. */
 static void scroll_to(struct terminal_view *v, const struct terminal_rows *r, size_t rows)
 {
 	if (v->first + rows > r->n)
@@ -192,7 +192,7 @@ static void scroll_to(struct terminal_view *v, const struct terminal_rows *r, si
 		v->first = r->selected - rows + 1;
 }
 
-/* A latency as it is now. */
+/* The present latency. */
 static const struct estimate_latency *latency_named(const struct estimate *e, const char *name)
 {
 	for (size_t i = 0; i < e->n_latencies; i++)
@@ -254,7 +254,7 @@ void draw_lines(struct terminal_view *v, const struct estimate *e, struct termin
 	terminal_rows_deinit(&r);
 }
 
-/* How its interval has narrowed, as far as the estimates are remembered. */
+/* How its interval has narrowed, over the remembered estimates. */
 static void draw_trend(const struct terminal_view *v, const struct estimate_line *line,
     struct terminal_screen *ret, int y)
 {
@@ -327,7 +327,7 @@ static int put_latency(const struct latency_figures *f, struct terminal_screen *
 	return ret->width >= WIDE ? put(ret, x, y, LOOK_PLAIN, "  %8s", tail) : x;
 }
 
-/* A point's row before what is drawn to scale; returns the column after it. */
+/* A point's row up to the part drawn to scale; returns the column after it. */
 static int put_figures(const struct estimate_line *l, size_t i, struct terminal_screen *ret, int y)
 {
 	const struct estimate_point *p = &l->points[i];
@@ -348,8 +348,8 @@ static struct axis points_axis(const struct estimate_line *l)
 	for (size_t i = 0; i < l->n_points; i++) {
 		const struct estimate_point *p = &l->points[i];
 
-		ret.lo = fmin(ret.lo,
-		    fmin(p->program_speedup, p->ci_lo)); /* fmin() and fmax() pass over NaN */
+		/* fmin() and fmax() ignore NaN */
+		ret.lo = fmin(ret.lo, fmin(p->program_speedup, p->ci_lo));
 		ret.hi = fmax(ret.hi, fmax(p->program_speedup, p->ci_hi));
 	}
 	return ret;
@@ -389,7 +389,7 @@ static void draw_points(struct terminal_view *v, const struct estimate_line *l,
 	}
 }
 
-/* One row of text, its tabs as blanks. */
+/* One row of text, with blanks for tabs. */
 static void draw_text(
     struct terminal_screen *ret, int x, int y, unsigned look, const char *text, size_t length)
 {

@@ -6,17 +6,17 @@
 
 #include "report/terminal.h"
 
-/* The screen clips whatever goes beyond it. Returns the column after the text. */
+/* The screen clips text that goes beyond it. Returns the column after the text. */
 int put(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* A name in so many columns, cut from the left: the file's own name and the line number are at the
  * right. */
 void put_label(
     struct terminal_screen *s, int x, int y, int columns, unsigned look, const char *text);
-/* Text in words, in rows from @y up to @end (exclusive) and columns from @x on; returns the row
+/* Text in words, in rows from @y up to @end (exclusive) and columns from @x on. Returns the row
  * after it. */
 int put_words(struct terminal_screen *s, int x, int y, int end, unsigned look, const char *text);
-/* One of several, two blanks apart, in order of weight: one that does not fit as a whole is left
+/* One of several items, two blanks apart, in order of weight. An item that does not fit is left
  * out, and all after it. */
 int put_item(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -27,19 +27,19 @@ struct axis {
 	int columns;
 };
 
-int axis_column(const struct axis *a, double v); /* from 0; -1: not on it */
-/* A value with its interval, and where 0 is. NaN where they are not known. */
+int axis_column(const struct axis *a, double v); /* from 0; -1: outside */
+/* A value with its interval and the place of 0. NaN: unknown. */
 void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a, double lo,
     double value, double hi);
 
-/* One sort of rows: the lines of the progress point looked at that the filter leaves, in rank
- * order. */
+/* The shown rows: lines of the present progress point that the filter leaves, in rank order. */
 struct terminal_rows {
 	size_t *index; /* of the estimate's lines */
-	size_t *rank;  /* from 1, filtered or not */
+	size_t *rank;  /* from 1, counted without the filter */
 	size_t n, selected;
-	size_t prefix;                     /* bytes of directories that all lines share */
-	const struct estimate_line *point; /* a line of the progress point; NULL: no line at all */
+	size_t prefix; /* bytes of directories that all lines share */
+	/* any line of the progress point; NULL: no line at all */
+	const struct estimate_line *point;
 	size_t n_points;
 };
 
@@ -47,7 +47,7 @@ int terminal_rows_init(
     struct terminal_rows *r, const struct terminal_view *v, const struct estimate *e);
 void terminal_rows_deinit(struct terminal_rows *r);
 
-/* Half widths of its interval, latest last; returns how many. */
+/* Half widths of its interval, latest last. Returns their number. */
 unsigned terminal_trend_of(
     const struct terminal_view *v, const struct estimate_line *l, float *ret);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report for people: a summary, a ranked table per progress point, and sentences. What the
- * sentences say is in words.c. */
+/* The report for people: a summary, a ranked table per progress point, and sentences. words.c makes
+ * the sentences. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -16,9 +16,9 @@
 #define MIN_LABEL 12     /* columns of the line's name, however narrow the screen */
 #define CURVE_WIDE 20    /* columns of a curve: one for each of Coz's speedups */
 #define CURVE_NARROW 8   /* on screens of fewer columns than DEFAULT_WIDTH */
-#define MIN_SCALE 0.05   /* of the highest block: noise is not drawn as mountains */
+#define MIN_SCALE 0.05   /* of the highest block, so that noise does not look like mountains */
 #define MAX_SENTENCES 3  /* per kind and progress point */
-#define MAX_SHORTAGES 10 /* lines without enough data that are named, per progress point */
+#define MAX_SHORTAGES 10 /* named lines without enough data, per progress point */
 
 struct layout {
 	FILE *out;
@@ -34,8 +34,8 @@ static const char *label_of(const struct layout *l, const struct estimate_line *
 	return line->line + l->prefix;
 }
 
-/* The label cut from the left to the columns there are: the file's own name and the line number are
- * at the right. */
+/* The label, cut from the left to its columns: the file's own name and the line number are at the
+ * right. */
 static void print_label(const struct layout *l, const struct estimate_line *line)
 {
 	const char *label = label_of(l, line);
@@ -47,7 +47,7 @@ static void print_label(const struct layout *l, const struct estimate_line *line
 		fprintf(l->out, "...%s", label + length - (l->label - 3));
 }
 
-/* One block per point, or per column when there are more points than columns; losses have a mark of
+/* One block per point, or per column when there are more points than columns. Losses have a mark of
  * their own. */
 static void print_curve(const struct layout *l, const struct estimate_line *line)
 {
@@ -80,7 +80,7 @@ static bool is_of(const struct estimate_line *line, const struct estimate_line *
 	return estimate_same_point(line, point);
 }
 
-/* The table of one progress point; returns how many rows it could have had. */
+/* The table of one progress point. Returns how many rows there are in all. */
 static size_t print_table(const struct layout *l, const struct estimate_line *point)
 {
 	size_t rank = 0;
@@ -101,7 +101,7 @@ static size_t print_table(const struct layout *l, const struct estimate_line *po
 	return rank;
 }
 
-/* What the leading lines promise, best first, then what the worst would do. */
+/* What the leading lines promise, best first; then what the worst lines would do. */
 static void print_sentences(const struct layout *l, const struct estimate_line *point)
 {
 	char words[1024];
@@ -109,7 +109,7 @@ static void print_sentences(const struct layout *l, const struct estimate_line *
 
 	for (int contention = 0; contention < 2; contention++) {
 		for (size_t i = 0; i < l->e->n_lines && shown[contention] < MAX_SENTENCES; i++) {
-			/* Losses stand at the end of the ranking: the worst first. */
+			/* Losses stand at the end of the ranking, the worst one last. */
 			const struct estimate_line *line =
 			    &l->e->lines[contention ? l->e->n_lines - 1 - i : i];
 
@@ -144,7 +144,7 @@ static void print_shortages(const struct layout *l, const struct estimate_line *
 		fprintf(l->out, "  and %zu more lines\n", n - MAX_SHORTAGES);
 }
 
-/* A latency as it is now, and what makes that doubtful. */
+/* The present latency, and what makes it doubtful. */
 static void print_latency(const struct layout *l, const char *name)
 {
 	char words[1024];
@@ -238,8 +238,8 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 		if (length > longest)
 			longest = length;
 	}
-	/* Beside the label: rank, slope, interval, gain, curve and the longest verdict with what
-	 * parts them. */
+	/* Beside the label: rank, slope, interval, gain, curve, the longest verdict, and the blanks
+	 * between them. */
 	l.label = width - (5 + 8 + 18 + 10 + 2 + l.curve + 2 + 10);
 	l.label = l.label > longest ? longest : l.label < MIN_LABEL ? MIN_LABEL : l.label;
 	print_summary(&l);

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* of the line, in the sentences: within what a programmer may hope for */
+/* of the line, in the sentences: a programmer may hope for so much */
 #define EXAMPLE_SPEEDUP 0.25
-#define MEANS_DIFFER 0.1 /* of the mean: Little's law and the requests matched disagree */
-/* times; a period near 0 promises more than that and means that it is not known */
+#define MEANS_DIFFER 0.1 /* of the mean: Little's law and the matched requests disagree */
+/* times; a period near 0 promises more, which means that the gain is unknown */
 #define MAX_GAIN 100
 
 size_t common_directories(const struct estimate *e)
@@ -49,16 +49,16 @@ const char *verdict_words(enum verdict v)
 	return words[v];
 }
 
-/* A program speedup is the share by which the period shrinks; throughput is the period's inverse.
- */
+/* A program speedup is the share by which the period shrinks. Throughput is the inverse of the
+ * period. */
 static double throughput_gain(double program_speedup)
 {
 	return program_speedup < 1 ? fmin(1 / (1 - program_speedup) - 1, MAX_GAIN) : MAX_GAIN;
 }
 
 /* The measured point nearest to the example, when its interval is on the same side of 0 as the
- * slope; else NULL, and the regression has to do. The point is not chosen by what it shows: of
- * twenty noisy points the best one to tell about would be a lucky one. */
+ * slope. Else NULL: the regression serves instead. What a point shows does not choose it: of twenty
+ * noisy points the best one would be a lucky one. */
 static const struct estimate_point *example_point(const struct estimate_line *l)
 {
 	const struct estimate_point *best = NULL;
@@ -86,7 +86,7 @@ void time_words(double ns, char *buf, size_t size)
 		snprintf(buf, size, "unknown");
 		return;
 	}
-	/* Less than half of the last digit below a unit is that unit. */
+	/* A figure that would round up to the next unit gets that unit. */
 	while (i < 3 && ns < 0.9995 * units[i].ns)
 		i++;
 	v = ns / units[i].ns;
@@ -123,7 +123,7 @@ void latency_words(const struct latency_figures *f, char *buf, size_t size)
 	}
 }
 
-/* How much of the ends were not matched. */
+/* How many of the ends were not matched. */
 static void unmatched_words(const struct estimate_latency *l, char *buf, size_t size)
 {
 	snprintf(buf, size,
@@ -167,7 +167,7 @@ void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, si
 		    100 * fabs(pairs / mean - 1), pairs < mean ? "lower" : "higher");
 }
 
-/* ", to 1.08 ms; p50 by 3.0 % to 1.00 ms, ...": values at a point, and how they differ from the
+/* ", to 1.08 ms; p50 by 3.0 % to 1.00 ms, ...": values at a point, and their difference from the
  * baseline's. */
 static void quantiles_words(const struct latency_figures *now, const struct latency_figures *then,
     bool longer, char *buf, size_t size)
@@ -250,8 +250,7 @@ void flat_words(const struct estimate_line *l, const char *label, char *buf, siz
 		    label, l->slope, l->slope_lo, l->slope_hi);
 }
 
-/* Intervals narrow with the root of the number of experiments: how many times as many would tell.
- */
+/* How many times as many experiments would tell. Intervals narrow with the root of their number. */
 static int times_as_many(const struct estimate_line *l)
 {
 	double width = l->slope_hi - l->slope_lo;

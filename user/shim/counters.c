@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Counters for programs that were compiled with Coz's own coz.h: each of its places asks once, by
- * name, for the counter that it is to raise at each visit. Nobody is called at a visit; the kernel
- * side looks at samples by how much the counters have grown (bpf/sample.bpf.c). Without a counter a
- * place asks no more and counts nothing: so it is when the loader does not look at counters.
+ * Counters for programs that were compiled with Coz's own coz.h. Each of its places asks once, by
+ * name, for the counter to increment at each visit. A visit calls nobody: at each sample the kernel
+ * side looks by how much the counters have grown (bpf/sample.bpf.c). Without a counter a place
+ * never asks again and counts nothing. That is so when the loader does not look at counters.
  */
 #include <stdint.h>
 
@@ -21,16 +21,16 @@ struct named_counter {
 	struct coz_counter counter;
 	int state, type;
 	uint64_t hash;                  /* of the whole name */
-	char name[COZBPF_COUNTER_NAME]; /* of a longer one the end: COZ_PROGRESS has FILE:LINE */
+	char name[COZBPF_COUNTER_NAME]; /* the end of a longer name: COZ_PROGRESS has FILE:LINE */
 };
 
-/* Shared with forks, so that one number tells what all of them have counted. Made when the first
- * place asks. */
+/* Shared with forks, so one number tells what all of them have counted. Made when the first place
+ * asks. */
 static struct named_counter *table;
 
 #define TABLE_SIZE (COZBPF_COUNTERS * sizeof(struct named_counter))
 
-/* Asked once and kept: the program may clear its environment. */
+/* Asked once and kept, since the program may clear its environment. */
 static int is_wanted(void)
 {
 	static int known; /* 1: no, 2: yes */
@@ -77,7 +77,7 @@ static void copy_name(char *to, const char *name)
 		;
 }
 
-/* Where the loader has its probe: a counter has been made, or (NULL) there was no room for it. */
+/* The loader's probe is here: a counter has been made, or (NULL) there was no room for one. */
 void _cozbpf_counter(int type, const char *name, struct coz_counter *counter);
 __attribute__((noinline, visibility("default"))) void _cozbpf_counter(
     int type, const char *name, struct coz_counter *counter)
@@ -85,8 +85,8 @@ __attribute__((noinline, visibility("default"))) void _cozbpf_counter(
 	__asm__ volatile("" : : "r"(type), "r"(name), "r"(counter) : "memory");
 }
 
-/* Without a lock, for it may be asked in a signal handler. Two that ask for a name at the same time
- * may get a counter each: the loader adds them up. */
+/* Without a lock, since a signal handler may ask. If two ask for a name at the same time, each may
+ * get a counter, and the loader adds them up. */
 struct coz_counter *_coz_get_counter(int type, const char *name);
 __attribute__((visibility("default"))) struct coz_counter *_coz_get_counter(
     int type, const char *name)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the handler is entered and how a signal is returned from, for each architecture. Included
- * by pause.c alone: it is the first code of the blob, in a section that blob.lds puts first. The
- * restorer stands where the kernel side expects it, COZBPF_HANDLER_DISTANCE from the entry, and
- * COZBPF_BLOB_MAGIC 16 bytes behind it: by that the injector knows what an earlier cozbpf has left.
+ * Where the handler is entered and how a signal is returned from, for each architecture. Only
+ * pause.c includes it: this is the first code of the blob, in a section that blob.lds puts first.
+ * The kernel side expects the restorer COZBPF_HANDLER_DISTANCE from the entry. COZBPF_BLOB_MAGIC
+ * follows 16 bytes behind the restorer: the injector recognises by it what an earlier cozbpf left.
  */
 #ifndef COZBPF_ENTRY_H
 #define COZBPF_ENTRY_H
 
 #if defined(__x86_64__)
 
-/* The restorer's bytes are those of libc's: unwinders know a signal frame by them. They look one
- * byte before it, too. */
+/* The bytes of the restorer are those of libc's: unwinders know a signal frame by them, and they
+ * look one byte before it, too. */
 __asm__(
     ".pushsection .text.shim_entry, \"ax\"\n"
     ".balign 64\n"

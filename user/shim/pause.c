@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Handler of the pause signal (design.md 4.7). The same code is linked into the preloaded library
- * and, as a flat blob (blob.lds), injected into processes that were not launched with it. Free of
- * libc, position-independent, no thread-local storage, no vector registers.
+ * and injected, as a flat blob (blob.lds), into processes that were launched without it. It uses no
+ * libc, no thread-local storage and no vector registers, and is position-independent.
  */
 #include <linux/signal.h>
 #include <linux/time.h>
@@ -12,11 +12,11 @@
 #include "shim/syscall.h"
 #include "shim/entry.h"
 
-/* a sleep ends this much before the pause does, and the handler spins the rest: covers usual
- * wake-up latency */
+/* a sleep ends this much before the pause, and the handler spins the rest; covers usual wake-up
+ * latency */
 #define SPIN_NS 150000ULL
 
-/* clock_gettime() of the vDSO; NULL: by system call. The last word of the blob, where the injector
+/* clock_gettime() of the vDSO; NULL: use the system call. The last word of the blob; the injector
  * writes it. */
 __attribute__((visibility("hidden"), section(".shim_data"))) int (*volatile shim_clock_gettime)(
     int clock, struct timespec *t) = 0;
@@ -34,10 +34,10 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Pauses until the absolute monotonic time that the signal carries in si_value; its lowest bit asks
- * to hold the CPU. The end is at most COZBPF_PAUSE_MAX_NS away when sent; a value further off did
- * not come from cozbpf and is cut. Saved state (errno, registers, masks) is the kernel's affair: no
- * libc call is made here.
+ * Pauses until the absolute monotonic time in the signal's si_value; its lowest bit asks to hold
+ * the CPU. When sent, the end is at most COZBPF_PAUSE_MAX_NS away. A later time did not come from
+ * cozbpf and is cut. The kernel saves the state (errno, registers, masks): no libc call is made
+ * here.
  */
 void shim_pause(int sig, siginfo_t *info, void *context);
 __attribute__((used, visibility("hidden"))) void shim_pause(int sig, siginfo_t *info, void *context)
@@ -46,8 +46,8 @@ __attribute__((used, visibility("hidden"))) void shim_pause(int sig, siginfo_t *
 
 	(void)sig;
 	(void)context;
-	__builtin_memcpy(&value, (const char *)info + 24,
-	    sizeof(value)); /* si_value: see compat_siginfo_value() */
+	/* si_value: see compat_siginfo_value() */
+	__builtin_memcpy(&value, (const char *)info + 24, sizeof(value));
 	end = value & ~(uint64_t)COZBPF_HOLD;
 	if (end <= now)
 		return;
@@ -57,7 +57,7 @@ __attribute__((used, visibility("hidden"))) void shim_pause(int sig, siginfo_t *
 		uint64_t wake = end - SPIN_NS;
 		struct timespec t = {(long)(wake / 1000000000ULL), (long)(wake % 1000000000ULL)};
 
-		/* Absolute: an interrupted sleep is taken up again. */
+		/* Absolute: an interrupted sleep is resumed. */
 		while (shim_syscall(SHIM_SYS_clock_nanosleep, 1, 1 /* TIMER_ABSTIME */, (long)&t,
 			   0) == -4 /* EINTR */)
 			;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The preloaded library: installs the handler of pause.c when the program starts. Nothing here
- * calls into the target's libraries except that the constructor asks for the auxiliary vector.
- */
+/* The preloaded library: installs the handler of pause.c when the program starts. The constructor
+ * asks for the auxiliary vector; nothing else here calls the target's libraries. */
 #include <linux/signal.h>
 #include <linux/time.h>
 #include <stdint.h>
@@ -32,8 +30,7 @@ const char *shim_variable(const char *key)
 	return 0;
 }
 
-/* Number of the pause signal, as cozbpf has set it. 0: it has not, so the shim stays out of the
- * way. */
+/* Number of the pause signal, which cozbpf sets. 0: not set, so the shim does nothing. */
 static int signal_number(void)
 {
 	const char *value = shim_variable("COZBPF_SIGNAL=");
@@ -44,9 +41,9 @@ static int signal_number(void)
 	return n >= 34 && n <= 64 ? n : 0;
 }
 
-/* Installs the handler, unless something else already uses the signal (an inherited SIG_IGN
- * included): then it is left alone, and the kernel side, which looks before it sends, says so in
- * the report. */
+/* Installs the handler, unless something else uses the signal already, including an inherited
+ * SIG_IGN. Then the signal is left alone: the kernel side looks before it sends, and the report
+ * says so. */
 __attribute__((constructor)) static void shim_install(void)
 {
 	struct shim_sigaction old = {0}, action = {0};

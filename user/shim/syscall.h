@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the shim needs of each architecture: system calls, the handler's entry, the way back from a
+/* What the shim needs from each architecture: system calls, the handler's entry, the return from a
  * signal. */
 #ifndef COZBPF_SYSCALL_H
 #define COZBPF_SYSCALL_H
@@ -18,8 +18,7 @@ struct shim_sigaction {
 extern char shim_handler[] __attribute__((visibility("hidden")));
 extern char shim_restorer[] __attribute__((visibility("hidden")));
 
-/* Value of an environment variable of the program's, of which @key is the name with its '='. NULL:
- * not set. */
+/* Value of an environment variable of the program; @key is its name with the '='. NULL: not set. */
 const char *shim_variable(const char *key) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
@@ -43,7 +42,7 @@ static inline long shim_syscall(long number, long a, long b, long c, long d)
 	return ret;
 }
 
-/* Memory that forks share. NULL: there is none. */
+/* Memory that forks share; NULL: none. */
 static inline void *shim_map_shared(unsigned long size)
 {
 	register long r10 __asm__("r10") = 0x21; /* MAP_SHARED | MAP_ANONYMOUS */
@@ -85,7 +84,7 @@ static inline long shim_syscall(long number, long a, long b, long c, long d)
 	return x0;
 }
 
-/* Memory that forks share. NULL: there is none. */
+/* Memory that forks share; NULL: none. */
 static inline void *shim_map_shared(unsigned long size)
 {
 	register long x8 __asm__("x8") = SHIM_SYS_mmap;

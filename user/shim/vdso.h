@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looking a function up in the vDSO; for the shim in its process, and for the injector in ours.
- * Free of libc. */
+/* Looks up a function in the vDSO: for the shim in its own process, and for the injector in ours.
+ * Uses no libc. */
 #ifndef COZBPF_VDSO_H
 #define COZBPF_VDSO_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One symbol of the vDSO at @base, from its dynamic section; NULL when it is not there. Our own
- * vDSO, which the kernel vouches for. */
+/* One symbol of the vDSO at @base, from its dynamic section, or NULL. The vDSO is our own, so the
+ * kernel vouches for it. */
 static inline void *vdso_symbol(uintptr_t base, const char *name)
 {
 	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)base;

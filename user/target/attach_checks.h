@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doctor's checks of a process that is to be attached to. Nothing is done to it. */
+/* Doctor's checks of a process to attach to. They do nothing to it. */
 #ifndef COZBPF_ATTACH_CHECKS_H
 #define COZBPF_ATTACH_CHECKS_H
 

@@ -56,7 +56,7 @@ static size_t add_processes(const char *directory, int *ret, size_t max, size_t 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
 	procs = fopen(path, "re");
 	while (procs && n < max && fscanf(procs, "%d", &pid) == 1)
-		if (pid > 0) /* 0: of another PID namespace, out of our reach */
+		if (pid > 0) /* 0: in another PID namespace, out of our reach */
 			ret[n++] = pid;
 	if (procs)
 		fclose(procs);

@@ -67,8 +67,8 @@ int identity_open_append(const struct identity *id, const char *path)
 {
 	int fd, err;
 
-	/* A file system identity: the path is followed with the user's rights, never with root's.
-	 */
+	/* A file system identity: the path is followed with the user's rights, never with
+	 * root's. */
 	if (id->change) {
 		setfsgid(id->gid);
 		setfsuid(id->uid);

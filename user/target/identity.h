@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As whom the command runs and to whom the profile belongs: under sudo the invoking user, else
- * whoever we are. */
+/* As whom the command runs and to whom the profile belongs: the invoking user under sudo, otherwise
+ * ourselves. */
 #ifndef COZBPF_IDENTITY_H
 #define COZBPF_IDENTITY_H
 
@@ -10,20 +10,21 @@
 #include "core/text/errors.h"
 
 struct identity {
-	bool change; /* the command runs as somebody else than we do */
+	bool change; /* the command runs as another user than we do */
 	uid_t uid;
 	gid_t gid;
 	char name[64], home[256];
 };
 
-/* @user: name or number given by --user, or NULL: SUDO_UID when we are root through sudo. -1 with
- * @e when there is no such user. */
+/* @user: name or number given by --user, or NULL: SUDO_UID when we are root through sudo. Returns
+ * -1 with @e when there is no such user. */
 int identity_resolve(const char *user, struct identity *ret, struct error *e);
 
-/* In the child, before exec: groups, ids, HOME, USER, LOGNAME. 0 or -errno. */
+/* In the child, before exec: sets groups, ids, HOME, USER, LOGNAME. Returns 0 or -errno. */
 int identity_assume(const struct identity *id);
 
-/* Opens a file for appending with that user's rights, created as theirs. A descriptor or -errno. */
+/* Opens a file for appending with that user's rights; a new file belongs to that user. Returns a
+ * descriptor or -errno. */
 int identity_open_append(const struct identity *id, const char *path);
 
 #endif

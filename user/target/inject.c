@@ -20,13 +20,13 @@
 #define PAGE 4096
 #define RT_MIN 34
 #define RT_MAX 64
-#define CATCH_ALL 24          /* real-time signals handled by a runtime that handles all */
-#define OLD_ACTION 64         /* place in the scratch page; the new action stands at its begin */
-#define LEAVE_NS 200000000ULL /* for threads to get out of the handler */
+#define CATCH_ALL 24          /* a runtime that handles so many real-time signals handles all */
+#define OLD_ACTION 64         /* place in the scratch page, which begins with the new action */
+#define LEAVE_NS 200000000ULL /* time for threads to leave the handler */
 #define LEAVE_POLL_NS 1000000
 #define MAX_UNBLOCKED 4096
 #define TRANSIENT_NS 2000000
-/* bytes of a stack in which the frame of an interrupted handler is looked for */
+/* bytes of a stack that are searched for the frame of an interrupted handler */
 #define STACK_SCAN 262144
 #define MAGIC_AT (COZBPF_HANDLER_DISTANCE + 16)
 
@@ -51,7 +51,7 @@ static bool add_blocked(int pid, int tid, void *arg)
 	return true;
 }
 
-/* The first signal that is in none of @taken, from the usual one upwards and around. */
+/* The first signal that is not in @taken, from the usual one upwards and around. */
 static int first_free(uint64_t taken)
 {
 	for (int i = 0; i <= RT_MAX - RT_MIN; i++) {
@@ -89,8 +89,8 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e)
 	    e, EXIT_FORBIDDEN, "there is no real-time signal left that the target does not use");
 }
 
-/* The page that an earlier cozbpf has left in the process: an anonymous executable one with our
- * magic. 0: there is none. */
+/* The page that an earlier cozbpf left in the process: anonymous, executable, with our magic. 0:
+ * none. */
 static uint64_t find_page(int pid, bool *ret_same)
 {
 	uint64_t start, end, offset, ino, found = 0;
@@ -118,7 +118,7 @@ static uint64_t find_page(int pid, bool *ret_same)
 	return found;
 }
 
-/* Whether the action is that of our handler, in whatever page. */
+/* Whether the action is our handler's, in any page. */
 static bool is_ours(const struct signal_action *a)
 {
 	return a->handler >= PAGE && a->flags == COZBPF_HANDLER_FLAGS &&
@@ -138,8 +138,8 @@ static void unmap(struct tracee *t, uint64_t at, size_t size)
 	tracee_call(t, SYS_munmap, (const uint64_t[6]){at, size});
 }
 
-/* Sets the action of the signal (NULL: leaves it), by way of the page at @scratch; what it was is
- * read back. 0 or -errno. */
+/* Sets the action of the signal (NULL: leaves it), by way of the page at @scratch, and reads back
+ * the old one. Returns 0 or -errno. */
 static int set_action(struct tracee *t, uint64_t scratch, int signal,
     const struct signal_action *action, struct signal_action *ret_before)
 {
@@ -156,8 +156,8 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal,
 		   : -EFAULT;
 }
 
-/* The page of code at @at, which is writable still, made executable and no longer writable. 0 or
- * -errno. */
+/* Writes the code into the page at @at, which is still writable, and makes it executable and
+ * read-only. Returns 0 or -errno. */
 static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
 {
 	uint8_t page[sizeof(shim_blob)];
@@ -170,15 +170,15 @@ static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
 	    t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
 }
 
-/* What stands at the end of the page, for a later cozbpf in case that this one is killed. */
+/* Stands at the end of the page, for a later cozbpf in case this one is killed. */
 struct left_record {
 	uint64_t signal;
 	struct signal_action before;
 };
 #define LEFT_AT (PAGE - sizeof(struct left_record))
 
-/* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring one
- * first throws away what is pending. */
+/* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring a
+ * signal first discards pending ones. */
 static void clear_left(struct tracee *t, const struct injection *i, uint64_t scratch)
 {
 	const struct signal_action ignore = {.handler = 1}, none = {0};
@@ -199,8 +199,8 @@ static void clear_left(struct tracee *t, const struct injection *i, uint64_t scr
 	}
 }
 
-/* Everything that the held thread does for it. 0 or -errno; -EBUSY: the signal is the program's
- * own. */
+/* Everything that the held thread does for the injection. Returns 0 or -errno; -EBUSY: the program
+ * uses the signal itself. */
 static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime, bool takes_over)
 {
 	struct signal_action action = {.flags = COZBPF_HANDLER_FLAGS}, ignored;
@@ -263,8 +263,8 @@ static bool is_among(const int *tids, unsigned n, int tid)
 	return false;
 }
 
-/* Those that block it now and a little later: libc blocks all signals for a moment now and then.
- * Those of earlier times are unblocked again, too. */
+/* Threads that block the signal now and also a little later: libc blocks all signals for moments.
+ * Threads from earlier calls are unblocked again, too. */
 void inject_unblock(struct injection *i)
 {
 	const struct timespec pause = {0, TRANSIENT_NS};
@@ -278,7 +278,7 @@ void inject_unblock(struct injection *i)
 		struct signal_masks masks;
 		char state = procfs_state(i->pid, tid);
 
-		/* One that waits uninterruptibly would hold us up. */
+		/* A thread in an uninterruptible wait would delay us. */
 		if (state != 'D' && procfs_signals(i->pid, tid, &masks) &&
 		    masks.blocked & bit(i->signal) &&
 		    !tracee_block(i->pid, tid, i->signal, false, NULL) &&
@@ -308,7 +308,7 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 		return -1;
 	ret->at = find_page(pid, &same);
 	if (!same)
-		ret->at = 0; /* of another build: it stays, with nothing that leads to it */
+		ret->at = 0; /* of another build: the page stays, and nothing leads to it */
 	ret->reused = ret->at;
 	procfs_signals(pid, procfs_live_thread(pid), &masks);
 	if (tracee_hold(pid, &t, e))
@@ -338,8 +338,8 @@ struct inside {
 	bool any;
 };
 
-/* Whether the frame of our handler is on the stack of a waiting thread: the restorer's address is
- * where it returns to. */
+/* Whether the frame of our handler is on the stack of a waiting thread: its return address is the
+ * restorer's. */
 static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
 {
 	uint64_t words[512];
@@ -354,9 +354,9 @@ static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
 }
 
 /*
- * The kernel blocks the signal while its handler runs: a thread that does not block it is not in
- * the handler, and one with which it is pending will be. One that blocks it of its own accord is
- * told by its stack, when it waits.
+ * The kernel blocks the signal while its handler runs. So a thread that does not block it is not in
+ * the handler, and one with the signal pending soon will be. A waiting thread may block the signal
+ * for its own reasons; then its stack tells.
  */
 static bool look_inside(int pid, int tid, void *arg)
 {
@@ -403,8 +403,8 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 		return -1;
 	scratch = map_pages(&t, PAGE);
 	err = scratch < 0 ? (int)scratch : 0;
-	/* Ignoring it first throws away what is pending: with the default action that would kill
-	 * the process. */
+	/* Ignoring first discards pending signals; with the default action they would kill the
+	 * process. */
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
 	if (!err && !is_ours(&was))
 		i->before = was; /* the program has taken the signal for itself meanwhile */

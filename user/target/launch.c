@@ -88,7 +88,7 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	return error_hint(e, "run `make install`, or name the file in COZBPF_SHIM");
 }
 
-/* The shim comes last: libraries that the user preloads keep their place. */
+/* The shim comes last, so libraries that the user preloads keep their place. */
 static void set_preload(const struct launch_options *o)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -113,7 +113,7 @@ static _Noreturn void child(const struct launch_options *o, int go, int result)
 	char c;
 
 	if (read(go, &c, 1) != 1)
-		_exit(127); /* the profiler gave up before it started */
+		_exit(127); /* the profiler gave up before the command started */
 	err = -identity_assume(o->identity);
 	if (!err) {
 		set_preload(o);
@@ -171,8 +171,9 @@ int launch_go(struct launch *l, const char *path, struct error *e)
 		return error_set(e, EXIT_OTHER, "the command ended before it started");
 	close(l->go_fd);
 	l->go_fd = -1;
+	/* end of file: the exec has closed it */
 	do
-		n = read(l->result_fd, &err, sizeof(err)); /* end of file: the exec has closed it */
+		n = read(l->result_fd, &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
 	close(l->result_fd);
 	l->result_fd = -1;

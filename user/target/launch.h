@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting the command: it exists, held before its exec, while the kernel side is set up; then it
- * goes on as if we were not there. */
+/* Starts the command. It exists, held before its exec, while the kernel side is set up; then it
+ * runs as if we were not there. */
 #ifndef COZBPF_LAUNCH_H
 #define COZBPF_LAUNCH_H
 
@@ -15,29 +15,29 @@ struct launch {
 	int go_fd, result_fd; /* -1 once used */
 };
 
-/* Where @command would be found in PATH, or itself when it has a '/'; @ret is an absolute path. -1
- * with @e. */
+/* The place of @command in PATH, or itself when it has a '/'; @ret is an absolute path. Returns -1
+ * with @e when it is not found. */
 int launch_find(const char *command, char *ret, size_t size, struct error *e);
 
 struct launch_options {
 	char **argv;
-	const char *path; /* as launch_find() gave it */
+	const char *path; /* from launch_find() */
 	const char *shim; /* absolute path of the shim library; added to LD_PRELOAD */
-	int signal;       /* told to the shim in COZBPF_SIGNAL */
-	bool counters;    /* the shim is to hand out counters for Coz's places: COZBPF_COUNTERS */
+	int signal;       /* the shim reads it in COZBPF_SIGNAL */
+	bool counters;    /* the shim gives counters to Coz's places: COZBPF_COUNTERS */
 	const struct identity *identity;
-	const sigset_t *mask; /* signal mask the command gets */
+	const sigset_t *mask; /* signal mask of the command */
 };
 
 int launch_prepare(const struct launch_options *o, struct launch *ret, struct error *e);
 
-/* Lets it exec. -1 with @e when that fails; the process has ended then. */
+/* Lets the process exec. Returns -1 with @e when that fails; then the process has ended. */
 int launch_go(struct launch *l, const char *path, struct error *e);
-void launch_deinit(struct launch *l); /* closes descriptors; does not touch the process, except when
-					 it was never let go: that one ends */
+/* Closes descriptors. A process that was never let go ends; any other stays untouched. */
+void launch_deinit(struct launch *l);
 
-/* The shim library: $COZBPF_SHIM, beside our own executable, or below the installation prefix. -1
- * with @e when it is in none of them. */
+/* The shim library: $COZBPF_SHIM, or beside our own executable, or below the installation prefix.
+ * Returns -1 with @e when it is nowhere. */
 int launch_find_shim(char *ret, size_t size, struct error *e);
 
 #endif

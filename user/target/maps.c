@@ -79,9 +79,9 @@ int maps_resolve(int pid, const char *path, char *ret, size_t size)
 }
 
 /*
- * Where a file is not where the path says, for us: in another namespace, or replaced since.
- * /proc/PID/map_files leads to the very file that is mapped, whatever has become of the path; it
- * needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
+ * For files that are not where the path says: in another namespace, or replaced since.
+ * /proc/PID/map_files leads to the mapped file, whatever became of the path. It needs
+ * CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
  */
 static void find_file(int tid, const char *root, struct map_entry *m)
 {
@@ -94,7 +94,7 @@ static void find_file(int tid, const char *root, struct map_entry *m)
 	snprintf(m->file, sizeof(m->file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, m->start,
 	    m->end);
 	if (faccessat(AT_FDCWD, m->file, R_OK,
-		AT_EACCESS)) /* access() leaves capabilities out that a user has been given */
+		AT_EACCESS)) /* access() would ignore capabilities that a user has */
 		snprintf(m->file, sizeof(m->file), "%s%s", root, m->path);
 	else if (gone)
 		m->path[n - cut] = 0;
@@ -133,8 +133,8 @@ static int read_file(const char *name, struct map_entry **ret, size_t *n)
 
 int maps_read(int pid, struct map_entry **ret, size_t *n)
 {
-	int tid = procfs_live_thread(pid),
-	    err; /* a main thread that has ended before the others has no mappings any more */
+	/* a main thread that ended before the others has no mappings any more */
+	int tid = procfs_live_thread(pid), err;
 	char name[64], root[64];
 
 	if (!tid)

@@ -14,8 +14,8 @@
 
 #include "target/procfs.h"
 
-/* Numbers of processes hold within their namespace; with the start time one is never mistaken for a
- * later one. */
+/* Process numbers are unique within their namespace. The start time tells a process from a later
+ * one with its number. */
 static socklen_t name_of(int pid, struct sockaddr_un *ret)
 {
 	struct stat st = {0};
@@ -28,7 +28,7 @@ static socklen_t name_of(int pid, struct sockaddr_un *ret)
 			       procfs_start(pid)));
 }
 
-/* The process that holds the name; 0: it cannot be told. */
+/* The process that holds the name; 0: unknown. */
 static int holder(const struct sockaddr_un *name, socklen_t size)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), pid = 0;

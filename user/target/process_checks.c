@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Privilege, limits, clock and shim; see process_checks.h. Nothing here changes anything. */
+/* Checks privilege, limits, clock and shim; see process_checks.h. Nothing here changes anything. */
 #include "target/process_checks.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "core/text/errors.h"
 #include "target/launch.h"
 
-/* A profile with samples every millisecond needs a clock that is much finer. */
+/* A profile with samples every millisecond needs a much finer clock. */
 #define COARSE_CLOCK_NS 1000
 
 static size_t read_text(const char *path, char *ret, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doctor's checks of this process and of what it will need in the target: privilege, limits, clock,
- * the shim. */
+/* Doctor's checks of this process and of its needs in the target: privilege, limits, clock,
+ * shim. */
 #ifndef COZBPF_PROCESS_CHECKS_H
 #define COZBPF_PROCESS_CHECKS_H
 
@@ -9,7 +9,7 @@
 
 #include "core/text/finding.h"
 
-/* The effective capabilities of this process; 0 when they cannot be read. */
+/* The effective capabilities of this process; 0 when unreadable. */
 uint64_t process_caps(void);
 
 /* Fills up to @max findings and returns their number. */

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The text of /proc/PID/task/TID/NAME; its length, 0 when it cannot be read. */
+/* Reads the text of /proc/PID/task/TID/NAME. Returns its length; 0 when unreadable. */
 static size_t read_file(int pid, int tid, const char *name, char *ret, size_t size)
 {
 	char path[96];
@@ -27,8 +27,8 @@ static size_t read_file(int pid, int tid, const char *name, char *ret, size_t si
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line, the
- * name, is the process's own. */
+/* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line is
+ * skipped: the process itself chooses its name. */
 static uint64_t field(const char *status, const char *name, int base)
 {
 	char key[32];
@@ -96,8 +96,8 @@ bool procfs_seccomp(int pid)
 	return status_field(pid, "Seccomp") != 0;
 }
 
-/* What stands behind the name in a stat file, which may hold anything but ends with the last ')'.
- * NULL: it has gone. */
+/* The fields behind the name in a stat file. The name may hold anything, but the last ')' ends it.
+ * NULL: gone. */
 static const char *stat_fields(int pid, int tid, char *text, size_t size)
 {
 	const char *end;
@@ -210,7 +210,7 @@ int procfs_live_thread(int pid)
 	return tid;
 }
 
-/* Calls that the kernel takes up again by itself after a stop, or that can be made again unharmed:
+/* Calls that the kernel resumes by itself after a stop, or that can be made again without harm:
  * waits that have taken nothing yet. */
 static bool is_easy_call(long number)
 {

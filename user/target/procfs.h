@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc tells of a process or thread. Its text is partly the process's own doing (names):
- * bounded, never trusted. Works when the main thread has ended. */
+/* What /proc tells of a process or thread. Names in its text are chosen by the process: bounded,
+ * never trusted. Works when the main thread has ended. */
 #ifndef COZBPF_PROCFS_H
 #define COZBPF_PROCFS_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Masks of signals: bit n - 1 is signal n. 0 also when nothing can be read. */
+/* Masks of signals: bit n - 1 is signal n. All 0 when nothing can be read. */
 struct signal_masks {
 	uint64_t blocked, ignored, caught, pending; /* pending: for the thread or its process */
 };
@@ -17,36 +17,35 @@ struct signal_masks {
 bool procfs_signals(int pid, int tid, struct signal_masks *ret);
 uint64_t procfs_pending(int pid, int tid);
 
-int procfs_tgid(int pid);   /* the process that a thread id belongs to; 0: there is none */
-int procfs_tracer(int pid); /* 0: it is not traced */
+int procfs_tgid(int pid);   /* the process of a thread id; 0: none */
+int procfs_tracer(int pid); /* 0: not traced */
 int procfs_parent(int pid);
 bool procfs_seccomp(int pid);        /* it has a filter */
-char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: it has gone */
-uint64_t procfs_start(int pid); /* start time in clock ticks since boot, which with the number names
-				   a process for good; 0: gone */
-const char *procfs_comm(int pid, char *ret, size_t size); /* @ret; "?" when it has gone */
+char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: gone */
+/* start time in clock ticks since boot; with the number it names a process for good; 0: gone */
+uint64_t procfs_start(int pid);
+const char *procfs_comm(int pid, char *ret, size_t size); /* returns @ret; "?" when it has gone */
 
 /* Value of an entry of its auxiliary vector (AT_*); 0 without it. */
 uint64_t procfs_auxv(int pid, uint64_t type);
 
-/* Whether a variable was in the environment that its program was started with; @name ends in '='.
- */
+/* Whether a variable was in the environment at the program's start; @name ends in '='. */
 bool procfs_has_variable(int pid, const char *name);
 
-/* Stack pointer of a thread that waits in a system call; false: it runs, or has gone. */
+/* Stack pointer of a thread that waits in a system call. False: it runs, or has gone. */
 bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp);
 
-/* A thread that has not ended, whose /proc files stand for the process; 0: there is none. */
+/* A thread that has not ended, so its /proc files can stand for the process; 0: none. */
 int procfs_live_thread(int pid);
 
-/* The thread to be held (tracee.h): one that is executing, else one in a call that can be taken up
- * again, else any. 0: none. */
+/* The thread to hold (tracee.h): a running one, else one in a call that can be resumed, else any.
+ * 0: none. */
 int procfs_easy_thread(int pid);
 
-/* Hands each thread to @handle until that returns false. */
+/* Hands each thread to @handle until it returns false. */
 void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
 
-/* Reads or writes its memory, page protection notwithstanding. Whether all @n bytes were. */
+/* Reads or writes its memory, despite page protection. Returns whether all @n bytes were done. */
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n);
 bool procfs_write_memory(int pid, uint64_t addr, const void *from, size_t n);
 

@@ -14,8 +14,8 @@ struct quota_group {
 	char *folder; /* of the group, with its cpu.stat */
 	dev_t dev;
 	ino_t ino;
-	uint64_t first_ns,
-	    last_ns; /* held back since it was made: when the watch began, and as last read */
+	/* held back since the group was made: at the begin of the watch, and as last read */
+	uint64_t first_ns, last_ns;
 };
 
 /* From the text of a cpu.stat file. */
@@ -35,7 +35,7 @@ static uint64_t parse_stat(const char *text)
 	return 0;
 }
 
-/* What the group was ever held back for. False: it has gone, or has no such file. */
+/* The time for which the group was ever held back. False: it has gone, or has no such file. */
 static bool read_stat(const char *folder, uint64_t *ret)
 {
 	char path[PATH_MAX], text[4096];
@@ -54,7 +54,7 @@ static bool read_stat(const char *folder, uint64_t *ret)
 	return n;
 }
 
-/* A hierarchy may be mounted more than once: its folders are known by their inodes. */
+/* A hierarchy may be mounted more than once, so inodes tell its folders apart. */
 static void add_group(struct quota *q, const char *folder)
 {
 	struct quota_group g = {0}, *bigger;
@@ -95,7 +95,7 @@ static void add_upwards(struct quota *q, const char *mount, const char *group)
 	}
 }
 
-/* The process's group in the hierarchy of version 2 ("0::PATH"), or in that of version 1 which has
+/* The process's group in the hierarchy of version 2 ("0::PATH"), or in the version 1 hierarchy with
  * the cpu controller ("N:cpu,cpuacct:PATH"). */
 static bool find_group(int pid, bool v2, char *ret, size_t size)
 {
@@ -148,7 +148,7 @@ void quota_update(struct quota *q)
 
 	for (size_t i = 0; i < q->n; i++)
 		if (read_stat(q->groups[i].folder, &ns) &&
-		    ns > q->groups[i].last_ns) /* less: another group has the name now */
+		    ns > q->groups[i].last_ns) /* less: now another group has the name */
 			q->groups[i].last_ns = ns;
 }
 

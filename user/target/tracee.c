@@ -37,7 +37,7 @@
 #define MAX_LATE 64
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
-/* What is particular to the architecture: making a stopped thread ready for a system call, its
+/* The parts that depend on the architecture: preparing a stopped thread for a system call, its
  * result, and undoing EINTR. */
 #define CODE_64BIT 0x33 /* code segment of 64-bit programs */
 
@@ -49,7 +49,7 @@ static bool is_64bit(const struct user_regs_struct *regs)
 static void prepare_call(
     struct user_regs_struct *regs, uint64_t at, long number, const uint64_t args[6])
 {
-	regs->orig_rax = ~0ULL; /* not in a system call: nothing is taken up again */
+	regs->orig_rax = ~0ULL; /* not in a system call: nothing is resumed */
 	regs->rip = at;
 	regs->rax = (unsigned long)number;
 	regs->rdi = args[0];
@@ -84,8 +84,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-/* While a thread is held, nothing that merely computes shall keep us from letting it go. Where it
- * is not allowed it takes longer. */
+/* While a thread is held, no mere computation may delay its release. Without the right to a higher
+ * priority the release takes longer. */
 static void hurry(bool begin)
 {
 	static struct sched_param before;
@@ -104,9 +104,9 @@ static void hurry(bool begin)
 }
 
 /*
- * Takes a stop of a thread that we hold; @ret: signal, and event << 8. 1; 0: there is none; -ESRCH:
- * it has ended. Stops alone are taken: the exit status of a command that we launched is for others
- * to read. Threads of other processes have nobody else to reap them while we trace them.
+ * Takes a stop of a thread that we hold; @ret: signal, and event << 8. Returns 1; 0: there is none;
+ * -ESRCH: the thread has ended. Takes stops alone: others read the exit status of a command that we
+ * launched. While traced by us, threads of other processes have nobody else to reap them.
  */
 static int take_stop(int tid, int *ret)
 {
@@ -126,7 +126,7 @@ static int take_stop(int tid, int *ret)
 	return -ESRCH;
 }
 
-/* Waits for the next stop. 0, -ESRCH when the thread has ended, -ETIMEDOUT. */
+/* Waits for the next stop. Returns 0, -ESRCH when the thread has ended, or -ETIMEDOUT. */
 static int wait_stop(int tid, int *ret)
 {
 	const struct timespec pause = {0, POLL_NS};
@@ -146,14 +146,14 @@ static bool is_event_stop(int status)
 	return status >> 8 == PTRACE_EVENT_STOP;
 }
 
-/* What a thread that has stopped is to be let go on with: the signal that it stopped for. */
+/* The signal with which a stopped thread has to be released: the one that it stopped for. */
 static long signal_of(int status)
 {
 	return is_event_stop(status) || status == SYSCALL_STOP ? 0 : status & 0x7f;
 }
 
-/* Waits for the stop that PTRACE_INTERRUPT makes; a signal that is delivered meanwhile is passed
- * on. */
+/* Waits for the stop that PTRACE_INTERRUPT makes, and passes on signals that are delivered
+ * meanwhile. */
 static int wait_interrupted(int tid)
 {
 	int status, err;
@@ -167,8 +167,8 @@ static int wait_interrupted(int tid)
 	return err;
 }
 
-/* Goes on to the entry or the exit of the system call. All signals are blocked; what else may stop
- * it is that the process is being stopped. */
+/* Runs to the entry or the exit of the system call. All signals are blocked, so only a stop of the
+ * whole process can intervene. */
 static int to_syscall_stop(int tid)
 {
 	int status, err;
@@ -181,8 +181,8 @@ static int to_syscall_stop(int tid)
 	return err ? err : status == SYSCALL_STOP ? 0 : -EPROTO;
 }
 
-/* All 64-bit processes of a kernel have the same vDSO, so ours tells what is where in theirs; that
- * it is the same is looked at. */
+/* All 64-bit processes of a kernel have the same vDSO, so ours tells the places in theirs. That
+ * they are equal is checked. */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 {
 	uint64_t ours = getauxval(AT_SYSINFO_EHDR), theirs = procfs_auxv(pid, AT_SYSINFO_EHDR);
@@ -205,7 +205,7 @@ int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 	free(copy);
 	while (at + 1 < size &&
 	       !(image[at] == 0x0f &&
-		   image[at + 1] == 0x05)) /* syscall; any place where it can be read so will do */
+		   image[at + 1] == 0x05)) /* syscall; any readable copy of it will do */
 		at++;
 	function = (uint64_t)vdso_symbol(ours, SHIM_VDSO_CLOCK_GETTIME);
 	ret->clock_gettime = function ? function - ours + theirs : 0;
@@ -232,7 +232,7 @@ static int fail_seize(int pid, int err, struct error *e)
 			     "/proc/sys/kernel/yama/ptrace_scope");
 }
 
-/* What stands in the way of making it call: checked while it is held. */
+/* Reasons why the held thread cannot make our call; checked while it is held. */
 static int check_held(struct tracee *t, struct error *e)
 {
 	if (!is_64bit(&t->saved))
@@ -252,13 +252,13 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
-/* Threads that did not stop in time. They will, when they leave the kernel, and must be let go
- * then. */
+/* Threads that did not stop in time. They will, when they leave the kernel, and must then be
+ * released. */
 static struct tracee late[MAX_LATE];
 static unsigned n_late;
 
-/* Restored where it was stopped first, in the delivery of signals: there the kernel looks whether a
- * call is to be taken up. */
+/* Restored where it was first stopped, in the delivery of signals: there the kernel looks whether a
+ * call has to be resumed. */
 static void restore(const struct tracee *t)
 {
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
@@ -266,7 +266,7 @@ static void restore(const struct tracee *t)
 	ptrace(PTRACE_DETACH, t->tid, 0, 0);
 }
 
-/* Whether it is done with. */
+/* Whether nothing is left to do with it. */
 static bool settle(const struct tracee *t)
 {
 	int status, n = take_stop(t->tid, &status);
@@ -277,9 +277,9 @@ static bool settle(const struct tracee *t)
 		ptrace(PTRACE_DETACH, t->tid, 0, signal_of(status));
 	else if (is_event_stop(status))
 		restore(t);
+	/* the stop that was asked for comes next */
 	else
-		ptrace(PTRACE_CONT, t->tid, 0,
-		    signal_of(status)); /* the stop that was asked for comes next */
+		ptrace(PTRACE_CONT, t->tid, 0, signal_of(status));
 	return !t->called || is_event_stop(status);
 }
 
@@ -388,9 +388,9 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 }
 
 /*
- * The kernel takes up an interrupted system call by itself, with one exception: calls that answer
- * EINTR whatever interrupted them, epoll_wait first of all. Where no signal was to be delivered the
- * program has done nothing to deserve that: the call is made again.
+ * The kernel resumes an interrupted system call by itself, except for calls that always answer
+ * EINTR, epoll_wait first of all. When no signal was to be delivered, the program did nothing to
+ * deserve EINTR: the call is made again.
  */
 static void undo_eintr(struct tracee *t)
 {
@@ -418,10 +418,8 @@ uint64_t tracee_release(struct tracee *t)
 
 #else
 
-/*
- * On arm64 the kernel has forgotten the first argument of an interrupted call by the time that a
- * tracer sees it, so EINTR cannot be undone as on x86-64. Not attaching at all is better than harm.
- */
+/* On arm64 the kernel has forgotten the first argument of an interrupted call when a tracer sees
+ * it. So EINTR cannot be undone as on x86-64, and not attaching at all is better than harm. */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 {
 	*ret = (struct process_vdso){0};
@@ -447,7 +445,7 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 {
-	return -38; /* ENOSYS: none is ever held */
+	return -38; /* ENOSYS: no thread is ever held */
 }
 
 uint64_t tracee_release(struct tracee *t)

@@ -2,14 +2,14 @@
 /*
  * Which baselines serve a line whose experiments began at a sample of it, and with what weight.
  *
- * Who gets an experiment is drawn by a sample, so another line might as well have got the baseline:
- * with the probability that its samples have among those of the opening. A line's own baselines are
- * the outcome of that draw; to take all baselines, each with that probability for its weight, is
- * the mean over all outcomes (Rao and Blackwell), with the same expectation and less scatter. A
- * baseline of another phase of the program holds no sample of the line, and has no weight.
+ * A sample draws the line that gets an experiment, so another line might as well have got the
+ * baseline. The probability of that is the other line's share of the samples at the opening. A
+ * line's own baselines are one outcome of the draw. Taking all baselines, each weighted with that
+ * probability, is the mean over all outcomes (Rao and Blackwell): same expectation, less scatter. A
+ * baseline of another phase of the program holds no sample of the line, so its weight is 0.
  *
- * Where a file does not say which lines were sampled, own baselines are all that is known: they
- * have the weight 1 and others none, which is the same scale, so that both sorts add up.
+ * Some files do not say which lines were sampled. Then own baselines have the weight 1 and all
+ * others 0. The scale is the same, so both sorts add up.
  */
 #include "core/estimate/private.h"
 
@@ -88,7 +88,7 @@ static struct named *find_names(
 	return names;
 }
 
-/* The first name with the id @id or a higher one, from @at on. */
+/* The first name with the id @id or a higher one, searched from @at on. */
 static size_t skip_to(const struct named *names, size_t n, uint32_t run, uint32_t id, size_t at)
 {
 	size_t end = n;
@@ -183,8 +183,8 @@ void baselines_deinit(struct baselines *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Whether the record of this baseline of a line's own says how much of the line was in its opening,
- * if only by leaving it out. */
+/* Whether the record of this own baseline says how much of the line was in its opening. Leaving the
+ * line out says so as well. */
 static bool is_known(const struct baselines *b, const struct observation *o)
 {
 	struct named name = {.run = o->run, .line = o->line};
@@ -240,7 +240,8 @@ size_t baselines_serve(
 	}
 	for (size_t i = 0; i < n; i++)
 		b->runs[own[i].run] = false;
-	/* In the order of time, whatever each is known by: the same records give the same draws. */
+	/* In the order of time, however each baseline is known: the same records give the same
+	 * draws. */
 	if (alone && k > alone)
 		qsort(ret, k, sizeof(*ret), compare_indices);
 	return k;

@@ -2,32 +2,36 @@
 /*
  * Intervals, by bootstrap over experiments.
  *
- * An experiment's residual is e = time - period x count, the period being its cell's. To first
- * order a cell's period errs by sum(e) / sum(time), relatively. A replicate draws as many residuals
- * as the cell has experiments, with replacement, and recomputes periods, phase factor, program
- * speedups and slope. Three things make the intervals hold with few experiments, where the plain
- * percentile bootstrap does not (by simulation its 95 % for a slope are 86 to 89 with 5 experiments
- * a cell, 89 to 93 with 6, 90 to 94 with 12):
- *  - residuals are smaller than errors, since the period was fitted to them: each is divided by
- * sqrt(1 - its share of the cell's time); with this alone 90 to 92, 90 to 95 and 91 to 94;
- *  - a cell of fewer than MIN_OWN experiments borrows: residuals of the line's other cells, put on
- * the scale of its own time, and how far cells lie off the line between their two neighbours.
- * Random speedups give many cells of one or two experiments each. Those of five to ten experiments
- * tell little about their spread, and may by luck have missed what disturbed others: where its
- *    baselines, many more, give the wider interval they are believed instead. (Mixed with those,
- * the line's own scatter would drown: 80 for a line of 5 to 7 experiments that scatter by 12 %
- * beside baselines of 7.);
- *  - the spread itself is known from few residuals: the percentiles are stretched about the
- * estimate by the ratio of Student's quantile to the normal one, with Satterthwaite's degrees of
- * freedom for a sum of cells of different spread. Baselines that several lines share have weights:
- * each residual is drawn together with its own weight, for baselines of other phases have large
- * residuals and small weights. Where they are more than MANY their sum is drawn as a normal number,
- * which it then is. Where periods were brought to a common time of the line per visit
- * (core/estimate/control.c) its error is drawn once for all cells. What the experiments cannot tell
- * is by how much the method itself errs: METHOD_ERROR is added, as the square root of the sum of
- * squares. Without that, and with all of this, it is 92 to 99; the table is in the head of
- * tests/unit/test_intervals.c. Experiments have to be in random order: then a machine whose speed
- * wanders is noise like any other.
+ * An experiment's residual is e = time - period x count, with its cell's period. To first order the
+ * relative error of a cell's period is sum(e) / sum(time). A replicate draws as many residuals as
+ * the cell has experiments, with replacement. It then recomputes periods, phase factor, program
+ * speedups and slope.
+ *
+ * The plain percentile bootstrap fails with few experiments. By simulation its 95 % intervals for a
+ * slope hold 86 to 89 % with 5 experiments a cell, 89 to 93 with 6, and 90 to 94 with 12. Three
+ * things repair that:
+ * - Residuals are smaller than errors, since the period was fitted to them. Each is divided by
+ *   sqrt(1 - its share of the cell's time). This alone gives 90 to 92, 90 to 95 and 91 to 94 %.
+ * - A cell of fewer than MIN_OWN experiments borrows: random speedups give many cells of one or
+ *   two. It borrows residuals of the line's other cells, on the scale of its own time, and how far
+ *   cells lie off the line between their two neighbours. Five to ten experiments tell little about
+ *   their spread, and may by luck have missed what disturbed others. Where the baselines, which are
+ *   many more, give the wider interval, they are believed instead. Mixed with the baselines the
+ *   line's own scatter would drown: 80 % for a line of 5 to 7 experiments that scatter by 12 %
+ *   beside baselines of 7 %.
+ * - The spread itself is known from few residuals. So percentiles are stretched about the estimate
+ *   by the ratio of Student's quantile to the normal one. Satterthwaite's formula gives the degrees
+ *   of freedom for a sum of cells of different spread.
+ *
+ * Baselines that several lines share have weights. Each residual is drawn together with its own
+ * weight, since baselines of other phases have large residuals and small weights. The sum of more
+ * than MANY of them is drawn as a normal number. Where control.c brought periods to a common time
+ * of the line per visit, that time's error is drawn once for all cells.
+ *
+ * Experiments cannot tell by how much the method itself errs. METHOD_ERROR is added, as the square
+ * root of the sum of squares. Without METHOD_ERROR, and with all of the rest, 92 to 99 % hold: the
+ * table is in the head of tests/unit/test_intervals.c. Experiments have to be in random order. Then
+ * a machine whose speed wanders is noise like any other.
  */
 #include "core/estimate/private.h"
 
@@ -40,26 +44,25 @@
 
 #define DEFAULT_REPLICATES 1000
 /*
- * Two standard deviations of prediction / truth on programs whose truth is known by arithmetic
- * (docs/accuracy.md): delays that come a little late, what a pause costs besides its time, shares
- * that move. Proportional to the gain, so no gain's sign hangs on it.
+ * Two standard deviations of prediction / truth, on programs whose truth is known by arithmetic
+ * (docs/accuracy.md). The causes are delays that come a little late, what a pause costs besides its
+ * time, and shares that move. It is proportional to the gain, so no gain's sign hangs on it.
  */
 #define METHOD_ERROR 0.04
-#define MIN_REPLICATES 40 /* fewer have no 2.5 % */
-#define MIN_OWN 5         /* experiments from which on a cell's own residuals do */
-#define MIN_DF 2          /* below, the spread is unknown */
-#define MANY 40           /* terms of a sum from which on its distribution is as good as normal */
+#define MIN_REPLICATES 40 /* fewer have no 2.5 % quantile */
+#define MIN_OWN 5         /* from so many experiments on, a cell uses its own residuals */
+#define MIN_DF 2          /* with fewer, the spread is unknown */
+#define MANY 40           /* a sum of more terms is nearly normal */
 
-/* Residuals per sqrt(exposure), so that those of experiments of different length can stand for each
- * other. */
+/* Residuals per sqrt(exposure), so that experiments of different length are comparable. */
 struct pool {
 	double *z;
 	size_t n;
 	double df;
-	double variance; /* mean of squares: relative variance of a period is variance / time */
+	double variance; /* mean of squares: a period's relative variance is variance / time */
 };
 
-/* Orders by regressions of their own, which lean to small speedups or to large ones. */
+/* Orders with regressions of their own, which lean to small or to large speedups. */
 static const enum sort_key leaning[] = {SORT_PAYBACK, SORT_IMPACT};
 #define N_LEANING (sizeof(leaning) / sizeof(leaning[0]))
 
@@ -68,14 +71,14 @@ struct bootstrap {
 	struct pool *own; /* by cell */
 	struct pool shared;
 	const struct pool **used; /* by cell: own or shared */
-	double phase_error; /* relative standard deviation of the phase factor, where it is drawn as
-			       a normal number */
-	double *weights, *key_weights; /* by cell; the latter once for each of `leaning` */
+	/* relative standard deviation of the phase factor, if drawn as a normal number */
+	double phase_error;
+	double *weights, *key_weights; /* by cell; @key_weights once for each of `leaning` */
 	double *y;                     /* of one replicate, by cell */
-	double *
-	    replicates; /* n_cells - 1 rows of points, then slope, then `leaning`; @n values each */
+	/* n_cells - 1 rows of points, then slope, then `leaning`; @n values each */
+	double *replicates;
 	size_t n;
-	double method_error; /* half a 95 % interval, relative to the estimate */
+	double method_error; /* half of a 95 % interval, relative to the estimate */
 };
 
 static void pool_add(struct pool *p, double z)
@@ -84,7 +87,7 @@ static void pool_add(struct pool *p, double z)
 	p->z[p->n++] = z;
 }
 
-/* The share of the variance of an observation's error that the fitted period has taken out of its
+/* The share of an observation's error variance that the fitted period has taken out of its
  * residual. */
 static double leverage(const struct cell *c, const struct observation *o)
 {
@@ -93,8 +96,7 @@ static double leverage(const struct cell *c, const struct observation *o)
 	return c->is_weighted ? 2 * h - o->exposure / c->effective_time : h;
 }
 
-/* The mean square of a weighted cell's residuals, each counting as much as it does in the period's
- * variance. */
+/* The mean square of a weighted cell's residuals, each weighted as in the period's variance. */
 static double weighted_variance(const struct pool *p, const struct cell *c)
 {
 	double sum = 0, weight = 0;
@@ -116,12 +118,12 @@ static int pool_cell(struct pool *p, const struct cell *c)
 	if (c->n < 2)
 		return 0;
 	for (size_t i = 0; i < c->n; i++) {
-		/* Relative, as it were, to the time that is exposed. */
+		/* Relative to the exposed time. */
 		double t = c->obs[i].exposure,
 		       e = (c->obs[i].time - c->period * c->obs[i].count) * (c->exposure / c->time);
 		double left = 1 - leverage(c, &c->obs[i]);
 
-		/* Where spans count, an experiment without one has neither time nor count. */
+		/* Where spans count, an experiment without a span has neither time nor count. */
 		if (t > 0 && left > 0)
 			pool_add(p, e * c->obs[i].widen / sqrt(t * left));
 		else
@@ -141,7 +143,7 @@ static void pool_append(struct pool *p, const struct pool *from)
 }
 
 /* How far the cell between @a and @b lies off their chord, in units of its standard error's
- * sqrt(time): what single experiments scatter by, with whatever the curve bends added. */
+ * sqrt(time). That is the scatter of single experiments, plus the bend of the curve. */
 static double interpolation_residual(
     const struct cell *a, const struct cell *c, const struct cell *b)
 {
@@ -152,7 +154,7 @@ static double interpolation_residual(
 			  share * share / b->effective_time);
 }
 
-/* Of an interval made of the pool, up to a factor. */
+/* The half width of an interval made of the pool, up to a factor. */
 static double half_width(const struct pool *p)
 {
 	return student_975(p->df) * sqrt(p->variance);
@@ -180,7 +182,7 @@ static int fill_shared(struct bootstrap *b)
 		pool_append(&b->shared, &b->own[i]);
 		needed |= g->cells[i].effective_n < MIN_OWN;
 	}
-	/* Neighbouring ones share cells, so three of them count for two. */
+	/* Neighbouring chords share cells, so three of them count as two. */
 	for (size_t i = 1; needed && i + 1 < g->n_cells; i++) {
 		if (g->cells[i].effective_n >= MIN_OWN)
 			continue;
@@ -195,7 +197,7 @@ static int fill_shared(struct bootstrap *b)
 	return 0;
 }
 
-/* Of many baselines with weights, to first order; 0 where baselines are to be drawn one by one. */
+/* For many weighted baselines, to first order; 0 where baselines have to be drawn one by one. */
 static double find_phase_error(const struct group *g)
 {
 	double sum = 0, all = 0;
@@ -283,8 +285,8 @@ static double draw_weighted(const struct pool *p, const struct cell *c, struct r
 	return sum / c->exposure;
 }
 
-/* A relative error of the cell's period. Errors that were not seen in this cell have no side: the
- * sign is drawn too. */
+/* A relative error of the cell's period. Errors that were not seen in this cell have no side, so
+ * the sign is drawn too. */
 static double draw_error(const struct bootstrap *b, size_t cell, struct rng *rng)
 {
 	const struct cell *c = &b->g->cells[cell];
@@ -303,8 +305,7 @@ static double draw_error(const struct bootstrap *b, size_t cell, struct rng *rng
 	return sum / c->exposure;
 }
 
-/* A replicate of the cell's period, where the line's time per visit is @off from what it was taken
- * to be. */
+/* A replicate of the cell's period. @off: error of the line's time per visit. */
 static double draw_period(const struct bootstrap *b, size_t cell, double off, struct rng *rng)
 {
 	const struct cell *c = &b->g->cells[cell];
@@ -313,7 +314,7 @@ static double draw_period(const struct bootstrap *b, size_t cell, double off, st
 	       off * control_slope(&b->g->control, c->speedup);
 }
 
-/* A replicate of the phase factor; its baselines are drawn apart from those of the period, whose
+/* A replicate of the phase factor. Its baselines are drawn apart from the period's, since their
  * errors have other causes. */
 static double draw_phase(const struct bootstrap *b, struct rng *rng)
 {
@@ -350,8 +351,8 @@ static void replicate(struct bootstrap *b, size_t index, struct rng *rng)
 		    regression_slope(g, b->key_weights + k * n, b->y);
 }
 
-/* Satterthwaite's degrees of freedom of a sum over cells in which cell i > 0 has the factor @a[i]
- * and the baseline minus all of them. */
+/* Satterthwaite's degrees of freedom of a sum over cells. Cell i > 0 has the factor @a[i], and the
+ * baseline has minus the sum of all. */
 static double degrees(const struct bootstrap *b, const double *a, size_t from, size_t to)
 {
 	const struct group *g = b->g;
@@ -361,7 +362,7 @@ static double degrees(const struct bootstrap *b, const double *a, size_t from, s
 		all += a[i];
 		v = a[i] * a[i] * b->used[i]->variance / g->cells[i].effective_time;
 		sum += v;
-		/* What several cells borrow is one estimate. */
+		/* All cells that borrow share one estimate. */
 		if (b->used[i] == &b->shared)
 			shared += v;
 		else if (b->own[i].df > 0)
@@ -375,12 +376,11 @@ static double degrees(const struct bootstrap *b, const double *a, size_t from, s
 		squares += v * v / b->own[0].df;
 	if (b->shared.df > 0)
 		squares += shared * shared / b->shared.df;
-	/* No scatter at all: whatever was measured is exact, and what is stretched is of no width.
-	 */
+	/* No scatter at all: the measured value is exact, and stretching changes nothing. */
 	return squares > 0 ? sum * sum / squares : INFINITY;
 }
 
-/* Returns the probability that scatter alone brings what is 0 as far from it. */
+/* Returns the probability that scatter alone brings a true 0 as far from 0. */
 static double interval(
     struct bootstrap *b, size_t row, double estimate, double df, double *lo, double *hi)
 {
@@ -400,7 +400,7 @@ static double interval(
 	return student_chance(estimate / half * stretch * NORMAL_975, df);
 }
 
-/* Whether the spread of every cell is known at all. */
+/* Whether the spread of every cell is known. */
 static bool has_spread(const struct bootstrap *b)
 {
 	for (size_t i = 0; i < b->g->n_cells; i++) {
@@ -410,7 +410,7 @@ static bool has_spread(const struct bootstrap *b)
 	return true;
 }
 
-/* The mean latencies' own intervals: they share no error with the baseline's. */
+/* Intervals of the mean latencies themselves, which share no error with the baseline's. */
 static void fill_means(const struct bootstrap *b, struct estimate_line *line)
 {
 	for (size_t i = 0; line->latencies && i < b->g->n_cells; i++) {
@@ -435,7 +435,7 @@ static void fill_intervals(struct bootstrap *b, struct estimate_line *line)
 		a[i] = g->cells[i].period / g->cells[0].period;
 		interval(
 		    b, i - 1, p->program_speedup, degrees(b, a, i, i + 1), &p->ci_lo, &p->ci_hi);
-		/* Stretched, but no period is below 0. */
+		/* An interval may be stretched, but no period is below 0. */
 		p->ci_hi = fmin(p->ci_hi, fmax(g->phase, p->program_speedup));
 	}
 	for (size_t i = 1; i < n; i++)
@@ -457,7 +457,7 @@ static void fill_intervals(struct bootstrap *b, struct estimate_line *line)
 	line->max_speedup = curve_maximum(g, b->weights, line->points);
 }
 
-/* The same names give the same draws, whatever other lines there are. */
+/* The same names give the same draws, whichever other lines there are. */
 static uint64_t seed_of(const struct group *g, uint64_t seed)
 {
 	for (const char *s = g->line; *s; s++)

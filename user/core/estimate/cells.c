@@ -3,27 +3,30 @@
  * From experiments to cells: observations, grouped by line and progress point, then by speedup; and
  * the phase factor of a line.
  *
- * The period of a cell is a ratio of sums, never a mean of ratios: sum of times / sum of counts
- * over its experiments (paper 3.2). Two pairs of time and count are on record:
- *  - duration and delta. Unbiased when the window opens and closes without regard to visits, but
- * with regular visits a window of n visits counts n - 1, n or n + 1 of them, and when it closes at
- * a visit it counts half a visit too many.
- *  - span and span_delta: from the first burst of visits to the last one, and the visits after the
- * first. Each term is a whole number of periods. Where an experiment closes at a visit, the first
- * at or after the time the tool had in mind, whether to go on is decided by the periods seen so far
- * alone, so their number is a stopping time, and by Wald's equation E[span] = E[span_delta] x
- * period whatever the distribution of the periods: the ratio of sums is consistent. The time before
- * the first visit, part of a gap that is longer than most because it was met at random, is left
- * out. But the wait for that visit is bounded, and the last visits may lie in the bucket that the
- * close cuts and are then left out (visits.h). Where the clock closes, the gaps that fit in are the
- * shorter ones and the period comes out low by c^2 / visits, c^2 being the squared coefficient of
- * variation of the gaps. So spans are taken when visits are regular enough, c^2 <=
- * MAX_GAP_VARIATION as seen in the scatter of the spans themselves: then they have up to a third of
- * the error, and no bias. With irregular visits, whose own scatter outweighs that of the window's
- * ends, duration and delta are as good and never biased by the way of closing. The simulation that
- * decided it is in test_intervals.c, periods_compared. The choice is one for all cells of a group,
- * since small biases cancel only against themselves, and is duration and delta when spans are not
- * known for nearly all of the group's time.
+ * The period of a cell is a ratio of sums over its experiments, sum of times / sum of counts, never
+ * a mean of ratios (paper 3.2). Two pairs of time and count are on record:
+ * - duration and delta. They are unbiased when the window opens and closes without regard to
+ *   visits. But with regular visits a window of n visits counts n - 1, n or n + 1 of them. A window
+ *   that closes at a visit counts half a visit too many.
+ * - span and span_delta: the time from the first burst of visits to the last one, and the visits
+ *   after the first. Each term is a whole number of periods.
+ *
+ * Where an experiment closes at a visit, spans are consistent. It closes at the first visit after
+ * the intended time, so only the periods seen so far decide whether it goes on. Their number is a
+ * stopping time, and by Wald's equation E[span] = E[span_delta] x period for any distribution of
+ * periods. The time before the first visit is left out: a gap that is met at random is longer than
+ * most. But the wait for the closing visit is bounded, and the last visits may lie in the bucket
+ * that the close cuts (visits.h).
+ *
+ * Where the clock closes, the gaps that fit in are the shorter ones. The period then comes out low
+ * by c^2 / visits, with c^2 the squared coefficient of variation of the gaps. So spans are taken
+ * when visits are regular enough: c^2 <= MAX_GAP_VARIATION, as seen in the scatter of the spans.
+ * Then spans have as little as a third of the error, and no bias. With irregular visits, their own
+ * scatter outweighs that of the window's ends. Then duration and delta are as good, and no way of
+ * closing biases them. test_intervals.c, periods_compared, holds the simulation that decided it.
+ *
+ * The choice is one for all cells of a group, since small biases cancel only against themselves. It
+ * is duration and delta when spans are unknown for more than a small part of the group's time.
  */
 #include "core/estimate/private.h"
 
@@ -32,12 +35,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SPAN_SHARE 0.95 /* of a group's time must be in experiments of known span */
-/* squared coefficient of variation of gaps up to which spans serve */
+#define MIN_SPAN_SHARE 0.95 /* of a group's time has to be in experiments of known span */
+/* squared coefficient of variation of gaps up to which spans are used */
 #define MAX_GAP_VARIATION 0.25
-/* per run; beyond, a missing point record is not taken for no visits */
+/* per run; in a run with more points a missing point record does not mean 'no visits' */
 #define MAX_FILLED_POINTS 64
-/* in baselines: fewer leave the factor to chance by a third and more */
+/* in baselines; with fewer, chance moves the factor by a third or more */
 #define MIN_PHASE_SAMPLES 10
 
 /* Observations */
@@ -61,12 +64,12 @@ static int push(struct observations *o, const struct observation *item)
 	return 0;
 }
 
-/* The points that occur in a run, latencies apart from throughput. */
+/* The points that occur in a run; a latency is a point apart from its throughput. */
 struct run_points {
 	uint32_t ids[MAX_FILLED_POINTS + 1];
 	int64_t least[MAX_FILLED_POINTS + 1]; /* of a latency: requests in flight; 0 or less */
-	int64_t paced[MAX_FILLED_POINTS + 1]; /* in how many more experiments visits were paced from
-						 outside than were not */
+	/* number of experiments with visits paced from outside, less those without */
+	int64_t paced[MAX_FILLED_POINTS + 1];
 	size_t n;
 };
 
@@ -90,10 +93,8 @@ static size_t find_point(const struct run_points *points, uint32_t id)
 	return i;
 }
 
-/*
- * The smallest number in flight is looked for in baselines: with a speedup, a thread that is ahead
- * by its debt may hand over to one that has none, and the request seems to end before it began.
- */
+/* The smallest number in flight is looked for in baselines only. With a speedup, a thread ahead by
+ * its debt may hand over to one without debt; then the request seems to end before it began. */
 static int note_point(struct observations *o, const struct point_record *r, bool is_latency,
     bool is_baseline, struct run_points *points)
 {
@@ -133,10 +134,10 @@ static int note_points(
 }
 
 /*
- * Visits that are paced from outside do not slow down with the program, so no delay is taken from
- * their time (design.md section 5), nor what they owe to the line. Where they are in most
- * experiments of the run (@is_paced), those with visits in which that was not seen yet tell
- * nothing: a timer has to expire some times before it is known for one.
+ * Visits paced from outside do not slow down with the program. So no delay is taken from their time
+ * (design.md section 5), nor what they owe to the line. @is_paced: most experiments of the run have
+ * such visits. Then experiments with visits that were not yet seen as paced tell nothing: a timer
+ * is recognised only after some expiries.
  */
 static void fill_visits(struct observation *item, const struct point_record *r, bool is_paced)
 {
@@ -158,9 +159,9 @@ static void fill_visits(struct observation *item, const struct point_record *r, 
 }
 
 /*
- * Little's law (paper 3.3): the mean number in flight over the rate of arrivals is the mean
- * latency, the ratio of in-flight x time to arrivals. Coz knows the number at the close only. What
- * was in flight before we looked is added, as far as the number ever was below 0 without it.
+ * Little's law (paper 3.3): mean latency = mean number in flight / rate of arrivals = in-flight x
+ * time / arrivals. Coz knows the number only at the close. Requests that were in flight before we
+ * looked are added, as far as the number was ever below 0 without them.
  */
 static void fill_latency(struct observation *item, const struct point_record *r, int64_t least)
 {
@@ -209,7 +210,7 @@ static int add_experiment(
 	    .widen = 1};
 	size_t first = o->n;
 
-	/* No time tells nothing; no point at all is a record that was cut off. */
+	/* An experiment without time tells nothing. One without any point is a truncated record. */
 	if (!x->duration_ns || !x->n_points)
 		return 0;
 	if (names_id(&o->lines, x->selected, &item.line))
@@ -218,8 +219,8 @@ static int add_experiment(
 		if (add_point(o, &item, &x->points[i], points))
 			return -ENOMEM;
 	}
-	/* Coz writes a point only once it has been visited, so a point of the run that is missing
-	 * here had no visit: the time counts. */
+	/* Coz writes a point only once it has been visited. A point of the run that is missing here
+	 * had no visit, and the time counts. */
 	for (size_t i = 0; points->n <= MAX_FILLED_POINTS && i < points->n; i++) {
 		bool there = false;
 
@@ -295,8 +296,8 @@ void observations_deinit(struct observations *o)
 
 /* Groups */
 
-/* What weights have to be multiplied with to count observations: the sum is then as many as would
- * scatter as much without weights. */
+/* The factor by which weights have to be multiplied to count observations. Their sum is then the
+ * number of unweighted observations with the same scatter. */
 static double weight_scale(const struct observation *obs, size_t n)
 {
 	double sum = 0, squares = 0;
@@ -310,9 +311,9 @@ static double weight_scale(const struct observation *obs, size_t n)
 	return squares > 0 ? sum / squares : 0;
 }
 
-/* How irregular visits are: the squared coefficient of variation of the gaps between bursts, from
- * how far spans lie from what their cell's period says. The variance of a sum of m gaps is m times
- * theirs, so (error / span)^2 x m estimates it. 0 where there is no telling. */
+/* The squared coefficient of variation of the gaps between bursts: how irregular visits are. It
+ * comes from how far spans lie from their cell's period. The variance of a sum of m gaps is m times
+ * theirs, so (error / span)^2 x m estimates it. Returns 0 where it cannot be told. */
 static double gap_variation(const struct observation *obs, size_t n)
 {
 	double sum = 0, df = 0;
@@ -369,11 +370,10 @@ void observations_choose_period(struct observation *obs, size_t n, enum estimate
 }
 
 /*
- * What a weighted cell is worth: n observations of weight 1 and of the time T together have a
- * period of relative variance v / T and leave n - 1 degrees of freedom to tell v by. With weights
- * the variance is v sum(w^2 t) / sum(w t)^2, and a sum of squares that are weighted by w^2 has the
- * degrees of freedom of as many equal ones as have the ratio of its square to the sum of its terms'
- * squares (Satterthwaite).
+ * The worth of a weighted cell. n observations of weight 1 and total time T give a period of
+ * relative variance v / T, and n - 1 degrees of freedom for v. With weights the variance is v
+ * sum(w^2 t) / sum(w t)^2. A sum of squares with weights w^2 has Satterthwaite's degrees of
+ * freedom: its square / the sum of its terms' squares.
  */
 static void weigh_cell(struct cell *c)
 {
@@ -412,7 +412,7 @@ static bool sum_cell(const struct group *g, struct cell *c)
 	c->effective_time = c->exposure;
 	if (c->is_weighted)
 		weigh_cell(c);
-	/* Many visits of little weight are as good as few. */
+	/* Many visits of little weight are as good as a few of full weight. */
 	return c->count > 0 && c->time > 0 &&
 	       weighted * weighted >=
 		   squares * (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
@@ -423,9 +423,9 @@ static bool is_baseline_cell(const struct cell *c)
 	return c->obs[0].permille == 0;
 }
 
-/* Takes the observations that count from the @n of @own: experiments on a line that the user named
- * measure the whole program, those on a line that a sample picked only the phases in which it runs.
- * The two do not mix; those of which there are more are taken. */
+/* Takes the observations that count from the @n of @own. Experiments on a line that the user named
+ * measure the whole program. Those on a line that a sample picked measure only the phases in which
+ * it runs. The two do not mix, so the larger group is taken. */
 static const struct observation *choose_sort(const struct observation *own, size_t *n)
 {
 	size_t random = 0;
@@ -508,10 +508,10 @@ void group_deinit(struct group *g)
 }
 
 /*
- * Paper 3.4.4: a line that runs only in phases gets experiments only in them, so what they show
- * holds for the share tA / T of the time, and tA = s t_obs / s_obs. With s and T of delay-free time
- * only, t_obs and s_obs have to be of it too: they are those of the baselines that serve the line,
- * by the same weights. The share is at most 1; what exceeds it is noise.
+ * Paper 3.4.4: a line that runs only in phases gets experiments only in them. Their result holds
+ * for the share tA / T of the time, with tA = s t_obs / s_obs. s and T are of delay-free time, so
+ * t_obs and s_obs have to be as well. They come from the baselines that serve the line, by the same
+ * weights. The share is at most 1; any excess is noise.
  */
 void group_phase(struct group *g, const struct phase_totals *t)
 {
@@ -528,7 +528,7 @@ void group_phase(struct group *g, const struct phase_totals *t)
 		samples += o->weight * o->samples;
 		squares += o->weight * o->weight * o->samples;
 	}
-	/* With weights: as many as would scatter as much without. */
+	/* With weights: the number of unweighted samples with the same scatter. */
 	if (samples <= 0 || samples * samples < squares * MIN_PHASE_SAMPLES)
 		return;
 	g->has_phase = true;

@@ -3,11 +3,11 @@
  * The rates of two profiles and their rankings, side by side; see compare.h. What was predicted is
  * in compare_predict.c.
  *
- * A rate is that of all baselines, whatever lines they were begun at: ratio of sums, as the cells
- * of a line. Its variance comes from the residuals of experiments, as in core/estimate/bootstrap.c.
- * Experiments of one run share its machine, its layout in memory, its input; where there are three
- * runs or more the sums of residuals of whole runs tell what those scatter by, and the wider
- * interval of the two is taken. With fewer runs that part is not known.
+ * A rate is the ratio of sums of all baselines, as for the cells of a line, whatever lines they
+ * began at. Its variance comes from the residuals of experiments, as in bootstrap.c. Experiments of
+ * one run share its machine, its layout in memory and its input. With three runs or more, the sums
+ * of residuals of whole runs tell their scatter; the wider interval of the two is taken. With fewer
+ * runs that part is not known.
  */
 #include "core/estimate/compare.h"
 
@@ -31,7 +31,7 @@ const char *compare_move_name(enum compare_move m)
 
 /* Rates */
 
-/* Leaves the baselines, by point, in the order of time. */
+/* Leaves only the baselines, by point, in the order of time. */
 static void keep_baselines(struct observations *o)
 {
 	size_t n = 0;
@@ -115,12 +115,12 @@ static struct compare_figure speedup_of(
 	double v = before->variance + after->variance, ratio = after->period / before->period, half,
 	       df = INFINITY;
 
-	/* Welch. */
+	/* Welch's degrees of freedom. */
 	if (v > 0)
 		df = v * v /
 		     (before->variance * before->variance / before->df +
 			 after->variance * after->variance / after->df);
-	half = v > 0 ? half_width(v, df) : v; /* 0, or not known */
+	half = v > 0 ? half_width(v, df) : v; /* 0, or unknown */
 	return (struct compare_figure){1 - ratio, 1 - ratio * exp(half), 1 - ratio * exp(-half)};
 }
 
@@ -133,7 +133,7 @@ static size_t end_of_point(const struct observations *o, size_t first)
 	return end;
 }
 
-/* Where the observations of the same point begin, or where they end when there are none. */
+/* Where the observations of the same point begin; the end when there are none. */
 static size_t find_point(const struct observations *o, const char *name, bool is_latency)
 {
 	uint32_t id = names_find(&o->points, name), point = 2 * id + is_latency;
@@ -231,13 +231,13 @@ static int compare_ranks(const void *a, const void *b)
 	return strcmp(l->line, m->line);
 }
 
-/* A half of an interval as if the scatter were known exactly, squared. */
+/* The square of half an interval, as if the scatter were known exactly. */
 static double side_variance(double half, double df)
 {
 	return half * half / (student_975(df) * student_975(df));
 }
 
-/* The difference, and the chance that scatter alone brings one as large where there is none. */
+/* The difference, and the chance that scatter alone brings one as large without a true one. */
 static void measure(struct compare_line *l)
 {
 	const struct estimate_line *b = l->before, *a = l->after;
@@ -248,8 +248,8 @@ static void measure(struct compare_line *l)
 	if (!b || !a)
 		return;
 	l->slope.value = a->slope - b->slope;
-	/* The sides of two intervals that do not depend on each other; that of a loss is the other
-	 * one's gain. */
+	/* The two intervals are independent, so their sides add up as squares. The side of a loss
+	 * is the other one's side of a gain. */
 	down = hypot(a->slope - a->slope_lo, b->slope_hi - b->slope);
 	up = hypot(a->slope_hi - a->slope, b->slope - b->slope_lo);
 	l->slope.lo = l->slope.value - down;
@@ -309,10 +309,8 @@ static void join(struct comparison *c)
 	c->n_lines = n;
 }
 
-/*
- * Moves have to hold together, as verdicts have. Lines that are ranked nowhere are left out only
- * then: that a line is ranked is no accident where it has moved by chance.
- */
+/* Moves have to hold together, as verdicts do. Lines that are ranked nowhere are left out only
+ * afterwards: a line that has moved by chance may be ranked for that very reason. */
 static int judge(struct comparison *c)
 {
 	struct shares shares = {0};
@@ -340,8 +338,8 @@ static int judge(struct comparison *c)
 static int add_side(struct comparison *c, const struct estimate *e, bool is_after)
 {
 	struct names points = {0};
-	size_t *ranked = calloc(2 * e->n_lines + 1,
-	    sizeof(*ranked)); /* by twice the point's id, and 1 more for latency */
+	/* by twice the point's id, plus 1 for a latency */
+	size_t *ranked = calloc(2 * e->n_lines + 1, sizeof(*ranked));
 	int ret = ranked ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !ret && i < e->n_lines; i++) {

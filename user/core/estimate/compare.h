@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Two profiles of a program, before and after a change of it: what the change did to the progress
- * rate, to the ranking, and whether it did what the curve of a line had predicted. Pure.
- */
+/* Two profiles of a program, before and after a change. Tells what the change did to the progress
+ * rate and to the ranking, and whether a line's curve had predicted it. Pure. */
 #ifndef COZBPF_COMPARE_H
 #define COZBPF_COMPARE_H
 
@@ -12,16 +10,17 @@
 
 #include "core/estimate/estimate.h"
 
-/* A figure and its 95 % interval; NaN where it is not known. */
+/* A figure and its 95 % interval; NaN where unknown. */
 struct compare_figure {
 	double value, lo, hi;
 };
 
 /* A progress point in the baselines of one profile. */
 struct compare_rate {
-	double period;       /* ns of a visit; of a latency point the mean latency */
-	double variance, df; /* of the period's logarithm, from the scatter of experiments or, where
-				that is more, of runs; NaN: not known */
+	double period; /* ns of a visit; for a latency point the mean latency */
+	/* of the period's logarithm, from the scatter of experiments or of runs, whichever is more;
+	 * NaN: unknown */
+	double variance, df;
 	uint64_t experiments, visits, runs;
 };
 
@@ -29,11 +28,11 @@ struct compare_point {
 	const char *progress; /* borrowed */
 	bool is_latency;
 	struct compare_rate before, after;
-	struct compare_figure speedup; /* 1 - after / before, as program speedups are */
+	struct compare_figure speedup; /* 1 - after / before, like program speedups */
 };
 
-/* "For certain": all that is said so at one progress point is due to scatter alone in one
- * comparison of twenty (shares.h). */
+/* "For certain": in one comparison of twenty, scatter alone explains any such statement at one
+ * progress point (shares.h). */
 enum compare_move {
 	MOVE_NONE, /* no difference for certain */
 	MOVE_ROSE, /* the slope is larger for certain */
@@ -43,19 +42,19 @@ enum compare_move {
 	MOVE_UNKNOWN, /* not enough data in one of them */
 };
 
-/* A line that is ranked in at least one of them. */
+/* A line that is ranked in at least one of the two. */
 struct compare_line {
 	const struct estimate_line *before, *after; /* NULL: no experiment */
 	size_t rank_before, rank_after; /* at its progress point, from 1; 0: not ranked */
-	struct compare_figure slope;    /* after - before; the interval is the line's own */
-	double chance; /* that scatter alone brings such a difference; NaN where it is not known */
+	struct compare_figure slope;    /* after - before; the line's own interval */
+	double chance; /* that scatter alone brings such a difference; NaN where unknown */
 	enum compare_move move;
 };
 
 enum compare_source {
 	CURVE_UNKNOWN, /* no curve there */
-	CURVE_POINT,   /* a speedup that was measured */
-	CURVE_BETWEEN, /* between two of them, or 0 and the first */
+	CURVE_POINT,   /* a measured speedup */
+	CURVE_BETWEEN, /* between two measured ones, or 0 and the first */
 	CURVE_SLOPE,   /* beyond the last one: by the regression */
 };
 
@@ -64,23 +63,24 @@ enum compare_agreement {
 	AGREE_YES,
 	AGREE_MORE,
 	AGREE_LESS
-}; /* More: gained more than was predicted, for certain. Unknown: the interval is so wide that no
-      gain at all would agree as well. */
+	/* More: the gain was larger than predicted, for certain. Unknown: the interval is so wide
+	 * that no gain at all would agree as well. */
+};
 
 /* How the prediction for a line held, at one progress point. */
 struct compare_prediction {
-	const struct estimate_line *line;  /* of before */
+	const struct estimate_line *line;  /* in the profile before */
 	const struct compare_point *point; /* NULL: not in both */
-	struct compare_figure
-	    at; /* how much faster the line became; lo, hi: NaN when the user has said it */
+	/* how much faster the line became; lo, hi: NaN when the user has said it */
+	struct compare_figure at;
 	enum compare_source source;
 	struct compare_figure predicted, by_slope; /* program speedups */
-	struct compare_figure difference;          /* what was measured less what was predicted */
+	struct compare_figure difference;          /* measured less predicted */
 	enum compare_agreement agreement;
 };
 
 struct comparison {
-	struct compare_point *points; /* those in both profiles, in the order of their names */
+	struct compare_point *points; /* those in both profiles, by name */
 	size_t n_points;
 	struct compare_line *lines; /* by progress point, then rank after, then rank before */
 	size_t n_lines;
@@ -93,25 +93,25 @@ struct compare_side {
 	const struct estimate *estimate;
 };
 
-/* Fills points and lines. 0 or -ENOMEM. @ret borrows from both sides. */
+/* Fills points and lines. Returns 0 or -ENOMEM. @ret borrows from both sides. */
 int compare_profiles(
     const struct compare_side *before, const struct compare_side *after, struct comparison *ret);
 
 /*
- * Fills the predictions for the line that @line names: all of file:line or its end from a '/' on.
- * @by: how much faster it became, a fraction; NaN: to be told from its samples per visit. 0,
- * -ENOENT (it has no experiments before), -EEXIST (several lines are named so), -ENOMEM.
+ * Fills the predictions for the line that @line names: all of file:line, or its end from a '/' on.
+ * @by: how much faster the line became, a fraction; NaN: take it from the line's samples per visit.
+ * Returns 0, -ENOENT (no experiments before), -EEXIST (several lines have that name) or -ENOMEM.
  */
 int compare_predict(struct comparison *c, const struct compare_side *before,
     const struct compare_side *after, const char *line, double by);
 
 void comparison_deinit(struct comparison *c);
 
-/* Of two struct compare_point, for qsort() and bsearch(). */
+/* Compares two struct compare_point, for qsort() and bsearch(). */
 int compare_point_names(const void *a, const void *b);
 
 const char *compare_move_name(enum compare_move m); /* "none", "rose", ... */
-const char *compare_agreement_name(
-    enum compare_agreement a); /* "unknown", "agrees", "more", "less" */
+/* "unknown", "agrees", "more", "less" */
+const char *compare_agreement_name(enum compare_agreement a);
 
 #endif

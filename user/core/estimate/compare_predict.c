@@ -2,9 +2,9 @@
 /*
  * What a line's curve had predicted, beside what its optimisation did; see compare.h.
  *
- * Between two measured speedups the curve is a straight line, and the ends of its interval are
- * straight lines as well: two points whose errors have all in common (they share their baseline)
- * have such an interval, any others a narrower one, so it is never too narrow.
+ * Between two measured speedups the curve is a straight line, and so are the ends of its interval.
+ * Two points whose errors have all in common (they share their baseline) have such an interval. Any
+ * others have a narrower one, so this interval is never too narrow.
  */
 #include "core/estimate/compare.h"
 
@@ -15,9 +15,8 @@
 #include "core/text/paths.h"
 #include "core/estimate/stats.h"
 
-#define MIN_SAMPLES 30 /* of the line in delay-free time: fewer tell its speed to 18 % at best */
-/* program speedup: that a line has no effect can be told with such an interval on either side, as
- * in estimate.c */
+#define MIN_SAMPLES 30 /* of the line in delay-free time; fewer tell its speed to 18 % at best */
+/* half an interval of program speedup that suffices for 'no effect', as in estimate.c */
 #define MIN_TOLD 0.05
 #define SAME 0.0005 /* speedups are written with two decimals */
 
@@ -28,11 +27,11 @@ const char *compare_agreement_name(enum compare_agreement a)
 	return names[a];
 }
 
-/* How much of the CPU's time a line takes per ns of the program, by its samples in delay-free time,
+/* The CPU time that a line takes per ns of the program. Taken from its samples in delay-free time,
  * where the runs say how long that was. */
 struct cost {
 	double samples, free_ns;
-	double per_sample; /* CPU time of a sample, ns; 0: not known */
+	double per_sample; /* CPU time of a sample, ns; 0: unknown */
 };
 
 static struct cost cost_of(const struct profile *p, const char *line)
@@ -55,9 +54,9 @@ static struct cost cost_of(const struct profile *p, const char *line)
 }
 
 /*
- * How much faster the line became, by its samples per visit. The scatter of counts alone makes the
- * interval, which the prediction's takes no notice of. Samples are weighed with the CPU time that
- * they stand for where both profiles know it.
+ * How much faster the line became, by its samples per visit. The interval holds the scatter of
+ * counts only; the prediction's interval ignores it. Where both profiles know the CPU time that
+ * samples stand for, samples are weighted with it.
  */
 static struct compare_figure speedup_of_line(
     const struct cost *before, const struct cost *after, const struct compare_point *visits)
@@ -89,7 +88,7 @@ static void read_curve(struct compare_prediction *p)
 	p->by_slope = (struct compare_figure){l->slope * x, fmin(l->slope_lo * x, l->slope_hi * x),
 	    fmax(l->slope_lo * x, l->slope_hi * x)};
 	p->predicted = (struct compare_figure){NAN, NAN, NAN};
-	/* A line that became slower is on no curve, and one that lacks data on none yet. */
+	/* A line that became slower is on no curve, and a line that lacks data has no curve yet. */
 	if (!(x > 0 && x <= 1) || !l->n_points)
 		return;
 	for (size_t i = 0; i < l->n_points; a = &l->points[i++]) {
@@ -123,7 +122,7 @@ static void judge(struct compare_prediction *p)
 		p->agreement = AGREE_MORE;
 	else if (p->difference.hi < 0)
 		p->agreement = AGREE_LESS;
-	/* What does not tell the prediction from none at all does not confirm it. */
+	/* A figure that cannot tell the prediction from 0 does not confirm it. */
 	else if ((p->difference.hi - p->difference.lo) / 2 < fmax(fabs(y->value), MIN_TOLD))
 		p->agreement = AGREE_YES;
 	else
@@ -139,7 +138,7 @@ static const struct compare_point *find_point(
 			   : NULL;
 }
 
-/* The line that is named so, all of its name before a part of it; 0, -ENOENT or -EEXIST. */
+/* The line of that name; a full match goes before a partial one. Returns 0, -ENOENT or -EEXIST. */
 static int find_line(const struct estimate *e, const char *wanted, const char **ret)
 {
 	*ret = NULL;
@@ -197,7 +196,7 @@ int compare_predict(struct comparison *c, const struct compare_side *before,
 		    .at = {by, NAN, NAN},
 		    .difference = {NAN, NAN, NAN}};
 		visits = find_point(
-		    c, e->lines[i].progress, false); /* a latency's ends are visits as well */
+		    c, e->lines[i].progress, false); /* a latency's ends are visits too */
 		if (isnan(by) && visits)
 			p->at = speedup_of_line(&then, &now, visits);
 		read_curve(p);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What of the scatter between experiments comes from how much the line ran in them, taken out (a
- * control variate).
+ * Removes the scatter between experiments that comes from how much the line ran in them (a control
+ * variate).
  *
- * Experiments on a line that the user named fall on all of the program, whatever it does at the
- * moment. In a program of phases some meet the line and some do not, and of a few experiments each
- * speedup's have more or less of it by chance. How long the line runs per visit, x, is measured in
- * each of them, and a virtual speedup does not change it where the line does a fixed amount of
- * work. So its mean over all of the group's experiments, X, is better known than that over one
- * cell's, and each cell's period is brought to X by regression: time - period x count of an
- * experiment on (line - x count), the cell's own period and x, both of which are linear in what is
- * added up. The slope is b0 + b1 s for all cells, for a line that runs longer costs the less the
- * faster it virtually is, so that cells of one experiment are served as well. Phases of 2 s, 10
- * experiments of 0.5 s a speedup: 5.8/17.4/29.6/21.4 of 7.5/15/22.5/30 become 7.8/15.2/22.1/27.9.
+ * Experiments on a line that the user named fall anywhere in the program. In a program of phases
+ * some meet the line and some do not, and with few experiments chance decides which speedup has
+ * more of it. x is the time that the line runs per visit, measured in each experiment. A virtual
+ * speedup does not change x where the line does a fixed amount of work. So its mean X over all of
+ * the group's experiments is better known than the mean over one cell's.
  *
- * All cells are brought to X or none is. None is where there is nothing to take out (the slopes
- * might be 0: in a steady program x scatters by how samples fall), and where x rises or falls with
- * s by more than chance, as in a loop that waits by spinning: then speedups do change it, and no
- * mean is common. The error of X itself moves all cells together; it is told from batches of
- * neighbouring experiments, for phases outlast experiments, and goes into the intervals (struct
+ * Each cell's period is brought to X by regression. For each experiment, time - period x count is
+ * regressed on (line - x count), with the cell's own period and x. Both are linear in what is added
+ * up. The slope is b0 + b1 s for all cells: the faster the line virtually is, the less its running
+ * longer costs. So cells of one experiment are served as well. Phases of 2 s, 10 experiments of 0.5
+ * s a speedup: 5.8/17.4/29.6/21.4 of 7.5/15/22.5/30 become 7.8/15.2/22.1/27.9.
+ *
+ * All cells are brought to X, or none is. None is where there is nothing to remove: in a steady
+ * program x scatters only by how samples fall, and the slopes might be 0. None is where x follows s
+ * by more than chance, as in a loop that waits by spinning: speedups change x there, so there is no
+ * common mean. The error of X moves all cells together. It is estimated from batches of
+ * neighbouring experiments, since phases outlast experiments, and enters the intervals (struct
  * control).
  */
 #include "core/estimate/private.h"
@@ -27,15 +28,14 @@
 
 #include "core/estimate/stats.h"
 
-#define MIN_DF 3        /* that are left to tell a slope by */
-#define MAX_CHANCE 0.01 /* of slopes as steep where there are none */
-/* chance of x following s as much where it does not: what is then left uncorrected may be far off
- */
+#define MIN_DF 3        /* needed to estimate a slope */
+#define MAX_CHANCE 0.01 /* that slopes as steep come without a true one */
+/* chance that x follows s as much without a true trend; undetected trends may cost much */
 #define MAX_TREND 0.002
 #define MAX_BATCHES 32
 
-/* Sums over a cell. An experiment without a visit has its part in them, one whose time is not known
- * has none. */
+/* Sums over a cell. An experiment without a visit has its part in them; one of unknown time has
+ * none. */
 struct sums {
 	double n, time, line, count, speedup;
 };
@@ -45,7 +45,7 @@ static bool takes_part(const struct observation *o)
 	return o->time > 0 && o->duration > 0;
 }
 
-/* Time of the line in that part of the experiment that the period is made of. */
+/* Time of the line in the part of the experiment that the period is made of. */
 static double line_of(const struct observation *o)
 {
 	return o->line_time * (o->time / o->duration);
@@ -80,15 +80,15 @@ static size_t cell_end(const struct observation *obs, size_t n, size_t first)
 	return end;
 }
 
-/* Within cells: of residuals e of time and u of the line, each of a variance in proportion to the
- * experiment's time. */
+/* Sums within cells of residuals: e of time and u of the line. The variance of each is in
+ * proportion to the experiment's time. */
 struct fit {
-	double df;                   /* experiments less cells */
-	double ee, eu, seu;          /* sums of e^2, e u and s e u, over time */
-	double uu, suu, ssuu;        /* of u^2, s u^2 and s^2 u^2 */
-	double x_squares;            /* of u^2 over count */
-	double trend, trend_squares; /* sums over cells of count x (x - X) x (s - mean s), and count
-					x (s - mean s)^2 */
+	double df;            /* experiments less cells */
+	double ee, eu, seu;   /* sums of e^2, e u and s e u, over time */
+	double uu, suu, ssuu; /* of u^2, s u^2 and s^2 u^2 */
+	double x_squares;     /* of u^2 over count */
+	/* sums over cells: count x (x - X) x (s - mean s), and count x (s - mean s)^2 */
+	double trend, trend_squares;
 };
 
 static void fit_cell(
@@ -126,7 +126,8 @@ static bool has_trend(const struct fit *f)
 	return f->trend != 0 && student_chance(f->trend / error, f->df) < MAX_TREND;
 }
 
-/* The slopes of least squares. False where none is to be seen, or they cannot be told apart. */
+/* The slopes of least squares. False where there are none to be seen, or they cannot be told
+ * apart. */
 static bool solve(const struct fit *f, struct control *ret)
 {
 	double det = f->uu * f->ssuu - f->suu * f->suu, left, df = f->df - 2;
@@ -146,7 +147,7 @@ double control_slope(const struct control *c, double speedup)
 }
 
 /* The standard error of X, from how far the means of batches of neighbouring experiments lie from
- * it. */
+ * X. */
 static double error_of_x(const struct observation *obs, size_t n, const struct sums *all, double x)
 {
 	size_t batches = (size_t)fmin(fmax(sqrt(all->n), 2), MAX_BATCHES);
@@ -167,7 +168,7 @@ static double error_of_x(const struct observation *obs, size_t n, const struct s
 	       sqrt(squares * (double)batches / ((double)batches - 1)) / all->count;
 }
 
-/* Two slopes were fitted, and their errors count as far as the cell's x lies off. */
+/* Two slopes were fitted. Their errors count the more, the farther the cell's x lies off. */
 static double widening(const struct fit *f, const struct sums *c, double s, double x)
 {
 	double det = f->uu * f->ssuu - f->suu * f->suu, off = c->line - x * c->count;
@@ -197,7 +198,7 @@ static void apply(const struct control *k, const struct fit *f, struct observati
 	}
 }
 
-/* No time becomes negative; where one would, the relation is no straight line. */
+/* Whether no time becomes negative; otherwise the relation is no straight line. */
 static bool is_straight(const struct control *k, const struct observation *obs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -217,7 +218,7 @@ void observations_control(struct observation *obs, size_t n, struct control *ret
 	*ret = (struct control){0};
 	for (size_t i = 0; i < n; i++)
 		if (obs[i].line_time < 0)
-			return; /* of some it is not known */
+			return; /* unknown for some */
 	if (!(all.count > 0 && all.line > 0))
 		return;
 	k.x = all.line / all.count;

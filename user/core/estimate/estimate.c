@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* From a profile to ranked lines with verdicts: puts together what core/estimate/cells.c,
- * core/estimate/regression.c and core/estimate/bootstrap.c do. */
+/* From a profile to ranked lines with verdicts: puts together cells.c, regression.c and
+ * bootstrap.c. */
 #include "core/estimate/private.h"
 
 #include <errno.h>
@@ -11,11 +11,10 @@
 #include "core/profile/runs.h"
 #include "core/estimate/shares.h"
 
-#define DEFAULT_SPEEDUPS 5 /* paper section 2: lines with fewer are left out */
+#define DEFAULT_SPEEDUPS 5 /* paper section 2 leaves out lines with fewer */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01 /* less is no effect, however sure: nobody optimizes for it */
-/* an interval near 0 that is wider, or leads farther from it, says that more experiments are needed
- */
+/* an interval near 0 that is wider, or reaches farther, says: more experiments are needed */
 #define NO_EFFECT_WIDTH 0.10
 
 const char *verdict_name(enum verdict v)
@@ -37,10 +36,10 @@ const char *sort_name(enum sort_key key)
 }
 
 /*
- * How many speedups a line needs. With a list of the user's all of it, up to 5. Profiles that do
- * not say whether there was a list (Coz's) show it: of more than three experiments per speedup,
- * with speedups drawn from twenty, fewer than five different ones come up once in 8,000 profiles
- * (one speedup in four draws: 20^-3) or less.
+ * How many speedups a line needs: with a list of the user's all of it, up to 5. Coz's profiles do
+ * not say whether there was a list, but they show it. Say there are more than three experiments per
+ * speedup, and speedups are drawn from twenty. Then fewer than five different ones come up once in
+ * 8,000 profiles (one in four draws: 20^-3) or less.
  */
 static size_t needed_speedups(const struct profile *p, const struct estimate_options *o)
 {
@@ -154,8 +153,8 @@ static enum verdict verdict_of(const struct estimate_line *l, double allowed)
 	return VERDICT_NOT_ENOUGH_DATA;
 }
 
-/* Verdicts have to hold together: those at one progress point, of the lines that have an interval.
- */
+/* Verdicts have to hold together: all those at one progress point, of the lines that have an
+ * interval. */
 static int judge(struct estimate *e)
 {
 	struct shares shares = {0};
@@ -274,7 +273,8 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	e->n_lines++;
 	l->samples = (uint64_t)t->samples[line];
 	group_deinit(&g);
-	/* What is left out of the ranking; a wide interval is not: it is an answer. */
+	/* Counts what is left out of the ranking. A wide interval is not left out: it is an
+	 * answer. */
 	e->n_dropped += l->shortage != SHORT_NONE;
 	return ret;
 }

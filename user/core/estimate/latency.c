@@ -4,10 +4,10 @@
  * as a whole.
  *
  * Quantiles are those of the histograms of a cell's experiments, added up. Requests of one
- * experiment are anything but independent: a queue is long for all of them or for none. So an
- * interval takes experiments as clusters (Woodruff): how far the share of values below the quantile
- * scatters from one experiment to the next says how far the share itself may be off, and the
- * quantiles of the shares at both ends are those of the interval.
+ * experiment are not independent: a queue is long for all of them or for none. So an interval takes
+ * experiments as clusters (Woodruff). The share of values below the quantile scatters from
+ * experiment to experiment, which tells the error of that share. The quantiles at both ends of the
+ * share's interval are the ends of the quantile's interval.
  */
 #include "core/estimate/private.h"
 
@@ -18,9 +18,9 @@
 #include "core/experiment/latency.h"
 #include "core/estimate/stats.h"
 
-#define MIN_CLUSTERS 3  /* experiments: with fewer, their scatter is not known */
+#define MIN_CLUSTERS 3  /* experiments; with fewer, their scatter is unknown */
 #define GROWTH_MIN 0.02 /* arrivals outrun departures by a fiftieth, */
-/* in as many experiments, and by Student's test not by chance: without growth the difference is of
+/* in as many experiments, and by Student's test not by chance; without growth the difference has
  * either sign */
 #define GROWTH_EXPERIMENTS 4
 
@@ -96,7 +96,7 @@ int latency_fill_line(const struct group *g, struct estimate_line *line)
 	return 0;
 }
 
-/* How far arrivals outrun departures; 0 where that may be chance. */
+/* How far arrivals outrun departures; 0 where chance may explain it. */
 static double growth(const struct observation *obs, size_t n, const struct estimate_latency *l)
 {
 	double sum = 0, squares = 0, k = 0, mean, error;
@@ -120,8 +120,8 @@ static double growth(const struct observation *obs, size_t n, const struct estim
 						 : 0;
 }
 
-/* The @n observations are all of one point; the baselines among them are as the program is now,
- * with every line's weight by how often it was picked. */
+/* The @n observations are all of one point. Its baselines show the program as it is now, each line
+ * weighted by how often it was picked. */
 static void fill_point(const struct observation *obs, size_t n, struct observation *baselines,
     double *counts, struct estimate_latency *ret)
 {

@@ -12,33 +12,34 @@
 #include "core/text/names.h"
 #include "core/experiment/rng.h"
 
-/* visits that a cell must have over all its experiments, as Coz's viewer and the paper ask */
+/* visits that a cell needs over all its experiments, as Coz's viewer and the paper ask */
 #define MIN_VISITS 5
 #define MIN_VISITS_END_TO_END 2 /* a visit is a whole run there */
 
-/* One progress point in one experiment. A latency point is two of them: its ends, which are visits
- * like others, and its latency. */
+/* One progress point in one experiment. A latency point makes two of them: its ends, which are
+ * visits like others, and its latency. */
 struct observation {
-	uint32_t line,
-	    point; /* line: id of a name; point: twice that of its name, and 1 more for latency */
+	/* line: id of a name; point: twice the id of its name, plus 1 for a latency */
+	uint32_t line, point;
 	uint32_t permille;   /* line speedup */
 	uint32_t run, index; /* index: of the experiment in the profile */
 	bool fixed;
 	double duration, delta;  /* as recorded */
-	double span, span_delta; /* 0 where not known */
+	double span, span_delta; /* 0 where unknown */
 	double visits;           /* bursts where known */
 	double samples;          /* of the group's line */
-	double line_time;        /* executed by the line while visits counted; below 0: not known */
-	double sampled;          /* time in which they were counted */
-	double time, count; /* what the period is made of: duration and delta, span and span_delta,
-			       or requests in flight x time and arrivals */
-	double exposure; /* what the variance of time - period x count is in proportion to: time; of
-			    a latency, the duration */
+	double line_time;        /* executed by the line while visits counted; below 0: unknown */
+	double sampled;          /* time in which samples were counted */
+	/* what the period is made of: duration and delta, span and span_delta, or requests in
+	 * flight x time and arrivals */
+	double time, count;
+	/* the variance of time - period x count is in proportion to it: time; for a latency the
+	 * duration */
+	double exposure;
 	double in_flight; /* requests in flight x duration */
-	double weight;    /* in its cell; 1 but for baselines that several lines share */
-	double raw_time;  /* time, as it was before observations_control() */
-	double widen; /* what its residual is to be multiplied by, for what observations_control()
-			 fitted */
+	double weight;    /* in its cell; 1 except for baselines that several lines share */
+	double raw_time;  /* time before observations_control() */
+	double widen;     /* factor for its residual, for what observations_control() fitted */
 	const struct point_record *record;
 };
 
@@ -48,11 +49,10 @@ struct observations {
 	struct names lines, points;
 };
 
-/* By how much periods follow the time that the line has per visit; all 0 where they were left as
- * they are. */
+/* How periods follow the time that the line has per visit; all 0 where nothing was changed. */
 struct control {
 	double x, x_error; /* the mean of that time, and its standard error */
-	double b0, b1;     /* a period has b0 + b1 s for each unit of it, s being the speedup */
+	double b0, b1;     /* a period has b0 + b1 s for each unit of that time, at the speedup s */
 };
 
 /* One line speedup of a group. */
@@ -61,47 +61,48 @@ struct cell {
 	size_t n;
 	double speedup;               /* fraction */
 	double time, count, exposure; /* weighted sums */
-	double visits;                /* not weighted */
+	double visits;                /* unweighted */
 	double period;                /* time / count */
-	double raw_period;            /* as it was before observations_control() */
+	double raw_period;            /* period before observations_control() */
 	bool is_weighted;             /* not all weights are 1 */
-	/* As many observations of weight 1, and of as much time together, would have the same
-	 * scatter. Without weights they are what is there. */
+	/* The number and the time of unweighted observations with the same scatter. Without weights
+	 * they are n and time. */
 	double effective_n, effective_time;
 };
 
-/* One line and one progress point. cells[0] is the baseline when has_baseline is set; only cells
+/* One line and one progress point. cells[0] is the baseline when has_baseline is set. Only cells
  * with enough visits are there. */
 struct group {
 	const char *line, *progress;
 	uint32_t line_id;
 	bool end_to_end, is_latency;
-	bool is_fixed;           /* the user named the line */
-	struct observation *obs; /* those used: the baselines that serve the line, then its own
-				    experiments of other speedups */
+	bool is_fixed; /* the user named the line */
+	/* those used: the baselines that serve the line, then its own experiments at other
+	 * speedups */
+	struct observation *obs;
 	size_t n;
 	uint64_t experiments; /* the line's own */
 	struct cell *cells;
 	size_t n_cells;
 	bool has_baseline;
 	double visits;      /* in the line's own experiments */
-	uint64_t baselines; /* obs of speedup 0, enough visits or not */
+	uint64_t baselines; /* observations of speedup 0, enough visits or not */
 	struct control control;
 	double phase; /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
 	double phase_rate;      /* the line's samples per ns in its baselines */
-	double phase_unclamped; /* the factor before it was held to 1 */
+	double phase_unclamped; /* the factor before it was limited to 1 */
 };
 
 /* Samples and delay-free time per line over all runs, for phase correction. */
 struct phase_totals {
-	const bool *run_counts;     /* by run: it recorded delay-free time */
+	const bool *run_counts;     /* by run: whether it recorded delay-free time */
 	const double *free_samples; /* by line id */
 	double free_time;           /* ns */
 };
 
-/* How much a line has of a baseline. */
+/* How much of a baseline's opening a line has. */
 struct share {
 	uint32_t line, index; /* index: of the experiment in the profile */
 	double weight, samples, sampled;
@@ -120,13 +121,13 @@ struct baselines {
 	size_t *first;       /* by line: into shares, where the line has any */
 	struct named *names; /* by run, then line */
 	size_t n_names;
-	const struct observation **at_points; /* those that are shared, by point, then index */
+	const struct observation **at_points; /* the shared ones, by point, then index */
 	size_t n_at_points;
-	bool *runs; /* scratch: by run, whether the line has experiments in it */
+	bool *runs; /* scratch, by run: whether the line has experiments in it */
 };
 
-/* Speedups are compared as whole permille: 0.35 is written with two decimals, or as 0.34999999 by
- * those who write JSON. */
+/* Speedups are compared as whole permille: 0.35 is written with two decimals, or as 0.34999999 in
+ * JSON. */
 static inline uint32_t speedup_permille(double speedup)
 {
 	return speedup > 0 ? speedup < 1 ? (uint32_t)(speedup * 1000 + 0.5) : 1000 : 0;
@@ -139,57 +140,57 @@ static inline bool is_latency_point(uint32_t point)
 
 int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
-int observations_by_point(const void *a,
-    const void *b); /* for qsort() of struct observation: by point, then in the order of time */
-/* core/estimate/runs.c. Brings the times of runs that differ in speed to one level, for ratios
- * between them. 0 or -ENOMEM. */
+/* for qsort() of struct observation: by point, then in the order of time */
+int observations_by_point(const void *a, const void *b);
+/* runs.c. Brings the times of runs that differ in speed to one level, for ratios between them.
+ * Returns 0 or -ENOMEM. */
 int observations_level_runs(struct observations *o, size_t n_runs);
-/* Fills time, raw_time, count and exposure of the @n observations of one point, which are by
- * speedup: the same kind for all of them. */
+/* Fills time, raw_time, count and exposure of the @n observations of one point, ordered by speedup.
+ * All get the same kind of period. */
 void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 
 /*
- * core/estimate/control.c. Takes out of the times of the @n observations, which are by speedup,
- * what they have because the line ran more in some experiments than in others: changes time and
- * exposure, sets widen. @ret: all 0 where that does not serve and nothing was changed.
+ * control.c. Takes out of the times of the @n observations, ordered by speedup, what comes from the
+ * line running more in some experiments than in others. Changes time and exposure, sets widen. @ret
+ * is all 0 where that does not serve; then nothing was changed.
  */
 void observations_control(struct observation *obs, size_t n, struct control *ret);
 double control_slope(const struct control *c, double speedup);
 
-/* @o and @p must stay. 0 or -ENOMEM. */
+/* @o and @p must stay. Returns 0 or -ENOMEM. */
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);
 void baselines_deinit(struct baselines *b);
 
-/* Fills @ret with the baselines that serve the line and point of @own, its @n own observations by
- * speedup, none of a line that the user named. There must be room for baselines_most() more than
- * own ones. Returns how many they are. */
+/* Fills @ret with the baselines that serve the line and point of @own: its @n own observations,
+ * ordered by speedup, none of a line that the user named. @ret needs room for baselines_most() more
+ * than own ones. Returns their number. */
 size_t baselines_serve(
     const struct baselines *b, const struct observation *own, size_t n, struct observation *ret);
 size_t baselines_most(const struct baselines *b, uint32_t line);
 
-/* Forms the group of the @n observations from @first on, which share line and point. 0 or -ENOMEM.
- */
+/* Forms the group of the @n observations from @first on, which share line and point. Returns 0 or
+ * -ENOMEM. */
 int group_init(struct group *g, const struct observations *o, const struct baselines *b,
     size_t first, size_t n, enum estimate_period period);
 void group_deinit(struct group *g);
 
-/* core/estimate/latency.c. Fills line->latencies, whose points are there; 0 or -ENOMEM. */
+/* latency.c. Fills line->latencies, whose points are there. Returns 0 or -ENOMEM. */
 int latency_fill_line(const struct group *g, struct estimate_line *line);
-/* Fills e->latencies; 0 or -ENOMEM. */
+/* Fills e->latencies. Returns 0 or -ENOMEM. */
 int latency_fill_all(const struct observations *o, struct estimate *e);
 
 /* Sets g->phase. */
 void group_phase(struct group *g, const struct phase_totals *t);
 
-/* Regression through 0. @weights as from regression_weights, @y are program speedups of cells 1..
- * n_cells - 1. */
+/* Regression through 0. @weights come from regression_weights(), @y are the program speedups of
+ * cells 1 to n_cells - 1. */
 void regression_weights(const struct group *g, enum sort_key key, double *weights);
 double regression_slope(const struct group *g, const double *weights, const double *y);
 double curve_maximum(
     const struct group *g, const double *weights, const struct estimate_point *points);
 
-/* Intervals of everything in @line (whose points are filled with values) and line->rank_keys, by
- * bootstrap. 0 or -ENOMEM. */
+/* Intervals of everything in @line and of line->rank_keys, by bootstrap. The points of @line hold
+ * values already. Returns 0 or -ENOMEM. */
 int bootstrap_line(
     const struct group *g, const struct estimate_options *o, struct estimate_line *line);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Why nothing could be estimated from a profile, and what to do about it: never a silent empty
- * report (design.md section 10, 21). */
+/* Why nothing could be estimated from a profile, and what to do about it: a report is never empty
+ * without a reason (design.md section 10, 21). */
 #include "core/estimate/estimate.h"
 
 #include <inttypes.h>

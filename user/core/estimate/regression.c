@@ -4,16 +4,15 @@
  * and its largest gain.
  *
  * Curves saturate: once another thread is the slowest, a faster line gains nothing more
- * (20/30/30/30 % at 25/50/75/100 %). The slope is a summary of the whole curve, not its steepness
- * anywhere; the points tell the rest.
+ * (20/30/30/30 % at 25/50/75/100 %). The slope summarises the whole curve; the points tell the
+ * rest.
  */
 #include "core/estimate/private.h"
 
 #include <math.h>
 
 #define SMOOTH_WIDTH 0.1 /* line speedup: cells nearer than this help each other */
-/* a weight is no more than this allows: a cell whose period is nearly 0 is an odd one, not a sure
- * one */
+/* limits a weight: a cell with a period of nearly 0 is odd, not certain */
 #define MIN_PERIOD_RATIO 0.1
 
 static double amount(const struct group *g, const struct cell *c)
@@ -23,17 +22,20 @@ static double amount(const struct group *g, const struct cell *c)
 
 /*
  * A cell's weight is the inverse of its variance. y = 1 - p / p_0 varies with (p / p_0)^2 times the
- * relative variance of p, which falls with the time observed. A cell of a few experiments cannot
- * tell its own variance well enough to be weighted by it: weights that follow the noise bias the
- * slope and its interval. So the relative variance per time is taken to be one for all cells of a
- * line, and p / p_0 from a first regression instead of from the cell. That a baseline's error is
- * shared by all cells does not change the weights' ratio much, and the bootstrap sees it. Time is
- * taken for count x p_0 x (p / p_0), so that the slope is made of sums of count - time / p_0, which
- * are right on the average. By time it would be a mean of time / count, which scatter makes too
- * large: with that lines without effect seemed to lose 2 to 7 times as often as to gain
- * (test_intervals.c). The keys that lean to payback rate or to maximum impact weigh points of low
- * or of high line speedup more (an earlier draft of the paper, "Ranking Optimization
- * Opportunities"): by 1/x^2, which gives the mean of y / x, and by x^2.
+ * relative variance of p, which falls with the observed time. A cell of a few experiments cannot
+ * tell its own variance: weights that follow the noise bias the slope and its interval. So the
+ * relative variance per time is taken as one for all cells of a line, and p / p_0 comes from a
+ * first regression. All cells share the baseline's error, which hardly changes the weights' ratio,
+ * and the bootstrap sees that error.
+ *
+ * Time is taken as count x p_0 x (p / p_0), so the slope is made of sums of count - time / p_0,
+ * which are right on the average. By time it would be a mean of time / count, which scatter makes
+ * too large. With that, lines without effect seemed to lose 2 to 7 times as often as to gain
+ * (test_intervals.c).
+ *
+ * The keys that lean to payback rate or to maximum impact weigh points of low or of high line
+ * speedup more (an earlier draft of the paper, "Ranking Optimization Opportunities"). The factors
+ * are 1/x^2, which gives the mean of y / x, and x^2.
  */
 void regression_weights(const struct group *g, enum sort_key key, double *weights)
 {
@@ -71,11 +73,10 @@ double regression_slope(const struct group *g, const double *weights, const doub
 }
 
 /*
- * The largest gain: the highest place of the curve among the points whose interval says that they
- * gain at all. The curve is a running weighted mean, which on the 5 % grid of random speedups spans
- * a point and its two neighbours, so that the maximum is not just the luckiest of twenty; points of
- * a list that stand farther apart are taken as they are. No shape is forced on it: curves may fall
- * again.
+ * The largest gain: the highest place of the curve among points whose interval says that they gain
+ * at all. The curve is a running weighted mean. On the 5 % grid of random speedups it spans a point
+ * and its two neighbours, so the maximum is not just the luckiest of twenty. Points of a list stand
+ * farther apart and are taken as they are. No shape is forced on the curve: it may fall again.
  */
 double curve_maximum(
     const struct group *g, const double *weights, const struct estimate_point *points)
@@ -91,8 +92,7 @@ double curve_maximum(
 			double near =
 			    1 - fabs(g->cells[i].speedup - g->cells[j].speedup) / SMOOTH_WIDTH;
 
-			/* Neighbours on a grid of 0.1 are as far as SMOOTH_WIDTH, up to rounding.
-			 */
+			/* Neighbours on a grid of 0.1 are SMOOTH_WIDTH apart, up to rounding. */
 			if (near < 1e-9)
 				continue;
 			sum += near * weights[j] * points[j - 1].program_speedup;

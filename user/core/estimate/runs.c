@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Runs of different speed, levelled: replicas on faster and slower machines, or with more and less
- * to do.
+ * Levels runs of different speed: replicas on faster and slower machines, or with more and less to
+ * do.
  *
- * A cell adds up experiments of all runs, so where runs differ it would depend on how many of its
- * experiments each of them happened to do, and intervals that know of that scatter are wide: those
- * of eight replicas whose speeds differ by 10 % are 1.8 times as narrow as one's, not 2.8
- * (tests/unit/test_merged.c). What is wanted is a ratio, the same everywhere: each run's times are
- * divided by its own period in baselines and multiplied by that of all.
+ * A cell adds up experiments of all runs. Where runs differ, a cell would depend on how many of its
+ * experiments came from which run. Intervals that know of that scatter are wide: those of eight
+ * replicas whose speeds differ by 10 % are 1.8 times as narrow as one's, not 2.8 times
+ * (tests/unit/test_merged.c). The wanted figure is a ratio, which is the same in each run. So each
+ * run's times are divided by its own period in baselines and multiplied by that of all.
  *
- * A run's period has an error of its own, which is then in all of its experiments. So runs are
- * levelled only where they differ by more than such errors do, and only those whose baselines tell
- * their period well: with fewer, runs of one visit each for one, nothing is changed.
+ * The error of a run's period is then in all of its experiments. So runs are levelled only where
+ * they differ by more than such errors, and only if their baselines tell their period well. With
+ * fewer baselines, as in runs of one visit each, nothing is changed.
  *
- * By simulation (150 merged profiles each, two or eight runs of 60 experiments, Erlang's visits,
- * speeds that differ by 0, 2, 5, 10 and 30 %; standard error 2): of the slopes' intervals 93 to 98
- * in 100 hold the truth, as many as without levelling, and those of eight runs have half a width of
- * 0.008 whatever the spread, where without it is 0.008, 0.008, 0.010, 0.015 and 0.040. With
- * baselines in one experiment of five the common error is too large for that (82 to 95 hold): hence
- * MIN_SHARE, at which 92 to 97 do.
+ * Simulated: 150 merged profiles each, two or eight runs of 60 experiments, Erlang's visits, speeds
+ * that differ by 0, 2, 5, 10 and 30 %; standard error 2. 93 to 98 in 100 intervals of the slope
+ * hold the truth, as many as without levelling. Those of eight runs have half a width of 0.008
+ * whatever the spread. Without levelling it is 0.008, 0.008, 0.010, 0.015 and 0.040. With baselines
+ * in one experiment of five the common error is too large (82 to 95 hold): hence MIN_SHARE, at
+ * which 92 to 97 hold.
  */
 #include "core/estimate/private.h"
 
@@ -29,25 +29,24 @@
 /* of a run at a point; the variance of its period is then known to a half */
 #define MIN_BASELINES 8
 #define MIN_RUN_VISITS 40
-/* baselines of all runs for each experiment on the line that has most of them */
+/* baselines of all runs per experiment on the line that has most of them */
 #define MIN_SHARE 0.9
-/* of the chi-squared statistic: runs that do not differ are levelled less than once in a hundred
- * profiles */
+/* of the chi-squared statistic: equal runs are levelled in less than one profile of a hundred */
 #define MANY_SIGMA 4
 
 /* A run at one progress point, in its baselines. */
 struct level {
 	double time, count, visits, squares;
 	size_t n;                /* baselines */
-	bool there;              /* it has experiments at the point, of whatever speedup */
+	bool there;              /* it has experiments at the point, of any speedup */
 	double period, variance; /* variance: relative, of the period */
 	double factor;
 };
 
-/* The runs at one progress point: profiles can have many of both, and few runs at most points. */
+/* The runs at one progress point. Profiles can have many of both, and most points have few runs. */
 struct levels {
-	struct level *by_run; /* zeroed but for those that are there */
-	uint32_t *runs;       /* those, in the order of their observations */
+	struct level *by_run; /* zeroed except for runs that are there */
+	uint32_t *runs;       /* those runs, in the order of their observations */
 	size_t n;
 };
 
@@ -62,7 +61,7 @@ static bool is_known(const struct level *l)
 }
 
 /* Sums of the baselines of @n observations, all of one point, by line; then their residuals.
- * Returns whether they are enough, beside the experiments on any line. */
+ * Returns whether there are enough of them per experiment on any line. */
 static bool add_up(struct observation *const *at_point, size_t n, struct levels *levels)
 {
 	size_t baselines = 0, on_line = 0, most = 0;
@@ -135,7 +134,8 @@ static void apply(struct observation *const *at_point, size_t n, const struct le
 		struct observation *x = at_point[i];
 		double factor = levels->by_run[x->run].factor;
 
-		/* The duration of a latency's observation is what it was counted in, and stays. */
+		/* The duration of a latency's observation is the time in which it was counted, and
+		 * stays. */
 		if (is_latency_point(x->point)) {
 			x->in_flight *= factor;
 			continue;
@@ -153,7 +153,7 @@ static int compare_points(const void *a, const void *b)
 
 	if (x->point != y->point)
 		return x->point < y->point ? -1 : 1;
-	return x < y ? -1 : x > y; /* by line, as they stand */
+	return x < y ? -1 : x > y; /* by line, in the order that they have */
 }
 
 static void level_point(struct observation *const *at_point, size_t n, struct levels *levels)

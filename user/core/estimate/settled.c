@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What is known well enough: when to stop (--until), and where the next experiments are wanted. */
+/* When enough is known to stop (--until), and where the next experiments are wanted. */
 #include "core/estimate/estimate.h"
 
 #include <errno.h>
@@ -8,15 +8,16 @@
 
 #include "core/text/names.h"
 
-/* of the samples: a line that has as many is not passed over for want of data */
+/* of the samples; lack of data on such a line is not passed over */
 #define LARGE_SHARE 0.05
-#define WANTED_BESIDE_LACKING 0.25 /* where such lines lack data all others have to wait */
+#define WANTED_BESIDE_LACKING 0.25 /* factor for all other lines while such lines lack data */
 
-/* What the leader of each progress point gains at least. */
+/* The least that the leader of each progress point gains. */
 struct surest {
 	struct names points;
-	double *gains; /* by twice the id of the point, and 1 more for latency: the highest lower
-			  end among its lines; NaN: none is known */
+	/* by twice the id of the point, plus 1 for a latency: the highest lower end among its
+	 * lines; NaN: none is known */
+	double *gains;
 };
 
 static double *surest_at(const struct surest *s, const struct estimate_line *l)
@@ -47,7 +48,7 @@ static int surest_init(struct surest *s, const struct estimate *e)
 
 		if (l->verdict != VERDICT_NOT_ENOUGH_DATA)
 			*surest_at(s, l) =
-			    fmax(*surest_at(s, l), l->slope_lo); /* fmax() passes over NaN */
+			    fmax(*surest_at(s, l), l->slope_lo); /* fmax() ignores NaN */
 	}
 	return s->gains ? 0 : -ENOMEM;
 }
@@ -63,8 +64,7 @@ static bool lacks_data(const struct estimate *e, const struct estimate_line *l)
 	       (double)l->samples >= LARGE_SHARE * (double)e->samples;
 }
 
-/* Without a verdict, but to the width that is asked for: whether a verdict is there hangs on the
- * value. */
+/* Known to the wanted width, with a verdict or without: a verdict depends on the value. */
 static bool is_known(const struct estimate_line *l, double half_width)
 {
 	return l->shortage == SHORT_INTERVAL && (l->slope_hi - l->slope_lo) / 2 <= half_width;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CHANCE 0.05 /* that anything said at one progress point is due to scatter alone */
+#define MAX_CHANCE 0.05 /* that scatter alone explains any statement at one progress point */
 
 static double weight(uint64_t samples)
 {
-	return (double)samples + 1; /* 1: Coz's files need not have any */
+	return (double)samples + 1; /* 1: Coz's files may have none */
 }
 
 int shares_add(struct shares *s, const char *progress, uint64_t samples)

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Hill's expansion (CACM algorithm 396) for a two-sided probability of 5 %: within 0.1 % from 3
- * degrees on. */
+ * degrees of freedom on. */
 static double hill_975(double df)
 {
 	const double p = 0.05;
@@ -36,7 +36,7 @@ static double hill_975(double df)
 
 double student_975(double df)
 {
-	/* Exact at 1 and 2, where the expansion is poor; linear between in 1/df. */
+	/* Exact at 1 and 2, where the expansion is poor; linear in 1/df between them. */
 	static const double exact[] = {12.706204736, 4.302652730, 3.182446305};
 
 	if (!(df > 1))
@@ -66,7 +66,7 @@ double select_kth(double *v, size_t n, size_t k)
 {
 	size_t lo = 0, hi = n - 1;
 
-	/* Hoare's selection; the middle as pivot keeps sorted input fast. */
+	/* Hoare's selection. The middle as pivot keeps sorted input fast. */
 	while (lo < hi) {
 		double pivot = v[lo + (hi - lo) / 2];
 		size_t i = lo, j = hi;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Finding a line of the map by the name a user gave, and what to offer when there is none; see
+/* Finds a line of the map by the name a user gave, and tells what to offer when there is none; see
  * linemap.h. */
 #include "core/places/linemap.h"
 
@@ -11,8 +11,8 @@
 #include "core/text/paths.h"
 #include "core/text/suggest.h"
 
-/* What one pass over the map's lines finds. Lines of one file need not stand together, but the
- * interned name tells files apart. */
+/* What one pass over the map's lines finds. Lines of one file need not stand together; interned
+ * names tell files apart. */
 struct search {
 	const char *wanted;
 	bool exact;
@@ -38,7 +38,7 @@ static void search_line(struct search *s, const struct line_map *m, uint32_t id,
 	if (!s->file)
 		s->file = l->file;
 	if (l->line == line && !s->exact) {
-		/* A file that is named in full is meant, whatever else ends like it. */
+		/* A full match is meant, whatever other names end like it. */
 		s->exact = !strcmp(l->file, s->wanted);
 		s->n_found = s->exact ? 1 : s->n_found + 1;
 		s->found = id;

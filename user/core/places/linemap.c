@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The line map: lines and files interned, ranges sorted and made disjoint, lookup by offset.
- * Finding by name: linefind.c. */
+/* The line map: interned lines and files, sorted disjoint ranges, look-up by offset. linefind.c
+ * finds by name. */
 #include "core/places/linemap.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open addressing, power-of-two sizes, never more than half full; a slot holds an id plus 1, or 0.
- */
+/* A hash table with open addressing, a power of two in size, at most half full. A slot holds an id
+ * plus 1, or 0. */
 struct slots {
 	uint32_t *v;
 	size_t size, used;
@@ -102,7 +102,7 @@ static uint64_t hash_id(const struct line_map *m, const struct slots *s, uint32_
 				: hash_line(m->lines[id].file, m->lines[id].line);
 }
 
-/* Doubles the slots when one more would fill them beyond a half. */
+/* Doubles the slots when one more would fill over half of them. */
 static int slots_grow(const struct line_map *m, struct slots *s)
 {
 	size_t size = s->size ? s->size * 2 : 64;
@@ -129,7 +129,7 @@ static int slots_grow(const struct line_map *m, struct slots *s)
 	return 0;
 }
 
-/* The map's own copy of @file; NULL when memory is short. */
+/* The map's own copy of @file; NULL: out of memory. */
 static char *intern_file(struct line_map *m, const char *file)
 {
 	struct line_index *x = m->index;
@@ -175,7 +175,7 @@ uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
 	return (uint32_t)m->n_lines++;
 }
 
-/* Stable sort by lo. Radix, since ranges come by the million and a comparison sort would be the
+/* Stable sort by lo. A radix sort, since ranges come by the million: a comparison sort would be the
  * slowest part of loading them. */
 static int sort_ranges(struct line_range **v, size_t n)
 {
@@ -215,8 +215,8 @@ static int sort_ranges(struct line_range **v, size_t n)
 	return 0;
 }
 
-/* Appends a range to the map, or to its neighbour when that is of the same line. Room has been
- * made. */
+/* Appends a range to the map, or extends its neighbour of the same line. The caller has made
+ * room. */
 static void put_range(struct line_map *m, size_t first, uint64_t lo, uint64_t hi, uint32_t line)
 {
 	struct line_range *last = m->n_ranges > first ? &m->ranges[m->n_ranges - 1] : NULL;
@@ -229,7 +229,7 @@ static void put_range(struct line_map *m, size_t first, uint64_t lo, uint64_t hi
 		m->ranges[m->n_ranges++] = (struct line_range){lo, hi, line};
 }
 
-/* A range that has begun and not ended, in a heap with the latest given (highest order) on top. */
+/* An open range, in a heap with the latest given (highest order) on top. */
 struct open_range {
 	uint32_t order, line;
 	uint64_t hi;
@@ -244,7 +244,7 @@ static void heap_push(struct open_range *heap, size_t n, struct open_range r)
 	heap[n] = r;
 }
 
-/* Removes the top; @n is the size before. */
+/* Removes the top; @n: size before. */
 static void heap_pop(struct open_range *heap, size_t n)
 {
 	struct open_range r = heap[n - 1];
@@ -262,7 +262,7 @@ static void heap_pop(struct open_range *heap, size_t n)
 	heap[at] = r;
 }
 
-/* Emits what is visible of the open ranges in [from, to), closing those that end in it. */
+/* Emits what is visible of the open ranges in [from, to), and closes those that end there. */
 static size_t sweep_to(
     struct line_map *m, size_t first, struct open_range *heap, size_t n, uint64_t from, uint64_t to)
 {
@@ -279,7 +279,7 @@ static size_t sweep_to(
 	return n;
 }
 
-/* A range with its place in the caller's array, which says who wins. Reuses `line` for the place
+/* Adds ranges with their places in the caller's array, which tell who wins. `line` holds the place
  * while sorting. */
 static int add_ranges(struct line_map *m, const struct line_range *given, size_t n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The line map: in-scope lines and the file offsets that belong to them, for all objects (ELF
- * files) in scope. Pure data structure; it is filled by user/symbols/ and copied into the kernel's
- * line table by user/kernel/. Addresses are file offsets within the object's ELF file, so that one
- * table serves every process that maps the object, wherever it is mapped.
+ * files) in scope. Pure data structure: user/symbols/ fills it, and user/kernel/ copies it into the
+ * kernel's line table. Addresses are file offsets within the object's ELF file, so one table serves
+ * every process that maps the object, at any address.
  */
 #ifndef COZBPF_LINEMAP_H
 #define COZBPF_LINEMAP_H
@@ -14,8 +14,8 @@
 #include "core/text/errors.h"
 
 struct source_line {
-	char
-	    *file; /* absolute, normalised path; interned: shared between lines; owned by the map */
+	/* absolute, normalised path; interned: shared between lines; owned by the map */
+	char *file;
 	uint32_t line; /* from 1 */
 };
 
@@ -30,14 +30,14 @@ struct line_object {
 	char *path;            /* as opened */
 	uint8_t build_id[20];  /* zero padded */
 	uint32_t build_id_len; /* 0: none */
-	uint64_t dev, ino; /* of the file as opened, by stat(): what maps says differs from that on
-			      some file systems (btrfs) */
+	/* of the file as opened, by stat(); /proc/PID/maps differs on some file systems (btrfs) */
+	uint64_t dev, ino;
 	uint32_t first, count; /* its slice of line_map.ranges */
 };
 
 struct line_map {
-	struct source_line
-	    *lines;     /* lines[0] is unused; the same file:line in two objects is one line */
+	/* lines[0] is unused; the same file:line in two objects is one line */
+	struct source_line *lines;
 	size_t n_lines; /* one more than the highest id; 1 when empty */
 	struct line_range *ranges;
 	size_t n_ranges;
@@ -49,27 +49,28 @@ struct line_map {
 int line_map_init(struct line_map *m);
 void line_map_deinit(struct line_map *m);
 
-/* Id of file:line, which is added when it is new. 0 when memory is short. @file is copied. */
+/* Returns the id of file:line, adding a new line; 0: out of memory. @file is copied. */
 uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line);
 
-/* Id of an existing line named by the user as `path:line`; @file may be a suffix of the path at a
- * '/' ("src/a.c", "a.c"). 0: none. When the suffix is ambiguous the error names the candidates,
- * when nothing matches it names the nearest lines and files. */
+/* Returns the id of an existing line that the user named as `path:line`, or 0. @file may be a
+ * suffix of the path at a '/' ("src/a.c", "a.c"). The error names the candidates of an ambiguous
+ * suffix, or else the nearest lines and files. */
 uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line, struct error *e);
 
-/* Adds an object with its unsorted ranges, which are sorted, clipped and merged here; on overlap
- * the later one in the array wins. 0 or -errno. */
+/* Adds an object with its unsorted ranges, which are sorted, clipped and merged here. On overlap
+ * the later one in the array wins. Returns 0 or -errno. */
 int line_map_add_object(
     struct line_map *m, const struct line_object *o, const struct line_range *ranges, size_t n);
 
 /*
- * Index of the object that @o is, by path, build id, dev and ino; -1: it is not there. Paths and
- * inode numbers of two containers coincide; a build id tells where both have one (an image's file
- * has a device in each container), else the device does. Paths count since scopes are made of them.
+ * Index of the object @o, by path, build id, dev and ino; -1: none. Two containers may have the
+ * same paths and inode numbers. A build id tells files apart where both have one, since an image's
+ * file has another device in each container. Else the device tells. Paths count since scopes are
+ * made of them.
  */
 int line_map_find_object(const struct line_map *m, const struct line_object *o);
 
-/* Line id at @offset of object @object, 0 for none. */
+/* Line id at @offset of object @object; 0: none. */
 uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset);
 
 #endif

@@ -30,7 +30,7 @@ static char *find_dots(char *body)
 	return NULL;
 }
 
-/* The last ",key=", which is cut off; NULL: there is none. */
+/* Cuts off the last ",key=" and returns it; NULL: none. */
 static char *cut_key(char *body)
 {
 	char *found = NULL;
@@ -59,8 +59,8 @@ static int parse_key(const char *text, const char *key, struct pair *ret, struct
 	    e, "give key=tid, or key=arg0 for the first argument, up to arg%d", PAIR_ARGS - 1);
 }
 
-/* What the kind says alone; that an offset of 0 is a function's beginning as well is seen where it
- * is looked up. */
+/* What the kind alone tells. An offset of 0 is a function's beginning as well; the look-up sees
+ * that. */
 static int check_key(const char *text, const struct pair *p, const struct spec *s, struct error *e)
 {
 	const char *why = s->kind == SPEC_TRACEPOINT ? "a tracepoint has no such arguments"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The language of latency pairs: NAME=BEGIN..END[,key=argN|tid] (design.md section 11). Parsing
- * only; what a SPEC names is looked up elsewhere. */
+ * only: other files look up what a SPEC names. */
 #ifndef COZBPF_PAIR_H
 #define COZBPF_PAIR_H
 
@@ -12,15 +12,15 @@
 
 struct pair {
 	char *name;             /* what the profile calls it */
-	struct spec begin, end; /* named as they were written */
+	struct spec begin, end; /* as written */
 	bool by_arg;            /* else by thread */
 	unsigned arg;           /* from 0 */
 };
 
 /*
- * 0, or -1 with @e (EXIT_USAGE). BEGIN ends at the first ".." that is no part of a path ("../lib")
- * and not inside parentheses ("f(int, ...)"). A key that a kind of SPEC cannot have is refused
- * here: arguments are known where a function begins, and at USDT probes.
+ * Returns 0, or -1 with @e (EXIT_USAGE). BEGIN ends at the first ".." that is not part of a path
+ * ("../lib") and not inside parentheses ("f(int, ...)"). A key that a kind of SPEC cannot have is
+ * refused: arguments are known at a function's beginning and at USDT probes.
  */
 int pair_parse(const char *text, struct pair *ret, struct error *e);
 void pair_deinit(struct pair *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reading of the argument text of static probes, and where functions have their arguments; see
+/* Reads the argument text of static probes, and tells where functions have their arguments; see
  * probe_args.h. */
 #include "core/places/probe_args.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARG_TEXT 128 /* longest text of one argument: twice what compilers write */
+#define ARG_TEXT 128 /* longest text of one argument: twice of what compilers write */
 #define ARM64_ARGS 8
 
 /* Offsets in struct pt_regs: arch/x86/include/asm/ptrace.h and arch/arm64/include/asm/ptrace.h,
@@ -56,15 +56,14 @@ static const struct x86_reg {
     {{"r13", "r13d", "r13w", "r13b"}, X86_R13},
     {{"r14", "r14d", "r14w", "r14b"}, X86_R14},
     {{"r15", "r15d", "r15w", "r15b"}, X86_R15},
-    /* The second lowest byte of four of them. */
+    /* The second lowest byte, which four of them have. */
     {{"", "", "", "ah"}, X86_AX + 1},
     {{"", "", "", "bh"}, X86_BX + 1},
     {{"", "", "", "ch"}, X86_CX + 1},
     {{"", "", "", "dh"}, X86_DX + 1},
 };
 
-/* Offset of the register called @name; *@size: of that part of it, in bytes. False: there is none.
- */
+/* Offset of the register called @name; *@size: bytes of the named part. False: no such register. */
 static bool x86_reg_find(const char *name, uint32_t *off, unsigned *size)
 {
 	for (size_t i = 0; i < sizeof(x86_regs) / sizeof(*x86_regs); i++) {
@@ -79,8 +78,8 @@ static bool x86_reg_find(const char *name, uint32_t *off, unsigned *size)
 	return false;
 }
 
-/* x0 to x30, w0 to w30, sp, and two old names. xzr and wzr are no registers here: they are the
- * constant 0. */
+/* x0 to x30, w0 to w30, sp, and two old names. xzr and wzr are not registers here but the constant
+ * 0. */
 static bool arm64_reg_find(const char *name, uint32_t *off, unsigned *size)
 {
 	unsigned n = 0;
@@ -105,7 +104,7 @@ static bool arm64_reg_find(const char *name, uint32_t *off, unsigned *size)
 	return true;
 }
 
-/* A number that takes the whole text, decimal or hexadecimal, possibly negative. */
+/* A number that fills the whole text, decimal or hexadecimal, possibly negative. */
 static bool read_number(const char *text, int64_t *ret)
 {
 	const char *digits = text + (*text == '-' || *text == '+');
@@ -115,14 +114,14 @@ static bool read_number(const char *text, int64_t *ret)
 	if (*digits < '0' || *digits > '9')
 		return false;
 	errno = 0;
-	/* Constants above the largest signed number are written without sign. */
+	/* Constants above the largest signed number have no sign. */
 	*ret = *text == '-' ? strtoll(text, &end, hex ? 16 : 10)
 			    : (int64_t)strtoull(text, &end, hex ? 16 : 10);
 	return !*end && !errno;
 }
 
-/* An operand, without its size; each of these returns NULL or says why it cannot be had. `size` 0:
- * it was not written down. */
+/* An operand without its size. Each of these functions returns NULL, or the reason why the operand
+ * cannot be had. `size` 0: no size was written. */
 static const char *reg_operand(struct cozbpf_arg *a, uint32_t off, unsigned size)
 {
 	if (!a->size)
@@ -238,7 +237,7 @@ static const char *arm64_operand(struct cozbpf_arg *a, char *text)
 	return const_operand(a, text + (*text == '#'));
 }
 
-/* "-4@OPERAND" or OPERAND alone, as old versions of the header wrote it. */
+/* "-4@OPERAND", or OPERAND alone as old versions of the header wrote it. */
 static const char *parse_one(enum probe_arch arch, char *text, struct cozbpf_arg *a)
 {
 	char *at = strchr(text, '@');
@@ -266,8 +265,8 @@ static const char *parse_one(enum probe_arch arch, char *text, struct cozbpf_arg
 	return why;
 }
 
-/* Length of the argument at @text. Blanks part arguments, but not within brackets (arm64's "[sp,
- * 20]"). */
+/* Length of the argument at @text. Blanks separate arguments, but not within brackets (arm64's
+ * "[sp, 20]"). */
 static size_t arg_length(const char *text)
 {
 	bool bracket = false;

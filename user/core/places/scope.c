@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Patterns of -b and -s, and what is in scope when there is none: the program's own code, not that
- * of its toolchain and C library. */
+/* Patterns of -b and -s. Without a pattern the scope is the program's own code, without toolchain
+ * and C library. */
 #include "core/places/scope.h"
 
 #include <string.h>
 
-/* Where compilers, C libraries and distributions keep or built the sources that end up in other
+/* Where compilers, C libraries and distributions keep or build sources that end up in other
  * people's programs. */
 static const char *const system_sources[] = {
     /* installed headers and toolchains */
@@ -19,13 +19,13 @@ static const char *const system_sources[] = {
     "%/include/c++/%",
     "%/lib/gcc/%",
     "%/lib/clang/%/include/%",
-    /* Rust's and Go's standard libraries */
+    /* standard libraries of Rust and Go */
     "/rustc/%",
     "%/lib/rustlib/src/%",
     "/usr/lib/go%/src/%",
     "/usr/share/go%/src/%",
     "/usr/local/go/src/%",
-    /* the C library and the compiler's run time, as distributions build them */
+    /* the C library and the compiler's run time, as built by distributions */
     "/build/glibc%",
     "/build/gcc-%",
     "/builddir/build/BUILD/glibc%",
@@ -35,7 +35,7 @@ static const char *const system_sources[] = {
     "%/sysdeps/x86_64/%",
     "%/sysdeps/aarch64/%",
     "%/sysdeps/unix/sysv/linux/%",
-    /* the same, built with a mapped (relative) compilation directory, as in Debian */
+    /* the same, built with a relative compilation directory, as Debian does */
     "sysdeps/%",
     "csu/%",
     "nptl/%",
@@ -52,8 +52,8 @@ bool scope_match(const char *pattern, const char *path)
 {
 	const char *retry = NULL, *retry_path = NULL;
 
-	/* Only the last wildcard has to be gone back to: what an earlier one took can stay as short
-	 * as it is. */
+	/* Going back to the last wildcard suffices: what an earlier one took can stay as short as
+	 * it is. */
 	while (*path) {
 		if (*pattern == '%') {
 			retry = ++pattern;

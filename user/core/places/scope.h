@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Patterns are borrowed strings (argv); `%` matches any run of characters, everything else itself,
- * over the whole path. */
+/* Patterns are borrowed strings (argv). `%` matches any run of characters, and everything else
+ * matches itself, over the whole path. */
 struct scope {
-	const char *
-	    *sources; /* -s; none: every file but those of the toolchain and the system's headers */
+	/* -s; none: every file except those of the toolchain and the system's headers */
+	const char **sources;
 	size_t n_sources;
 	const char **binaries; /* -b; none: MAIN */
 	size_t n_binaries;
@@ -19,12 +19,11 @@ struct scope {
 /* Whether @path matches @pattern with `%` as wildcard. */
 bool scope_match(const char *pattern, const char *path);
 
-/* Whether lines of the source file @path (absolute, as in the debug information) may be selected.
- */
+/* Whether lines of the source file @path (absolute, from the debug information) may be selected. */
 bool scope_has_source(const struct scope *s, const char *path);
 
-/* Whether the binary @path is in scope; @is_main says that it is the target's main executable
- * (pattern MAIN). */
+/* Whether the binary @path is in scope. @is_main: it is the target's main executable (pattern
+ * MAIN). */
 bool scope_has_binary(const struct scope *s, const char *path, bool is_main);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Parsing of progress points: [NAME=]SPEC; see spec.h. What a SPEC names is looked up elsewhere. */
+/* Parses progress points: [NAME=]SPEC; see spec.h. Other files look up what a SPEC names. */
 #include "core/places/spec.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static int refuse(struct error *e, const char *text, const char *why)
 	return error_hint(e, SPEC_FORMS);
 }
 
-/* Whether [text, eq) ends in the name of a C++ operator that the '=' at @eq belongs to
+/* Whether [text, eq) ends in the name of a C++ operator to which the '=' at @eq belongs
  * ("operator=", "A::operator<="). */
 static bool in_operator(const char *text, const char *eq)
 {
@@ -27,8 +27,8 @@ static bool in_operator(const char *text, const char *eq)
 	return eq - text >= 8 && !strncmp(eq - 8, "operator", 8);
 }
 
-/* Length of NAME when @text starts with NAME=, else -1. NAME has no ':', '(' or '<': with those,
- * the '=' is part of a path or symbol. */
+/* Length of NAME when @text starts with NAME=, else -1. NAME has no ':', '(' or '<': after one of
+ * these the '=' is part of a path or symbol. */
 static long name_length(const char *text)
 {
 	size_t len = strcspn(text, "=:(<");
@@ -36,8 +36,8 @@ static long name_length(const char *text)
 	return text[len] == '=' && !in_operator(text, text + len) ? (long)len : -1;
 }
 
-/* The ':' between PATH and SYMBOL: the first that is not half of a "::" and not inside parameters
- * or template arguments. */
+/* The ':' between PATH and SYMBOL: the first one that is not half of a "::" and not inside
+ * parameters or template arguments. */
 static const char *path_end(const char *text)
 {
 	for (const char *p = text; *p && *p != '(' && *p != '<'; p++) {
@@ -55,7 +55,7 @@ static bool all_digits(const char *s)
 	return *s && !s[strspn(s, "0123456789")];
 }
 
-/* Unsigned decimal or, with @hex, also 0x... that takes all of @s and is at most @max. */
+/* Reads all of @s as an unsigned number of at most @max: decimal or, with @hex, also 0x... */
 static bool parse_number(const char *s, bool hex, uint64_t max, uint64_t *ret)
 {
 	unsigned base = 10;
@@ -103,7 +103,7 @@ static int parse_line(const char *text, const char *body, struct spec *s, struct
 	return 0;
 }
 
-/* [PATH:]SYMBOL[+OFFSET]; PATH is required after the @kind that is written out. */
+/* [PATH:]SYMBOL[+OFFSET]; PATH is required after an explicit @kind. */
 static int parse_symbol(
     const char *text, const char *body, const char *kind, struct spec *s, struct error *e)
 {
@@ -169,7 +169,7 @@ static int parse_tracepoint(const char *text, const char *body, struct spec *s, 
 	return parse_event(text, body, s, e);
 }
 
-/* PATH:PROVIDER:NAME; the last two ':' count, for a path may hold some. */
+/* PATH:PROVIDER:NAME; the last two ':' count, since a path may contain some. */
 static int parse_usdt(const char *text, const char *body, struct spec *s, struct error *e)
 {
 	const char *last = strrchr(body, ':'), *first = last;
@@ -226,7 +226,7 @@ int spec_parse(const char *text, struct spec *ret, struct error *e)
 {
 	struct spec s = {0};
 	long name_len = name_length(text);
-	const char *body = text + name_len + 1; /* the whole text when there is no NAME (-1) */
+	const char *body = text + name_len + 1; /* all of the text when there is no NAME (-1) */
 	int err;
 
 	if (strpbrk(text, "\t\n\r"))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The language of progress points: [NAME=]SPEC (design.md section 11). Parsing only; resolving is
- * user/symbols/'s. */
+/* The language of progress points: [NAME=]SPEC (design.md section 11). Parsing only: user/symbols/
+ * resolves. */
 #ifndef COZBPF_SPEC_H
 #define COZBPF_SPEC_H
 
@@ -19,9 +19,9 @@ enum spec_kind {
 
 struct spec {
 	enum spec_kind kind;
-	char *name; /* NAME, or the text of SPEC; what the profile calls the point; never contains a
-		       tab or newline */
-	char *path; /* binary; NULL: the main executable (for SPEC_LINE: every binary in scope) */
+	/* NAME, or the text of SPEC: the point's name in the profile; without tab and newline */
+	char *name;
+	char *path;      /* binary; NULL: the main executable (SPEC_LINE: every binary in scope) */
 	char *symbol;    /* SPEC_SYMBOL, SPEC_RETURN; may be demangled ("ns::f(int)", "ns::f") */
 	uint64_t offset; /* SPEC_SYMBOL: added to the symbol's address */
 	char *file;      /* SPEC_LINE, SPEC_SAMPLED */
@@ -29,7 +29,7 @@ struct spec {
 	char *group, *event; /* SPEC_USDT: provider and name; SPEC_TRACEPOINT: category and name */
 };
 
-/* Parses @text. 0, or -1 with @e (status EXIT_USAGE) that says what is wrong with it and how a SPEC
+/* Parses @text. Returns 0, or -1 with @e (status EXIT_USAGE): what is wrong, and how a SPEC
  * looks. */
 int spec_parse(const char *text, struct spec *ret, struct error *e);
 void spec_deinit(struct spec *s);

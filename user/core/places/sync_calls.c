@@ -12,7 +12,7 @@
 #define BLOCKS (COZBPF_CALL_BLOCKS | COZBPF_RESULT_ZERO)
 
 const struct sync_call sync_calls[] = {
-    /* Table 1: may wake another thread */
+    /* Table 1 of the paper: may wake another thread */
     {"pthread_mutex_unlock", WAKES},
     {"pthread_cond_signal", WAKES},
     {"pthread_cond_broadcast", WAKES},
@@ -23,7 +23,7 @@ const struct sync_call sync_calls[] = {
     {"pthread_sigqueue", WAKES},
     {"sigqueue", WAKES},
     {"sem_post", WAKES},
-    /* Table 2: may block; a barrier both blocks and wakes */
+    /* Table 2: may block; a barrier blocks and wakes */
     {"pthread_barrier_wait", COZBPF_CALL_BLOCKS | COZBPF_RESULT_ANY},
     {"pthread_mutex_lock", BLOCKS},
     {"pthread_mutex_timedlock", BLOCKS},
@@ -54,6 +54,5 @@ bool is_sync_library(const char *path)
 
 	return !strcmp(name, "libc.so.6") || !strcmp(name, "libpthread.so.0") ||
 	       !strncmp(name, "libc-2.", 7) || !strncmp(name, "libpthread-2.", 13) ||
-	       !strncmp(name, "ld-musl-", 8) ||
-	       !strcmp(name, "libc.so"); /* the last two are musl's */
+	       !strncmp(name, "ld-musl-", 8) || !strcmp(name, "libc.so"); /* these two are musl's */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Filling of struct error; see errors.h. */
+/* Fills struct error; see errors.h. */
 #include "core/text/errors.h"
 
 #include <stdarg.h>

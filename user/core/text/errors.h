@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one way in which a function tells its caller, in words, why it failed: cause, next step, exit
- * status. Nothing is printed here. */
+/* How every function tells its caller in words why it failed: cause, next step, exit status.
+ * Nothing is printed here. */
 #ifndef COZBPF_ERRORS_H
 #define COZBPF_ERRORS_H
 
@@ -8,7 +8,7 @@
 enum exit_status {
 	EXIT_OK = 0,
 	EXIT_OTHER = 1,     /* anything without a status of its own */
-	EXIT_USAGE = 2,     /* wrong usage, a spec that names nothing included */
+	EXIT_USAGE = 2,     /* wrong usage, including a spec that names nothing */
 	EXIT_FORBIDDEN = 3, /* the machine does not allow it */
 	EXIT_NO_RESULT = 4, /* nothing could be measured */
 };
@@ -16,15 +16,15 @@ enum exit_status {
 struct error {
 	int status;       /* enum exit_status */
 	char cause[1024]; /* lower case, no full stop, names in 'quotes' */
-	char hint[1024];  /* next step for the user; empty when there is none */
+	char hint[1024];  /* next step for the user, or empty */
 };
 
-/* Fills @e (may be NULL) with status and cause and clears the hint. Returns -1, so that callers can
+/* Fills @e (may be NULL) with status and cause, and clears the hint. Returns -1, so callers can
  * `return error_set(...)`. */
 int error_set(struct error *e, int status, const char *cause, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets the hint of an error that has been set. Returns -1 as well. */
+/* Sets the hint of an error that is already set. Returns -1 as well. */
 int error_hint(struct error *e, const char *hint, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Findings and the parsing of the kernel's own words; see finding.h. */
+/* Findings, and parsing of the kernel's own words; see finding.h. */
 #include "core/text/finding.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `cozbpf doctor` finds: one finding for each check, and the pure parsing of what the kernel
+/* What `cozbpf doctor` finds: one finding for each check. Also the pure parsing of what the kernel
  * says about itself. */
 #ifndef COZBPF_FINDING_H
 #define COZBPF_FINDING_H
@@ -9,7 +9,7 @@
 
 enum finding_state {
 	FINDING_OK,
-	FINDING_WARNING, /* profiling works, something about it is worse or not known */
+	FINDING_WARNING, /* profiling works, but something about it is worse or unknown */
 	FINDING_MISSING, /* profiling cannot work */
 };
 
@@ -17,7 +17,7 @@ struct finding {
 	const char *name; /* static */
 	enum finding_state state;
 	char text[256]; /* lower case, no full stop */
-	char hint[512]; /* the command that mends it; empty: none */
+	char hint[512]; /* the command that repairs it, or empty */
 };
 
 const char *finding_state_name(enum finding_state s);
@@ -27,18 +27,18 @@ void finding_set(struct finding *f, enum finding_state s, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 void finding_hint(struct finding *f, const char *hint, ...) __attribute__((format(printf, 2, 3)));
 
-/* "6.18.44-amd64" -> 6, 18. 0, or -1 when the text is no release. */
+/* "6.18.44-amd64" -> 6, 18. Returns 0, or -1 when the text is no release. */
 int parse_kernel_release(const char *release, unsigned *major, unsigned *minor);
 
-/* The effective capabilities in the text of /proc/PID/status. 0, or -1 when there is no such line.
- */
+/* The effective capabilities in the text of /proc/PID/status. Returns 0, or -1 without such a
+ * line. */
 int parse_effective_caps(const char *status, uint64_t *ret);
 
-/* The names of the capabilities in @wanted that @have lacks, "CAP_BPF, CAP_PERFMON"; empty for
- * none. Returns their number. */
+/* Writes the names of the capabilities in @wanted that @have lacks, "CAP_BPF, CAP_PERFMON", or
+ * nothing. Returns their number. */
 unsigned missing_caps(uint64_t have, uint64_t wanted, char *ret, size_t size);
 
-/* The chosen word of "none [integrity] confidentiality"; @ret is empty when no word is marked. */
+/* The chosen word of "none [integrity] confidentiality"; @ret is empty when no word is chosen. */
 void parse_lockdown(const char *text, char *ret, size_t size);
 
 /* Bits of the capabilities that matter here (include/uapi/linux/capability.h). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Interned names: an open hash table of ids, and chunks that hold the copies. See names.h. */
+/* Interned names: an open hash table of ids, and chunks with the copies. See names.h. */
 #include "core/text/names.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interned names: equal names have equal ids, from 0 in the order of their coming. Names are
+/* Interned names: equal names have equal ids, numbered from 0 in order of arrival. Names are
  * borrowed, or copied into the table. Pure. */
 #ifndef COZBPF_CORE_NAMES_H
 #define COZBPF_CORE_NAMES_H
@@ -10,7 +10,7 @@
 struct name_chunk;
 
 struct names {
-	const char **items; /* by id; borrowed, but those of names_copy() */
+	const char **items; /* by id; borrowed, except those of names_copy() */
 	size_t n;
 	/* private */
 	uint32_t *slots; /* hash table of ids + 1 */
@@ -19,13 +19,13 @@ struct names {
 	size_t bytes;              /* of all that the table has allocated */
 };
 
-/* The id of @name, which must stay. 0 or -ENOMEM. */
+/* Gets the id of @name, which must stay. Returns 0 or -ENOMEM. */
 int names_id(struct names *t, const char *name, uint32_t *ret);
 
-/* The same with a copy of @name, which is the table's. */
+/* The same with a copy of @name, which the table owns. */
 int names_copy(struct names *t, const char *name, uint32_t *ret);
 
-/* Id of a name that is there already; UINT32_MAX otherwise. */
+/* Id of a name that is already there; else UINT32_MAX. */
 uint32_t names_find(const struct names *t, const char *name);
 
 void names_deinit(struct names *t);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Names of source files as text; see paths.h. One file has many spellings, which must not become
- * many files. */
+/* Names of source files as text; see paths.h. The many spellings of one file must not become many
+ * files. */
 #include "core/text/paths.h"
 
 #include <string.h>
 
-/* Start of the last component written so far, or NULL when there is none that ".." could take back.
- */
+/* Start of the last component written so far; NULL when ".." has none to take back. */
 static char *last_component(char *start, char *end)
 {
 	char *p = end;

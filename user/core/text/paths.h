@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of files: joining, normalising and comparing them as text. The file system is never asked.
- */
+/* Names of files: joins, normalises and compares them as text. The file system is never asked. */
 #ifndef COZBPF_PATHS_H
 #define COZBPF_PATHS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Removes "//", "/./" and "x/.." in place ("/a/./b/../c" -> "/a/c"). ".." above the root vanishes,
+/* Removes "//", "/./" and "x/.." in place ("/a/./b/../c" -> "/a/c"). ".." above the root vanishes;
  * above a relative start it stays. */
 void path_normalise(char *path);
 
-/* Writes @file, put below @dir (may be NULL or "") when it is relative, into @buf, normalised.
- * Length, or 0 when it does not fit. */
+/* Writes @file into @buf, normalised; a relative @file below @dir (may be NULL or ""). Returns the
+ * length, or 0 when it does not fit. */
 size_t path_join(char *buf, size_t size, const char *dir, const char *file);
 
-/* Whether @wanted names @path: equal, or a suffix of it that starts at a '/'; "./" and "../" at the
- * start of @wanted are passed over. */
+/* Whether @wanted names @path: equal, or a suffix that starts at a '/'. "./" and "../" at the start
+ * of @wanted are ignored. */
 bool path_has_suffix(const char *path, const char *wanted);
 
-/* Whether @path is the library @name: as path_has_suffix(), or its file with more of the version
+/* Whether @path is the library @name: like path_has_suffix(), or its file with more of the version
  * ("libx.so.6" is in "/lib/libx.so.6.0.30"). */
 bool path_is_library(const char *path, const char *name);
 
-/* "a/b.c:12": the length of "a/b.c", and 12; 0 where @line is no place in a file (profiles of
- * others name functions, too). */
+/* "a/b.c:12": the length of "a/b.c", and 12. Returns 0 where @line is no place in a file: other
+ * tools' profiles name functions, too. */
 size_t path_of_line(const char *line, size_t *ret_number);
 
 /* What follows the last '/'. */

@@ -17,8 +17,8 @@ static bool is_harmless(uint32_t c)
 	       !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069);
 }
 
-/* @ret has room for ESCAPE bytes for each of @n; how many were used. @kept: control characters that
- * stay. */
+/* @ret has room for ESCAPE bytes for each of @n; returns the bytes used. @kept: control characters
+ * that stay. */
 static size_t escape(const unsigned char *s, size_t n, const char *kept, char *ret)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -54,7 +54,7 @@ char *printable_text(const char *text)
 	return ret;
 }
 
-/* The stream's buffer: whole lines reach write_lines(), so that no character is cut in two. */
+/* The stream's buffer. write_lines() gets whole lines, so no character is cut in two. */
 struct lines {
 	FILE *to;
 	char *text;

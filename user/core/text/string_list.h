@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of a command line, in the order of their coming. */
+/* Words of a command line, in their order. */
 #ifndef COZBPF_STRING_LIST_H
 #define COZBPF_STRING_LIST_H
 
 #include <stddef.h>
 
 struct string_list {
-	const char **items; /* the array is the list's, the strings are borrowed */
+	const char **items; /* the list owns the array; the strings are borrowed */
 	size_t n;
 };
 

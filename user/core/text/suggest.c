@@ -51,8 +51,8 @@ unsigned suggest_distance(const char *a, const char *b, unsigned limit)
 	return last[lb] > limit ? limit + 1 : last[lb];
 }
 
-/* How far off @name is, or above @limit. A name that holds the whole word is near however long it
- * is ("work" for "do_work"). */
+/* The distance of @name, or more than @limit. A name that contains the whole word is near at any
+ * length ("work" for "do_work"). */
 static unsigned name_distance(const struct suggest *s, const char *name, size_t len, unsigned limit)
 {
 	unsigned d = suggest_distance(s->word, name, limit);
@@ -65,7 +65,7 @@ static unsigned name_distance(const struct suggest *s, const char *name, size_t 
 void suggest_add(struct suggest *s, const char *name)
 {
 	size_t len = strlen(name), at;
-	/* One edit for each three letters, or nothing in common is left. */
+	/* One edit for each three letters; with more, nothing in common is left. */
 	unsigned limit = (unsigned)(s->word_len < 60 ? s->word_len / 3 + 1 : 20), d;
 
 	if (!len || len >= SUGGEST_NAME)

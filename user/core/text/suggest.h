@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "Did you mean": the names nearest to a word that was not found, for hints about symbols, files
- * and options. */
+/* "Did you mean": the names nearest to an unknown word, for hints about symbols, files and
+ * options. */
 #ifndef COZBPF_SUGGEST_H
 #define COZBPF_SUGGEST_H
 
@@ -17,13 +17,13 @@ struct suggest {
 	struct {
 		unsigned distance;
 		char name[SUGGEST_NAME];
-	} best[SUGGEST_MAX]; /* nearest first; of equals the first one added */
+	} best[SUGGEST_MAX]; /* nearest first; among equals the first one added */
 };
 
 void suggest_init(struct suggest *s, const char *word);
 
-/* Offers a candidate, which is copied when it is among the nearest. Names too far off to be meant
- * are passed over. */
+/* Offers a candidate, which is copied when it is among the nearest. Names that are too far off are
+ * ignored. */
 void suggest_add(struct suggest *s, const char *name);
 
 /* Writes "'a'", "'a' or 'b'", "'a', 'b' or 'c'" or "" into @buf, and returns @buf. */

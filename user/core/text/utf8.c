@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Characters of text that may be anything; see utf8.h. */
+/* Characters of arbitrary text; see utf8.h. */
 #include "core/text/utf8.h"
 
 size_t utf8_character(const char *text, size_t n, uint32_t *ret)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Characters of text that may be anything: names come from other people's files. */
+/* Characters of arbitrary text: names come from other people's files. */
 #ifndef COZBPF_UTF8_H
 #define COZBPF_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the UTF-8 character at @text, of which @n are there, and its code point; 0 where there
- * is none: overlong, a surrogate, cut off. */
+/* Bytes of the UTF-8 character at @text, of which @n bytes are there, and its code point. Returns 0
+ * for an overlong form, a surrogate or a truncated character. */
 size_t utf8_character(const char *text, size_t n, uint32_t *ret);
 
 #endif

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The card of a line and progress point: heading, sentence, chart, source, and what is behind its folds. What costs time is made when it is looked at.
+// The card of a line and progress point: heading, sentence, chart, source, and folded tables. What
+// costs time is made when it is looked at.
 'use strict';
 
-// An element with properties, and children, which are elements or text. Text is never markup: names come from whoever wrote the profile.
+// An element with properties and children, which are elements or text. Text is never markup: names
+// come from whoever wrote the profile.
 function element(tag, properties = {}, ...children) {
 	const ret = document.createElement(tag);
 	for (const [key, value] of Object.entries(properties)) {
@@ -16,41 +18,58 @@ function element(tag, properties = {}, ...children) {
 }
 
 function table(className, caption, heads, rows) {
+	const head = h => element('th', {scope: 'col'}, h);
+	const cell = (c, i) => element(i ? 'td' : 'th', i ? {} : {scope: 'row'}, String(c));
 	return element('table', {className},
 		element('caption', {}, caption),
-		element('thead', {}, element('tr', {}, ...heads.map(h => element('th', {scope: 'col'}, h)))),
-		element('tbody', {}, ...rows.map(cells => element('tr', {}, ...cells.map((c, i) => element(i ? 'td' : 'th', i ? {} : {scope: 'row'}, String(c)))))));
+		element('thead', {}, element('tr', {}, ...heads.map(head))),
+		element('tbody', {}, ...rows.map(cells => element('tr', {}, ...cells.map(cell)))));
 }
 
 function valuesTable(s) {
-	const heads = ['line', 'program', '95 % from', 'to', 'uncorrected', 'experiments', 'visits'];
+	const heads =
+		['line', 'program', '95 % from', 'to', 'uncorrected', 'experiments', 'visits'];
 	const quantiles = s.latencies ? ['mean', 'p50', 'p90', 'p99'] : [];
 	const figures = i => quantiles.map((_, q) => time(s.latencies[i][3 * q]));
 	const rows = s.points.map((p, i) => [
-		percent(p[0], 0), signed(p[1]), percent(p[2]), percent(p[3]), signed(p[4]), p[5], p[6], ...figures(i + 1),
+		percent(p[0], 0), signed(p[1]), percent(p[2]), percent(p[3]), signed(p[4]),
+		p[5], p[6], ...figures(i + 1),
 	]);
 	if (s.latencies)
 		rows.unshift(['0 %', '', '', '', '', s.baselines, '', ...figures(0)]);
-	return table('values', `Speedups of ${s.label}, and of the program at ${s.progress}`, [...heads, ...quantiles], rows);
+	return table('values', `Speedups of ${s.label}, and of the program at ${s.progress}`,
+		[...heads, ...quantiles], rows);
 }
 
 function experimentsTable(s) {
 	const all = data.experiments[s.line];
-	const heads = ['speedup', 'duration', 'visits', 'time per visit', 'samples of the line', 'run', 'start'];
+	const heads = [
+		'speedup', 'duration', 'visits', 'time per visit', 'samples of the line', 'run',
+		'start'
+	];
 	const rows = [];
 	for (const [speedup, ms, samples, run, start, points] of all.rows) {
 		for (const [point, visits, begins, ends, flight] of points) {
 			if (point !== s.point || (s.latency && begins === undefined))
 				continue;
-			const row = [percent(speedup, 0), time(1e6 * ms), visits, visits ? time(1e6 * ms / visits) : '', samples, run + 1, start ? start.toFixed(2) + ' s' : ''];
+			const row = [
+				percent(speedup, 0), time(1e6 * ms), visits,
+				visits ? time(1e6 * ms / visits) : '', samples, run + 1,
+				start ? start.toFixed(2) + ' s' : ''
+			];
 			if (s.latency)
-				row.push(begins, ends, Number(flight.toPrecision(3)), begins ? time(flight * 1e6 * ms / begins) : '');
+				row.push(begins, ends, Number(flight.toPrecision(3)),
+					begins ? time(flight * 1e6 * ms / begins) : '');
 			rows.push(row);
 		}
 	}
-	const some = all.rows.length < all.total ? ` (${all.rows.length} of ${all.total}; the profile has them all)` : '';
-	return table('values', `Experiments on ${s.label}, time without delays${some}`,
-		s.latency ? [...heads, 'begins', 'ends', 'in flight', 'mean latency'] : heads, rows);
+	const some = all.rows.length < all.total
+		? ` (${all.rows.length} of ${all.total}; the profile has them all)`
+		: '';
+	if (s.latency)
+		heads.push('begins', 'ends', 'in flight', 'mean latency');
+	const title = `Experiments on ${s.label}, time without delays${some}`;
+	return table('values', title, heads, rows);
 }
 
 function sourceTable(s) {
@@ -58,13 +77,16 @@ function sourceTable(s) {
 	if (!lines.length)
 		return null;
 	const most = Math.max(...s.source.lines.map(l => l[1]), 1);
+	const changed = s.source.changed ? '; the file has changed since it was profiled' : '';
 	const ret = element('table', {className: 'source'},
-		element('caption', {}, `${s.label}: share of all samples` + (s.source.changed ? '; the file has changed since it was profiled' : '')));
+		element('caption', {}, `${s.label}: share of all samples${changed}`));
 	for (const [number, samples, text] of lines) {
-		const share = element('td', {className: 'share'}, samples && data.samples ? percent(samples / data.samples) : '');
+		const share = element('td', {className: 'share'},
+			samples && data.samples ? percent(samples / data.samples) : '');
 		share.style.setProperty('--share', samples / most);
 		const row = element('tr', {className: number === s.number ? 'here' : ''},
-			element('th', {scope: 'row'}, String(number)), share, element('td', {className: 'text'}, element('code', {}, text || ' ')));
+			element('th', {scope: 'row'}, String(number)), share,
+			element('td', {className: 'text'}, element('code', {}, text || ' ')));
 		if (number === s.number)
 			row.setAttribute('aria-current', 'true');
 		ret.append(row);
@@ -76,16 +98,23 @@ function sourceTable(s) {
 function fold(title, fill) {
 	const ret = element('details', {}, element('summary', {}, title));
 	ret.addEventListener('toggle', () => {
-		if (ret.open && ret.children.length === 1)
-			ret.append(element('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title}, fill()));
+		if (ret.open && ret.children.length === 1) {
+			const attributes = {className: 'scroll', tabIndex: 0, role: 'region'};
+			ret.append(element('div', {...attributes, 'aria-label': title}, fill()));
+		}
 	});
 	return ret;
 }
 
 function sentence(s) {
-	const slope = s.slope[0] === null ? '' : `slope ${s.slope[0].toFixed(2).replace('-', '−')}` +
-		(s.slope[1] === null ? '' : ` (${s.slope[1].toFixed(2).replace('-', '−')} to ${s.slope[2].toFixed(2).replace('-', '−')})`);
-	const figures = [slope, s.max > 0 ? `largest gain ${percent(s.max)}` : '', s.phase < 0.995 ? `phase factor ${s.phase.toFixed(2)}` : ''];
+	const two = x => x.toFixed(2).replace('-', '−');
+	const [value, low, high] = s.slope;
+	const slope = value === null ? '' : `slope ${two(value)}` +
+		(low === null ? '' : ` (${two(low)} to ${two(high)})`);
+	const figures = [
+		slope, s.max > 0 ? `largest gain ${percent(s.max)}` : '',
+		s.phase < 0.995 ? `phase factor ${s.phase.toFixed(2)}` : ''
+	];
 	return figures.filter(t => t).join(' · ');
 }
 
@@ -94,25 +123,36 @@ class Card {
 		this.series = s;
 		this.chart = null;
 		this.active = -1;
-		this.plot = element('div', {className: 'plot', tabIndex: 0, role: 'group', 'aria-roledescription': 'chart',
-			'aria-label': `${s.label}, ${VERDICTS[s.verdict]}; arrow keys go from point to point`});
+		this.plot = element('div', {
+			className: 'plot', tabIndex: 0, role: 'group',
+			'aria-roledescription': 'chart', 'aria-label': `${s.label},` +
+				` ${VERDICTS[s.verdict]}; arrow keys go from point to point`
+		});
 		this.readout = element('p', {className: 'readout', 'aria-live': 'polite'});
 		this.rank = element('span', {className: 'rank'});
-		this.root = element('article', {className: 'card ' + s.verdict, id: s.id, 'aria-labelledby': s.id + '-title'},
+		const point = `${s.latency ? 'latency' : 'progress point'} ${s.progress}`;
+		const share = data.samples && s.samples
+			? ` · ${percent(s.samples / data.samples)} of the samples` : '';
+		const attributes = {className: 'card ' + s.verdict, id: s.id};
+		this.root = element('article', {...attributes, 'aria-labelledby': s.id + '-title'},
 			element('div', {className: 'head'},
-				element('h3', {id: s.id + '-title', title: s.name}, this.rank, s.label),
-				element('span', {className: 'badge ' + s.verdict}, VERDICTS[s.verdict])),
-			element('p', {className: 'of'}, `${s.latency ? 'latency' : 'progress point'} ${s.progress} · ${count(s.experiments, 'experiment')}`,
-				data.samples && s.samples ? ` · ${percent(s.samples / data.samples)} of the samples` : ''),
-			element('p', {className: 'says'}, s.words, element('br'), element('span', {className: 'muted'}, sentence(s))),
+				element('h3', {id: s.id + '-title', title: s.name},
+					this.rank, s.label),
+				element('span', {className: 'badge ' + s.verdict},
+					VERDICTS[s.verdict])),
+			element('p', {className: 'of'},
+				`${point} · ${count(s.experiments, 'experiment')}`, share),
+			element('p', {className: 'says'}, s.words, element('br'),
+				element('span', {className: 'muted'}, sentence(s))),
 			this.plot, this.readout);
 		this.root.dataset.line = s.name;
-		this.root.dataset.point = `${s.latency ? 'latency' : 'progress point'} ${s.progress}`;
+		this.root.dataset.point = point;
 		this.plot.addEventListener('keydown', event => this.key(event));
 		this.plot.addEventListener('blur', () => this.point(-1));
 	}
 
-	// Source and folds stay once they are there; the chart goes when it is out of sight, since a canvas takes a megabyte.
+	// Source and folds stay once they are there. The chart goes when it is out of sight, since
+	// a canvas takes a megabyte.
 	show(scale) {
 		this.fill();
 		if (this.chart)
@@ -129,7 +169,8 @@ class Card {
 				this.root.append(source);
 			this.root.append(fold('Values', () => valuesTable(this.series)));
 			if (data.experiments[this.series.line].total)
-				this.root.append(fold('Experiments', () => experimentsTable(this.series)));
+				this.root.append(
+					fold('Experiments', () => experimentsTable(this.series)));
 			this.filled = true;
 		}
 	}
@@ -142,7 +183,8 @@ class Card {
 
 	key(event) {
 		const n = this.series.points.length;
-		const to = {ArrowRight: this.active + 1, ArrowLeft: this.active - 1, Home: 0, End: n - 1}[event.key];
+		const at = this.active;
+		const to = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: n - 1}[event.key];
 		if (event.key === 'Escape')
 			this.point(-1);
 		if (to === undefined || !n)
@@ -154,7 +196,9 @@ class Card {
 	point(i) {
 		const active = i < 0 ? [] : [{datasetIndex: POINTS, index: i}];
 		this.active = i;
-		this.readout.textContent = i < 0 ? '' : pointWords(this.series, i).join(': ').replace(/: ([^:]*)$/, '; $1');
+		this.readout.textContent = i < 0
+			? ''
+			: pointWords(this.series, i).join(': ').replace(/: ([^:]*)$/, '; $1');
 		if (!this.chart)
 			return;
 		this.chart.setActiveElements(active);
@@ -164,7 +208,8 @@ class Card {
 
 	print(scale) {
 		this.fill();
-		this.picture = element('img', {src: chartPicture(this.series, scale), alt: '', decoding: 'sync'});
+		const src = chartPicture(this.series, scale);
+		this.picture = element('img', {src, alt: '', decoding: 'sync'});
 		this.plot.append(this.picture);
 		return this.picture;
 	}

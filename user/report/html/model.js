@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page's data: reading, filtering and sorting it, and numbers as text. Nothing here touches the document but to find the data.
+// The page's data: reads, filters and sorts it, and writes numbers as text. Only reading it touches
+// the document.
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
@@ -28,7 +29,9 @@ data.series.forEach((s, index) => {
 });
 
 function percent(v, digits = 1) {
-	return v === null ? 'unknown' : (100 * v).toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−') + ' %';
+	return v === null
+		? 'unknown'
+		: (100 * v).toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−') + ' %';
 }
 
 function signed(v, digits = 1) {
@@ -38,7 +41,8 @@ function signed(v, digits = 1) {
 function time(ns) {
 	if (ns === null)
 		return 'unknown';
-	const [unit, name] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']].find(([u]) => Math.abs(ns) >= 0.9995 * u) ?? [1, 'ns'];
+	const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+	const [unit, name] = units.find(([u]) => Math.abs(ns) >= 0.9995 * u) ?? [1, 'ns'];
 	return Number((ns / unit).toPrecision(3)) + ' ' + name;
 }
 
@@ -46,19 +50,25 @@ function count(n, word) {
 	return n.toLocaleString('en') + ' ' + word + (n === 1 ? '' : 's');
 }
 
-// As cozbpf report ranks: answers first, then intervals too wide, then the rest, each by the lower end of the interval.
+// The order of cozbpf report: answers first, then intervals that are too wide, then the rest, each
+// by the lower end of the interval.
 function compare(key) {
 	const of = s => s.keys[key] ?? -Infinity;
-	return (a, b) => a.order - b.order || (of(a) === of(b) ? 0 : of(b) - of(a)) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+	return (a, b) => a.order - b.order || (of(a) === of(b) ? 0 : of(b) - of(a)) ||
+		(a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
 function selects(filter) {
-	return s => (filter.point === '' || s.point + (s.latency ? 'l' : '') === filter.point) && (filter.file === '' || s.file === filter.file) &&
-		s.experiments >= filter.least &&
-		(filter.verdict === '' || (filter.verdict === 'answers' ? s.verdict !== 'not-enough-data' : s.verdict === filter.verdict));
+	return s => (filter.point === '' || s.point + (s.latency ? 'l' : '') === filter.point) &&
+		(filter.file === '' || s.file === filter.file) && s.experiments >= filter.least &&
+		(filter.verdict === '' ||
+			(filter.verdict === 'answers'
+				? s.verdict !== 'not-enough-data'
+				: s.verdict === filter.verdict));
 }
 
-// What is shown has to fit: values and regressions, not the ends of intervals, which the frame cuts. Never so close that noise looks like hills.
+// The frame holds values and regressions, and cuts the ends of intervals. It is never so narrow
+// that noise looks like hills.
 function extent(series) {
 	const ret = {min: -0.05, max: 0.1};
 	for (const s of series) {
@@ -75,7 +85,7 @@ function extent(series) {
 	};
 }
 
-// Program speedup of a quantile: the share of the baseline's that is saved. Of latencies only.
+// Program speedup of a quantile: the saved share of the baseline's. For latencies only.
 function quantileGain(s, i, quantile) {
 	const at = 3 * quantile, now = s.latencies?.[0][at], then = s.latencies?.[i + 1][at];
 	return now > 0 && then !== null && then !== undefined ? 1 - then / now : null;
@@ -83,10 +93,15 @@ function quantileGain(s, i, quantile) {
 
 function pointWords(s, i) {
 	const [speedup, gain, lo, hi, , experiments, visits] = s.points[i];
-	const words = [`line ${percent(speedup, 0)} faster`, `program ${signed(gain)}` + (lo === null ? '' : ` (${percent(lo)} to ${percent(hi)})`)];
+	const words = [
+		`line ${percent(speedup, 0)} faster`,
+		`program ${signed(gain)}` +
+			(lo === null ? '' : ` (${percent(lo)} to ${percent(hi)})`)
+	];
 	if (s.latencies) {
 		const f = s.latencies[i + 1];
-		words.push(['mean', 'p50', 'p90', 'p99'].map((name, q) => f[3 * q] === null ? '' : `${name} ${time(f[3 * q])}`).filter(t => t).join(', '));
+		const figure = (name, q) => f[3 * q] === null ? '' : `${name} ${time(f[3 * q])}`;
+		words.push(['mean', 'p50', 'p90', 'p99'].map(figure).filter(t => t).join(', '));
 	}
 	words.push(`${count(experiments, 'experiment')}, ${count(visits, 'visit')}`);
 	return words;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts the page together: which cards there are, in which order; charts are drawn as they come into sight.
+// Puts the page together: which cards there are, and in which order. Charts are drawn as they come
+// into sight.
 'use strict';
 
 const by = id => document.getElementById(id);
@@ -10,11 +11,15 @@ let shown = [], common = extent([]);
 function scaleOf(s) {
 	if (!by('scale').checked)
 		return extent([s]);
-	// What is not known yet may lie anywhere: it gets the common scale, and more where it has to.
-	return s.verdict === 'not-enough-data' ? extent([s, ...shown.filter(o => o.verdict !== 'not-enough-data')]) : common;
+	// Unknown values may lie anywhere: such a card gets the common scale, or a wider one if
+	// needed.
+	return s.verdict === 'not-enough-data'
+		? extent([s, ...shown.filter(o => o.verdict !== 'not-enough-data')])
+		: common;
 }
 
-// Charts that have come near the window wait here: some are drawn in each frame, so that scrolling goes on meanwhile.
+// Charts that have come near the window wait here. Each frame draws some of them, so scrolling goes
+// on meanwhile.
 const waiting = new Set();
 const BUDGET_MS = 8; // of a frame's 16
 
@@ -56,7 +61,12 @@ function redraw() {
 }
 
 function arrange() {
-	const filter = {point: by('point').value, file: by('file').value, verdict: by('verdict').value, least: Number(by('least').value) || 0};
+	const filter = {
+		point: by('point').value,
+		file: by('file').value,
+		verdict: by('verdict').value,
+		least: Number(by('least').value) || 0
+	};
 	watch.disconnect();
 	waiting.clear();
 	cards.forEach(c => c.hide());
@@ -68,12 +78,16 @@ function arrange() {
 		return card.root;
 	}));
 	shown.forEach(s => watch.observe(cards.get(s).root));
-	by('count').textContent = `${shown.length.toLocaleString('en')} of ${count(data.series.length, 'chart')}`;
+	by('count').textContent =
+		`${shown.length.toLocaleString('en')} of ${count(data.series.length, 'chart')}`;
 }
 
 function fillControls() {
-	const points = new Map(data.series.map(s => [s.point + (s.latency ? 'l' : ''), s.progress + (s.latency ? ' (latency)' : '')]));
-	const files = new Map(data.series.map(s => [s.file, s.number ? s.label.replace(/:[0-9]+$/, '') : s.label]));
+	const pointOf = s => s.progress + (s.latency ? ' (latency)' : '');
+	const points = new Map(data.series.map(
+		s => [s.point + (s.latency ? 'l' : ''), pointOf(s)]));
+	const fileOf = s => s.number ? s.label.replace(/:[0-9]+$/, '') : s.label;
+	const files = new Map(data.series.map(s => [s.file, fileOf(s)]));
 	for (const [value, text] of points)
 		by('point').append(element('option', {value}, text));
 	for (const [value, text] of [...files].sort((a, b) => a[1] < b[1] ? -1 : 1))
@@ -83,7 +97,8 @@ function fillControls() {
 		by('point').value = by('file').value = '';
 		by('least').value = 0;
 		by('scale').checked = true;
-		by('verdict').value = data.series.some(s => s.verdict !== 'not-enough-data') ? 'answers' : '';
+		by('verdict').value =
+			data.series.some(s => s.verdict !== 'not-enough-data') ? 'answers' : '';
 		arrange();
 	};
 	by('controls').addEventListener('input', arrange);
@@ -92,13 +107,16 @@ function fillControls() {
 		event.preventDefault();
 		reset();
 	});
-	document.querySelectorAll('.of-latency').forEach(e => e.hidden = !data.series.some(s => s.latency));
+	const anyLatency = data.series.some(s => s.latency);
+	document.querySelectorAll('.of-latency').forEach(e => e.hidden = !anyLatency);
 	return reset;
 }
 
 function applyTheme() {
-	const dark = matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches;
-	document.documentElement.classList.toggle('dark', by('theme').value ? by('theme').value === 'dark' : dark);
+	const dark =
+		matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches;
+	document.documentElement.classList.toggle(
+		'dark', by('theme').value ? by('theme').value === 'dark' : dark);
 	redraw();
 }
 
@@ -114,7 +132,9 @@ const MOST_PRINTED = 200; // pictures: 2.6 seconds on a busy machine
 // Paper is white; each chart becomes a picture.
 function beforePrint() {
 	document.documentElement.classList.remove('dark');
-	by('unprinted').textContent = shown.length > MOST_PRINTED ? `The first ${MOST_PRINTED} are printed; the filters choose others.` : '';
+	by('unprinted').textContent = shown.length > MOST_PRINTED
+		? `The first ${MOST_PRINTED} are printed; the filters choose others.`
+		: '';
 	shown.forEach((s, i) => {
 		const card = cards.get(s);
 		card.root.hidden = i >= MOST_PRINTED;

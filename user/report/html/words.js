@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of the page: what was profiled, and what it says, in sentences, by progress point. The sentences are the tool's own (user/report/words.c).
+// The head of the page: what was profiled, and what the profile says, in sentences, by progress
+// point. The tool makes the sentences (user/report/words.c).
 'use strict';
 
 function fillSummary() {
-	const started = data.started_ns ? ', ' + new Date(data.started_ns / 1e6).toISOString().slice(0, 16).replace('T', ' ') + ' UTC' : '';
+	const minute = ns => new Date(ns / 1e6).toISOString().slice(0, 16).replace('T', ' ');
+	const started = data.started_ns ? `, ${minute(data.started_ns)} UTC` : '';
 	const facts = [count(data.experiments_total, 'experiment'), count(data.samples, 'sample')];
 	if (data.runtime_s > 0)
-		facts.push(`${data.runtime_s.toFixed(1)} s` + (data.runs > 1 ? ` in ${data.runs} runs` : ''));
+		facts.push(`${data.runtime_s.toFixed(1)} s` +
+			(data.runs > 1 ? ` in ${data.runs} runs` : ''));
 	facts.push(`${data.lost.toLocaleString('en')} lost`);
 	if (data.spoilt)
 		facts.push(`${count(data.spoilt, 'spoilt experiment')} dropped`);
 	if (data.left_out)
 		facts.push(`${count(data.left_out, 'line')} left out for lack of data`);
 	const names = data.profiles.map(p => p.split('/').pop()).join(', ');
-	Object.assign(document.getElementById('profiles'), {textContent: names, title: data.profiles.join(', ')});
+	Object.assign(document.getElementById('profiles'),
+		{textContent: names, title: data.profiles.join(', ')});
 	document.title = `cozbpf: ${names}`;
 	document.getElementById('summary').textContent = facts.join(', ') + started;
 }
 
 function fillWarnings() {
 	const warnings = [];
-	const rows = data.experiments.reduce((n, e) => n + e.rows.length, 0), total = data.experiments.reduce((n, e) => n + e.total, 0);
+	const rows = data.experiments.reduce((n, e) => n + e.rows.length, 0);
+	const total = data.experiments.reduce((n, e) => n + e.total, 0);
 	if (data.reason)
 		warnings.push(data.reason);
 	if (data.outsiders)
-		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU time that the program wanted: profile on a quieter machine to trust small gains.`);
+		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU` +
+			' time that the program wanted:' +
+			' profile on a quieter machine to trust small gains.');
 	if (data.skipped)
-		warnings.push(`${count(data.skipped, 'record')} of the profile could not be understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);
+		warnings.push(`${count(data.skipped, 'record')} of the profile could not be` +
+			` understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);
 	if (data.series.length < data.series_total)
-		warnings.push(`Only the first ${data.series.length} of ${data.series_total} lines are here; “cozbpf report --json” has them all.`);
+		warnings.push(`Only the first ${data.series.length} of ${data.series_total} lines` +
+			' are here; “cozbpf report --json” has them all.');
 	if (rows < total)
-		warnings.push(`Behind the folds are ${rows.toLocaleString('en')} of ${count(total, 'experiment')}; charts and figures rest on all of them.`);
+		warnings.push(`Behind the folds are ${rows.toLocaleString('en')} of` +
+			` ${count(total, 'experiment')}; charts and figures rest on all of them.`);
 	const list = document.getElementById('warnings');
 	list.hidden = !warnings.length;
 	list.replaceChildren(...warnings.map(w => element('li', {}, w)));
@@ -38,28 +48,40 @@ function fillWarnings() {
 
 // The first @most sentences; the rest goes behind a fold.
 function sentenceList(series, most) {
-	const item = s => element('li', {className: s.verdict}, element('a', {href: '#' + s.id}, s.words));
+	const item = s =>
+		element('li', {className: s.verdict}, element('a', {href: '#' + s.id}, s.words));
 	const list = some => element('ul', {}, ...some.map(item));
 	if (series.length <= most)
 		return series.length ? [list(series)] : [];
-	return [list(series.slice(0, most)), fold(`and ${series.length - most} more`, () => list(series.slice(most)))];
+	return [
+		list(series.slice(0, most)),
+		fold(`and ${series.length - most} more`, () => list(series.slice(most)))
+	];
 }
 
 function pointSection(series) {
-	const {progress, latency} = series[0], now = latency ? data.latencies.find(l => l.point === progress) : null;
-	const of = verdict => series.filter(s => s.verdict === verdict), lacking = of('not-enough-data').length;
+	const {progress, latency} = series[0];
+	const now = latency ? data.latencies.find(l => l.point === progress) : null;
+	const of = verdict => series.filter(s => s.verdict === verdict);
+	const lacking = of('not-enough-data').length;
 	const ret = element('div', {className: 'point-words'},
-		element('h3', {}, element('span', {}, latency ? 'latency ' : 'progress point '), progress));
+		element('h3', {}, element('span', {}, latency ? 'latency ' : 'progress point '),
+			progress));
 	if (now) {
-		ret.append(element('p', {}, `Now ${now.now}; ${Number(now.in_flight.toPrecision(3))} in flight.`));
+		ret.append(element('p', {},
+			`Now ${now.now}; ${Number(now.in_flight.toPrecision(3))} in flight.`));
 		ret.append(...now.warnings.map(w => element('p', {className: 'warnings'}, w)));
 	}
-	// Losses stand at the end of the ranking: the worst first.
-	ret.append(...sentenceList(of('optimize'), 5), ...sentenceList(of('contention').reverse(), 5), ...sentenceList(of('no-effect'), 3));
+	// Losses stand at the end of the ranking, the worst one last.
+	ret.append(...sentenceList(of('optimize'), 5),
+		...sentenceList(of('contention').reverse(), 5),
+		...sentenceList(of('no-effect'), 3));
 	if (lacking === series.length)
 		ret.append(element('p', {}, 'No line has enough data to be ranked.'));
 	if (lacking)
-		ret.append(element('p', {className: 'muted'}, `Not enough data yet for ${count(lacking, 'line')}; runs add up in one profile.`));
+		ret.append(element('p', {className: 'muted'},
+			`Not enough data yet for ${count(lacking, 'line')};` +
+				' runs add up in one profile.'));
 	return ret;
 }
 
@@ -69,5 +91,6 @@ function fillWords() {
 		const key = s.point + (s.latency ? 'l' : '');
 		groups.set(key, [...(groups.get(key) ?? []), s]);
 	}
-	document.getElementById('sentences').replaceChildren(...[...groups.values()].map(pointSection));
+	document.getElementById('sentences')
+		.replaceChildren(...[...groups.values()].map(pointSection));
 }
