@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What is said and written besides the experiments: the progress line, each run's totals, and at
- * the end the answer or the reason for none. */
+/* What is said besides the experiments: the progress line, and at the end the answer or the reason
+ * for none. */
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -37,6 +37,7 @@ void run_progress_line(struct runner *r, uint64_t now)
 {
 	uint64_t visits = 0, seconds = (now - r->recorder.started_ns) / 1000000000ULL;
 	struct winsize size = {0};
+	struct counters c;
 	char text[400], *shown;
 	int columns;
 
@@ -44,83 +45,22 @@ void run_progress_line(struct runner *r, uint64_t now)
 		return;
 	r->console.progress_at_ns = now + PROGRESS_NS;
 	for (unsigned i = 0; i < r->points.n_points; i++)
-		visits +=
-		    r->points.points[i].is_sampled
-			? 0
-			: session_point(r->session, i)->visits; /* time executed is no visit */
+		visits += r->points.points[i].is_sampled
+			      ? 0
+			      : session_visits(r->session, i); /* time executed is no visit */
+	session_read(r->session, &c);
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
 	snprintf(text, sizeof(text),
 	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %zu experiments, %" PRIu64
 	    " visits, %" PRIu64 " samples in scope%s",
 	    seconds / 60, seconds % 60, r->recorder.run + 1, r->recorder.profile.n_experiments,
-	    visits, (uint64_t)session_control(r->session)->in_scope, r->answer.leader);
+	    visits, c.in_scope, r->answer.leader);
 	shown = printable_text(text); /* the leader's path is the target's */
 	fprintf(stderr, "\r\033[K%.*s", columns, shown ? shown : "");
 	free(shown);
 	fflush(stderr);
 	r->console.progress_shown = true;
-}
-
-static void write_samples(struct runner *r)
-{
-	for (size_t i = 1; i < r->files.lines.n_lines && i < r->recorder.counts_room; i++) {
-		struct samples_record s, *bigger;
-
-		if (!run_line_samples(r, i, &s))
-			continue;
-		r->recorder.counts_before[i] += s.count;
-		r->recorder.free_before[i] += s.free;
-		profile_write_samples(r->recorder.out, &s);
-		bigger = realloc(
-		    r->recorder.profile.samples, (r->recorder.profile.n_samples + 1) * sizeof(s));
-		if (!bigger) {
-			free(s.location);
-			continue;
-		}
-		r->recorder.profile.samples = bigger;
-		bigger[r->recorder.profile.n_samples++] = s;
-	}
-}
-
-struct losses {
-	uint64_t signals;
-};
-
-static void add_losses(int pid, const struct cozbpf_proc_stats *s, void *arg)
-{
-	struct losses *l = arg;
-
-	(void)pid;
-	l->signals += s->withdrawn + s->not_sent;
-}
-
-void run_write_totals(struct runner *r, uint64_t now)
-{
-	const struct cozbpf_control *c = session_control(r->session);
-	struct run_record *run = &r->recorder.profile.runs[r->recorder.profile.n_runs - 1];
-	struct losses lost = {0};
-	struct cpu_use use;
-
-	write_samples(r);
-	session_processes(r->session, add_losses, &lost);
-	run->runtime_ns = now - r->recorder.started_ns;
-	run->free_ns = run->runtime_ns > r->experiments.delayed_ns
-			   ? run->runtime_ns - r->experiments.delayed_ns
-			   : 0;
-	run->lost = lost.signals + c->events_lost + c->storage_lost - r->recorder.lost_before;
-	r->recorder.lost_before += run->lost;
-	run->dropped = r->experiments.dropped;
-	run->samples = c->samples - r->recorder.samples_before;
-	run->in_scope = c->in_scope - r->recorder.in_scope_before;
-	session_cpu_use(r->session, &use);
-	run->executed_ns = use.executed_ns - r->recorder.use_before.executed_ns;
-	run->outsiders_ns = use.outsiders_ns - r->recorder.use_before.outsiders_ns;
-	r->recorder.use_before = use;
-	r->recorder.samples_before = c->samples;
-	r->recorder.in_scope_before = c->in_scope;
-	profile_write_runtime(r->recorder.out, run);
-	fflush(r->recorder.out);
 }
 
 #define THROTTLED_PCT 1 /* of the time profiled: less may come from anything */
@@ -208,15 +148,6 @@ static void name_unpaused(const struct runner *r)
 		warn_unpaused(r, &list.names[i]);
 }
 
-static uint64_t n_spoilt(const struct runner *r)
-{
-	uint64_t n = 0;
-
-	for (int i = 0; i < N_SPOILT; i++)
-		n += r->experiments.spoilt_by[i];
-	return n;
-}
-
 /* The reason that most experiments were dropped for. */
 static int fail_spoilt(const struct runner *r, struct error *e)
 {
@@ -233,26 +164,29 @@ static int fail_spoilt(const struct runner *r, struct error *e)
 				"time was left to count in",
 		"profile longer (-d 60s), or name lower speedups: --fixed-speedup 0,25,50,75"},
 	};
+	const struct experiment *x = &r->experiments.machine;
+	const uint64_t *by = x->verdicts.spoilt_by;
 	int most = SPOILT_STOP;
 
 	for (int i = SPOILT_STOP; i < N_SPOILT; i++)
-		most = r->experiments.spoilt_by[i] > r->experiments.spoilt_by[most] ? i : most;
-	if (n_spoilt(r) == 1)
+		most = by[i] > by[most] ? i : most;
+	if (experiment_n_spoilt(x) == 1)
 		error_set(
 		    e, EXIT_NO_RESULT, "the only experiment was spoilt: %s", reasons[most].cause);
 	else
 		error_set(e, EXIT_NO_RESULT,
-		    "all %" PRIu64 " experiments were spoilt, most because %s", n_spoilt(r),
-		    reasons[most].cause);
+		    "all %" PRIu64 " experiments were spoilt, most because %s",
+		    experiment_n_spoilt(x), reasons[most].cause);
 	return error_hint(e, "%s", reasons[most].hint);
 }
 
 /* No experiment at all: the first reason that holds (design.md section 10, 21). */
 static int fail_empty(struct runner *r, struct error *e)
 {
-	const struct cozbpf_control *c = session_control(r->session);
 	const char *name = r->target.path;
+	struct counters c;
 
+	session_read(r->session, &c);
 	if (r->recorder.profile.n_runs &&
 	    r->recorder.profile.runs[r->recorder.profile.n_runs - 1].runtime_ns < 1000000000ULL &&
 	    !r->o.end_to_end) {
@@ -262,10 +196,9 @@ static int fail_empty(struct runner *r, struct error *e)
 			1e9);
 		return error_hint(e, "give it more work, or use --end-to-end -n 40");
 	}
-	if (c->samples < FEW_SAMPLES) {
+	if (c.samples < FEW_SAMPLES) {
 		error_set(e, EXIT_NO_RESULT,
-		    "the command was hardly ever seen on a CPU: %" PRIu64 " samples",
-		    (uint64_t)c->samples);
+		    "the command was hardly ever seen on a CPU: %" PRIu64 " samples", c.samples);
 		return error_hint(e, "a program that only sleeps or waits for others has no line "
 				     "to speed up; profile the one that works");
 	}
@@ -277,17 +210,16 @@ static int fail_empty(struct runner *r, struct error *e)
 		return error_hint(e, "patterns are matched with whole paths, for example -b "
 				     "'%%/libz.so%%'; MAIN is the command's own file");
 	}
-	if (!c->in_scope) {
+	if (!c.in_scope) {
 		error_set(e, EXIT_NO_RESULT,
-		    "%" PRIu64 " samples, but none in a line in scope of '%s'",
-		    (uint64_t)c->samples, name);
+		    "%" PRIu64 " samples, but none in a line in scope of '%s'", c.samples, name);
 		return error_hint(e,
 		    "is the work done in a library or a child? name it with -b PATTERN (%% is the "
 		    "wildcard); `cozbpf lines %s` shows what "
 		    "is in scope",
 		    name);
 	}
-	if (n_spoilt(r))
+	if (experiment_n_spoilt(&r->experiments.machine))
 		return fail_spoilt(r, e);
 	if (r->o.end_to_end) {
 		error_set(e, EXIT_NO_RESULT,
@@ -301,8 +233,10 @@ static int fail_empty(struct runner *r, struct error *e)
 /* Experiments on a line that a handful of samples happened to hit say nothing either. */
 static bool is_empty(const struct runner *r)
 {
-	return !r->recorder.profile.n_experiments ||
-	       session_control(r->session)->samples < FEW_SAMPLES;
+	struct counters c;
+
+	session_read(r->session, &c);
+	return !r->recorder.profile.n_experiments || c.samples < FEW_SAMPLES;
 }
 
 /* A point that was never visited is said by name; when no point was, there is no answer. */
@@ -312,9 +246,9 @@ static int check_points(struct runner *r, struct error *e)
 	unsigned dead = 0;
 
 	for (unsigned i = 0; i < r->points.n_points; i++)
-		dead += !session_point(r->session, i)->visits;
+		dead += !session_visits(r->session, i);
 	for (unsigned i = 0; i < r->points.n_points && dead < r->points.n_points; i++) {
-		if (session_point(r->session, i)->visits)
+		if (session_visits(r->session, i))
 			continue;
 		missing = run_point_missing(r, i);
 		run_say(r, "warning: progress point '%s' was never %s%s", r->points.points[i].label,
@@ -340,7 +274,7 @@ static int check_points(struct runner *r, struct error *e)
 static void warn_paced(const struct runner *r)
 {
 	for (unsigned i = 0; i < r->points.n_points; i++) {
-		if (!r->points.points[i].paced)
+		if (!experiment_is_paced(&r->experiments.machine, i))
 			continue;
 		if (r->points.points[i].role == COZBPF_ROLE_BEGIN)
 			run_say(r,
@@ -383,13 +317,12 @@ static void say_counts(const struct runner *r)
 	for (unsigned i = 0; i < r->points.n_points; i++)
 		if (!r->points.points[i].is_sampled)
 			run_say(r, "progress point '%s': %" PRIu64 " visits in all",
-			    r->points.points[i].name,
-			    (uint64_t)session_point(r->session, i)->visits);
-	if (r->experiments.stretched)
+			    r->points.points[i].name, session_visits(r->session, i));
+	if (r->experiments.machine.verdicts.stretched)
 		run_say(r,
 		    "in %u experiments threads executed more, virtually, than the CPUs have time "
 		    "for: they count as longer",
-		    r->experiments.stretched);
+		    r->experiments.machine.verdicts.stretched);
 	session_cpu_use(r->session, &use);
 	run_say(r,
 	    "%" PRIu64 " wake-ups by threads of the program, %" PRIu64
@@ -427,11 +360,8 @@ int run_finish(struct runner *r)
 
 	run_progress_clear(r);
 	r->console.progress_shown = false;
-	if (ferror(r->recorder.out) || fflush(r->recorder.out)) {
-		error_set(&e, EXIT_OTHER, "cannot write the profile '%s': is the disk full?",
-		    r->o.output);
+	if (recorder_finish(&r->recorder, &e))
 		return say_error(&e);
-	}
 	name_unpaused(r);
 	if (check_points(r, &e) || (is_empty(r) && fail_empty(r, &e)))
 		return say_error(&e);

@@ -133,12 +133,15 @@ bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, s
 
 void run_sync_warn(const struct runner *r)
 {
-	uint64_t calls = session_control(r->session)->sync_calls;
+	struct counters counters;
 	struct cpu_use use;
+	uint64_t calls;
 	double cost;
 
 	if (!r->o.sync_uprobe)
 		return;
+	session_read(r->session, &counters);
+	calls = counters.sync_calls;
 	session_cpu_use(r->session, &use);
 	cost = use.executed_ns
 		   ? (double)calls * (double)r->points.probe_cost_ns / (double)use.executed_ns

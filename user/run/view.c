@@ -265,17 +265,8 @@ bool run_view_keeps(const struct runner *r, const char *message)
 	return v->shares_stderr;
 }
 
-static void add_lost(int pid, const struct cozbpf_proc_stats *s, void *arg)
-{
-	uint64_t *lost = arg;
-
-	(void)pid;
-	*lost += s->withdrawn + s->not_sent;
-}
-
 void run_view_take(struct runner *r, struct answer *a)
 {
-	const struct cozbpf_control *c = session_control(r->session);
 	struct view *v = r->console.view;
 
 	if (!run_view_shown(r)) {
@@ -288,9 +279,8 @@ void run_view_take(struct runner *r, struct answer *a)
 	v->has_answer = true;
 	v->sorted = run_view_sort(r);
 	v->is_dirty = true;
-	v->lost = c->events_lost + c->storage_lost;
-	session_processes(r->session, add_lost,
-	    &v->lost); /* a look at each process: too much for every picture */
+	/* a look at each process: too much for every picture */
+	v->lost = session_lost(r->session);
 	terminal_note(&v->look, &v->answer.estimate);
 }
 
@@ -330,11 +320,9 @@ void run_view_changed(struct runner *r)
  * continue us it has no effect. */
 void run_view_stop(struct runner *r, int sig)
 {
-	bool shown = run_view_shown(r), was_paused = r->experiments.is_paused;
 	sigset_t set, before;
 
-	run_pause(r); /* nobody would close the experiment meanwhile */
-	if (shown)
+	if (run_view_shown(r))
 		screen_suspend(r->console.view->screen);
 	raise(sig);
 	sigemptyset(&set);
@@ -342,8 +330,6 @@ void run_view_stop(struct runner *r, int sig)
 	if (sig != SIGSTOP && !sigprocmask(SIG_UNBLOCK, &set, &before))
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	run_view_changed(r);
-	if (!was_paused)
-		run_resume(r, monotonic_ns());
 }
 
 /* Visits in real time over the last readings. */
@@ -360,7 +346,7 @@ static void take_rates(struct runner *r, uint64_t now)
 	last = &v->readings[v->n_readings++];
 	last->at_ns = now;
 	for (unsigned i = 0; i < r->points.n_points; i++) {
-		last->visits[i] = session_point(r->session, i)->visits;
+		last->visits[i] = session_visits(r->session, i);
 		v->points[i].per_s = NAN;
 		if (last->at_ns > first->at_ns && last->visits[i] >= first->visits[i])
 			v->points[i].per_s = (double)(last->visits[i] - first->visits[i]) * 1e9 /
@@ -401,19 +387,20 @@ static size_t list_points(struct runner *r, struct terminal_point *ret)
 
 static void tell_experiment(struct runner *r, uint64_t now, struct terminal_status *s)
 {
-	const struct cozbpf_control *c = session_control(r->session);
-	const struct source_line *l = &r->files.lines.lines[r->experiments.line];
+	const struct experiment *x = &r->experiments.machine;
+	const struct source_line *l = &r->files.lines.lines[x->opening.line];
+	struct counters c;
 
-	if (r->experiments.phase != PHASE_OPEN)
+	if (!experiment_is_open(x))
 		return;
+	session_read(r->session, &c);
 	snprintf(r->console.view->experiment, sizeof(r->console.view->experiment), "%s:%u", l->file,
 	    l->line);
 	s->experiment = r->console.view->experiment;
-	s->speedup_pct = r->experiments.speedup_pct;
-	s->open_ns = now > c->opened_ns ? now - c->opened_ns : 0;
-	s->planned_ns = r->o.end_to_end || r->experiments.deadline_ns < c->opened_ns
-			    ? 0
-			    : r->experiments.deadline_ns - c->opened_ns;
+	s->speedup_pct = x->opening.speedup_pct;
+	s->open_ns = now > c.opened_ns ? now - c.opened_ns : 0;
+	s->planned_ns =
+	    r->o.end_to_end || x->deadline_ns < c.opened_ns ? 0 : x->deadline_ns - c.opened_ns;
 }
 
 /* A source file as we see it, else as the process does; -1: neither can be read. Names come from
@@ -490,27 +477,29 @@ static void tell_source(struct runner *r, struct terminal_status *s)
 
 static void draw(struct runner *r, uint64_t now)
 {
-	const struct cozbpf_control *c = session_control(r->session);
+	const struct experiment *x = &r->experiments.machine;
 	struct view *v = r->console.view;
+	struct counters c;
 	struct terminal_point points[COZBPF_POINTS];
 	struct terminal_status s = {.target = v->target,
 	    .elapsed_ns = now - r->recorder.started_ns,
 	    .run = r->recorder.run + 1,
 	    .runs = (uint32_t)r->o.runs,
 	    .experiments = r->recorder.profile.n_experiments,
-	    .spoilt = r->experiments.dropped,
-	    .samples = c->samples,
-	    .in_scope = c->in_scope,
+	    .spoilt = x->dropped,
 	    .lost = v->lost,
-	    .noise = r->experiments.busy_n ? r->experiments.busy_sum / r->experiments.busy_n : NAN,
+	    .noise = verdict_noise(&x->verdicts),
 	    .points = points,
-	    .is_paused = r->experiments.is_paused,
+	    .is_paused = x->is_paused,
 	    .sorted = v->sorted,
 	    .message = v->n_messages ? v->messages[v->n_messages - 1] : NULL,
 	    .messages = v->n_messages,
 	    .has_keys = v->has_keys};
 	int width, height;
 
+	session_read(r->session, &c);
+	s.samples = c.samples;
+	s.in_scope = c.in_scope;
 	take_rates(r, now);
 	s.n_points = list_points(r, points);
 	tell_experiment(r, now, &s);
@@ -525,12 +514,12 @@ static void draw(struct runner *r, uint64_t now)
 	v->is_dirty = false;
 }
 
-static void take_keys(struct runner *r, uint64_t now)
+enum run_action run_view_keys(struct runner *r)
 {
 	struct view *v = r->console.view;
 	uint32_t key;
 
-	while (screen_key(v->screen, &key)) {
+	while (run_view_shown(r) && screen_key(v->screen, &key)) {
 		v->is_dirty = true;
 		switch (terminal_press(&v->look, v->has_answer ? &v->answer.estimate : NULL, key)) {
 		case ACTION_SORT:
@@ -539,14 +528,12 @@ static void take_keys(struct runner *r, uint64_t now)
 		case ACTION_PAUSE:
 			if (r->o.end_to_end)
 				run_say(r, "nothing can be paused: each run is one experiment");
-			else if (r->experiments.is_paused)
-				run_resume(r, now);
 			else
-				run_pause(r);
+				return r->experiments.machine.is_paused ? RUN_ACTION_RESUME
+									: RUN_ACTION_PAUSE;
 			break;
 		case ACTION_QUIT:
-			r->loop.quit = true;
-			break;
+			return RUN_ACTION_QUIT;
 		case ACTION_REPAINT:
 			screen_repaint(v->screen);
 			break;
@@ -554,27 +541,27 @@ static void take_keys(struct runner *r, uint64_t now)
 			break;
 		}
 	}
+	return RUN_ACTION_NONE;
 }
 
 void run_view_step(struct runner *r, uint64_t now, uint64_t due)
 {
+	const struct experiment *x = &r->experiments.machine;
 	struct view *v = r->console.view;
 
 	if (!run_view_shown(r))
 		return;
-	take_keys(r, now);
 	v->wake_ns = UINT64_MAX;
 	if (now < v->next_ns && !v->is_dirty)
 		return;
 	/* A picture with an experiment under way tells more, and right after an opening there is
 	 * time. */
-	if (!v->is_dirty && r->experiments.phase != PHASE_OPEN && !r->experiments.is_paused &&
+	if (!v->is_dirty && !experiment_is_open(x) && !x->is_paused &&
 	    now < v->drawn_ns + DRAW_MAX_NS)
 		return;
 	if (now < v->next_ns && now < v->drawn_ns + DRAW_LEAST_NS)
 		v->wake_ns = v->drawn_ns + DRAW_LEAST_NS;
-	else if (r->experiments.phase == PHASE_OPEN && due < now + DUE_NS &&
-		 now < v->drawn_ns + DRAW_MAX_NS)
+	else if (experiment_is_open(x) && due < now + DUE_NS && now < v->drawn_ns + DRAW_MAX_NS)
 		v->wake_ns = due + 1;
 	else
 		draw(r, now);
