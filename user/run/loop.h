@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of things in time: runs of the command one after the other, and what is done in each
- * tick of one. The loop alone changes its state; keys and signals ask for actions (run/action.h). */
+ * tick of one. The loop alone changes its state; keys and signals ask for actions (run/action.h).
+ */
 #ifndef COZBPF_LOOP_H
 #define COZBPF_LOOP_H
 

@@ -125,9 +125,8 @@ int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct e
 	bigger[w->profile.n_runs++] = run;
 	profile_write_startup(w->out, &run);
 	fflush(w->out);
-	return ferror(w->out)
-		   ? error_set(e, EXIT_OTHER, "cannot write the profile '%s'", w->path)
-		   : 0;
+	return ferror(w->out) ? error_set(e, EXIT_OTHER, "cannot write the profile '%s'", w->path)
+			      : 0;
 }
 
 void recorder_begin(struct recorder *w, uint64_t now)
@@ -204,7 +203,8 @@ void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *tot
 
 	recorder_so_far(w, now, totals->delayed_ns, &so_far);
 	write_samples(w, &so_far);
-	/* Once more, after the lines: sampling goes on, and all samples are no fewer than theirs. */
+	/* Once more, after the lines: sampling goes on, and all samples are no fewer than theirs.
+	 */
 	recorder_so_far(w, now, totals->delayed_ns, &so_far);
 	so_far_times(&so_far, run);
 	run->lost = session_lost(w->session) - w->lost_before;

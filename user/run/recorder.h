@@ -21,7 +21,8 @@ struct object;
 struct session;
 
 struct recorder {
-	/* to be read: what this invocation has measured, and the line id of each experiment in it */
+	/* to be read: what this invocation has measured, and the line id of each experiment in it
+	 */
 	struct profile profile;
 	uint32_t *experiment_lines;
 	/* to be read: index of the run, and its monotonic start */

@@ -38,8 +38,7 @@ void run_options_deinit(struct run_options *o)
 
 int run_profile(const struct run_options *o)
 {
-	struct runner r = {
-	    .o = *o, .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}};
+	struct runner r = {.o = *o, .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}};
 	struct error e = {0};
 	int err, status;
 

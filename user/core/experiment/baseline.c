@@ -53,8 +53,8 @@ void baseline_split(struct baseline *b, const struct readings *in, uint64_t now_
 	}
 }
 
-void baseline_close(struct baseline *b, const struct readings *in, uint64_t closed_ns,
-    struct experiment_record *x)
+void baseline_close(
+    struct baseline *b, const struct readings *in, uint64_t closed_ns, struct experiment_record *x)
 {
 	if (!b->n_lines || closed_ns <= b->since_ns)
 		return;

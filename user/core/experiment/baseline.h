@@ -31,15 +31,16 @@ struct baseline {
 	uint64_t since_ns;
 };
 
-/* A baseline opens, whose opening is over at @due_ns. Without memory it serves its own line only. */
+/* A baseline opens, whose opening is over at @due_ns. Without memory it serves its own line only.
+ */
 void baseline_open(struct baseline *b, const struct readings *in, uint64_t due_ns);
 /* An experiment opens that is no such baseline. */
 void baseline_none(struct baseline *b);
 /* due_ns has come; it is 0 from now on. */
 void baseline_split(struct baseline *b, const struct readings *in, uint64_t now_ns);
 /* Fills lines, n_lines and observed_ns of @x, where there are any. */
-void baseline_close(struct baseline *b, const struct readings *in, uint64_t closed_ns,
-    struct experiment_record *x);
+void baseline_close(
+    struct baseline *b, const struct readings *in, uint64_t closed_ns, struct experiment_record *x);
 void baseline_deinit(struct baseline *b);
 
 #endif

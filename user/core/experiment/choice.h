@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which line the next experiment is on, and at which speedup. A line comes from a sample; here it is
- * taken or refused. */
+/* Which line the next experiment is on, and at which speedup. A line comes from a sample; here it
+ * is taken or refused. */
 #ifndef COZBPF_CHOICE_H
 #define COZBPF_CHOICE_H
 

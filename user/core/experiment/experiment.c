@@ -72,8 +72,8 @@ static void choose_opening(struct experiment *x, uint32_t line)
 
 	*o = (struct opening){.line = line, .speedup_pct = choice_speedup(&x->choice, line)};
 	x->planned_ns = tally_length_ns(&x->tally, x->length.ns);
-	o->shift = bucket_shift(
-	    x->planned_ns + x->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
+	o->shift =
+	    bucket_shift(x->planned_ns + x->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
 	o->period = 1 - PERIOD_SPREAD / 2 +
 		    PERIOD_SPREAD * (double)rng_below(&x->choice.schedule.rng, 1000) / 1000;
 	o->settle_ns = tally_settle_ns(&x->tally, SETTLE_NS);

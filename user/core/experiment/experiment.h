@@ -83,7 +83,8 @@ struct experiment {
 	bool is_paused;
 	/* when the run began */
 	uint64_t started_ns;
-	/* Of the run, to be read: experiments that were spoilt, time in experiments with a speedup. */
+	/* Of the run, to be read: experiments that were spoilt, time in experiments with a speedup.
+	 */
 	uint64_t dropped, delayed_ns;
 };
 

@@ -15,8 +15,8 @@ bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record 
 	    .has_free = true,
 	    .run = s->run,
 	    .id = s->has_ids ? (uint32_t)line : 0};
-	return ret->count && asprintf(&ret->location, "%s:%u", s->lines[line].file,
-				 s->lines[line].line) >= 0;
+	return ret->count &&
+	       asprintf(&ret->location, "%s:%u", s->lines[line].file, s->lines[line].line) >= 0;
 }
 
 void so_far_times(const struct run_so_far *s, struct run_record *ret)

@@ -17,10 +17,10 @@ struct run_so_far {
 	uint32_t run; /* index of its startup record */
 	/* by line id, from 1 to n_lines - 1 */
 	const struct source_line *lines;
-	const struct cozbpf_line_count *counts;       /* since the session began */
+	const struct cozbpf_line_count *counts;      /* since the session began */
 	const uint64_t *counts_before, *free_before; /* of earlier runs */
 	size_t n_lines;
-	bool has_ids; /* baselines of the run refer to lines by their ids */
+	bool has_ids;               /* baselines of the run refer to lines by their ids */
 	uint64_t samples, in_scope; /* of this run */
 	uint64_t runtime_ns;
 	uint64_t delayed_ns; /* of it: in experiments with a speedup */
