@@ -18,8 +18,8 @@
 
 /*
  * One thread that executes all the time, from start_ns on. Line i has share[i] of the time, in
- * turns of a period; what the selected line would save is not executed, virtually. Visits come every
- * `visit_ns` of real time.
+ * turns of a period; what the selected line would save is not executed, virtually. Visits come
+ * every `visit_ns` of real time.
  */
 struct program {
 	uint64_t start_ns, visit_ns;
@@ -119,8 +119,8 @@ static inline double line_ns(const struct session *s, uint32_t line, uint64_t no
 static inline uint64_t required_ns(const struct session *s, uint64_t now)
 {
 	const struct counters *c = &s->in.counters;
-	double line = line_ns(s, s->x.opening.line, now) -
-		      line_ns(s, s->x.opening.line, c->opened_ns);
+	double line =
+	    line_ns(s, s->x.opening.line, now) - line_ns(s, s->x.opening.line, c->opened_ns);
 
 	return c->opened_ns ? (uint64_t)(line * s->x.opening.speedup_pct / 100) : 0;
 }
@@ -151,7 +151,8 @@ static inline void session_read(struct session *s)
 	for (uint32_t i = 1; i < LINES; i++)
 		s->lines[i].all = (uint64_t)(line_ns(s, i, s->now) / (double)MS);
 	s->points[0].visits = ran_ns(s, s->now) / s->p.visit_ns * s->points[0].unit;
-	for (; s->n[EXPERIMENT_ASK] && !c->picked_line && s->sample_ns <= s->now; s->sample_ns += MS)
+	for (; s->n[EXPERIMENT_ASK] && !c->picked_line && s->sample_ns <= s->now;
+	     s->sample_ns += MS)
 		c->picked_line = line_at(s, s->sample_ns);
 }
 
@@ -190,8 +191,8 @@ static inline void session_close(struct session *s)
 	snap.required_ns = required_ns(s, s->now);
 	snap.samples = elapsed / MS;
 	snap.use.executed_ns = elapsed;
-	snap.use.virtual_ns = snap.use.virtual_ns ? snap.use.virtual_ns
-						  : elapsed - snap.required_ns;
+	snap.use.virtual_ns =
+	    snap.use.virtual_ns ? snap.use.virtual_ns : elapsed - snap.required_ns;
 	snap.use.cpus = 1;
 	s->in.counters.pause_horizon_ns = s->now + s->pause_ns;
 	fill_buckets(s);

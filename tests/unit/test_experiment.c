@@ -8,6 +8,17 @@
 
 #include "core/estimate/estimate.h"
 
+/* --until and the leader: the estimate wants some lines more than others. */
+static void want(struct session *s, uint32_t line, double share, size_t others)
+{
+	struct wanted *wanted = calloc(others + 1, sizeof(*wanted));
+
+	wanted[0] = (struct wanted){line, share};
+	for (size_t i = 1; i <= others; i++)
+		wanted[i] = (struct wanted){(uint32_t)(LINES + i), 1};
+	experiment_want(&s->x, wanted, others + 1);
+}
+
 TEST(ordinary_session)
 {
 	static struct session s;
@@ -31,8 +42,8 @@ TEST(ordinary_session)
 		CHECK(!x->fixed && !x->has_selected_ns);
 		CHECK_EQ(x->n_lines, x->speedup > 0 ? 0 : 2);
 		if (i)
-			CHECK(x->start_ns >= s.records[i - 1].start_ns +
-						 s.records[i - 1].elapsed_ns + 3 * MS);
+			CHECK(x->start_ns >=
+			      s.records[i - 1].start_ns + s.records[i - 1].elapsed_ns + 3 * MS);
 	}
 	CHECK_NEAR((double)baselines / (double)s.n_records, 0.5, 0.05);
 	CHECK_NEAR((double)hot / (double)s.n_records, 0.6, 0.08);
@@ -61,7 +72,8 @@ TEST(baseline_is_split_when_visits_count)
 	static struct session s;
 	const struct experiment_record *x = &s.records[0];
 
-	begin(&s, (struct experiment_options){.speedups_pct = (const unsigned[]){0}, .n_speedups = 1});
+	begin(&s,
+	    (struct experiment_options){.speedups_pct = (const unsigned[]){0}, .n_speedups = 1});
 	CHECK(session_until(&s, EXPERIMENT_SPLIT));
 	CHECK_EQ(s.at[EXPERIMENT_SPLIT] - s.at[EXPERIMENT_OPEN], 20 * MS);
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
@@ -130,6 +142,10 @@ TEST(fixed_line_waits_for_the_first_sample)
 		CHECK_EQ(s.records[i].n_lines, 0);
 	}
 	CHECK_EQ(s.n[EXPERIMENT_ASK] + s.n[EXPERIMENT_SPLIT], 0);
+	/* It is taken whatever is known of it. */
+	want(&s, HOT, 0, 0);
+	CHECK(session_until(&s, EXPERIMENT_OPEN));
+	CHECK_EQ(s.at[EXPERIMENT_OPEN], s.at[EXPERIMENT_COOLED]);
 	session_deinit(&s);
 }
 
@@ -226,8 +242,12 @@ TEST(paced_visits_count_in_real_time)
 	CHECK_EQ(x->points[0].paced_ns, s.now - s.at[EXPERIMENT_OPEN]);
 	CHECK_NEAR(x->points[0].delta, 52, 1);
 	CHECK_EQ(x->points[0].bursts, x->points[0].delta);
+	/* Fewer than half of them do not count so. */
+	CHECK(session_until(&s, EXPERIMENT_OPEN));
+	s.points[0].paced += 20;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK(!experiment_is_paced(&s.x, 0));
+	CHECK_EQ(s.records[s.n_records - 1].points[0].paced_ns, 0);
 	session_deinit(&s);
 }
 
@@ -312,6 +332,7 @@ TEST(end_to_end)
 	/* It opens with the run, visits count at once, and nothing ends it but the run. */
 	CHECK_EQ(s.n[EXPERIMENT_OPEN], 1);
 	CHECK_EQ(s.x.opening.settle_ns, 0);
+	CHECK(1ULL << s.x.opening.shift >= 3600 * S);
 	CHECK_EQ(experiment_pause(&s.x), EXPERIMENT_NONE);
 	end_run(&s, true);
 	CHECK_EQ(s.n_records, 1);
@@ -358,17 +379,6 @@ TEST(end_to_end_draws_lines_by_their_samples)
 	session_deinit(&s);
 }
 
-/* --until and the leader: the estimate wants some lines more than others. */
-static void want(struct session *s, uint32_t line, double share, size_t others)
-{
-	struct wanted *wanted = calloc(others + 1, sizeof(*wanted));
-
-	wanted[0] = (struct wanted){line, share};
-	for (size_t i = 1; i <= others; i++)
-		wanted[i] = (struct wanted){(uint32_t)(LINES + i), 1};
-	experiment_want(&s->x, wanted, others + 1);
-}
-
 TEST(lines_that_are_not_wanted_are_refused)
 {
 	static struct session s;
@@ -412,42 +422,87 @@ TEST(more_lines_share_baselines)
 		for (size_t j = 0; j < s.n_records; j++)
 			baselines += s.records[j].speedup == 0;
 		lines = lines < 16 ? lines : 16;
-		CHECK_NEAR((double)baselines / (double)s.n_records, 1 / (1 + sqrt((double)lines)),
-		    0.03);
+		CHECK_NEAR(
+		    (double)baselines / (double)s.n_records, 1 / (1 + sqrt((double)lines)), 0.03);
 		session_deinit(&s);
 	}
+}
+
+/* A pair whose begins come every 10 ms and never end; 3 were in flight before the run, and 5 more
+ * at V0, of which 2 were given up. */
+static void begin_pair(struct session *s)
+{
+	struct experiment_options o = {.fixed_line = HOT, .length_ns = 100 * MS};
+
+	session_init(s, &o);
+	s->p.share[HOT] = 1;
+	s->p.start_ns -= 30 * MS;
+	s->in.n_points = 2;
+	s->points[1] = (struct point_reading){.name = "pair", .unit = 1, .buckets = s->buckets[1]};
+	s->points[0].name = "pair";
+	s->points[0].latency = &s->latency;
+	s->points[0].in_flight = 3 + 5;
+	s->latency.matched = 100;
+	s->latency.unmatched = 3;
+	s->latency.doubtful = 7;
+	session_begin(s);
+	s->latency.doubtful = 9;
+	s->latency.cells[10] = 4;
+	s->latency.sum = 4000;
+}
+
+TEST(latency_record)
+{
+	static struct session s;
+	const struct point_record *p = NULL;
+
+	begin_pair(&s);
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.records[0].n_points, 1);
+	p = &s.records[0].points[0];
+	CHECK(p->is_latency);
+	/* 3 in flight at V0, and a new one every 10 ms */
+	CHECK_EQ(p->least, 3);
+	CHECK_NEAR(p->arrivals, (double)s.records[0].duration_ns / (10.0 * MS), 1);
+	CHECK_EQ(p->departures, 0);
+	CHECK_NEAR(p->difference, 3 + (double)p->arrivals / 2, 1);
+	CHECK_EQ(p->pairs, 4);
+	CHECK_EQ(p->pairs_ns, 4000);
+	CHECK_EQ(p->n_cells, 1);
+	CHECK_EQ(p->unmatched, 3);
+	/* Such are told once. */
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.records[1].points[0].unmatched, 0);
+	session_deinit(&s);
 }
 
 TEST(latencies_set_the_length)
 {
 	static struct session s;
-	const struct point_record *p;
+	const struct point_record *p = NULL;
+	double latency;
 
-	begin_open(&s, 0, 100 * MS);
-	s.in.n_points = 2;
-	s.points[1] = (struct point_reading){.name = "pair", .unit = 1, .buckets = s.buckets[1]};
-	s.points[0].name = "pair";
-	s.points[0].latency = &s.latency;
-	s.points[0].in_flight = 5;
-	s.latency.matched = 100;
-	s.latency.unmatched = 3;
-	s.latency.cells[10] = 4;
-	s.latency.sum = 4000;
+	begin_pair(&s);
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	p = &s.records[0].points[0];
-	CHECK_EQ(s.records[0].n_points, 1);
-	CHECK(p->is_latency);
-	/* Ten begins in 100 ms, none of which ends: 5 in flight at first, 15 in the end. */
-	CHECK_NEAR(p->arrivals, 10, 1);
-	CHECK_EQ(p->departures, 0);
-	CHECK_NEAR(p->difference, 10, 1);
-	CHECK_EQ(p->pairs, 4);
-	CHECK_EQ(p->pairs_ns, 4000);
-	CHECK_EQ(p->unmatched, 3);
-	/* 10 in flight at 100 a second are 100 ms each: ten of them make a length, five to settle. */
+	latency = (double)p->integral_ns / (double)p->arrivals;
+	/* ten of them make a length, five to settle */
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
-	CHECK_NEAR(s.x.planned_ns / MS, 1000, 60);
-	CHECK_NEAR(s.x.opening.settle_ns / MS, 500, 30);
+	CHECK(latency > 50.0 * MS);
+	CHECK_NEAR((double)s.x.planned_ns, 10 * latency, 1e5);
+	CHECK_NEAR((double)s.x.opening.settle_ns, 5 * latency, 1e5);
+	/* No requests: a tenth is forgotten with each experiment. */
+	s.p.visit_ns = 600 * S;
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK(session_until(&s, EXPERIMENT_OPEN));
+	CHECK_NEAR((double)s.x.planned_ns, 9 * latency, 1e5);
+	/* Requests of a second: what settles is bounded, and so is a length. */
+	s.points[0].in_flight = 1000;
+	s.p.visit_ns = 10 * MS;
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK(session_until(&s, EXPERIMENT_OPEN));
+	CHECK_EQ(s.x.opening.settle_ns, 2 * S);
+	CHECK_EQ(s.x.planned_ns, 8 * S);
 	session_deinit(&s);
 }
 
