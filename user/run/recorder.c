@@ -169,8 +169,8 @@ void recorder_so_far(
 	    .free_before = w->free_before,
 	    .n_lines = w->lines->n_lines < w->lines_room ? w->lines->n_lines : w->lines_room,
 	    .has_ids = w->has_ids,
-	    .samples = c.samples - w->samples_before,
-	    .in_scope = c.in_scope - w->in_scope_before,
+	    .samples = c.samples - w->before.samples,
+	    .in_scope = c.in_scope - w->before.in_scope,
 	    .runtime_ns = now - w->started_ns,
 	    .delayed_ns = delayed_ns};
 }
@@ -195,27 +195,38 @@ static void write_samples(struct recorder *w, const struct run_so_far *run)
 	}
 }
 
+/* Fills what the kernel side has counted since the run before. Read after the lines' samples:
+ * sampling goes on, and all samples are no fewer than those of the lines. */
+static void count_since(struct recorder *w, struct run_record *ret)
+{
+	struct run_record *before = &w->before;
+	struct counters c;
+	struct cpu_use use;
+
+	session_read(w->session, &c);
+	session_cpu_use(w->session, &use);
+	ret->samples = c.samples - before->samples;
+	ret->in_scope = c.in_scope - before->in_scope;
+	ret->lost = session_lost(w->session) - before->lost;
+	ret->executed_ns = use.executed_ns - before->executed_ns;
+	ret->outsiders_ns = use.outsiders_ns - before->outsiders_ns;
+	before->samples = c.samples;
+	before->in_scope = c.in_scope;
+	before->lost += ret->lost;
+	before->executed_ns = use.executed_ns;
+	before->outsiders_ns = use.outsiders_ns;
+}
+
 void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *totals)
 {
 	struct run_record *run = &w->profile.runs[w->profile.n_runs - 1];
 	struct run_so_far so_far;
-	struct cpu_use use;
 
 	recorder_so_far(w, now, totals->delayed_ns, &so_far);
 	write_samples(w, &so_far);
-	/* Once more, after the lines: sampling goes on, and all samples are no fewer than theirs.
-	 */
-	recorder_so_far(w, now, totals->delayed_ns, &so_far);
 	so_far_times(&so_far, run);
-	run->lost = session_lost(w->session) - w->lost_before;
 	run->dropped = totals->dropped;
-	session_cpu_use(w->session, &use);
-	run->executed_ns = use.executed_ns - w->use_before.executed_ns;
-	run->outsiders_ns = use.outsiders_ns - w->use_before.outsiders_ns;
-	w->lost_before += run->lost;
-	w->use_before = use;
-	w->samples_before += so_far.samples;
-	w->in_scope_before += so_far.in_scope;
+	count_since(w, run);
 	w->throttled_ns += totals->throttled_ns;
 	profile_write_runtime(w->out, run);
 	fflush(w->out);

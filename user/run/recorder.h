@@ -40,9 +40,9 @@ struct recorder {
 	const struct line_map *lines;
 	/* baselines refer to lines by their ids */
 	bool has_ids;
-	/* what the runs before have counted; lines by id, as far as lines_room goes */
-	uint64_t samples_before, in_scope_before, lost_before;
-	struct cpu_use use_before;
+	/* what has been counted up to the end of the run before; lines by id, as far as lines_room
+	 * goes */
+	struct run_record before;
 	uint64_t *counts_before, *free_before;
 	size_t lines_room;
 };
