@@ -477,7 +477,6 @@ void session_read(const struct session *s, struct counters *ret)
 	    .pause_horizon_ns = session_pause_horizon(s),
 	    .samples = c->samples,
 	    .in_scope = c->in_scope,
-	    .lost = c->events_lost + c->storage_lost,
 	    .sync_calls = c->sync_calls,
 	    .threads = c->threads,
 	    .opened_ns = c->opened_ns,

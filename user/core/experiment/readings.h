@@ -15,8 +15,6 @@
  * open or was the last one. */
 struct counters {
 	uint64_t samples, in_scope;
-	/* events without room in the ring, and threads without storage */
-	uint64_t lost;
 	/* probes of calls that were hit (--sync=uprobe), returns included */
 	uint64_t sync_calls;
 	/* living threads of the target */
