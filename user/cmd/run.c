@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `cozbpf [run]`: options and the order of things; see run.h for the parts. */
-#include "run/run.h"
+/* `cozbpf [run]`: its options, and what makes no sense together. What is done is in user/run/. */
+#include "run/options.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "report/say.h"
-#include "run/tell.h"
+#include "run/clock.h"
 
 #define FIELD(name) offsetof(struct run_options, name)
 
@@ -86,14 +83,6 @@ static const struct option_table table = {
 		"  sudo cozbpf --end-to-end -n 40 -- ./batch-job input\n"
 		"  cozbpf report profile.coz\n",
 };
-
-uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
 
 /* "0,25,50,100" */
 static int parse_speedups(struct run_options *o, struct error *e)
@@ -199,49 +188,15 @@ static int check_options(struct run_options *o, struct error *e)
 	return parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
 }
 
-static int open_console(struct runner *r, struct error *e)
-{
-	const struct console_options o = {.quiet = r->o.quiet,
-	    .tui = r->o.tui,
-	    .no_tui = r->o.no_tui,
-	    .has_command = r->o.command[0] != NULL};
-
-	r->answer = (struct answer){.seed = r->o.seed, .until_width = r->o.until_width};
-	return console_init(&r->console, &o, e);
-}
-
-static int run_all(struct runner *r, struct error *e)
-{
-	if (run_setup(r, e))
-		return -1;
-	if (r->target.attached)
-		return run_attach(r, e);
-	for (r->recorder.run = 0; r->recorder.run < r->o.runs && !r->loop.interrupted &&
-				  !r->loop.quit && !run_settled(r, monotonic_ns());
-	     r->recorder.run++)
-		if (run_once(r, e))
-			return -1;
-	return 0;
-}
-
 int cmd_run(int argc, char **argv)
 {
-	struct runner r = {
-	    .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}, .loop.signal_fd = -1};
+	struct run_options o = {.output = "profile.coz", .runs = 1, .seed = monotonic_ns()};
 	struct error e = {0};
-	int first, status;
+	int first = options_parse(&table, argc, argv, &o, &e), status = EXIT_OK;
 
-	r.o = (struct run_options){.output = "profile.coz", .runs = 1, .seed = monotonic_ns()};
-	first = options_parse(&table, argc, argv, &r.o, &e);
-	if (!first)
-		return EXIT_OK;
-	r.o.command = argv + (first > 0 ? first : argc);
-	first = first < 0 || check_options(&r.o, &e) || open_console(&r, &e) || run_all(&r, &e);
-	console_close(&r.console);
-	run_close_signals(&r);
-	console_clear_progress(&r.console);
-	status = first ? say_error(&e) : run_finish(&r);
-	console_deinit(&r.console);
-	run_teardown(&r);
+	o.command = argv + (first > 0 ? first : argc);
+	if (first)
+		status = first < 0 || check_options(&o, &e) ? say_error(&e) : run_profile(&o);
+	run_options_deinit(&o);
 	return status;
 }

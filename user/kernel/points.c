@@ -215,9 +215,18 @@ int session_add_key(struct session *s, const struct cozbpf_arg *arg, unsigned *r
 	return 0;
 }
 
-const struct cozbpf_point *session_point(const struct session *s, unsigned index)
+uint64_t session_visits(const struct session *s, unsigned index)
 {
-	return &s->points[index];
+	return s->points[index].visits;
+}
+
+void session_read_point(const struct session *s, unsigned index, struct point_reading *ret)
+{
+	const struct cozbpf_point *p = &s->points[index];
+
+	ret->visits = p->visits;
+	ret->paced = p->paced;
+	ret->buckets = p->buckets;
 }
 
 const struct cozbpf_latency *session_latency(const struct session *s, unsigned index)

@@ -398,11 +398,6 @@ void session_ask_line(struct session *s)
 	__atomic_store_n(&c->pick, 1, __ATOMIC_RELEASE);
 }
 
-uint32_t session_picked_line(const struct session *s)
-{
-	return __atomic_load_n(&s->bpf->bss->control.picked, __ATOMIC_ACQUIRE);
-}
-
 void session_open_experiment(struct session *s, const struct opening *o)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
@@ -473,9 +468,19 @@ uint64_t session_pause_horizon(const struct session *s)
 	return __atomic_load_n(&s->bpf->bss->control.pause_horizon, __ATOMIC_RELAXED);
 }
 
-const struct cozbpf_control *session_control(const struct session *s)
+void session_read(const struct session *s, struct counters *ret)
 {
-	return &s->bpf->bss->control;
+	const struct cozbpf_control *c = &s->bpf->bss->control;
+
+	*ret = (struct counters){.picked_line = __atomic_load_n(&c->picked, __ATOMIC_ACQUIRE),
+	    .required_ns = __atomic_load_n(&c->required, __ATOMIC_RELAXED),
+	    .pause_horizon_ns = session_pause_horizon(s),
+	    .samples = c->samples,
+	    .in_scope = c->in_scope,
+	    .sync_calls = c->sync_calls,
+	    .threads = c->threads,
+	    .opened_ns = c->opened_ns,
+	    .counted_ns = c->counted_ns};
 }
 
 const struct cozbpf_line_count *session_line_counts(const struct session *s)
@@ -493,7 +498,7 @@ uint64_t session_blocked(const struct session *s, int pid)
 		   : stats.blocked;
 }
 
-void session_processes(struct session *s,
+void session_processes(const struct session *s,
     void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
 {
 	int fd = bpf_map__fd(s->bpf->maps.proc_stats);
@@ -505,4 +510,21 @@ void session_processes(struct session *s,
 			handle((int)key, &stats, arg);
 		last = &key;
 	}
+}
+
+static void add_lost(int pid, const struct cozbpf_proc_stats *stats, void *arg)
+{
+	uint64_t *lost = arg;
+
+	(void)pid;
+	*lost += stats->withdrawn + stats->not_sent;
+}
+
+uint64_t session_lost(const struct session *s)
+{
+	const struct cozbpf_control *c = &s->bpf->bss->control;
+	uint64_t ret = c->events_lost + c->storage_lost;
+
+	session_processes(s, add_lost, &ret);
+	return ret;
 }

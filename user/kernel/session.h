@@ -13,8 +13,9 @@
 
 #include <cozbpf/abi.h>
 #include <cozbpf/latency.h>
-#include "core/text/errors.h"
+#include "core/experiment/readings.h"
 #include "core/places/linemap.h"
+#include "core/text/errors.h"
 
 struct session;
 
@@ -157,55 +158,26 @@ void session_drop_calls(struct session *s, int pid);
  * of @path: ns, 0 when that fails. */
 uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset);
 
-const struct cozbpf_point *session_point(const struct session *s, unsigned index);
-
 /* Readable when events wait; session_events() hands each to @handle. */
 int session_event_fd(const struct session *s);
 void session_events(
     struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg);
 
-/* "The kernel side picks the sampled line": the first in-scope sample after the question answers
- * it. 0: not answered yet. */
+/* The first in-scope sample after the question answers it: counters.picked_line. */
 void session_ask_line(struct session *s);
-uint32_t session_picked_line(const struct session *s);
-
-/* What the target's threads got of the CPUs and what they waited for while programs outside the
- * target had them. */
-struct cpu_use {
-	uint64_t executed_ns,
-	    outsiders_ns;    /* executed: pauses included, to within a sample's period */
-	uint64_t virtual_ns; /* executed in experiments, of virtual time, to within a period on each
-				CPU */
-	unsigned cpus;       /* that have executed for it in experiments of this run */
-	uint64_t edges, other_wakes; /* wake-ups of its threads: by one of them, by anything else */
-};
-
-struct snapshot {
-	uint64_t opened_ns, counted_ns, closed_ns;
-	uint64_t required_ns; /* R at the close; virtual duration = closed - counted - required */
-	uint64_t selected_samples;
-	uint64_t selected_ns;        /* executed by the selected line */
-	uint64_t samples, deep_debt; /* of this experiment */
-	struct cpu_use use;          /* likewise */
-};
-
-struct opening {
-	uint32_t line;
-	unsigned speedup_pct;
-	unsigned shift;     /* width of a bucket is 1 << shift ns */
-	uint64_t settle_ns; /* virtual time after the opening in which visits do not count yet */
-	double period; /* factor on the sampling period: samples of different experiments lock to
-			  different things, so to nothing */
-};
 
 /* Opens an experiment; the buckets of all points are cleared. */
 void session_open_experiment(struct session *s, const struct opening *o);
 void session_close_experiment(struct session *s, struct snapshot *ret);
 
+void session_read(const struct session *s, struct counters *ret);
 /* Latest time up to which a thread may still be in a pause. */
 uint64_t session_pause_horizon(const struct session *s);
-
-const struct cozbpf_control *session_control(const struct session *s);
+/* Fills visits, paced and buckets; these are read in place. */
+void session_read_point(const struct session *s, unsigned index, struct point_reading *ret);
+/* To a point, since the session began. */
+uint64_t session_visits(const struct session *s, unsigned index);
+/* By line id, read in place. */
 const struct cozbpf_line_count *session_line_counts(const struct session *s);
 
 /* Since the session began. */
@@ -214,8 +186,12 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret);
 /* How often a thread of the process could not be asked to pause since it blocks the signal. */
 uint64_t session_blocked(const struct session *s, int pid);
 
+/* Signals, events and threads' storage that were lost since the session began: a look at each
+ * process. */
+uint64_t session_lost(const struct session *s);
+
 /* Statistics of every process seen; @handle gets each. */
-void session_processes(struct session *s,
+void session_processes(const struct session *s,
     void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);
 
 #endif

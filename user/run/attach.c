@@ -215,8 +215,9 @@ void run_attach_join(struct runner *r, uint64_t now)
 		run_say(r, "warning: %s", e.cause);
 }
 
-static int begin(struct runner *r, struct error *e)
+int run_attach_begin(struct runner *r, struct error *e)
 {
+	struct counters counters;
 	unsigned begun = 0;
 
 	for (unsigned i = 0; i < r->target.n_attached; i++) {
@@ -229,25 +230,9 @@ static int begin(struct runner *r, struct error *e)
 	}
 	if (!begun || session_adopt(r->session, e))
 		return -1;
+	session_read(r->session, &counters);
 	if (r->o.verbose)
 		run_say(r, "attached to %u process%s with %lld threads", r->target.n_attached,
-		    r->target.n_attached == 1 ? "" : "es",
-		    (long long)session_control(r->session)->threads);
-	return run_start(r, e);
-}
-
-int run_attach(struct runner *r, struct error *e)
-{
-	int err;
-
-	if (run_open_signals(r, e))
-		return -1;
-	err = begin(r, e);
-	if (!err)
-		run_watch(r);
-	console_close(&r->console);
-	session_detach(r->session);
-	run_inject_undo(r);
-	run_close_signals(r);
-	return err;
+		    r->target.n_attached == 1 ? "" : "es", (long long)counters.threads);
+	return 0;
 }

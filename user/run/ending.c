@@ -36,10 +36,10 @@ static size_t list_points(const struct runner *r, struct ending_point *ret)
 
 		ret[i] = (struct ending_point){.name = p->name,
 		    .label = p->label,
-		    .visits = session_point(r->session, i)->visits,
+		    .visits = session_visits(r->session, i),
 		    .is_begin = p->role == COZBPF_ROLE_BEGIN,
 		    .is_sampled = p->is_sampled,
-		    .is_paced = p->paced};
+		    .is_paced = experiment_is_paced(&r->experiments.machine, i)};
 		if (!ret[i].visits)
 			ret[i].missing = run_point_missing(r, i);
 	}
@@ -49,14 +49,14 @@ static size_t list_points(const struct runner *r, struct ending_point *ret)
 static void add_experiments(const struct runner *r, struct ending_facts *f)
 {
 	const struct profile *p = &r->recorder.profile;
-	const uint64_t *by = r->experiments.spoilt_by;
+	const uint64_t *by = r->experiments.machine.verdicts.spoilt_by;
 
 	f->experiments = p->n_experiments;
 	f->spoilt = (struct ending_spoilt){.stop = by[SPOILT_STOP],
 	    .debt = by[SPOILT_DEBT],
 	    .busy = by[SPOILT_BUSY],
 	    .no_time = by[SPOILT_NO_TIME]};
-	f->stretched = r->experiments.stretched;
+	f->stretched = r->experiments.machine.verdicts.stretched;
 	f->runs = p->n_runs;
 	for (size_t i = 0; i < p->n_runs; i++) {
 		f->last_run_ns = p->runs[i].runtime_ns;
@@ -66,9 +66,9 @@ static void add_experiments(const struct runner *r, struct ending_facts *f)
 
 static int judge(struct runner *r, struct ending *ret, struct error *e)
 {
-	const struct cozbpf_control *c = session_control(r->session);
 	struct ending_point points[COZBPF_POINTS];
 	struct process_list processes = {0};
+	struct counters c;
 	struct cpu_use use;
 	struct ending_facts f = {.is_verbose = r->o.verbose,
 	    .is_end_to_end = r->o.end_to_end,
@@ -77,14 +77,15 @@ static int judge(struct runner *r, struct ending *ret, struct error *e)
 	    .path = r->target.path,
 	    .binary = r->files.scope.n_binaries ? r->files.scope.binaries[0] : NULL,
 	    .n_objects = r->files.lines.n_objects,
-	    .samples = c->samples,
-	    .in_scope = c->in_scope,
 	    .throttled_ns = r->recorder.throttled_ns,
-	    .calls = c->sync_calls,
 	    .probe_ns = r->points.probe_cost_ns,
 	    .points = points};
 	int err;
 
+	session_read(r->session, &c);
+	f.samples = c.samples;
+	f.in_scope = c.in_scope;
+	f.calls = c.sync_calls;
 	session_cpu_use(r->session, &use);
 	f.executed_ns = use.executed_ns;
 	f.edges = use.edges;
@@ -117,11 +118,8 @@ int run_finish(struct runner *r)
 	int err;
 
 	console_clear_progress(&r->console);
-	if (ferror(r->recorder.out) || fflush(r->recorder.out)) {
-		error_set(&e, EXIT_OTHER, "cannot write the profile '%s': is the disk full?",
-		    r->o.output);
+	if (recorder_finish(&r->recorder, &e))
 		return say_error(&e);
-	}
 	err = judge(r, &ending, &e);
 	for (size_t i = 0; i < ending.n_messages; i++)
 		console_say(&r->console, "%s", ending.messages[i]);

@@ -1,30 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One run of the command: started, watched, its signals passed on, until it has ended. */
-#include "run/run.h"
+/* The runs of a session: started, watched, signals passed on, until the last one has ended; see
+ * loop.h. */
+#include "run/loop.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "run/action.h"
+#include "run/clock.h"
+#include "run/run.h"
 #include "run/tell.h"
 #include "target/owner.h"
 #include "target/tracee.h"
 
-#define TICK_NS 250000000ULL       /* at least that often: progress line, mappings */
-#define TICK_UNWIND_NS 10000000ULL /* while tables for unwinding are being made */
-#define TICK_LATE_MS 20            /* while a thread is yet to stop, to be let go */
-#define QUOTA_NS 250000000ULL /* how often throttled time is read on: a few files, 20 us each */
+/* at least that often: progress line, mappings */
+#define TICK_NS 250000000ULL
+/* while tables for unwinding are being made */
+#define TICK_UNWIND_NS 10000000ULL
+/* while a thread is yet to stop, to be let go */
+#define TICK_LATE_MS 20
+/* how often throttled time is read on: a few files, 20 us each */
+#define QUOTA_NS 250000000ULL
 
-/* Signals that we take in their place: those that somebody sends to us are meant for the command.
- */
+struct loop {
+	struct runner *r;
+	int signal_fd;
+	/* of before; not in force while is_masked */
+	sigset_t old_mask;
+	bool is_masked;
+	/* no further run, and no more of one of ours alone */
+	bool interrupted;
+	/* profiling is to end, by a key; the command goes on */
+	bool quit;
+};
+
+/* Signals that we take in the command's place: those that somebody sends to us are meant for the
+ * command. */
 static const int forwarded[] = {
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
 
-int run_open_signals(struct runner *r, struct error *e)
+static int open_signals(struct loop *l, struct error *e)
 {
 	sigset_t set;
 
@@ -32,87 +53,107 @@ int run_open_signals(struct runner *r, struct error *e)
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
 	sigaddset(&set, SIGCHLD);
-	if (console_has_view(&r->console))
-		sigaddset(&set, SIGTSTP); /* the terminal is given back first */
-	sigprocmask(SIG_BLOCK, &set, r->loop.is_masked ? NULL : &r->loop.old_mask);
-	r->loop.is_masked = true;
-	r->loop.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->loop.signal_fd < 0
+	/* the terminal is given back first */
+	if (console_has_view(&l->r->console))
+		sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, l->is_masked ? NULL : &l->old_mask);
+	l->is_masked = true;
+	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signal_fd < 0
 		   ? error_set(e, EXIT_OTHER, "cannot read signals: %s", strerror(errno))
 		   : 0;
 }
 
 /* Between two runs with the live view on the terminal no signal is to end us: the next run takes
- * it. */
-void run_close_signals(struct runner *r)
+ * the signal. */
+static void close_signals(struct loop *l)
 {
-	if (r->loop.signal_fd >= 0)
-		close(r->loop.signal_fd);
-	r->loop.signal_fd = -1;
-	if (!r->loop.is_masked || console_is_open(&r->console))
+	if (l->signal_fd >= 0)
+		close(l->signal_fd);
+	l->signal_fd = -1;
+	if (!l->is_masked || console_is_open(&l->r->console))
 		return;
-	sigprocmask(SIG_SETMASK, &r->loop.old_mask, NULL);
-	r->loop.is_masked = false;
+	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+	l->is_masked = false;
 }
 
-/* We are to stop, and nobody would close the experiment meanwhile. */
-static void stop(struct runner *r, int sig)
+static void apply(struct loop *l, enum run_action action, uint64_t now)
 {
-	bool was_paused = r->experiments.is_paused;
+	struct runner *r = l->r;
 
-	run_pause(r);
-	console_stop(&r->console, sig);
+	if (action == RUN_ACTION_QUIT)
+		l->quit = true;
+	else if (r->o.end_to_end)
+		console_say(&r->console, "nothing can be paused: each run is one experiment");
+	else if (action == RUN_ACTION_PAUSE)
+		experiments_pause(&r->experiments);
+	else
+		experiments_resume(&r->experiments, now);
+}
+
+/* We are to stop by @sig. Nobody would close an experiment meanwhile. */
+static void stop_by(struct loop *l, int sig)
+{
+	struct experiment *x = &l->r->experiments.machine;
+	bool was_paused = x->is_paused;
+
+	experiments_pause(&l->r->experiments);
+	console_stop(&l->r->console, sig);
 	if (!was_paused)
-		run_resume(r, monotonic_ns());
+		experiments_resume(&l->r->experiments, monotonic_ns());
 }
 
 /* The command has stopped (Ctrl-Z, kill -STOP): so do we, and what was being measured is void. When
- * we go on, it goes on. */
-static void follow_stop(struct runner *r)
+ * we go on, the command goes on. */
+static void follow_stop(struct loop *l)
 {
+	int pid = l->r->target.launch.pid;
 	siginfo_t info = {0};
 
-	if (r->target.attached ||
-	    waitid(P_PID, (id_t)r->target.launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
+	if (l->r->target.attached || waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) ||
+	    !info.si_pid)
 		return;
-	r->experiments.spoilt = SPOILT_STOP;
-	stop(r, SIGSTOP);
-	r->experiments.spoilt = SPOILT_STOP;
-	kill(r->target.launch.pid, SIGCONT);
+	experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
+	stop_by(l, SIGSTOP);
+	kill(pid, SIGCONT);
 }
 
-static void take_signals(struct runner *r)
+static void take_signal(struct loop *l, const struct signalfd_siginfo *info)
+{
+	int sig = (int)info->ssi_signo, pid = l->r->target.launch.pid;
+
+	if (sig == SIGCHLD) {
+		follow_stop(l);
+		return;
+	}
+	if (sig == SIGTSTP) {
+		stop_by(l, SIGTSTP);
+		return;
+	}
+	if (sig == SIGWINCH || sig == SIGCONT)
+		console_changed(&l->r->console);
+	/* of an attachment it is for us alone */
+	if (l->r->target.attached) {
+		l->interrupted |= sig != SIGCONT && sig != SIGWINCH;
+		return;
+	}
+	/* The terminal has stopped us together with the command, which goes on already. */
+	if (sig == SIGCONT)
+		experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
+	if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
+		l->interrupted = true;
+	/* The terminal sends to its whole foreground group, the command included; anybody else has
+	 * sent to us alone. */
+	if (info->ssi_code <= 0 && (int)info->ssi_pid != pid)
+		kill(pid, sig);
+}
+
+static void take_signals(struct loop *l)
 {
 	struct signalfd_siginfo info;
 
-	while (read(r->loop.signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		int sig = (int)info.ssi_signo;
-
-		if (sig == SIGCHLD) {
-			follow_stop(r);
-			continue;
-		}
-		if (sig == SIGTSTP) {
-			stop(r, SIGTSTP);
-			continue;
-		}
-		if (sig == SIGWINCH || sig == SIGCONT)
-			console_changed(&r->console);
-		if (r->target.attached) {
-			if (sig != SIGCONT && sig != SIGWINCH)
-				r->loop.interrupted = true; /* it is for us alone */
-			continue;
-		}
-		if (sig == SIGCONT)
-			r->experiments.spoilt = SPOILT_STOP; /* the terminal has stopped us together
-						    with the command, which goes on already */
-		if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
-			r->loop.interrupted = true; /* no further run of -n */
-		/* The terminal sends to its whole foreground group, the command included; anybody
-		 * else has sent to us alone. */
-		if (info.ssi_code <= 0 && (int)info.ssi_pid != r->target.launch.pid)
-			kill(r->target.launch.pid, sig);
-	}
+	while (read(l->signal_fd, &info, sizeof(info)) == sizeof(info))
+		take_signal(l, &info);
 }
 
 static bool has_ended(struct runner *r)
@@ -127,22 +168,24 @@ static bool has_ended(struct runner *r)
 	return true;
 }
 
-/* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
-static void wait_until(struct runner *r, uint64_t due, uint64_t now)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	struct pollfd fds[] = {{.fd = r->loop.signal_fd, .events = POLLIN},
+	return a < b ? a : b;
+}
+
+/* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
+static void wait_until(struct loop *l, uint64_t due, uint64_t now)
+{
+	struct runner *r = l->r;
+	struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
 	    {.fd = r->target.launch.pidfd, .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
 	    {.fd = console_fd(&r->console), .events = POLLIN}};
-	uint64_t shim = run_inject_next(r), view = console_next(&r->console),
-		 first = due < shim ? due : shim, next = first < view ? first : view,
-		 ns = next > now ? next - now : 0,
-		 tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
-	struct timespec t;
+	uint64_t next = least(least(due, run_inject_next(r)), console_next(&r->console)),
+		 ns = least(
+		     next > now ? next - now : 0, run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS);
+	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 
-	if (ns > tick)
-		ns = tick;
-	t = (struct timespec){(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 	if (ppoll(fds, 4, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
 		console_lost(&r->console);
 }
@@ -158,118 +201,198 @@ static void watch_quotas(struct runner *r)
 	r->target.quota_ns = r->recorder.started_ns + QUOTA_NS;
 }
 
-static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
+static void read_quotas(struct runner *r, uint64_t now)
 {
-	if (!r->loop.profiling)
+	if (now < r->target.quota_ns)
 		return;
-	run_end(r, now, target_ended);
 	quota_update(&r->target.quota);
-	r->recorder.throttled_ns += quota_throttled_ns(&r->target.quota);
-	run_write_totals(r, now);
-	r->loop.profiling = false;
+	r->target.quota_ns = now + QUOTA_NS;
 }
 
-bool run_watch(struct runner *r)
+static void end_profiling(struct runner *r, uint64_t now, bool target_ended)
 {
-	uint64_t end, now, due;
+	struct run_totals totals = {0};
 
-	r->recorder.started_ns = monotonic_ns();
-	watch_quotas(r);
-	end = r->o.duration_ns ? r->recorder.started_ns + r->o.duration_ns : UINT64_MAX;
-	r->loop.profiling = true;
-	run_open_view(r);
-	run_begin(r, r->recorder.started_ns);
-	while (1) {
-		session_events(r->session, run_on_event, r);
-		take_signals(r);
-		now = monotonic_ns();
-		if (has_ended(r)) {
-			stop_profiling(r, now, true);
-			return true;
-		}
-		if (now >= end || r->loop.quit || (r->target.attached && r->loop.interrupted))
-			break;
-		run_rescan(r, now);
-		run_attach_join(r, now);
-		if (now >= r->target.quota_ns) {
-			quota_update(&r->target.quota);
-			r->target.quota_ns = now + QUOTA_NS;
-		}
-		if (run_settled(r, now))
-			break;
-		run_look(r, now);
-		run_points_watch(r, now);
-		due = run_step(r, now);
-		run_console(r, now, due);
-		wait_until(r, due < end ? due : end, monotonic_ns());
-	}
-	stop_profiling(r, now, false);
+	experiments_end(&r->experiments, target_ended);
+	quota_update(&r->target.quota);
+	totals.throttled_ns = quota_throttled_ns(&r->target.quota);
+	totals.delayed_ns = r->experiments.machine.delayed_ns;
+	totals.dropped = r->experiments.machine.dropped;
+	recorder_end(&r->recorder, now, &totals);
+}
+
+static uint64_t step_experiments(struct runner *r, uint64_t now)
+{
+	uint64_t due;
+
+	while (experiments_step(&r->experiments, now, &due))
+		run_inject_unblock(r, now);
+	return due;
+}
+
+/* What keys ask for, and a picture or a progress line, unless something is due at @due. */
+static void show(struct loop *l, uint64_t due)
+{
+	struct runner *r = l->r;
+	uint64_t now = monotonic_ns();
+	enum run_action action;
+
+	while ((action = console_keys(&r->console, r->experiments.machine.is_paused)))
+		apply(l, action, now);
+	run_show(r, now, due);
+}
+
+/* What is due in one tick, and waiting for the next one. True: profiling is over. */
+static bool tick(struct loop *l, uint64_t now, uint64_t end)
+{
+	struct runner *r = l->r;
+	uint64_t due;
+
+	if (now >= end || l->quit || (r->target.attached && l->interrupted))
+		return true;
+	run_rescan(r, now);
+	run_attach_join(r, now);
+	read_quotas(r, now);
+	if (run_settled(r, now))
+		return true;
+	run_look(r, now);
+	run_points_watch(r, now);
+	due = step_experiments(r, now);
+	show(l, due);
+	wait_until(l, least(due, end), monotonic_ns());
 	return false;
 }
 
-/* After -d: the command goes on to its end, unprofiled. */
-static void wait_for_end(struct runner *r)
+/* Profiles; whether the target has ended by itself, rather than its time of being profiled. */
+static bool watch(struct loop *l)
 {
+	struct runner *r = l->r;
+	uint64_t started = monotonic_ns(), now,
+		 end = r->o.duration_ns ? started + r->o.duration_ns : UINT64_MAX;
+	bool ended;
+
+	recorder_begin(&r->recorder, started);
+	watch_quotas(r);
+	run_open_view(r);
+	experiments_begin(&r->experiments, started);
+	do {
+		session_events(r->session, run_on_event, r);
+		take_signals(l);
+		now = monotonic_ns();
+		ended = has_ended(r);
+	} while (!ended && !tick(l, now, end));
+	end_profiling(r, now, ended);
+	return ended;
+}
+
+/* After -d: the command goes on to its end, unprofiled. */
+static void wait_for_end(struct loop *l)
+{
+	struct runner *r = l->r;
+
 	console_close(&r->console);
 	console_clear_progress(&r->console);
 	console_say(&r->console, "profiling has ended; waiting for the command to end");
 	while (!has_ended(r)) {
-		struct pollfd fds[] = {{.fd = r->loop.signal_fd, .events = POLLIN},
+		struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
 		    {.fd = r->target.launch.pidfd, .events = POLLIN}};
 
 		poll(fds, 2, tracee_settle() ? TICK_LATE_MS : -1);
-		take_signals(r);
+		take_signals(l);
 	}
 }
 
-int run_start(struct runner *r, struct error *e)
+static int write_startup(struct runner *r, struct error *e)
 {
-	struct run_record start = {0};
-	struct timespec wall;
+	uint32_t fixed_speedups = 0;
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	start.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
 	for (size_t i = 0; i < r->o.n_speedups; i++)
-		start.fixed_speedups += r->o.speedups[i] > 0;
-	r->experiments.delayed_ns = 0;
-	r->experiments.dropped = 0;
-	return run_write_startup(r, &start, e);
+		fixed_speedups += r->o.speedups[i] > 0;
+	return recorder_write_startup(&r->recorder, fixed_speedups, e);
 }
 
-int run_once(struct runner *r, struct error *e)
+/* From fork to the exec of the command. */
+static int launch(struct loop *l, struct error *e)
 {
+	struct runner *r = l->r;
 	struct launch_options o = {.argv = r->o.command,
 	    .path = r->target.path,
 	    .shim = r->target.shim,
 	    .signal = session_signal(r->session),
 	    .counters = r->points.has_counters,
 	    .identity = &r->target.identity,
-	    .mask = &r->loop.old_mask};
+	    .mask = &l->old_mask};
 
-	if (run_open_signals(r, e))
+	if (launch_prepare(&o, &r->target.launch, e))
 		return -1;
-	if (launch_prepare(&o, &r->target.launch, e)) {
-		run_close_signals(r);
-		return -1;
-	}
 	r->target.claim_fd = owner_claim(r->target.launch.pid, e);
-	if (r->target.claim_fd < 0 ||
-	    session_add_process(
-		r->session, r->target.launch.pid, r->target.launch.pidfd, r->o.command[0], e) ||
-	    run_start(r, e) || launch_go(&r->target.launch, r->target.path, e)) {
-		launch_deinit(&r->target.launch);
-		run_close_signals(r);
+	if (r->target.claim_fd >= 0 &&
+	    !session_add_process(
+		r->session, r->target.launch.pid, r->target.launch.pidfd, r->o.command[0], e) &&
+	    !write_startup(r, e) && !launch_go(&r->target.launch, r->target.path, e))
+		return 0;
+	launch_deinit(&r->target.launch);
+	return -1;
+}
+
+/* One run of the command, from fork to exit. */
+static int run_once(struct loop *l, bool is_last, struct error *e)
+{
+	struct runner *r = l->r;
+
+	if (open_signals(l, e))
+		return -1;
+	if (launch(l, e)) {
+		close_signals(l);
 		return -1;
 	}
-	if (!run_watch(r)) {
-		if (r->recorder.run + 1 >= r->o.runs || r->answer.settled || r->loop.quit) {
+	if (!watch(l)) {
+		if (is_last || r->answer.settled || l->quit) {
 			session_detach(r->session);
 			run_inject_undo(r);
 		}
-		wait_for_end(r);
+		wait_for_end(l);
 	}
 	close(r->target.claim_fd);
 	launch_deinit(&r->target.launch);
-	run_close_signals(r);
+	close_signals(l);
 	return 0;
+}
+
+static int run_launched(struct loop *l, struct error *e)
+{
+	struct runner *r = l->r;
+
+	for (uint64_t run = 0;
+	     run < r->o.runs && !l->interrupted && !l->quit && !run_settled(r, monotonic_ns());
+	     run++)
+		if (run_once(l, run + 1 == r->o.runs, e))
+			return -1;
+	return 0;
+}
+
+static int run_attached(struct loop *l, struct error *e)
+{
+	struct runner *r = l->r;
+	int err;
+
+	if (open_signals(l, e))
+		return -1;
+	err = run_attach_begin(r, e) || write_startup(r, e) ? -1 : 0;
+	if (!err)
+		watch(l);
+	console_close(&r->console);
+	session_detach(r->session);
+	run_inject_undo(r);
+	return err;
+}
+
+int loop_run(struct runner *r, struct error *e)
+{
+	struct loop l = {.r = r, .signal_fd = -1};
+	int err = r->target.attached ? run_attached(&l, e) : run_launched(&l, e);
+
+	console_close(&r->console);
+	close_signals(&l);
+	return err;
 }

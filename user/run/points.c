@@ -193,7 +193,7 @@ void run_points_watch(struct runner *r, uint64_t now)
 	executed = (double)(use.executed_ns - r->points.executed_watched_ns) / seconds;
 	for (unsigned i = 0; i < r->points.n_points; i++) {
 		struct point *p = &r->points.points[i];
-		uint64_t visits = session_point(r->session, i)->visits;
+		uint64_t visits = session_visits(r->session, i);
 		double rate = (double)(visits - p->visits_watched) / seconds;
 
 		if (r->points.watched_ns && rate > SOME_VISITS && !p->is_sampled &&

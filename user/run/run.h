@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of `cozbpf run` and what they share: set-up, experiments, the processes' mappings, the
- * end. Private to user/cmd/run*.c. */
+ * end. Private to user/run/. */
 #ifndef COZBPF_RUN_H
 #define COZBPF_RUN_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/text/string_list.h"
 #include "core/text/errors.h"
 #include "core/estimate/answer.h"
-#include "core/experiment/length.h"
 #include "core/places/linemap.h"
-#include "core/profile/profile.h"
-#include "core/experiment/schedule.h"
 #include "core/places/scope.h"
+#include "core/profile/so_far.h"
 #include "kernel/session.h"
+#include "run/clock.h"
 #include "run/console.h"
+#include "run/experiments.h"
+#include "run/options.h"
+#include "run/recorder.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
 #include "target/inject.h"
@@ -26,39 +26,15 @@
 #include "target/maps.h"
 #include "target/quota.h"
 
-/* One virtual-time bucket takes in the whole run: end-to-end needs the sum only (2^42 ns are 73
- * minutes x 1024 buckets). */
-#define END_TO_END_SHIFT 42
-
-struct run_options {
-	struct string_list progress, latency, sources, binaries, pids;
-	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
-	uint64_t duration_ns, runs, seed, period_ns, length_ns;
-	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, sync_uprobe;
-	/* derived */
-	char **command;
-	unsigned *speedups;
-	size_t n_speedups;
-	double until_width; /* half a width of the leading lines' intervals, a fraction; 0: none was
-			       given */
-};
-
 struct point {
 	char *name; /* in the profile; a pair has it twice: its begins, and next to them its ends */
 	char *label; /* in messages */
 	unsigned role;
-	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
-	bool paced;              /* most visits of the last experiment were paced from outside */
 	bool is_sampled;         /* its visits are time executed in a line */
 	bool is_counter;         /* the program counts them itself */
 	enum visit_sort sort;    /* the dearest of its probes */
 	uint64_t visits_watched; /* up to the last look at the rates */
 	bool is_warned;
-	/* Of begins. */
-	int64_t
-	    in_flight_before; /* when the run began: requests that earlier runs took with them */
-	uint64_t doubtful_before;            /* when the run began */
-	uint64_t unmatched, abandoned, lost; /* up to the last record */
 };
 
 /* A process of the target, as far as its mappings go. */
@@ -73,22 +49,6 @@ struct process {
 			     last look */
 	uint64_t shim_ns; /* when to look whether it has a pause handler; 0: not any more */
 	struct process *next;
-};
-
-/* What an experiment is dropped for; SPOILT_NO_TIME: the speedup has taken all of the time that was
- * to be counted. */
-enum spoilt { SPOILT_NOT, SPOILT_STOP, SPOILT_DEBT, SPOILT_BUSY, SPOILT_NO_TIME, N_SPOILT };
-
-enum phase { PHASE_PICK, PHASE_OPEN, PHASE_COOL, PHASE_IDLE };
-
-/* The lines sampled in the baseline that is open; see run/baseline.c. */
-struct baseline {
-	uint64_t *before; /* samples per line id up to the opening */
-	struct baseline_line
-	    *lines; /* `observed` holds the count at the end of the opening until the close */
-	size_t n_lines;
-	uint64_t due_ns;   /* when the opening is over; 0: it is, or nothing is to be recorded */
-	uint64_t since_ns; /* when it was */
 };
 
 /* A running process that was named with -p, or is of the control group named. */
@@ -138,61 +98,6 @@ struct points {
 	uint64_t watched_ns, executed_watched_ns;
 };
 
-/* The experiments of one run. */
-struct experiments {
-	struct schedule schedule;
-	struct length length;
-	enum phase phase;
-	uint64_t deadline_ns; /* of the phase */
-	uint64_t visits_at_open, visits_at_deadline;
-	uint64_t latency_ns;  /* mean latency of late, of the slowest pair; 0: none */
-	uint64_t extended_ns; /* until when an experiment is drawn out that has no window yet */
-	bool closing; /* its length is over: it closes with the next visit, at give_up_ns at the
-			 latest */
-	uint64_t give_up_ns;
-	enum spoilt spoilt;     /* why the open experiment does not count, as far as is known yet */
-	unsigned n_points_open; /* points that were there when the experiment opened */
-	uint32_t line;
-	unsigned speedup_pct;
-	unsigned shift;
-	uint64_t planned_ns;
-	bool is_paused; /* no experiments, by a key */
-	struct baseline baseline;
-	double busy_sum; /* shares of the CPU time wanted that outsiders had, over busy_n */
-	unsigned busy_n;
-	unsigned stretched; /* experiments, to fit the CPUs */
-	uint64_t dropped;
-	uint64_t spoilt_by[N_SPOILT]; /* experiments of all runs */
-	uint64_t delayed_ns;          /* time in experiments with s > 0 */
-	size_t n_baselines;
-	struct wanted *wanted; /* lines that have been experimented on; by tell.c */
-	size_t n_wanted;
-	unsigned refused; /* lines picked in a row that were not wanted */
-};
-
-/* The profile file, and the counters before this run. */
-struct recorder {
-	FILE *out;
-	struct profile profile; /* what this invocation has measured */
-	uint64_t started_ns;    /* monotonic start of this run */
-	uint64_t samples_before, in_scope_before, lost_before; /* counters at the start of it */
-	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
-	size_t counts_room;
-	uint64_t throttled_ns;     /* by CPU quotas, in all runs that have ended */
-	struct cpu_use use_before; /* up to the end of the run before */
-	uint32_t run;
-	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
-};
-
-struct loop {
-	bool profiling;
-	bool interrupted;
-	bool quit; /* profiling is to end, by a key; the command goes on */
-	sigset_t old_mask;
-	bool is_masked; /* old_mask is not in force */
-	int signal_fd;
-};
-
 struct runner {
 	struct run_options o;
 	struct session *session;
@@ -203,23 +108,16 @@ struct runner {
 	struct recorder recorder;
 	struct answer answer;
 	struct console console;
-	struct loop loop;
 };
+
+#define run_say(r, ...) console_say(&(r)->console, __VA_ARGS__)
 
 /* When run_inject_due() has something to look at; UINT64_MAX: nothing. */
 uint64_t run_inject_next(const struct runner *r);
-uint64_t monotonic_ns(void);
-#define run_say(r, ...) console_say(&(r)->console, __VA_ARGS__)
 
 /* run/setup.c: lines in scope, progress points. */
 int run_setup(struct runner *r, struct error *e);
 void run_teardown(struct runner *r);
-
-/* run/output.c: the profile file, which is appended to: what is there already, and what a run
- * begins with. */
-int run_open_output(
-    struct runner *r, struct error *e); /* warns when runs of another build are there */
-int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);
 
 /* run/objects.c: which processes map what; objects that come later. */
 void run_on_event(const struct cozbpf_event *event, void *arg);
@@ -263,30 +161,6 @@ int run_place_markers(
 bool run_watch_counters(struct runner *r); /* Coz's coz.h; false: the program does not have it */
 void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 
-/* run/experiments.c: the experiments of one run. run_step() does what is due and returns when to
- * call it again. */
-void run_begin(struct runner *r, uint64_t now);
-uint64_t run_step(struct runner *r, uint64_t now);
-void run_end(struct runner *r, uint64_t now, bool target_ended);
-/* No experiments for a while: what is under way is void, the target runs without delays. Not
- * end-to-end, where a run is an experiment. */
-void run_pause(struct runner *r);
-void run_resume(struct runner *r, uint64_t now);
-
-/* run/latency.c: what latency pairs add to an experiment. */
-void run_latency_begin(struct runner *r); /* of a run */
-uint64_t run_latency_settle_ns(const struct runner *r, uint64_t least);
-uint64_t run_latency_length_ns(const struct runner *r, uint64_t least);
-void run_latency_record(
-    struct runner *r, unsigned index, uint64_t duration_ns, struct point_record *ret);
-
-/* run/baseline.c: which lines are sampled in a baseline. Opened with the experiment, split when
- * due_ns has come; closed, it fills @x. */
-void run_baseline_open(struct runner *r, uint64_t due_ns);
-void run_baseline_split(struct runner *r);
-void run_baseline_close(struct runner *r, uint64_t closed_ns, struct experiment_record *x);
-void run_baseline_deinit(struct runner *r);
-
 /* run/sync.c: --sync=uprobe. Probes the calls of a process once its libraries are mapped: true when
  * that is done. */
 bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, size_t n);
@@ -300,25 +174,12 @@ bool run_unwind_collect(
     struct runner *r); /* whether there are new ones, so that mappings are to be set again */
 void run_unwind_deinit(struct runner *r);
 
-/* run/estimate.c: what is made of what is wanted. */
-bool run_wants(
-    struct runner *r, uint32_t line); /* whether to experiment on a line that was picked */
-bool run_wants_baseline(const struct runner *r);
-
-/* run/loop.c: one run of the command, from fork to exit. 0, or -1 with @e. And its parts. */
-int run_once(struct runner *r, struct error *e);
-int run_open_signals(struct runner *r, struct error *e);
-void run_close_signals(struct runner *r);
-int run_start(struct runner *r, struct error *e); /* the record of the run's beginning */
-bool run_watch(struct runner *r); /* profiles; whether the target has ended by itself, rather than
-				     its time of being profiled */
-
 /* run/attach.c: processes that run already. */
 int run_attach_resolve(struct runner *r, struct error *e);
 int run_attach_lines(struct runner *r, struct error *e);
 int run_attach_object(const struct runner *r, const char *path, struct object **ret,
-    struct error *e); /* a file that the target sees */
-int run_attach(struct runner *r, struct error *e);
+    struct error *e);                                    /* a file that the target sees */
+int run_attach_begin(struct runner *r, struct error *e); /* they are the target from now on */
 bool run_attach_ended(const struct runner *r);
 void run_attach_join(struct runner *r, uint64_t now);
 void run_attach_deinit(struct runner *r);
@@ -334,9 +195,6 @@ void run_inject_unblock(struct runner *r, uint64_t now); /* while no thread is i
 void run_inject_undo(struct runner *r);                  /* after session_detach() */
 void run_inject_settle(
     struct runner *r); /* before we end: threads that have been held too long are let go */
-
-/* run/finish.c: the records at the end of a run. */
-void run_write_totals(struct runner *r, uint64_t now);
 
 /* run/ending.c: warnings, then the ranked answer, or the reason why there is none. Returns the
  * tool's exit status. */

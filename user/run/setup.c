@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What stands before the first run: lines in scope, the kernel side. The profile file is in
- * run/output.c. */
+/* What stands before the first run: lines in scope, the kernel side. */
 #include "run/run.h"
 
 #include <errno.h>
@@ -145,6 +144,55 @@ static void measure_samples(struct runner *r)
 		    (double)cost.entry_ns / 1e3);
 }
 
+/*
+ * Warned of, not refused: a program that is built and profiled again and again appends to the
+ * default file, and its reports can have the runs of any one build. Without --build they refuse,
+ * which is to be known before a run, not after it.
+ */
+static int open_output(struct runner *r, struct error *e)
+{
+	struct other_build other;
+
+	if (recorder_open(
+		&r->recorder, &r->target.identity, r->o.output, r->files.main_object, &other, e))
+		return -1;
+	if (!other.theirs[0])
+		return 0;
+	run_say(r,
+	    "warning: '%s' holds runs of another build, %.12s: this one, %.12s, is appended, and "
+	    "reports will not add them up",
+	    r->o.output, other.theirs, other.ours);
+	run_say(r,
+	    "hint: 'cozbpf report --build %.12s' takes the runs of this build only; -o FILE keeps "
+	    "builds apart",
+	    other.ours);
+	return 0;
+}
+
+static int prepare_experiments(struct runner *r, struct error *e)
+{
+	const struct experiment_options o = {.seed = r->o.seed,
+	    .period_ns = r->o.period_ns,
+	    .length_ns = r->o.length_ns,
+	    .speedups_pct = r->o.speedups,
+	    .n_speedups = r->o.n_speedups,
+	    .fixed_line = r->files.fixed_line,
+	    .end_to_end = r->o.end_to_end,
+	    .lines_room = r->files.lines.n_lines + SPARE_LINES};
+	const struct recorder_sources from = {.session = r->session,
+	    .lines = &r->files.lines,
+	    .lines_room = o.lines_room,
+	    .has_ids = !o.fixed_line && !o.end_to_end};
+
+	r->experiments.session = r->session;
+	r->experiments.points = &r->points;
+	r->experiments.lines = &r->files.lines;
+	r->experiments.recorder = &r->recorder;
+	if (experiment_init(&r->experiments.machine, &o))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	return recorder_count(&r->recorder, &from, e);
+}
+
 int run_setup(struct runner *r, struct error *e)
 {
 	struct session_config c = {.follow_children = !r->o.no_follow,
@@ -154,9 +202,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .spare_ranges = SPARE_RANGES,
 	    .spare_lines = SPARE_LINES,
 	    .unwind_rows = UNWIND_ROWS};
-	struct rng rng = {r->o.seed};
 
-	profile_init(&r->recorder.profile);
 	r->files.scope = (struct scope){
 	    r->o.sources.items, r->o.sources.n, r->o.binaries.items, r->o.binaries.n};
 	if (identity_resolve(r->o.user, &r->target.identity, e) || find_target(r, e) ||
@@ -164,23 +210,13 @@ int run_setup(struct runner *r, struct error *e)
 		return -1;
 	c.signal = r->target.signal;
 	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
-	if (schedule_init(&r->experiments.schedule, &rng, r->o.speedups, r->o.n_speedups))
-		return error_set(e, EXIT_OTHER, "out of memory");
-	length_init(&r->experiments.length, r->o.length_ns,
-	    r->files.fixed_line || r->o.end_to_end ? LENGTH_BURSTS_MANY : LENGTH_BURSTS_MANY_LINES);
 	if (session_create(&c, &r->files.lines, &r->session, e) || run_add_points(r, e))
 		return -1;
 	choose_period(r);
-	if (session_attach(r->session, r->o.period_ns, e) || run_open_output(r, e))
+	if (session_attach(r->session, r->o.period_ns, e) || open_output(r, e))
 		return -1;
 	measure_samples(r);
-	r->recorder.counts_room = r->files.lines.n_lines + SPARE_LINES;
-	r->recorder.counts_before =
-	    calloc(r->recorder.counts_room, sizeof(*r->recorder.counts_before));
-	r->recorder.free_before = calloc(r->recorder.counts_room, sizeof(*r->recorder.free_before));
-	if (!r->recorder.counts_before || !r->recorder.free_before)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	return 0;
+	return prepare_experiments(r, e);
 }
 
 void run_teardown(struct runner *r)
@@ -189,25 +225,12 @@ void run_teardown(struct runner *r)
 	session_destroy(r->session);
 	object_close(r->files.main_object);
 	line_map_deinit(&r->files.lines);
-	schedule_deinit(&r->experiments.schedule);
-	profile_deinit(&r->recorder.profile);
+	experiment_deinit(&r->experiments.machine);
+	recorder_deinit(&r->recorder);
 	run_forget_processes(r);
 	run_points_deinit(r);
-	if (r->recorder.out)
-		fclose(r->recorder.out);
-	run_baseline_deinit(r);
-	free(r->experiments.wanted);
-	free(r->recorder.experiment_lines);
 	run_sync_deinit(r);
 	run_unwind_deinit(r);
 	run_attach_deinit(r);
 	quota_deinit(&r->target.quota);
-	free(r->recorder.counts_before);
-	free(r->recorder.free_before);
-	free(r->o.speedups);
-	string_list_deinit(&r->o.progress);
-	string_list_deinit(&r->o.latency);
-	string_list_deinit(&r->o.sources);
-	string_list_deinit(&r->o.binaries);
-	string_list_deinit(&r->o.pids);
 }

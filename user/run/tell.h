@@ -7,12 +7,6 @@
 #include <stdint.h>
 
 struct runner;
-struct run_so_far;
-
-/* What the run under way has measured beyond its records. @ret borrows. */
-void run_so_far(const struct runner *r, uint64_t now, struct run_so_far *ret);
-/* Samples, signals and events lost since the session began. */
-uint64_t run_lost(struct runner *r);
 
 /* Every few seconds, between experiments: the leader, and where experiments are wanted. */
 void run_look(struct runner *r, uint64_t now);
@@ -20,7 +14,7 @@ void run_look(struct runner *r, uint64_t now);
 bool run_settled(struct runner *r, uint64_t now);
 
 void run_open_view(struct runner *r);
-/* Keys, what they ask for, and a picture or a progress line, unless something is due at @due. */
-void run_console(struct runner *r, uint64_t now, uint64_t due);
+/* A picture or a progress line, unless something is due at @due. */
+void run_show(struct runner *r, uint64_t now, uint64_t due);
 
 #endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of things in time: runs of the command one after the other, and what is done in each
+ * tick of one. The loop alone changes its state; keys and signals ask for actions (run/action.h).
+ */
+#ifndef COZBPF_LOOP_H
+#define COZBPF_LOOP_H
+
+#include "core/text/errors.h"
+
+struct runner;
+
+/* Profiles what has been set up, to its end. 0, or -1 with @e. */
+int loop_run(struct runner *r, struct error *e);
+
+#endif

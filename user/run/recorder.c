@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The profile file of a session, what stands in it already, and the records of its runs; see
+ * recorder.h. */
+#include "run/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "kernel/session.h"
+#include "symbols/symbols.h"
+#include "target/identity.h"
+
+static void read_build_id(const struct object *main, char ret[41])
+{
+	uint8_t id[20];
+	uint32_t n = main ? object_build_id(main, id) : 0;
+
+	ret[0] = 0;
+	for (uint32_t i = 0; i < n && i < sizeof(id); i++)
+		snprintf(ret + 2 * i, 3, "%02x", id[i]);
+}
+
+/* Reads of a profile only where runs begin: a run is to start at once, however much the file holds.
+ * The descriptor is for writing only. */
+static int read_startups(int fd, struct profile *ret)
+{
+	char path[64], *line = NULL, *text = NULL;
+	size_t room = 0, size = 0;
+	FILE *in, *out, *startups;
+	struct error e;
+	int err = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	in = fopen(path, "re");
+	out = in ? open_memstream(&text, &size) : NULL;
+	if (!out)
+		goto end;
+	while (getline(&line, &room, in) > 0)
+		if (!strncmp(line, "startup\t", 8))
+			fputs(line, out);
+	fclose(out);
+	startups = size ? fmemopen(text, size, "r") : NULL;
+	if (startups) {
+		err = profile_read(ret, startups, "", &e);
+		fclose(startups);
+	}
+end:
+	if (in)
+		fclose(in);
+	free(line);
+	free(text);
+	return err;
+}
+
+/* The last run of another build in the file. */
+static void find_other_build(const char *ours, int fd, struct other_build *ret)
+{
+	struct profile p;
+	struct stat st;
+	size_t last;
+
+	if (!ours[0] || fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return;
+	profile_init(&p);
+	last = read_startups(fd, &p) ? 0 : p.n_runs;
+	while (last && (!p.runs[last - 1].build_id[0] || !strcmp(p.runs[last - 1].build_id, ours)))
+		last--;
+	if (last) {
+		memcpy(ret->theirs, p.runs[last - 1].build_id, sizeof(ret->theirs));
+		memcpy(ret->ours, ours, sizeof(ret->ours));
+	}
+	profile_deinit(&p);
+}
+
+int recorder_open(struct recorder *w, const struct identity *identity, const char *path,
+    const struct object *main, struct other_build *ret, struct error *e)
+{
+	int fd = identity_open_append(identity, path);
+
+	*ret = (struct other_build){0};
+	profile_init(&w->profile);
+	w->path = path;
+	if (fd < 0) {
+		error_set(e, EXIT_OTHER, "cannot write the profile '%s': %s", path, strerror(-fd));
+		return error_hint(e, "name another file with -o%s",
+		    identity->change
+			? "; it is written with the rights of the user who runs the command"
+			: "");
+	}
+	w->out = fdopen(fd, "a");
+	if (!w->out)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	read_build_id(main, w->build_id);
+	find_other_build(w->build_id, fd, ret);
+	return 0;
+}
+
+int recorder_count(struct recorder *w, const struct recorder_sources *from, struct error *e)
+{
+	w->session = from->session;
+	w->lines = from->lines;
+	w->has_ids = from->has_ids;
+	w->lines_room = from->lines_room;
+	w->counts_before = calloc(w->lines_room, sizeof(*w->counts_before));
+	w->free_before = calloc(w->lines_room, sizeof(*w->free_before));
+	return w->counts_before && w->free_before ? 0 : error_set(e, EXIT_OTHER, "out of memory");
+}
+
+int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct error *e)
+{
+	struct run_record run = {.fixed_speedups = fixed_speedups}, *bigger;
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	run.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
+	memcpy(run.build_id, w->build_id, sizeof(run.build_id));
+	bigger = realloc(w->profile.runs, (w->profile.n_runs + 1) * sizeof(*bigger));
+	if (!bigger)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	w->profile.runs = bigger;
+	w->run = (uint32_t)w->profile.n_runs;
+	bigger[w->profile.n_runs++] = run;
+	profile_write_startup(w->out, &run);
+	fflush(w->out);
+	return ferror(w->out) ? error_set(e, EXIT_OTHER, "cannot write the profile '%s'", w->path)
+			      : 0;
+}
+
+void recorder_begin(struct recorder *w, uint64_t now)
+{
+	w->started_ns = now;
+	w->is_running = true;
+}
+
+void recorder_add(struct recorder *w, struct experiment_record *x, uint32_t line)
+{
+	struct experiment_record *bigger =
+	    realloc(w->profile.experiments, (w->profile.n_experiments + 1) * sizeof(*x));
+	uint32_t *lines;
+
+	x->run = w->run;
+	profile_write_experiment(w->out, x);
+	fflush(w->out);
+	/* without memory it stands in the file alone */
+	if (!bigger)
+		return;
+	w->profile.experiments = bigger;
+	lines = realloc(w->experiment_lines, (w->profile.n_experiments + 1) * sizeof(*lines));
+	if (!lines)
+		return;
+	w->experiment_lines = lines;
+	lines[w->profile.n_experiments] = line;
+	bigger[w->profile.n_experiments++] = *x;
+}
+
+void recorder_so_far(
+    const struct recorder *w, uint64_t now, uint64_t delayed_ns, struct run_so_far *ret)
+{
+	struct counters c;
+
+	session_read(w->session, &c);
+	*ret = (struct run_so_far){.run = w->run,
+	    .lines = w->lines->lines,
+	    .counts = session_line_counts(w->session),
+	    .counts_before = w->counts_before,
+	    .free_before = w->free_before,
+	    .n_lines = w->lines->n_lines < w->lines_room ? w->lines->n_lines : w->lines_room,
+	    .has_ids = w->has_ids,
+	    .samples = c.samples - w->before.samples,
+	    .in_scope = c.in_scope - w->before.in_scope,
+	    .runtime_ns = now - w->started_ns,
+	    .delayed_ns = delayed_ns};
+}
+
+static void write_samples(struct recorder *w, const struct run_so_far *run)
+{
+	for (size_t i = 1; i < run->n_lines; i++) {
+		struct samples_record s, *bigger;
+
+		if (!so_far_line(run, i, &s))
+			continue;
+		w->counts_before[i] += s.count;
+		w->free_before[i] += s.free;
+		profile_write_samples(w->out, &s);
+		bigger = realloc(w->profile.samples, (w->profile.n_samples + 1) * sizeof(s));
+		if (!bigger) {
+			free(s.location);
+			continue;
+		}
+		w->profile.samples = bigger;
+		bigger[w->profile.n_samples++] = s;
+	}
+}
+
+/* Fills what the kernel side has counted since the run before. Read after the lines' samples:
+ * sampling goes on, and all samples are no fewer than those of the lines. */
+static void count_since(struct recorder *w, struct run_record *ret)
+{
+	struct run_record *before = &w->before;
+	struct counters c;
+	struct cpu_use use;
+
+	session_read(w->session, &c);
+	session_cpu_use(w->session, &use);
+	ret->samples = c.samples - before->samples;
+	ret->in_scope = c.in_scope - before->in_scope;
+	ret->lost = session_lost(w->session) - before->lost;
+	ret->executed_ns = use.executed_ns - before->executed_ns;
+	ret->outsiders_ns = use.outsiders_ns - before->outsiders_ns;
+	before->samples = c.samples;
+	before->in_scope = c.in_scope;
+	before->lost += ret->lost;
+	before->executed_ns = use.executed_ns;
+	before->outsiders_ns = use.outsiders_ns;
+}
+
+void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *totals)
+{
+	struct run_record *run = &w->profile.runs[w->profile.n_runs - 1];
+	struct run_so_far so_far;
+
+	recorder_so_far(w, now, totals->delayed_ns, &so_far);
+	write_samples(w, &so_far);
+	so_far_times(&so_far, run);
+	run->dropped = totals->dropped;
+	count_since(w, run);
+	w->throttled_ns += totals->throttled_ns;
+	profile_write_runtime(w->out, run);
+	fflush(w->out);
+	w->is_running = false;
+}
+
+int recorder_finish(struct recorder *w, struct error *e)
+{
+	if (!ferror(w->out) && !fflush(w->out))
+		return 0;
+	return error_set(
+	    e, EXIT_OTHER, "cannot write the profile '%s': is the disk full?", w->path);
+}
+
+void recorder_deinit(struct recorder *w)
+{
+	profile_deinit(&w->profile);
+	if (w->out)
+		fclose(w->out);
+	free(w->experiment_lines);
+	free(w->counts_before);
+	free(w->free_before);
+	*w = (struct recorder){0};
+}

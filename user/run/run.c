@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The order of things, from set-up to report; see options.h. */
+#include "run/run.h"
+
+#include <stdlib.h>
+
+#include "report/say.h"
+#include "run/loop.h"
+
+void run_options_deinit(struct run_options *o)
+{
+	free(o->speedups);
+	string_list_deinit(&o->progress);
+	string_list_deinit(&o->latency);
+	string_list_deinit(&o->sources);
+	string_list_deinit(&o->binaries);
+	string_list_deinit(&o->pids);
+}
+
+static int open_console(struct runner *r, struct error *e)
+{
+	const struct console_options o = {.quiet = r->o.quiet,
+	    .tui = r->o.tui,
+	    .no_tui = r->o.no_tui,
+	    .has_command = r->o.command[0] != NULL};
+
+	return console_init(&r->console, &o, e);
+}
+
+int run_profile(const struct run_options *o)
+{
+	struct runner r = {.o = *o,
+	    .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1},
+	    .answer = {.seed = o->seed, .until_width = o->until_width}};
+	struct error e = {0};
+	int err, status;
+
+	err = open_console(&r, &e) || run_setup(&r, &e) || loop_run(&r, &e);
+	console_close(&r.console);
+	console_clear_progress(&r.console);
+	status = err ? say_error(&e) : run_finish(&r);
+	console_deinit(&r.console);
+	run_teardown(&r);
+	return status;
+}
