@@ -15,6 +15,7 @@
 #include <cozbpf/latency.h>
 #include "core/text/errors.h"
 #include "core/places/linemap.h"
+#include "core/profile/profile.h"
 
 struct session;
 
@@ -207,6 +208,10 @@ uint64_t session_pause_horizon(const struct session *s);
 
 const struct cozbpf_control *session_control(const struct session *s);
 const struct cozbpf_line_count *session_line_counts(const struct session *s);
+
+/* Fills the counters of a run that the kernel side counts (core/profile/counters.def), since the
+ * session began. It looks at each process that there was: too much for each experiment. */
+void session_counters(struct session *s, struct run_record *ret);
 
 /* Since the session began. */
 void session_cpu_use(const struct session *s, struct cpu_use *ret);

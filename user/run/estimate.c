@@ -55,8 +55,8 @@ static bool add_this_run(const struct runner *r, uint64_t now, struct profile *p
 	run->free_ns = run->runtime_ns > r->experiments.delayed_ns
 			   ? run->runtime_ns - r->experiments.delayed_ns
 			   : 0;
-	run->samples = c->samples - r->recorder.samples_before;
-	run->in_scope = c->in_scope - r->recorder.in_scope_before;
+	run->samples = c->samples - r->recorder.before.samples;
+	run->in_scope = c->in_scope - r->recorder.before.in_scope;
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/estimate/estimate.h"
+#include "core/profile/counters.h"
 #include "core/text/printable.h"
 #include "report/report.h"
 #include "report/say.h"
@@ -83,42 +84,20 @@ static void write_samples(struct runner *r)
 	}
 }
 
-struct losses {
-	uint64_t signals;
-};
-
-static void add_losses(int pid, const struct cozbpf_proc_stats *s, void *arg)
-{
-	struct losses *l = arg;
-
-	(void)pid;
-	l->signals += s->withdrawn + s->not_sent;
-}
-
 void run_write_totals(struct runner *r, uint64_t now)
 {
-	const struct cozbpf_control *c = session_control(r->session);
 	struct run_record *run = &r->recorder.profile.runs[r->recorder.profile.n_runs - 1];
-	struct losses lost = {0};
-	struct cpu_use use;
+	struct run_record counted;
 
 	write_samples(r);
-	session_processes(r->session, add_losses, &lost);
+	session_counters(r->session, &counted);
+	counters_since(&counted, &r->recorder.before, run);
+	r->recorder.before = counted;
 	run->runtime_ns = now - r->recorder.started_ns;
 	run->free_ns = run->runtime_ns > r->experiments.delayed_ns
 			   ? run->runtime_ns - r->experiments.delayed_ns
 			   : 0;
-	run->lost = lost.signals + c->events_lost + c->storage_lost - r->recorder.lost_before;
-	r->recorder.lost_before += run->lost;
 	run->dropped = r->experiments.dropped;
-	run->samples = c->samples - r->recorder.samples_before;
-	run->in_scope = c->in_scope - r->recorder.in_scope_before;
-	session_cpu_use(r->session, &use);
-	run->executed_ns = use.executed_ns - r->recorder.use_before.executed_ns;
-	run->outsiders_ns = use.outsiders_ns - r->recorder.use_before.outsiders_ns;
-	r->recorder.use_before = use;
-	r->recorder.samples_before = c->samples;
-	r->recorder.in_scope_before = c->in_scope;
 	profile_write_runtime(r->recorder.out, run);
 	fflush(r->recorder.out);
 }

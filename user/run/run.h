@@ -169,13 +169,12 @@ struct experiments {
 /* The profile file, and the counters before this run. */
 struct recorder {
 	FILE *out;
-	struct profile profile; /* what this invocation has measured */
-	uint64_t started_ns;    /* monotonic start of this run */
-	uint64_t samples_before, in_scope_before, lost_before; /* counters at the start of it */
+	struct profile profile;   /* what this invocation has measured */
+	uint64_t started_ns;      /* monotonic start of this run */
+	struct run_record before; /* the session's counters up to the end of the run before */
 	uint64_t *counts_before, *free_before; /* per line id, as far as counts_room goes */
 	size_t counts_room;
-	uint64_t throttled_ns;     /* by CPU quotas, in all runs that have ended */
-	struct cpu_use use_before; /* up to the end of the run before */
+	uint64_t throttled_ns; /* by CPU quotas, in all runs that have ended */
 	uint32_t run;
 	uint32_t *experiment_lines; /* the line of each experiment in `profile` */
 };

@@ -42,13 +42,6 @@ struct estimate_options {
 	bool scatter_only;           /* for tests: intervals without the method's own error */
 };
 
-/*
- * What other programs take from the target shortens its predictions hardly (include/cozbpf/delay.h,
- * delay_switch_in()): by 0.8 points of 45 where they take a tenth (tests/unit/test_delay_sim.c).
- * More is a machine too busy to trust.
- */
-#define OUTSIDERS_MANY 0.1
-
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. What could not
  * be estimated is NaN. */
 struct estimate_point {
@@ -125,13 +118,12 @@ struct estimate {
 	size_t need_speedups; /* speedups above 0 that a line had to have */
 	size_t n_dropped;     /* lines (x points) left out of the ranking: no baseline or too few
 				 speedups */
-	uint64_t experiments, samples, lost, dropped_experiments;
-	size_t runs, builds; /* builds: different ones; of runs that do not say theirs, none */
+	uint64_t experiments, samples;
+	struct run_record totals; /* the counters of all runs */
+	size_t runs, builds;      /* builds: different ones; of runs that do not say theirs, none */
 	double runtime_s;
 	struct estimate_latency *latencies; /* in the order of the profile */
 	size_t n_latencies;
-	double outsiders; /* share of the CPU time that the target wanted and other programs had; 0:
-			     none, or not known */
 };
 
 /* 0 or -ENOMEM. @ret borrows strings from @p. */

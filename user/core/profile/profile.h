@@ -83,8 +83,7 @@ struct experiment_record {
 	    start_ns; /* own key `start`: monotonic time of the opening since the run's start */
 	bool fixed; /* own key `fixed=1`: the line was named by the user, not picked by a sample: no
 		       phase correction */
-	uint64_t unpaid_ns; /* own key `unpaid`: largest debt of a living thread at the close */
-	uint32_t run;       /* index of the startup record it follows, from 0 */
+	uint32_t run; /* index of the startup record it follows, from 0 */
 	struct point_record *points;
 	size_t n_points;
 	/* Own key `lines=ID:OPENING:OBSERVED,...` of a baseline whose line was picked by a sample:
@@ -116,19 +115,13 @@ struct samples_record {
 
 struct run_record {
 	uint64_t startup_time_ns; /* realtime */
-	uint64_t runtime_ns;
-	uint64_t free_ns; /* own key `free` of runtime: delay-free time */
-	uint64_t lost;    /* own key `lost` of runtime: samples, signals and events lost */
-	uint64_t dropped; /* own key `dropped` of runtime: experiments spoilt and dropped */
-	uint64_t
-	    samples; /* own key `samples` of runtime: all samples of the target, in scope or not */
-	uint64_t in_scope;     /* own key `in-scope` of runtime: those attributed to a line */
-	uint64_t executed_ns;  /* own key `executed` of runtime: CPU time of the target */
-	uint64_t outsiders_ns; /* own key `outsiders` of runtime: its threads waited that long while
-				  other programs had the CPU */
-	char build_id[41];     /* own key `build-id` of startup: of the main executable, in hex */
+	char build_id[41];       /* own key `build-id` of startup: of the main executable, in hex */
 	uint32_t fixed_speedups; /* own key `speedups` of startup: speedups above 0 on the user's
 				    list; 0: picked at random, or not known */
+	uint64_t runtime_ns;
+	/* Own keys of runtime. */
+#define COUNTER(name, ...) uint64_t name;
+#include "core/profile/counters.def"
 };
 
 struct profile {

@@ -7,9 +7,7 @@ function fillSummary() {
 	const facts = [count(data.experiments_total, 'experiment'), count(data.samples, 'sample')];
 	if (data.runtime_s > 0)
 		facts.push(`${data.runtime_s.toFixed(1)} s` + (data.runs > 1 ? ` in ${data.runs} runs` : ''));
-	facts.push(`${data.lost.toLocaleString('en')} lost`);
-	if (data.spoilt)
-		facts.push(`${count(data.spoilt, 'spoilt experiment')} dropped`);
+	facts.push(...data.losses.map(([n, one, many]) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`));
 	if (data.left_out)
 		facts.push(`${count(data.left_out, 'line')} left out for lack of data`);
 	const names = data.profiles.map(p => p.split('/').pop()).join(', ');
@@ -23,8 +21,7 @@ function fillWarnings() {
 	const rows = data.experiments.reduce((n, e) => n + e.rows.length, 0), total = data.experiments.reduce((n, e) => n + e.total, 0);
 	if (data.reason)
 		warnings.push(data.reason);
-	if (data.outsiders)
-		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU time that the program wanted: profile on a quieter machine to trust small gains.`);
+	warnings.push(...data.doubts.map(words => words[0].toUpperCase() + words.slice(1) + '.'));
 	if (data.skipped)
 		warnings.push(`${count(data.skipped, 'record')} of the profile could not be understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);
 	if (data.series.length < data.series_total)
