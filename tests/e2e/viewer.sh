@@ -10,8 +10,8 @@ command -v node >/dev/null || { echo "node is not installed"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -O1 -o "$dir/write_profile" tests/e2e/write_profile.c user/core/{errors,stats,names,runs,latency,shares}.c \
-	user/core/profile*.c user/core/estimate*.c user/report/json.c -lcjson -lm
+"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -O1 -o "$dir/write_profile" tests/e2e/write_profile.c \
+	user/core/{profile,estimate,experiment,text}/*.c user/report/json.c -lcjson -lm
 
 for keys in "" own-keys; do
 	"$dir/write_profile" "$dir/test.coz" $keys >"$dir/ours.json"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Any bytes as a profile: reading, estimating and reporting never fail but by refusing, and what is
- * written again reads as the same. Build: clang -g -O1 -fsanitize=fuzzer,address,undefined
- * -std=gnu11 -D_GNU_SOURCE -Iuser tests/fuzz/fuzz_profile.c user/core/errors.c
- *        user/core/{stats,names,paths,run*,line_counts,compare*,shares,utf8,latency,printable}.c
- * user/core/profile*.c user/core/estimate*.c user/report/{json,text,words,csv,folded,compare*}.c
- * -lcjson -lm
- */
+/* libFuzzer: any bytes as a profile: reading, estimating and reporting never fail but by refusing,
+ * and what is written again reads as the same. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -32,16 +32,14 @@ static uint64_t sum_cpus(const struct session *s, size_t member)
 void session_counters(struct session *s, struct run_record *ret)
 {
 	const struct cozbpf_control *control = &s->bpf->bss->control;
-	uint64_t period_ns = s->period_ns;
 	union {
 		uint64_t sum[sizeof(struct cozbpf_proc_stats) / sizeof(uint64_t)];
 		struct cozbpf_proc_stats stats;
 	} processes = {{0}};
-	uint32_t zero = 0;
+	struct cpu_use use;
 
 	session_processes(s, add_process, processes.sum);
-	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values))
-		memset(s->cpu_values, 0, (size_t)s->n_cpu_values * sizeof(*s->cpu_values));
+	session_cpu_use(s, &use); /* which reads cpu_values */
 	memset(ret, 0, sizeof(*ret));
 #define RUN 0
 #define CPUS(member) sum_cpus(s, offsetof(struct cozbpf_cpu, member))
