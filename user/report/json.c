@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report as one JSON object (design.md section 11): a contract that scripts depend on. Nothing
+/* The report as one JSON object: a contract that scripts depend on. Nothing
  * is added to it here lightly. */
 #include "report/report.h"
 

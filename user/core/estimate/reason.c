@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Why nothing could be estimated from a profile, and what to do about it: never a silent empty
- * report (design.md section 10, 21). */
+ * report. */
 #include "core/estimate/estimate.h"
 
 #include <inttypes.h>
