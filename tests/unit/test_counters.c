@@ -16,8 +16,8 @@ static void fill(struct run_record *r, uint64_t first)
 
 static void check_each(const struct run_record *r, uint64_t first, uint64_t by)
 {
-	for (size_t i = 0; i < n_counters; i++)
-		CHECK_EQ(counter_value(&counters[i], r), by * (first + i));
+	for (size_t i = 0; i < n_run_counters; i++)
+		CHECK_EQ(counter_value(&run_counters[i], r), by * (first + i));
 }
 
 TEST(each_counter_is_written_and_read)
@@ -68,8 +68,8 @@ TEST(a_run_is_what_came_since)
 	fill(&before, 10);
 	fill(&now, 10 + 32);
 	counters_since(&now, &before, &run);
-	for (size_t i = 0; i < n_counters; i++)
-		CHECK_EQ(counter_value(&counters[i], &run), 32);
+	for (size_t i = 0; i < n_run_counters; i++)
+		CHECK_EQ(counter_value(&run_counters[i], &run), 32);
 	CHECK_EQ(run.runtime_ns, 9);
 }
 
@@ -108,10 +108,10 @@ TEST(a_share_of_nothing_is_none)
 	struct run_record r = {0};
 	char words[200];
 
-	for (size_t i = 0; i < n_counters; i++) {
-		if (counters[i].shown == COUNTER_SHARE)
-			CHECK_NEAR(counter_share(&counters[i], &r), 0, 0);
-		counter_warning(&counters[i], &r, words, sizeof(words));
+	for (size_t i = 0; i < n_run_counters; i++) {
+		if (run_counters[i].shown == COUNTER_SHARE)
+			CHECK_NEAR(counter_share(&run_counters[i], &r), 0, 0);
+		counter_warning(&run_counters[i], &r, words, sizeof(words));
 		CHECK_STR(words, "");
 	}
 }

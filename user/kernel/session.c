@@ -493,7 +493,7 @@ uint64_t session_blocked(const struct session *s, int pid)
 		   : stats.blocked;
 }
 
-void session_processes(struct session *s,
+void session_processes(const struct session *s,
     void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
 {
 	int fd = bpf_map__fd(s->bpf->maps.proc_stats);

@@ -211,7 +211,7 @@ const struct cozbpf_line_count *session_line_counts(const struct session *s);
 
 /* Fills the counters of a run that the kernel side counts (core/profile/counters.def), since the
  * session began. It looks at each process that there was: too much for each experiment. */
-void session_counters(struct session *s, struct run_record *ret);
+void session_run_counters(const struct session *s, struct run_record *ret);
 
 /* Since the session began. */
 void session_cpu_use(const struct session *s, struct cpu_use *ret);
@@ -220,7 +220,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret);
 uint64_t session_blocked(const struct session *s, int pid);
 
 /* Statistics of every process seen; @handle gets each. */
-void session_processes(struct session *s,
+void session_processes(const struct session *s,
     void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);
 
 #endif

@@ -29,7 +29,7 @@ static uint64_t sum_cpus(const struct session *s, size_t member)
 	return ret;
 }
 
-void session_counters(struct session *s, struct run_record *ret)
+void session_run_counters(const struct session *s, struct run_record *ret)
 {
 	const struct cozbpf_control *control = &s->bpf->bss->control;
 	union {

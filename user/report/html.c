@@ -216,15 +216,15 @@ static void write_losses(struct json *j, const struct run_record *totals)
 {
 	json_key(j, "losses");
 	json_open(j, '[');
-	for (size_t i = 0; i < n_counters; i++) {
-		uint64_t n = counter_value(&counters[i], totals);
+	for (size_t i = 0; i < n_run_counters; i++) {
+		uint64_t n = counter_value(&run_counters[i], totals);
 
-		if (counters[i].shown != COUNTER_LOSS || !(n || counters[i].always))
+		if (run_counters[i].shown != COUNTER_LOSS || !(n || run_counters[i].always))
 			continue;
 		json_open(j, '[');
 		json_count(j, n);
-		json_string(j, counters[i].one);
-		json_string(j, counters[i].many);
+		json_string(j, run_counters[i].one);
+		json_string(j, run_counters[i].many);
 		json_close(j, ']');
 	}
 	json_close(j, ']');
@@ -236,8 +236,8 @@ static void write_doubts(struct json *j, const struct run_record *totals)
 
 	json_key(j, "doubts");
 	json_open(j, '[');
-	for (size_t i = 0; i < n_counters; i++) {
-		counter_warning(&counters[i], totals, words, sizeof(words));
+	for (size_t i = 0; i < n_run_counters; i++) {
+		counter_warning(&run_counters[i], totals, words, sizeof(words));
 		if (words[0])
 			json_string(j, words);
 	}

@@ -181,8 +181,8 @@ static bool add_counters(cJSON *object, const struct run_record *totals, enum co
 {
 	bool ret = true;
 
-	for (size_t i = 0; ret && i < n_counters; i++) {
-		const struct counter *c = &counters[i];
+	for (size_t i = 0; ret && i < n_run_counters; i++) {
+		const struct counter *c = &run_counters[i];
 
 		if (c->shown == shown && c->json)
 			ret = add(object, c->json,

@@ -203,8 +203,8 @@ static void print_summary(const struct layout *l)
 		fprintf(l->out, ", %.1f s", e->runtime_s);
 	if (e->runs > 1)
 		fprintf(l->out, ", %zu runs", e->runs);
-	for (size_t i = 0; i < n_counters; i++)
-		print_loss(l, &counters[i]);
+	for (size_t i = 0; i < n_run_counters; i++)
+		print_loss(l, &run_counters[i]);
 	if (e->n_dropped)
 		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped,
 		    e->n_dropped == 1 ? "" : "s");
@@ -214,8 +214,8 @@ static void print_summary(const struct layout *l)
 		    "warning: these are runs of %zu builds: a line of one need not be the same in "
 		    "another\n",
 		    e->builds);
-	for (size_t i = 0; i < n_counters; i++) {
-		counter_warning(&counters[i], &e->totals, words, sizeof(words));
+	for (size_t i = 0; i < n_run_counters; i++) {
+		counter_warning(&run_counters[i], &e->totals, words, sizeof(words));
 		if (words[0])
 			fprintf(l->out, "warning: %s\n", words);
 	}

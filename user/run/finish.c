@@ -90,7 +90,7 @@ void run_write_totals(struct runner *r, uint64_t now)
 	struct run_record counted;
 
 	write_samples(r);
-	session_counters(r->session, &counted);
+	session_run_counters(r->session, &counted);
 	counters_since(&counted, &r->recorder.before, run);
 	r->recorder.before = counted;
 	run->runtime_ns = now - r->recorder.started_ns;

@@ -280,7 +280,7 @@ void run_view_take(struct runner *r, struct answer *a)
 	v->has_answer = true;
 	v->sorted = run_view_sort(r);
 	v->is_dirty = true;
-	session_counters(r->session, &counted);
+	session_run_counters(r->session, &counted);
 	v->lost = counted.lost;
 	terminal_note(&v->look, &v->answer.estimate);
 }

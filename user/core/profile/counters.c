@@ -14,11 +14,11 @@
 	.shown = COUNTER_SHARE, .json = JSON, .rest = AT(REST), .most = MOST, .before = BEFORE, \
 	.after = AFTER
 
-const struct counter counters[] = {
+const struct counter run_counters[] = {
 #define COUNTER(name, key, unit, from, SHOWN) {.at = AT(name), SHOWN},
 #include "core/profile/counters.def"
 };
-const size_t n_counters = sizeof(counters) / sizeof(counters[0]);
+const size_t n_run_counters = sizeof(run_counters) / sizeof(run_counters[0]);
 
 static uint64_t value_at(const struct run_record *r, size_t at)
 {

@@ -28,8 +28,8 @@ struct counter {
 	const char *before, *after; /* of the share, in the warning */
 };
 
-extern const struct counter counters[];
-extern const size_t n_counters;
+extern const struct counter run_counters[];
+extern const size_t n_run_counters;
 
 uint64_t counter_value(const struct counter *c, const struct run_record *r);
 /* Of the whole, 0 to 1; 0 where the counter is 0. */
