@@ -265,10 +265,18 @@ bool run_view_keeps(const struct runner *r, const char *message)
 	return v->shares_stderr;
 }
 
+static void add_lost(int pid, const struct cozbpf_proc_stats *s, void *arg)
+{
+	uint64_t *lost = arg;
+
+	(void)pid;
+	*lost += s->withdrawn + s->not_sent;
+}
+
 void run_view_take(struct runner *r, struct answer *a)
 {
+	const struct cozbpf_control *c = session_control(r->session);
 	struct view *v = r->console.view;
-	struct run_record counted;
 
 	if (!run_view_shown(r)) {
 		run_free_answer(a);
@@ -280,8 +288,9 @@ void run_view_take(struct runner *r, struct answer *a)
 	v->has_answer = true;
 	v->sorted = run_view_sort(r);
 	v->is_dirty = true;
-	session_run_counters(r->session, &counted);
-	v->lost = counted.lost;
+	v->lost = c->events_lost + c->storage_lost;
+	session_processes(r->session, add_lost,
+	    &v->lost); /* a look at each process: too much for every picture */
 	terminal_note(&v->look, &v->answer.estimate);
 }
 
