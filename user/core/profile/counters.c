@@ -9,10 +9,10 @@
 #define UNLESS_0 false
 #define UNSHOWN .shown = COUNTER_UNSHOWN
 #define LOSS(JSON, WHEN, ONE, MANY) \
-	.shown = COUNTER_LOSS, .json = JSON, .always = WHEN, .one = ONE, .many = MANY
-#define SHARE(JSON, REST, MOST, BEFORE, AFTER)                                                  \
-	.shown = COUNTER_SHARE, .json = JSON, .rest = AT(REST), .most = MOST, .before = BEFORE, \
-	.after = AFTER
+	.shown = COUNTER_LOSS, .json = (JSON), .always = (WHEN), .one = (ONE), .many = (MANY)
+#define SHARE(JSON, REST, MOST, BEFORE, AFTER)                                    \
+	.shown = COUNTER_SHARE, .json = (JSON), .rest = AT(REST), .most = (MOST), \
+	.before = (BEFORE), .after = (AFTER)
 
 const struct counter run_counters[] = {
 #define COUNTER(name, key, unit, from, SHOWN) {.at = AT(name), SHOWN},

@@ -207,7 +207,7 @@ static bool are_samples_sound(const void *record)
 #define AT(type, name) .at = offsetof(struct type, name)
 #define KNOWN(type, name) .known = offsetof(struct type, name)
 #define OTHER(name) FIELD_OTHER, MUST, .take = read_##name, .put = write_##name
-#define RECORD(rows) rows, sizeof(rows) / sizeof(rows[0])
+#define RECORD(rows) rows, sizeof(rows) / sizeof((rows)[0])
 
 static const struct field_row startup[] = {
     {"time", FIELD_REALTIME, MUST, AT(run_record, startup_time_ns)},
