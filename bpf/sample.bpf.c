@@ -179,8 +179,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	now = bpf_ktime_get_ns();
 	delay_enter(t, &control);
 	delay_settle(t, &control, now);
-	if (delay_heal(t, now))
-		__sync_fetch_and_add(&control.unseen_switches, 1);
+	delay_heal(t, now);
 	if (t->pause == COZBPF_PAUSE_BEGUN) {
 		__sync_fetch_and_add(&control.in_pause, 1);
 		return 0;
@@ -257,6 +256,5 @@ int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 		return 0;
 	delay_begin(t, &control, bpf_ktime_get_ns());
 	__sync_fetch_and_add(&stats->begun, 1);
-	__sync_fetch_and_add(&control.pauses, 1);
 	return 0;
 }

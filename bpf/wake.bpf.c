@@ -38,8 +38,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (in) {
 		__u64 since = !out && prev->pid ? in->runnable_at : 0;
 
-		if (delay_switch_in(in, &control, cpu, now))
-			cpu->handovers++;
+		delay_switch_in(in, &control, cpu, now);
 		if (control.speedup_pct)
 			delay_lone(&control, cpu, in, compat_alone(next), now);
 		if (since) {

@@ -216,10 +216,9 @@ struct cozbpf_cpu {
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no
 		      edges */
 	__u64 irq_exit_at;
-	__u64 timer_at; /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
-	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by
-				   threads of the target */
-	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
+	__u64 timer_at;    /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
+	__u64 joins;       /* wake-ups of the target's threads by one of them */
+	__u64 other_wakes; /* those that were no thread's doing */
 	__u64 missed_at; /* when a sample met the outsider that has taken the CPU since left_at; 0:
 			    none has */
 	__u64 missed_required; /* R at the latest such sample */
@@ -281,9 +280,9 @@ struct cozbpf_control {
 	__u32 sample_free;     /* virtual time is without what samples cost */
 	__u64 pause_horizon;   /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause,
-	    deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
-	__u64 pauses, sync_calls; /* sync_calls: probes of calls that were hit, returns included */
-	__u64 events_lost, storage_lost, unseen_switches;
+	    deep_debt;    /* of the whole run; deep_debt: samples of threads that owe too much */
+	__u64 sync_calls; /* probes of calls that were hit, returns included */
+	__u64 events_lost, storage_lost;
 	__s64 threads; /* living threads of the target */
 	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
@@ -394,7 +393,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 152 + 24 * COZBPF_SLICES);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 144 + 24 * COZBPF_SLICES);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
 		  19 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);

@@ -548,9 +548,11 @@ TEST(reasons_for_nothing)
 	CHECK_EQ(estimate_reason(&p, &e, &err), -1);
 	CHECK_EQ(err.status, EXIT_NO_RESULT);
 	CHECK_STR(err.cause, "the profile holds no experiment");
+	estimate_deinit(&e);
 	p.runs = calloc(4, sizeof(*p.runs));
 	p.n_runs = 1;
 	p.runs[0].samples = 500;
+	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
 	estimate_reason(&p, &e, &err);
 	CHECK_STR(
 	    err.cause, "no experiment: none of the 500 samples fell in a source line in scope");

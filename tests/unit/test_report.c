@@ -146,8 +146,7 @@ static const struct estimate sample = {.lines = lines,
     .n_dropped = 5,
     .experiments = 153,
     .samples = 61234,
-    .lost = 3,
-    .dropped_experiments = 2,
+    .totals = {.lost = 3, .dropped = 2},
     .runtime_s = 61.25};
 static const struct estimate nothing = {.need_speedups = 5};
 

@@ -511,20 +511,3 @@ void session_processes(const struct session *s,
 		last = &key;
 	}
 }
-
-static void add_lost(int pid, const struct cozbpf_proc_stats *stats, void *arg)
-{
-	uint64_t *lost = arg;
-
-	(void)pid;
-	*lost += stats->withdrawn + stats->not_sent;
-}
-
-uint64_t session_lost(const struct session *s)
-{
-	const struct cozbpf_control *c = &s->bpf->bss->control;
-	uint64_t ret = c->events_lost + c->storage_lost;
-
-	session_processes(s, add_lost, &ret);
-	return ret;
-}

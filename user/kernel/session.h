@@ -16,6 +16,7 @@
 #include "core/experiment/readings.h"
 #include "core/places/linemap.h"
 #include "core/text/errors.h"
+#include "core/profile/profile.h"
 
 struct session;
 
@@ -180,6 +181,10 @@ uint64_t session_visits(const struct session *s, unsigned index);
 /* By line id, read in place. */
 const struct cozbpf_line_count *session_line_counts(const struct session *s);
 
+/* Fills the counters of a run that the kernel side counts (core/profile/counters.def), since the
+ * session began. It looks at each process that there was: too much for each experiment. */
+void session_run_counters(const struct session *s, struct run_record *ret);
+
 /* Since the session began. */
 void session_cpu_use(const struct session *s, struct cpu_use *ret);
 
@@ -188,7 +193,6 @@ uint64_t session_blocked(const struct session *s, int pid);
 
 /* Signals, events and threads' storage that were lost since the session began: a look at each
  * process. */
-uint64_t session_lost(const struct session *s);
 
 /* Statistics of every process seen; @handle gets each. */
 void session_processes(const struct session *s,

@@ -16,7 +16,7 @@ struct session {
 	struct session_config config;
 	uint64_t period_ns;          /* of sampling */
 	struct cozbpf_range *ranges; /* mapped */
-	size_t ranges_size, ranges_room, ranges_used, objects_used;
+	size_t ranges_size, ranges_room, ranges_used;
 	struct cozbpf_unwind_row *unwind_rows; /* mapped */
 	size_t unwind_rows_size, unwind_rows_used;
 	struct cozbpf_line_count *line_counts; /* mapped */

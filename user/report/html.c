@@ -211,6 +211,39 @@ static void write_latency(struct json *j, const struct estimate_latency *l)
 	json_close(j, '}');
 }
 
+/* [number, what follows 1, what follows other numbers] */
+static void write_losses(struct json *j, const struct run_record *totals)
+{
+	json_key(j, "losses");
+	json_open(j, '[');
+	for (size_t i = 0; i < n_run_counters; i++) {
+		uint64_t n = counter_value(&run_counters[i], totals);
+
+		if (run_counters[i].shown != COUNTER_LOSS || !(n || run_counters[i].always))
+			continue;
+		json_open(j, '[');
+		json_count(j, n);
+		json_string(j, run_counters[i].one);
+		json_string(j, run_counters[i].many);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+}
+
+static void write_doubts(struct json *j, const struct run_record *totals)
+{
+	char words[512];
+
+	json_key(j, "doubts");
+	json_open(j, '[');
+	for (size_t i = 0; i < n_run_counters; i++) {
+		counter_warning(&run_counters[i], totals, words, sizeof(words));
+		if (words[0])
+			json_string(j, words);
+	}
+	json_close(j, ']');
+}
+
 static void write_summary(
     struct json *j, const struct profile *p, const struct estimate *e, const struct html_options *o)
 {
@@ -225,13 +258,12 @@ static void write_summary(
 	count(j, "runs", p->n_runs);
 	count(j, "experiments_total", e->experiments);
 	count(j, "samples", e->samples);
-	count(j, "lost", e->lost);
-	count(j, "spoilt", e->dropped_experiments);
+	write_losses(j, &e->totals);
 	count(j, "left_out", e->n_dropped);
 	count(j, "series_total", e->n_lines);
 	count(j, "skipped", p->n_skipped);
 	number(j, "runtime_s", e->runtime_s);
-	number(j, "outsiders", e->outsiders >= OUTSIDERS_MANY ? e->outsiders : 0);
+	write_doubts(j, &e->totals);
 }
 
 static int write_names(struct json *j, const char *key, const struct name_set *s, size_t prefix)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report as one JSON object (design.md section 11). Scripts depend on it, so additions need a
- * good reason. */
+/* The report as one JSON object. Scripts depend on it, so additions need a good reason. */
 #include "report/report.h"
 
 #include <math.h>
@@ -8,8 +7,10 @@
 
 #include <cjson/cJSON.h>
 
-/* Six decimals: more are noise, and print differently from machine to machine. Without an estimate
- * it is null. */
+#include "core/profile/counters.h"
+
+/* Six decimals: more are noise, and print differently from machine to machine. What was not
+ * estimated is null. */
 static cJSON *number(double v)
 {
 	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
@@ -175,16 +176,32 @@ static cJSON *latencies(const struct estimate *e)
 	return ret;
 }
 
+/* The counters that are shown so. */
+static bool add_counters(cJSON *object, const struct run_record *totals, enum counter_shown shown)
+{
+	bool ret = true;
+
+	for (size_t i = 0; ret && i < n_run_counters; i++) {
+		const struct counter *c = &run_counters[i];
+
+		if (c->shown == shown && c->json)
+			ret = add(object, c->json,
+			    number(shown == COUNTER_SHARE ? counter_share(c, totals)
+							  : (double)counter_value(c, totals)));
+	}
+	return ret;
+}
+
 static cJSON *summary(const struct estimate *e)
 {
 	cJSON *ret = cJSON_CreateObject();
 
 	if (ret && add(ret, "experiments", number((double)e->experiments)) &&
 	    add(ret, "samples", number((double)e->samples)) &&
-	    add(ret, "lost", number((double)e->lost)) &&
+	    add_counters(ret, &e->totals, COUNTER_LOSS) &&
 	    add(ret, "runtime_s", number(e->runtime_s)) &&
 	    add(ret, "lines_dropped", number((double)e->n_dropped)) &&
-	    add(ret, "outsiders", number(e->outsiders)) &&
+	    add_counters(ret, &e->totals, COUNTER_SHARE) &&
 	    add(ret, "runs", number((double)e->runs)) &&
 	    add(ret, "builds", number((double)e->builds)))
 		return ret;

@@ -185,18 +185,26 @@ static void print_point(struct layout *l, const struct estimate_line *point)
 	print_shortages(l, point);
 }
 
+static void print_loss(const struct layout *l, const struct counter *c)
+{
+	uint64_t n = counter_value(c, &l->e->totals);
+
+	if (c->shown == COUNTER_LOSS && (n || c->always))
+		fprintf(l->out, ", %" PRIu64 " %s", n, c->many);
+}
+
 static void print_summary(const struct layout *l)
 {
 	const struct estimate *e = l->e;
+	char words[512];
 
 	fprintf(l->out, "%" PRIu64 " experiments, %" PRIu64 " samples", e->experiments, e->samples);
 	if (e->runtime_s > 0)
 		fprintf(l->out, ", %.1f s", e->runtime_s);
 	if (e->runs > 1)
 		fprintf(l->out, ", %zu runs", e->runs);
-	fprintf(l->out, ", %" PRIu64 " lost", e->lost);
-	if (e->dropped_experiments)
-		fprintf(l->out, ", %" PRIu64 " spoilt experiments dropped", e->dropped_experiments);
+	for (size_t i = 0; i < n_run_counters; i++)
+		print_loss(l, &run_counters[i]);
 	if (e->n_dropped)
 		fprintf(l->out, ", %zu line%s left out for lack of data", e->n_dropped,
 		    e->n_dropped == 1 ? "" : "s");
@@ -206,12 +214,11 @@ static void print_summary(const struct layout *l)
 		    "warning: these are runs of %zu builds: a line of one need not be the same in "
 		    "another\n",
 		    e->builds);
-	if (e->outsiders >= OUTSIDERS_MANY)
-		fprintf(l->out,
-		    "warning: other programs had %.0f %% of the CPU time that the program wanted: "
-		    "profile on a quieter machine to trust "
-		    "small gains\n",
-		    100 * e->outsiders);
+	for (size_t i = 0; i < n_run_counters; i++) {
+		counter_warning(&run_counters[i], &e->totals, words, sizeof(words));
+		if (words[0])
+			fprintf(l->out, "warning: %s\n", words);
+	}
 }
 
 static void print_legend(const struct layout *l)

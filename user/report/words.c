@@ -250,6 +250,16 @@ void flat_words(const struct estimate_line *l, const char *label, char *buf, siz
 		    label, l->slope, l->slope_lo, l->slope_hi);
 }
 
+void counter_warning(
+    const struct counter *c, const struct run_record *totals, char *buf, size_t size)
+{
+	double share = c->shown == COUNTER_SHARE ? counter_share(c, totals) : 0;
+
+	buf[0] = 0;
+	if (c->shown == COUNTER_SHARE && share >= c->most)
+		snprintf(buf, size, "%s %.0f %% %s", c->before, 100 * share, c->after);
+}
+
 /* How many times as many experiments would tell. Intervals narrow with the root of their number. */
 static int times_as_many(const struct estimate_line *l)
 {

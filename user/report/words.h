@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "core/estimate/estimate.h"
+#include "core/profile/counters.h"
 
 /* Bytes of the directories that all lines share, which are not printed. */
 size_t common_directories(const struct estimate *e);
@@ -35,6 +36,12 @@ void latency_words(const struct latency_figures *f, char *buf, size_t size);
 /* The @n-th reason to doubt a latency's figures, in order of weight, as a sentence; empty: no
  * more. */
 void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, size_t size);
+
+/* What a share (core/profile/counters.h) that is too large says of the machine; empty: it is not,
+ * or
+ * @c is no share. */
+void counter_warning(
+    const struct counter *c, const struct run_record *totals, char *buf, size_t size);
 
 /* What is missing: "2 of 5 speedups measured". */
 void shortage_words(

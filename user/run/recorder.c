@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/profile/counters.h"
 #include "kernel/session.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
@@ -195,38 +196,21 @@ static void write_samples(struct recorder *w, const struct run_so_far *run)
 	}
 }
 
-/* Fills what the kernel side has counted since the run before. Read after the lines' samples:
- * sampling goes on, and all samples are no fewer than those of the lines. */
-static void count_since(struct recorder *w, struct run_record *ret)
-{
-	struct run_record *before = &w->before;
-	struct counters c;
-	struct cpu_use use;
-
-	session_read(w->session, &c);
-	session_cpu_use(w->session, &use);
-	ret->samples = c.samples - before->samples;
-	ret->in_scope = c.in_scope - before->in_scope;
-	ret->lost = session_lost(w->session) - before->lost;
-	ret->executed_ns = use.executed_ns - before->executed_ns;
-	ret->outsiders_ns = use.outsiders_ns - before->outsiders_ns;
-	before->samples = c.samples;
-	before->in_scope = c.in_scope;
-	before->lost += ret->lost;
-	before->executed_ns = use.executed_ns;
-	before->outsiders_ns = use.outsiders_ns;
-}
-
 void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *totals)
 {
 	struct run_record *run = &w->profile.runs[w->profile.n_runs - 1];
 	struct run_so_far so_far;
+	struct run_record counted;
 
 	recorder_so_far(w, now, totals->delayed_ns, &so_far);
 	write_samples(w, &so_far);
+	/* After the lines' samples: sampling goes on, and all samples are no fewer than those of
+	 * the lines. */
+	session_run_counters(w->session, &counted);
+	counters_since(&counted, &w->before, run);
+	w->before = counted;
 	so_far_times(&so_far, run);
 	run->dropped = totals->dropped;
-	count_since(w, run);
 	w->throttled_ns += totals->throttled_ns;
 	profile_write_runtime(w->out, run);
 	fflush(w->out);

@@ -30,13 +30,16 @@ static void want_lines(struct runner *r, const struct estimate *e)
 
 static void tell_answer(struct runner *r, struct estimate *e)
 {
+	struct run_record counted;
+
 	if (!r->files.fixed_line && !r->o.end_to_end)
 		want_lines(r, e);
-	/* A look at each process is too much for every picture. */
-	if (console_is_open(&r->console) && !estimate_own_names(e))
-		console_take(&r->console, e, session_lost(r->session));
-	else
+	if (!console_is_open(&r->console) || estimate_own_names(e)) {
 		estimate_deinit(e);
+		return;
+	}
+	session_run_counters(r->session, &counted);
+	console_take(&r->console, e, counted.lost);
 }
 
 void run_look(struct runner *r, uint64_t now)

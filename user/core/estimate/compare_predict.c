@@ -14,6 +14,7 @@
 
 #include "core/text/paths.h"
 #include "core/estimate/stats.h"
+#include "core/profile/counters.h"
 
 #define MIN_SAMPLES 30 /* of the line in delay-free time; fewer tell its speed to 18 % at best */
 /* half an interval of program speedup that suffices for 'no effect', as in estimate.c */
@@ -36,20 +37,18 @@ struct cost {
 
 static struct cost cost_of(const struct profile *p, const char *line)
 {
-	double executed = 0, samples = 0;
+	struct run_record total;
 	struct cost c = {0};
 
-	for (size_t i = 0; i < p->n_runs; i++) {
-		c.free_ns += (double)p->runs[i].free_ns;
-		executed += (double)p->runs[i].executed_ns;
-		samples += (double)p->runs[i].samples;
-	}
+	runs_total(p, &total);
+	c.free_ns = (double)total.free_ns;
 	for (size_t i = 0; i < p->n_samples; i++) {
 		if (p->samples[i].has_free && p->runs[p->samples[i].run].free_ns &&
 		    !strcmp(p->samples[i].location, line))
 			c.samples += (double)p->samples[i].free;
 	}
-	c.per_sample = executed > 0 && samples > 0 ? executed / samples : 0;
+	if (total.executed_ns && total.samples)
+		c.per_sample = (double)total.executed_ns / (double)total.samples;
 	return c;
 }
 

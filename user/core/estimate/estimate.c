@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/profile/counters.h"
 #include "core/profile/runs.h"
 #include "core/estimate/shares.h"
 
@@ -44,14 +45,13 @@ const char *sort_name(enum sort_key key)
 static size_t needed_speedups(const struct profile *p, const struct estimate_options *o)
 {
 	bool seen[1001] = {false};
-	size_t different = 0, n = 0, list = 0;
+	size_t different = 0, n = 0, list;
+	struct run_record totals;
 
 	if (o->min_speedups > 0)
 		return (size_t)o->min_speedups;
-	for (size_t i = 0; i < p->n_runs; i++) {
-		if (p->runs[i].fixed_speedups > list)
-			list = p->runs[i].fixed_speedups;
-	}
+	runs_total(p, &totals);
+	list = totals.fixed_speedups;
 	if (list)
 		return list < DEFAULT_SPEEDUPS ? list : DEFAULT_SPEEDUPS;
 	for (size_t i = 0; i < p->n_experiments; i++) {
@@ -119,22 +119,12 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 
 static void fill_summary(struct estimate *e, const struct profile *p, const struct totals *t)
 {
-	uint64_t samples = 0, runtime_ns = 0, executed = 0, outsiders = 0;
-
+	runs_total(p, &e->totals);
 	e->experiments = p->n_experiments;
 	e->runs = p->n_runs;
 	e->builds = runs_count_builds(p);
-	for (size_t i = 0; i < p->n_runs; i++) {
-		samples += p->runs[i].samples;
-		e->lost += p->runs[i].lost;
-		e->dropped_experiments += p->runs[i].dropped;
-		runtime_ns += p->runs[i].runtime_ns;
-		executed += p->runs[i].executed_ns;
-		outsiders += p->runs[i].outsiders_ns;
-	}
-	e->samples = samples ? samples : t->all_samples;
-	e->runtime_s = (double)runtime_ns / 1e9;
-	e->outsiders = outsiders ? (double)outsiders / ((double)outsiders + (double)executed) : 0;
+	e->samples = e->totals.samples ? e->totals.samples : t->all_samples;
+	e->runtime_s = (double)e->totals.runtime_ns / 1e9;
 }
 
 /* Lines */

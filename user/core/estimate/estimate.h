@@ -41,13 +41,6 @@ struct estimate_options {
 	bool scatter_only;           /* for tests: intervals without the method's own error */
 };
 
-/*
- * CPU time that other programs take from the target hardly shortens its predictions
- * (include/cozbpf/delay.h, delay_switch_in()): by 0.8 points of 45 where they take a tenth
- * (tests/unit/test_delay_sim.c). With more, the machine is too busy to be trusted.
- */
-#define OUTSIDERS_MANY 0.1
-
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. NaN where there
  * is no estimate. */
 struct estimate_point {
@@ -128,15 +121,13 @@ struct estimate {
 	size_t need_speedups; /* speedups above 0 that a line needed */
 	/* lines (x points) left out of the ranking: no baseline or too few speedups */
 	size_t n_dropped;
-	uint64_t experiments, samples, lost, dropped_experiments;
+	uint64_t experiments, samples;
+	struct run_record totals; /* the counters of all runs */
 	/* builds: different ones; runs that do not name theirs count as none */
 	size_t runs, builds;
 	double runtime_s;
 	struct estimate_latency *latencies; /* in the order of the profile */
 	size_t n_latencies;
-	/* share of the CPU time wanted by the target that other programs had; 0: none, or
-	 * unknown */
-	double outsiders;
 	struct names names; /* private; its own copies of the strings: estimate_own_names() */
 };
 

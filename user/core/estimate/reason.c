@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Why nothing could be estimated from a profile, and what to do about it: a report is never empty
- * without a reason (design.md section 10, 21). */
+/* Why nothing could be estimated from a profile, and what to do about it: never a silent empty
+ * report. */
 #include "core/estimate/estimate.h"
 
 #include <inttypes.h>
@@ -16,25 +16,18 @@ static uint64_t count_visits(const struct profile *p)
 	return n;
 }
 
-static int no_experiment(const struct profile *p, const struct estimate *e, struct error *err)
+static int no_experiment(const struct estimate *e, struct error *err)
 {
-	uint64_t in_scope = 0, samples = 0;
-
-	for (size_t i = 0; i < p->n_runs; i++) {
-		samples += p->runs[i].samples;
-		in_scope += p->runs[i].in_scope;
-	}
-	if (samples && !in_scope) {
+	if (e->totals.samples && !e->totals.in_scope) {
 		error_set(err, EXIT_NO_RESULT,
 		    "no experiment: none of the %" PRIu64 " samples fell in a source line in scope",
-		    samples);
+		    e->totals.samples);
 		return error_hint(err, "'cozbpf lines BINARY' shows what could be selected; -b and "
 				       "-s widen the scope");
 	}
-	if (e->dropped_experiments) {
+	if (e->totals.dropped) {
 		error_set(err, EXIT_NO_RESULT,
-		    "no experiment: all %" PRIu64 " were spoilt and dropped",
-		    e->dropped_experiments);
+		    "no experiment: all %" PRIu64 " were spoilt and dropped", e->totals.dropped);
 		return error_hint(err, "'cozbpf doctor' says what keeps delays from being paid");
 	}
 	error_set(err, EXIT_NO_RESULT, "the profile holds no experiment");
@@ -49,7 +42,7 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
 			return 0;
 	}
 	if (!p->n_experiments)
-		return no_experiment(p, e, err);
+		return no_experiment(e, err);
 	if (!count_visits(p)) {
 		error_set(err, EXIT_NO_RESULT, "no progress point was visited in %zu experiments",
 		    p->n_experiments);

@@ -1,132 +1,133 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The fields of a line of a profile: numbers and text, in either spelling, and the writing of them.
- * Records are elsewhere. */
+/* Reading and writing of a record by the table of its fields, in Coz's legacy spelling. The tables
+ * are in core/profile/records.c. */
 #include "core/profile/private.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-const struct field *field_find(const struct line *l, const char *key)
+enum number { U64, U32, FLAG, S64 };
+
+static const struct {
+	enum number as;
+	uint64_t max;
+} units[] = {
+    [FIELD_COUNT] = {U64, MAX_COUNT},
+    [FIELD_NS] = {U64, MAX_NS},
+    [FIELD_REALTIME] = {U64, INT64_MAX},
+    [FIELD_ID] = {U32, UINT32_MAX},
+    [FIELD_SPEEDUPS] = {U32, 1000},
+    [FIELD_FLAG] = {FLAG, 1},
+    [FIELD_BALANCE] = {S64, MAX_COUNT},
+    [FIELD_SUM_NS] = {S64, MAX_SUM},
+};
+
+/* A field's value in its record; numbers of either sign have the same bits in 64. */
+static uint64_t get(const struct field_row *f, const char *record)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (!strcmp(l->fields[i].key, key))
-			return &l->fields[i];
+	const void *at = record + f->at;
+
+	switch (units[f->unit].as) {
+	case U32:
+		return *(const uint32_t *)at;
+	case FLAG:
+		return *(const bool *)at;
+	default:
+		return *(const uint64_t *)at;
 	}
-	return NULL;
 }
 
-const char *field_text(const struct line *l, const char *key)
+static void set(const struct field_row *f, char *record, uint64_t value)
 {
-	const struct field *f = field_find(l, key);
+	void *at = record + f->at;
 
-	return f && f->text && f->text[0] ? f->text : NULL;
+	switch (units[f->unit].as) {
+	case U32:
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	case FLAG:
+		*(bool *)at = value;
+		break;
+	default:
+		*(uint64_t *)at = value;
+	}
 }
 
-bool take_u64(const char **s, char end, uint64_t max, uint64_t *ret)
+static bool read_number(const struct line *l, const struct field_row *f, uint64_t *ret)
 {
-	const char *p = *s;
-	uint64_t v = 0;
+	uint64_t max = units[f->unit].max;
 
-	for (; *p >= '0' && *p <= '9'; p++) {
-		if (v > max / 10)
-			return false;
-		v = v * 10 + (uint64_t)(*p - '0');
-	}
-	if (p == *s || v > max || (end && *p != end))
+	return units[f->unit].as == S64 ? field_s64(l, f->key, max, (int64_t *)ret)
+					: field_u64(l, f->key, max, ret);
+}
+
+static bool read_field(const struct line *l, const struct field_row *f, char *record)
+{
+	bool *known = (bool *)(record + f->known), wanted = field_find(l, f->key);
+	uint64_t value = 0;
+
+	if (f->presence == WHEN_KNOWN)
+		*known = wanted;
+	else if (f->presence == WITH_KNOWN)
+		wanted = *known;
+	if ((wanted || f->presence == MUST) && !read_number(l, f, &value))
 		return false;
-	*s = p + (end != 0);
-	*ret = v;
+	set(f, record, value);
 	return true;
 }
 
-static bool parse_u64(const char *s, uint64_t max, uint64_t *ret)
+bool record_read(
+    const struct line *l, const struct record_type *type, void *record, bool *ret_no_memory)
 {
-	return take_u64(&s, 0, max, ret) && !*s;
-}
-
-bool field_u64(const struct line *l, const char *key, uint64_t max, uint64_t *ret)
-{
-	const struct field *f = field_find(l, key);
-
-	if (!f)
+	if (type->name_key && !field_text(l, type->name_key))
 		return false;
-	if (f->text)
-		return parse_u64(f->text, max, ret);
-	/* Written so that NaN is refused; max is below 2^63, so the conversion is defined. */
-	if (!(f->number >= 0 && f->number <= (double)max))
-		return false;
-	*ret = (uint64_t)f->number;
-	return true;
-}
+	for (size_t i = 0; i < type->n_rows; i++) {
+		const struct field_row *f = &type->rows[i];
 
-bool field_own(const struct line *l, const char *key, uint64_t max, uint64_t *ret)
-{
-	return !field_find(l, key) || field_u64(l, key, max, ret);
-}
-
-bool field_s64(const struct line *l, const char *key, uint64_t max, int64_t *ret)
-{
-	const struct field *f = field_find(l, key);
-	uint64_t v;
-
-	if (!f)
-		return false;
-	if (f->text) {
-		bool minus = f->text[0] == '-';
-
-		if (!parse_u64(f->text + minus, max, &v))
+		if (f->unit == FIELD_OTHER ? !f->take(l, record, ret_no_memory)
+					   : !read_field(l, f, record))
 			return false;
-		*ret = minus ? -(int64_t)v : (int64_t)v;
-		return true;
 	}
-	if (!(fabs(f->number) <= (double)max))
-		return false;
-	*ret = (int64_t)f->number;
-	return true;
-}
-
-/* Not through strtod, whose decimal sign follows the locale. */
-bool field_fraction(const struct line *l, const char *key, double *ret)
-{
-	const struct field *f = field_find(l, key);
-	double v = 0, scale = 1;
-	bool digits = false, point = false;
-
-	if (!f)
-		return false;
-	if (!f->text) {
-		*ret = f->number;
-		return f->number >= 0 && f->number <= 1;
-	}
-	for (const char *s = f->text; *s; s++) {
-		if (*s == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (*s < '0' || *s > '9')
-			return false;
-		digits = true;
-		if (point && scale < 1e9)
-			v += (*s - '0') / (scale *= 10);
-		else if (!point)
-			v = v * 10 + (*s - '0');
-	}
-	*ret = v;
-	return digits && v <= 1;
+	return !type->is_sound || type->is_sound(record);
 }
 
 /* A value must not hold what separates fields and records; a name that does (a file name with a
  * tab) stays readable and unique enough. */
-void profile_write_text(FILE *out, const char *key, const char *value)
+static void write_text(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "\t%s=", key);
 	for (const char *s = value; *s; s++)
 		putc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
 }
 
-void profile_write_own(FILE *out, const char *key, uint64_t value)
+static bool is_written(const struct field_row *f, const char *record)
 {
-	if (value)
-		fprintf(out, "\t%s=%" PRIu64, key, value);
+	if (f->presence == WHEN_KNOWN || f->presence == WITH_KNOWN)
+		return *(const bool *)(record + f->known);
+	return f->presence != UNLESS_0 || get(f, record);
+}
+
+static void write_field(FILE *out, const struct field_row *f, const char *record)
+{
+	if (f->unit == FIELD_OTHER) {
+		f->put(out, record);
+		return;
+	}
+	if (!is_written(f, record))
+		return;
+	if (units[f->unit].as == S64)
+		fprintf(out, "\t%s=%" PRId64, f->key, (int64_t)get(f, record));
+	else
+		fprintf(out, "\t%s=%" PRIu64, f->key, get(f, record));
+}
+
+int record_write(FILE *out, const struct record_type *type, const char *name, const void *record)
+{
+	fputs(type->name, out);
+	if (type->name_key)
+		write_text(out, type->name_key, name);
+	for (size_t i = 0; i < type->n_rows; i++)
+		write_field(out, &type->rows[i], record);
+	putc('\n', out);
+	return ferror(out) ? -1 : 0;
 }

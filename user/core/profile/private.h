@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the profile share: a line taken apart into fields, the writing of fields, and
- * point records. */
+/* What the files of the profile share: a line taken apart into fields, and the records as tables of
+ * their fields. */
 #ifndef COZBPF_PROFILE_PRIVATE_H
 #define COZBPF_PROFILE_PRIVATE_H
 
@@ -25,7 +25,13 @@ struct line {
 	size_t n;
 };
 
-/* core/profile/fields.c. The getters return false when the field is not there or no good. */
+/* core/profile/line.c. Takes the line @text apart, which it overwrites, and hands it to @take. It
+ * returns what @take does, or false when there is no line to take. @complete: a newline followed.
+ */
+typedef bool line_reader(const struct line *l, void *arg);
+bool line_read(char *text, bool complete, line_reader *take, void *arg);
+
+/* The getters return false when the field is not there or no good. */
 const struct field *field_find(const struct line *l, const char *key);
 const char *field_text(const struct line *l, const char *key); /* NULL: not there, or empty */
 bool field_u64(const struct line *l, const char *key, uint64_t max, uint64_t *ret);
@@ -38,12 +44,55 @@ bool field_own(const struct line *l, const char *key, uint64_t max, uint64_t *re
  * it. */
 bool take_u64(const char **s, char end, uint64_t max, uint64_t *ret);
 
-void profile_write_text(FILE *out, const char *key, const char *value);
-void profile_write_own(FILE *out, const char *key, uint64_t value); /* nothing for 0 */
+/* core/profile/fields.c. How a field is read and written, and what is refused as damage. */
+enum field_unit {
+	FIELD_COUNT,    /* uint64_t, of visits and samples */
+	FIELD_NS,       /* uint64_t */
+	FIELD_REALTIME, /* uint64_t, ns: any value that is a number */
+	FIELD_ID,       /* uint32_t */
+	FIELD_SPEEDUPS, /* uint32_t, how many */
+	FIELD_FLAG,     /* bool */
+	FIELD_BALANCE,  /* int64_t, a count that may be below 0 */
+	FIELD_SUM_NS,   /* int64_t */
+	FIELD_OTHER,    /* the row's own functions */
+};
+enum field_presence {
+	MUST,       /* a record without it is refused */
+	ALWAYS,     /* it may be missing, and is written always */
+	UNLESS_0,   /* it may be missing, and is written unless it is 0 */
+	WHEN_KNOWN, /* a bool says whether it is there */
+	WITH_KNOWN, /* it is there when that bool is set, which is an earlier field's */
+};
 
-/* core/profile/point.c. Reading fills all but the name; false when the line is no good. The record
- * is the caller's to free either way. */
-bool point_read(const struct line *l, struct point_record *ret, bool *ret_no_memory);
-void point_write(FILE *out, const struct point_record *p);
+struct field_row {
+	const char *key;
+	enum field_unit unit;
+	enum field_presence presence;
+	size_t at;    /* in the record's struct */
+	size_t known; /* of the bool */
+	/* FIELD_OTHER: see record_read() and record_write(); they get the whole record. */
+	bool (*take)(const struct line *l, void *record, bool *ret_no_memory);
+	void (*put)(FILE *out, const void *record);
+};
+
+struct record_type {
+	const char *name;
+	const char *name_key; /* of the text that says what it is of, its first field; NULL: none */
+	const struct field_row *rows; /* in the order in which they are written */
+	size_t n_rows;
+	bool (*is_sound)(const void *record); /* whether its numbers go together; NULL: any do */
+};
+
+/* Fills all fields of @record but its name, which must be there. False when the line is no good, or
+ * with *@ret_no_memory; what the record has allocated is the caller's to free either way. Without
+ * rows that allocate @ret_no_memory may be NULL. */
+bool record_read(
+    const struct line *l, const struct record_type *type, void *record, bool *ret_no_memory);
+/* -1 when the stream has failed. */
+int record_write(FILE *out, const struct record_type *type, const char *name, const void *record);
+
+/* core/profile/records.c. The last two are a struct point_record. */
+extern const struct record_type record_startup, record_runtime, record_experiment, record_samples,
+    record_throughput, record_latency;
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The profile: records of a profile.coz file, in memory and as text, in Coz's format with our own
- * keys beside Coz's (coz-compat.md). Legacy tab-separated and JSON-lines spellings are read, the
- * legacy spelling is written. What each own key means stands at its field.
+ * The profile: records of a profile.coz file, in memory and as text. The format is Coz's, with our
+ * own keys beside Coz's. Legacy tab-separated and JSON-lines spellings are read, the legacy
+ * spelling is written. What a field means stands here, how it is read and written in
+ * core/profile/records.c. The counters of a run are in core/profile/counters.def.
  */
 #ifndef COZBPF_PROFILE_H
 #define COZBPF_PROFILE_H
@@ -22,39 +23,44 @@ struct latency_cell {
 };
 
 /*
- * throughput-point or latency-point. Visits counted in virtual time (design.md section 5). The
- * visits of a latency point are its ends: a pair counts its own throughput, in a record that it
- * shares with its latency, since Coz's viewer takes points of one name for one point.
+ * throughput-point or latency-point. Visits count in virtual time, from V0 to the close at V1. The
+ * visits of a latency point are its ends. A pair counts its own throughput, in the record of its
+ * latency, since Coz's viewer takes points of one name for one point.
  */
 struct point_record {
 	char *name;
-	uint64_t delta;      /* visits with V0 < v <= V1 */
-	uint64_t bursts;     /* own key `bursts`: visits that came together count once; 0: not known
-				(Coz's file) */
-	uint64_t span_delta; /* own key `span-delta`: visits after the first burst, up to and
-				including the last one */
-	uint64_t paced_ns;   /* own key `paced`: a periodic timer paces most visits, so they follow
-				real time: delta of them in this long; 0: not so */
-	uint64_t span_ns; /* own key `span`: virtual time from the first burst to the last one; 0:
-			     not known */
-	/* Of a latency-point; delta, its own key, is the same as departures where it is not there:
-	 * ends that are paced count in real time. */
+	uint64_t delta; /* visits with V0 < v <= V1 */
+	/* Own key `bursts`: visits that came together count once; 0: not known (Coz's file). */
+	uint64_t bursts;
+	/* Own key `span-delta`: visits after the first burst, up to and including the last one. */
+	uint64_t span_delta;
+	/* Own key `paced`: a periodic timer paces most visits, so they follow real time: delta of
+	 * them in this long; 0: not so. */
+	uint64_t paced_ns;
+	/* Own key `span`: virtual time from the first burst to the last one; 0: not known. */
+	uint64_t span_ns;
+	/* Of a latency-point. If its own key `delta` is absent, it equals departures: only ends
+	 * that are paced count in real time. */
 	bool is_latency;
 	uint64_t arrivals, departures; /* begins and ends with V0 < v <= V1 */
-	int64_t difference;  /* requests in flight: Coz's at the close, ours the mean over the time,
-				rounded */
+	/* Requests in flight: in Coz's file at the close, in ours the mean over the time, rounded.
+	 */
+	int64_t difference;
 	bool has_integral;   /* ours: integral_ns and least are known */
 	int64_t integral_ns; /* own key `integral`: of the number in flight over virtual time */
-	int64_t least;    /* own key `least`: smallest number in flight; below 0 where some were in
-			     flight before we looked */
-	uint64_t pairs;   /* own key: begins and ends matched, the end with V0 < v, */
-	int64_t pairs_ns; /* own key `pairs-sum`: the sum of their latencies, where one that ended
-			     before it began is below 0, */
-	struct latency_cell
-	    *cells; /* own key `histogram=INDEX:COUNT,...`, by rising index, where it is 0 */
+	/* Own key `least`: smallest number in flight; below 0 where some were in flight before we
+	 * looked. */
+	int64_t least;
+	uint64_t pairs; /* own key: begins and ends matched, the end with V0 < v */
+	/* Own key `pairs-sum`: sum of the latencies of those pairs. A latency is below 0 if its
+	 * request ended before it began, in virtual time. */
+	int64_t pairs_ns;
+	/* Own key `histogram=INDEX:COUNT,...`: those latencies by rising index; one below 0 counts
+	 * as 0. */
+	struct latency_cell *cells;
 	size_t n_cells;
-	/* Since the record before, in time and out of it: ends without a begin, begins without an
-	 * end, begins that were lost to us; own keys. */
+	/* Own keys, since the record before, in time and out of it: ends without a begin, begins
+	 * without an end, begins that were lost to us. */
 	uint64_t unmatched, abandoned, lost;
 };
 
@@ -75,24 +81,23 @@ struct experiment_record {
 	double speedup;       /* 0 .. 1 */
 	uint64_t duration_ns; /* virtual: elapsed - required delay */
 	uint64_t selected_samples;
-	uint64_t selected_ns; /* own key `selected-time`: executed by the selected line while visits
-				 counted */
+	/* Own key `selected-time`: executed by the selected line while visits counted. */
+	uint64_t selected_ns;
 	bool has_selected_ns; /* unset: that is not known */
 	uint64_t elapsed_ns;  /* own key `elapsed`: real time; 0: not known */
-	uint64_t
-	    start_ns; /* own key `start`: monotonic time of the opening since the run's start */
-	bool fixed; /* own key `fixed=1`: the line was named by the user, not picked by a sample: no
-		       phase correction */
-	uint64_t unpaid_ns; /* own key `unpaid`: largest debt of a living thread at the close */
-	uint32_t run;       /* index of the startup record it follows, from 0 */
+	/* Own key `start`: monotonic time of the opening since the run's start. */
+	uint64_t start_ns;
+	/* Own key `fixed=1`: the user named the line, no sample picked it: no phase correction. */
+	bool fixed;
+	uint32_t run; /* index of the startup record it follows, from 0 */
 	struct point_record *points;
 	size_t n_points;
 	/* Own key `lines=ID:OPENING:OBSERVED,...` of a baseline whose line was picked by a sample:
 	 * all lines sampled in its opening, by id. None: not known. */
 	struct baseline_line *lines;
 	size_t n_lines;
-	uint64_t
-	    observed_ns; /* own key `observed`: time in which the lines' `observed` was counted */
+	/* Own key `observed`: time in which the lines' `observed` was counted. */
+	uint64_t observed_ns;
 };
 
 /*
@@ -107,28 +112,26 @@ void experiment_stretch(struct experiment_record *x, double by);
 struct samples_record {
 	char *location;
 	uint64_t count;
-	uint64_t free; /* own key `free`: those taken in delay-free time (no experiment, or a
-			  baseline); 0 with has_free unset: not known */
+	/* Own key `free`: those taken in delay-free time (no experiment, or a baseline); 0 with
+	 * has_free unset: not known. */
+	uint64_t free;
 	bool has_free;
 	uint32_t id; /* own key `id`: what the run's baselines call the line; 0: nothing */
 	uint32_t run;
 };
 
+/* startup and runtime, the last one of the run. */
 struct run_record {
 	uint64_t startup_time_ns; /* realtime */
+	/* Own key `build-id` of startup: of the main executable, in hex. */
+	char build_id[41];
+	/* Own key `speedups` of startup: speedups above 0 on the user's list; 0: picked at random,
+	 * or not known. */
+	uint32_t fixed_speedups;
 	uint64_t runtime_ns;
-	uint64_t free_ns; /* own key `free` of runtime: delay-free time */
-	uint64_t lost;    /* own key `lost` of runtime: samples, signals and events lost */
-	uint64_t dropped; /* own key `dropped` of runtime: experiments spoilt and dropped */
-	uint64_t
-	    samples; /* own key `samples` of runtime: all samples of the target, in scope or not */
-	uint64_t in_scope;     /* own key `in-scope` of runtime: those attributed to a line */
-	uint64_t executed_ns;  /* own key `executed` of runtime: CPU time of the target */
-	uint64_t outsiders_ns; /* own key `outsiders` of runtime: its threads waited that long while
-				  other programs had the CPU */
-	char build_id[41];     /* own key `build-id` of startup: of the main executable, in hex */
-	uint32_t fixed_speedups; /* own key `speedups` of startup: speedups above 0 on the user's
-				    list; 0: picked at random, or not known */
+	/* Own keys of runtime: counters.def. */
+#define COUNTER(name, ...) uint64_t name;
+#include "core/profile/counters.def"
 };
 
 struct profile {
@@ -138,8 +141,8 @@ struct profile {
 	size_t n_samples;
 	struct run_record *runs;
 	size_t n_runs;
-	size_t n_skipped; /* records and lines that were not understood: skipped and counted, never
-			     fatal */
+	/* Records and lines that were not understood: skipped and counted, never fatal. */
+	size_t n_skipped;
 	/* Private. Of a profile that was read: it owns all names in it, and equal ones are one.
 	 * Else (no items) each record owns its own. */
 	struct names names;

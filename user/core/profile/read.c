@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reading of profile.coz: both spellings, old ones included, from files that may be cut off,
- * damaged or made by another tool. Each line is first taken apart into a type and its fields, then
- * turned into a record; what is not understood is counted and skipped. */
+/* Reading of profile.coz, from files that may be cut off, damaged or made by another tool. Each
+ * line is first taken apart (core/profile/line.c), then turned into a record
+ * (core/profile/records.c), which is added to the profile here; what is not understood is counted
+ * and skipped. */
 #include "core/profile/private.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cjson/cJSON.h>
 
 #define MAX_LINE (1 << 20) /* bytes; a line longer than this is damage: paths end at 4096 */
 
@@ -104,58 +102,14 @@ static struct run_record *current_run(struct reader *r)
 
 static bool add_startup(struct reader *r, const struct line *l)
 {
-	uint64_t time, speedups = 0;
-	const char *build_id = field_text(l, "build-id");
-	struct run_record *run;
+	struct run_record start = {0}, *run;
 
-	/* The realtime clock: any value that is a number. */
-	if (!field_u64(l, "time", INT64_MAX, &time) || !field_own(l, "speedups", 1000, &speedups))
+	if (!record_read(l, &record_startup, &start, NULL))
 		return false;
 	run = new_run(r);
-	if (!run)
-		return true;
-	run->startup_time_ns = time;
-	run->fixed_speedups = (uint32_t)speedups;
-	if (build_id && strlen(build_id) < sizeof(run->build_id) &&
-	    strspn(build_id, "0123456789abcdef") == strlen(build_id))
-		strcpy(run->build_id, build_id);
+	if (run)
+		*run = start;
 	return true;
-}
-
-/* `lines` of a baseline: by rising id, so that none is there twice. */
-static bool read_lines(struct reader *r, const char *text, struct experiment_record *x)
-{
-	size_t room = 1;
-
-	for (const char *s = text; *s; s++)
-		room += *s == ',';
-	x->lines = calloc(room, sizeof(*x->lines));
-	if (!x->lines)
-		return out_of_memory(r);
-	while (1) {
-		uint64_t id, opening, observed;
-
-		if (!take_u64(&text, ':', UINT32_MAX, &id) ||
-		    !take_u64(&text, ':', MAX_COUNT, &opening) ||
-		    !take_u64(&text, 0, MAX_COUNT, &observed))
-			return false;
-		if (!opening || id <= (x->n_lines ? x->lines[x->n_lines - 1].id : 0))
-			return false;
-		x->lines[x->n_lines++] = (struct baseline_line){(uint32_t)id, opening, observed};
-		if (*text != ',')
-			return !*text;
-		text++;
-	}
-}
-
-static bool has_good_lines(struct reader *r, const struct line *l, struct experiment_record *x)
-{
-	const char *text = field_text(l, "lines");
-
-	if (!text)
-		return !field_find(l, "lines");
-	return field_u64(l, "observed", MAX_NS, &x->observed_ns) && x->observed_ns &&
-	       read_lines(r, text, x);
 }
 
 /* Takes @x over; false without memory. */
@@ -183,51 +137,38 @@ static bool keep_experiment(struct reader *r, const char *selected, struct exper
 
 static bool add_experiment(struct reader *r, const struct line *l)
 {
-	const char *selected = field_text(l, "selected");
 	struct experiment_record x = {0};
-	uint64_t fixed = 0;
+	bool no_memory = false;
 
 	/* Points that follow a damaged experiment must not go to the one before it. */
 	r->in_experiment = false;
-	if (!selected || !field_fraction(l, "speedup", &x.speedup) ||
-	    !field_u64(l, "duration", MAX_NS, &x.duration_ns))
-		return false;
-	if (!field_own(l, "selected-samples", MAX_COUNT, &x.selected_samples) ||
-	    !field_own(l, "selected-time", MAX_NS, &x.selected_ns) ||
-	    !field_own(l, "elapsed", MAX_NS, &x.elapsed_ns) ||
-	    !field_own(l, "start", MAX_NS, &x.start_ns) || !field_own(l, "fixed", 1, &fixed) ||
-	    !field_own(l, "unpaid", MAX_NS, &x.unpaid_ns))
-		return false;
-	x.fixed = fixed;
-	x.has_selected_ns = field_find(l, "selected-time");
-	if (!has_good_lines(r, l, &x)) {
+	if (!record_read(l, &record_experiment, &x, &no_memory)) {
 		free(x.lines);
-		return false;
+		return no_memory && out_of_memory(r);
 	}
-	if (!keep_experiment(r, selected, &x))
+	if (!keep_experiment(r, field_text(l, record_experiment.name_key), &x))
 		free(x.lines);
 	return true;
 }
 
-static bool add_point(struct reader *r, const struct line *l, bool is_latency)
+static bool add_point(struct reader *r, const struct line *l, const struct record_type *type)
 {
 	struct experiment_record *x =
 	    r->in_experiment ? &r->p->experiments[r->p->n_experiments - 1] : NULL;
-	const char *name = field_text(l, "name");
-	struct point_record p = {.is_latency = is_latency}, *all;
+	struct point_record p = {.is_latency = type == &record_latency}, *all;
 	bool no_memory = false;
 	uint32_t id;
 
-	if (!x || !name)
+	if (!x)
 		return false;
-	if (!point_read(l, &p, &no_memory)) {
+	if (!record_read(l, type, &p, &no_memory)) {
 		free(p.cells);
 		return no_memory && out_of_memory(r);
 	}
 	all = grow(r, x->points, x->n_points, sizeof(*all));
 	if (all)
 		x->points = all;
-	p.name = all ? copy(r, name, &id) : NULL;
+	p.name = all ? copy(r, field_text(l, type->name_key), &id) : NULL;
 	if (!p.name) {
 		free(p.cells);
 		return out_of_memory(r);
@@ -266,22 +207,16 @@ static size_t *noted_at(struct reader *r, uint32_t id)
 static bool add_samples(struct reader *r, const struct line *l)
 {
 	struct profile *p = r->p;
-	const char *location = field_text(l, "location");
 	struct samples_record s = {0}, *all;
-	uint64_t number = 0;
 	size_t *at;
 	uint32_t id;
 
-	if (!location || !field_u64(l, "count", MAX_COUNT, &s.count) ||
-	    !field_own(l, "free", MAX_COUNT, &s.free) || s.free > s.count ||
-	    !field_own(l, "id", UINT32_MAX, &number))
+	if (!record_read(l, &record_samples, &s, NULL))
 		return false;
-	s.id = (uint32_t)number;
-	s.has_free = field_find(l, "free");
 	if (!current_run(r))
 		return true;
 	s.run = (uint32_t)(p->n_runs - 1);
-	s.location = copy(r, location, &id);
+	s.location = copy(r, field_text(l, record_samples.name_key), &id);
 	at = s.location ? noted_at(r, id) : NULL;
 	if (!at)
 		return true;
@@ -303,26 +238,13 @@ static bool add_runtime(struct reader *r, const struct line *l)
 {
 	struct run_record now = {0}, *run;
 
-	if (!field_u64(l, "time", MAX_NS, &now.runtime_ns) ||
-	    !field_own(l, "free", MAX_NS, &now.free_ns) ||
-	    !field_own(l, "lost", MAX_COUNT, &now.lost) ||
-	    !field_own(l, "dropped", MAX_COUNT, &now.dropped) ||
-	    !field_own(l, "samples", MAX_COUNT, &now.samples) ||
-	    !field_own(l, "in-scope", MAX_COUNT, &now.in_scope) ||
-	    !field_own(l, "executed", MAX_NS, &now.executed_ns) ||
-	    !field_own(l, "outsiders", MAX_NS, &now.outsiders_ns))
+	if (r->in_run)
+		now = r->p->runs[r->p->n_runs - 1];
+	if (!record_read(l, &record_runtime, &now, NULL))
 		return false;
 	run = current_run(r);
-	if (!run || now.runtime_ns < run->runtime_ns)
-		return true;
-	run->runtime_ns = now.runtime_ns;
-	run->free_ns = now.free_ns;
-	run->lost = now.lost;
-	run->dropped = now.dropped;
-	run->samples = now.samples;
-	run->in_scope = now.in_scope;
-	run->executed_ns = now.executed_ns;
-	run->outsiders_ns = now.outsiders_ns;
+	if (run && now.runtime_ns >= run->runtime_ns)
+		*run = now;
 	return true;
 }
 
@@ -346,17 +268,18 @@ static bool add_shutdown(struct reader *r, const struct line *l)
 	return true;
 }
 
-static bool add_line(struct reader *r, const struct line *l)
+static bool add_line(const struct line *l, void *arg)
 {
+	struct reader *r = arg;
 	const char *t = l->type;
 
 	if (!strcmp(t, "experiment"))
 		return add_experiment(r, l);
 	/* progress-point is the old name, with a type that says how it was found. */
 	if (!strcmp(t, "throughput-point") || !strcmp(t, "progress-point"))
-		return add_point(r, l, false);
+		return add_point(r, l, &record_throughput);
 	if (!strcmp(t, "latency-point"))
-		return add_point(r, l, true);
+		return add_point(r, l, &record_latency);
 	if (!strcmp(t, "samples"))
 		return add_samples(r, l);
 	if (!strcmp(t, "runtime"))
@@ -368,66 +291,10 @@ static bool add_line(struct reader *r, const struct line *l)
 	return false;
 }
 
-/* Spellings */
-
-static void unify(char *key)
-{
-	for (; *key; key++) {
-		if (*key == '_')
-			*key = '-';
-	}
-}
-
-static bool read_json(struct reader *r, char *text)
-{
-	cJSON *object = cJSON_Parse(text);
-	struct line l = {0};
-	bool ok;
-
-	for (cJSON *item = object ? object->child : NULL; item && l.n < MAX_FIELDS;
-	     item = item->next) {
-		if (!item->string)
-			continue;
-		unify(item->string);
-		if (!strcmp(item->string, "type") && cJSON_IsString(item)) {
-			unify(item->valuestring);
-			l.type = item->valuestring;
-		} else if (cJSON_IsString(item) || cJSON_IsNumber(item)) {
-			l.fields[l.n++] =
-			    (struct field){item->string, item->valuestring, item->valuedouble};
-		}
-	}
-	ok = l.type && add_line(r, &l);
-	cJSON_Delete(object);
-	return ok;
-}
-
-static bool read_legacy(struct reader *r, char *text)
-{
-	struct line l = {.type = text};
-	char *next = text + strcspn(text, "\t");
-
-	while (*next) {
-		char *field = next + 1, *equals;
-
-		*next = 0;
-		next = field + strcspn(field, "\t");
-		equals = memchr(field, '=', (size_t)(next - field));
-		if (!equals || l.n == MAX_FIELDS)
-			continue;
-		*equals = 0;
-		unify(field);
-		l.fields[l.n++] = (struct field){field, equals + 1, 0};
-	}
-	unify(text);
-	return add_line(r, &l);
-}
-
 /* One line of @n bytes, without its newline; @complete says that it had one. */
 static void read_line(struct reader *r, char *text, size_t n, bool complete)
 {
 	char *startup;
-	bool ok;
 
 	while (n && (text[n - 1] == '\r'))
 		text[--n] = 0;
@@ -443,13 +310,7 @@ static void read_line(struct reader *r, char *text, size_t n, bool complete)
 		r->p->n_skipped++;
 		text = startup;
 	}
-	/* A JSON line ends with its brace; of any other the last number may lack digits when the
-	 * newline is missing. */
-	if (text[0] == '{')
-		ok = read_json(r, text);
-	else
-		ok = complete && read_legacy(r, text);
-	if (ok)
+	if (line_read(text, complete, add_line, r))
 		r->known++;
 	else
 		r->p->n_skipped++;

@@ -23,8 +23,6 @@ void so_far_times(const struct run_so_far *s, struct run_record *ret)
 {
 	ret->runtime_ns = s->runtime_ns;
 	ret->free_ns = s->runtime_ns > s->delayed_ns ? s->runtime_ns - s->delayed_ns : 0;
-	ret->samples = s->samples;
-	ret->in_scope = s->in_scope;
 }
 
 int so_far_init(struct so_far *s, const struct profile *before, const struct run_so_far *now)
@@ -45,8 +43,13 @@ int so_far_init(struct so_far *s, const struct profile *before, const struct run
 		memcpy(p->runs, before->runs, before->n_runs * sizeof(*p->runs));
 	for (size_t i = 1; now && i < now->n_lines; i++)
 		p->n_samples += so_far_line(now, i, &p->samples[p->n_samples]);
-	if (now && p->n_runs)
-		so_far_times(now, &p->runs[p->n_runs - 1]);
+	if (now && p->n_runs) {
+		struct run_record *run = &p->runs[p->n_runs - 1];
+
+		so_far_times(now, run);
+		run->samples = now->samples;
+		run->in_scope = now->in_scope;
+	}
 	return 0;
 }
 

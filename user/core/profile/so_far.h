@@ -30,7 +30,7 @@ struct run_so_far {
  * memory is short. */
 bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record *ret);
 
-/* Fills the fields that are known while a run goes on. */
+/* Fills the times of the run: all of it, and what of it passed without delays. */
 void so_far_times(const struct run_so_far *s, struct run_record *ret);
 
 /*

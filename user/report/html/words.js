@@ -10,9 +10,8 @@ function fillSummary() {
 	if (data.runtime_s > 0)
 		facts.push(`${data.runtime_s.toFixed(1)} s` +
 			(data.runs > 1 ? ` in ${data.runs} runs` : ''));
-	facts.push(`${data.lost.toLocaleString('en')} lost`);
-	if (data.spoilt)
-		facts.push(`${count(data.spoilt, 'spoilt experiment')} dropped`);
+	for (const [n, one, many] of data.losses)
+		facts.push(`${n.toLocaleString('en')} ${n === 1 ? one : many}`);
 	if (data.left_out)
 		facts.push(`${count(data.left_out, 'line')} left out for lack of data`);
 	const names = data.profiles.map(p => p.split('/').pop()).join(', ');
@@ -28,10 +27,7 @@ function fillWarnings() {
 	const total = data.experiments.reduce((n, e) => n + e.total, 0);
 	if (data.reason)
 		warnings.push(data.reason);
-	if (data.outsiders)
-		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU` +
-			' time that the program wanted:' +
-			' profile on a quieter machine to trust small gains.');
+	warnings.push(...data.doubts.map(words => words[0].toUpperCase() + words.slice(1) + '.'));
 	if (data.skipped)
 		warnings.push(`${count(data.skipped, 'record')} of the profile could not be` +
 			` understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);

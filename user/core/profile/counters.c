@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The counters of a run; see counters.h. */
+#include "core/profile/counters.h"
+
+#include <string.h>
+
+#define AT(name) offsetof(struct run_record, name)
+#define ALWAYS true
+#define UNLESS_0 false
+#define UNSHOWN .shown = COUNTER_UNSHOWN
+#define LOSS(JSON, WHEN, ONE, MANY) \
+	.shown = COUNTER_LOSS, .json = (JSON), .always = (WHEN), .one = (ONE), .many = (MANY)
+#define SHARE(JSON, REST, MOST, BEFORE, AFTER)                                    \
+	.shown = COUNTER_SHARE, .json = (JSON), .rest = AT(REST), .most = (MOST), \
+	.before = (BEFORE), .after = (AFTER)
+
+const struct counter run_counters[] = {
+#define COUNTER(name, key, unit, from, SHOWN) {.at = AT(name), SHOWN},
+#include "core/profile/counters.def"
+};
+const size_t n_run_counters = sizeof(run_counters) / sizeof(run_counters[0]);
+
+static uint64_t value_at(const struct run_record *r, size_t at)
+{
+	uint64_t ret;
+
+	memcpy(&ret, (const char *)r + at, sizeof(ret));
+	return ret;
+}
+
+uint64_t counter_value(const struct counter *c, const struct run_record *r)
+{
+	return value_at(r, c->at);
+}
+
+double counter_share(const struct counter *c, const struct run_record *r)
+{
+	double value = (double)counter_value(c, r);
+
+	return value > 0 ? value / (value + (double)value_at(r, c->rest)) : 0;
+}
+
+void counters_since(
+    const struct run_record *now, const struct run_record *before, struct run_record *ret)
+{
+#define COUNTER(name, ...) ret->name = now->name - before->name;
+#include "core/profile/counters.def"
+}
+
+void runs_total(const struct profile *p, struct run_record *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < p->n_runs; i++) {
+		const struct run_record *r = &p->runs[i];
+
+		if (r->fixed_speedups > ret->fixed_speedups)
+			ret->fixed_speedups = r->fixed_speedups;
+		ret->runtime_ns += r->runtime_ns;
+#define COUNTER(name, ...) ret->name += r->name;
+#include "core/profile/counters.def"
+	}
+}
