@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -87,16 +86,10 @@ static const struct option_table table = {
 		"  cozbpf report profile.coz\n",
 };
 
-uint64_t monotonic_ns(void)
+void console_say(const struct console *c, const char *format, ...)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-void run_say(const struct runner *r, const char *format, ...)
-{
+	const struct runner *r =
+	    (const struct runner *)((const char *)c - offsetof(struct runner, console));
 	char *text = NULL;
 	va_list args;
 
@@ -221,8 +214,6 @@ static int run_all(struct runner *r, struct error *e)
 {
 	if (run_setup(r, e))
 		return -1;
-	if (r->target.attached)
-		return run_attach(r, e);
 	for (r->recorder.run = 0; r->recorder.run < r->o.runs && !r->loop.interrupted &&
 				  !r->loop.quit && !run_settled(r, monotonic_ns());
 	     r->recorder.run++)
@@ -233,8 +224,7 @@ static int run_all(struct runner *r, struct error *e)
 
 int cmd_run(int argc, char **argv)
 {
-	struct runner r = {
-	    .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1}, .loop.signal_fd = -1};
+	struct runner r = {.loop.signal_fd = -1};
 	struct error e = {0};
 	int first, status;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/experiment/visits.h"
+#include "run/handlers.h"
 
 #define FITS 1.02 /* times what the CPUs have time for, and it still fits */
 /* for the sample that picks the line, and for the visit that closes an experiment */
@@ -29,9 +30,6 @@
 #define WINDOW_MIN_NS SETTLE_NS /* of virtual time to count visits in, */
 /* for which an experiment goes on at most, where the speedup leaves hardly any time */
 #define WINDOW_WAIT_NS 500000000ULL
-#define SAMPLED_VISIT_UNITS                                                                       \
-	(1000000 / COZBPF_SAMPLED_UNIT_NS) /* a millisecond executed is a visit to a line that is \
-					      a progress point */
 #define PERIOD_SPREAD 0.1 /* of the sampling period, from one experiment to the next */
 /* of the CPU time wanted: an experiment in which outsiders had more is dropped, */
 #define BUSY_SHARE 0.1
@@ -47,10 +45,8 @@ static uint64_t most_visits(const struct runner *r)
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < r->points.n_points; i++) {
-		uint64_t n = session_point(r->session, i)->visits;
+		uint64_t n = session_point(r->session, i)->visits / r->points.points[i].unit;
 
-		if (r->points.points[i].is_sampled)
-			n /= SAMPLED_VISIT_UNITS;
 		most = n > most ? n : most;
 	}
 	return most;
@@ -146,7 +142,7 @@ static void fill_points(
 		p->name = strdup(r->points.points[i].name);
 		fill_point(r, i + is_pair, duration_ns, real_ns, p);
 		if (r->points.points[i].is_sampled)
-			visits_scale(p, SAMPLED_VISIT_UNITS);
+			visits_scale(p, (unsigned)r->points.points[i].unit);
 		if (!is_pair)
 			continue;
 		run_latency_record(r, i, duration_ns, p);
@@ -410,7 +406,7 @@ static uint64_t step_cool(struct runner *r, uint64_t now)
 		return r->experiments.deadline_ns;
 	if (now < horizon)
 		return horizon;
-	run_inject_unblock(r, now);
+	handlers_unblock(&r->target, now);
 	start_pick(r);
 	return now;
 }

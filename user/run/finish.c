@@ -15,6 +15,8 @@
 #include "core/text/printable.h"
 #include "report/report.h"
 #include "report/say.h"
+#include "run/calls.h"
+#include "run/places.h"
 
 #define PROGRESS_NS 500000000ULL /* between two progress lines */
 #define FEW_SAMPLES 10 /* of a whole run: what starting and ending a program alone can give */
@@ -316,13 +318,13 @@ static int check_points(struct runner *r, struct error *e)
 	for (unsigned i = 0; i < r->points.n_points && dead < r->points.n_points; i++) {
 		if (session_point(r->session, i)->visits)
 			continue;
-		missing = run_point_missing(r, i);
+		missing = places_missing(&r->points, i);
 		run_say(r, "warning: progress point '%s' was never %s%s", r->points.points[i].label,
 		    missing ? "found: " : "visited", missing ? missing->cause : "");
 	}
 	if (!dead || dead < r->points.n_points)
 		return 0;
-	missing = run_point_missing(r, 0);
+	missing = places_missing(&r->points, 0);
 	if (missing) {
 		error_set(e, EXIT_NO_RESULT, "progress point '%s' was never found: %s",
 		    r->points.points[0].label, missing->cause);
@@ -437,7 +439,7 @@ int run_finish(struct runner *r)
 		return say_error(&e);
 	warn_paced(r);
 	warn_throttled(r);
-	run_sync_warn(r);
+	calls_warn(&r->files);
 	say_counts(r);
 	if (!r->o.quiet)
 		print_report(r);

@@ -6,24 +6,25 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "target/owner.h"
+#include "run/handlers.h"
+#include "run/places.h"
+#include "run/processes.h"
+#include "run/unwinder.h"
 #include "target/tracee.h"
 
 #define TICK_NS 250000000ULL       /* at least that often: progress line, mappings */
 #define TICK_UNWIND_NS 10000000ULL /* while tables for unwinding are being made */
 #define TICK_LATE_MS 20            /* while a thread is yet to stop, to be let go */
-#define QUOTA_NS 250000000ULL /* how often throttled time is read on: a few files, 20 us each */
 
 /* Signals that we take in their place: those that somebody sends to us are meant for the command.
  */
 static const int forwarded[] = {
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
 
-int run_open_signals(struct runner *r, struct error *e)
+static int open_signals(struct runner *r, struct error *e)
 {
 	sigset_t set;
 
@@ -58,15 +59,12 @@ void run_close_signals(struct runner *r)
  * we go on, it goes on. */
 static void follow_stop(struct runner *r)
 {
-	siginfo_t info = {0};
-
-	if (r->target.attached ||
-	    waitid(P_PID, (id_t)r->target.launch.pid, &info, WSTOPPED | WNOHANG) || !info.si_pid)
+	if (!r->target.ops->has_stopped(&r->target))
 		return;
 	r->experiments.spoilt = SPOILT_STOP;
 	run_view_stop(r, SIGSTOP);
 	r->experiments.spoilt = SPOILT_STOP;
-	kill(r->target.launch.pid, SIGCONT);
+	r->target.ops->go_on(&r->target);
 }
 
 static void take_signals(struct runner *r)
@@ -75,6 +73,7 @@ static void take_signals(struct runner *r)
 
 	while (read(r->loop.signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		int sig = (int)info.ssi_signo;
+		unsigned effect;
 
 		if (sig == SIGCHLD) {
 			follow_stop(r);
@@ -86,46 +85,30 @@ static void take_signals(struct runner *r)
 		}
 		if (sig == SIGWINCH || sig == SIGCONT)
 			run_view_changed(r);
-		if (r->target.attached) {
-			if (sig != SIGCONT && sig != SIGWINCH)
-				r->loop.interrupted = true; /* it is for us alone */
-			continue;
-		}
-		if (sig == SIGCONT)
-			r->experiments.spoilt = SPOILT_STOP; /* the terminal has stopped us together
-						    with the command, which goes on already */
-		if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
-			r->loop.interrupted = true; /* no further run of -n */
-		/* The terminal sends to its whole foreground group, the command included; anybody
-		 * else has sent to us alone. */
-		if (info.ssi_code <= 0 && (int)info.ssi_pid != r->target.launch.pid)
-			kill(r->target.launch.pid, sig);
+		effect = r->target.ops->take_signal(&r->target, &info);
+		if (effect & TARGET_SIGNAL_SPOILS)
+			r->experiments.spoilt = SPOILT_STOP;
+		if (effect & TARGET_SIGNAL_ENDS)
+			r->loop.interrupted = true;
 	}
 }
 
 static bool has_ended(struct runner *r)
 {
-	int status;
-
-	if (r->target.attached)
-		return run_attach_ended(r);
-	if (waitpid(r->target.launch.pid, &status, WNOHANG) != r->target.launch.pid)
-		return false;
-	r->target.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	return true;
+	return r->target.ops->has_ended(&r->target);
 }
 
 /* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
 static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 {
 	struct pollfd fds[] = {{.fd = r->loop.signal_fd, .events = POLLIN},
-	    {.fd = r->target.launch.pidfd, .events = POLLIN},
+	    {.fd = target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
 	    {.fd = run_view_fd(r), .events = POLLIN}};
-	uint64_t shim = run_inject_next(r), view = run_view_next(r),
+	uint64_t shim = handlers_next(&r->target), view = run_view_next(r),
 		 first = due < shim ? due : shim, next = first < view ? first : view,
 		 ns = next > now ? next - now : 0,
-		 tick = run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS;
+		 tick = unwinder_waits(&r->files) ? TICK_UNWIND_NS : TICK_NS;
 	struct timespec t;
 
 	if (ns > tick)
@@ -135,34 +118,23 @@ static void wait_until(struct runner *r, uint64_t due, uint64_t now)
 		run_view_lost(r);
 }
 
-/* Whose CPU quotas hold the target back; a command begins in our group. */
-static void watch_quotas(struct runner *r)
-{
-	quota_deinit(&r->target.quota);
-	if (!r->target.attached)
-		quota_watch(&r->target.quota, getpid());
-	for (unsigned i = 0; i < r->target.n_attached; i++)
-		quota_watch(&r->target.quota, r->target.attached[i].pid);
-	r->target.quota_ns = r->recorder.started_ns + QUOTA_NS;
-}
-
 static void stop_profiling(struct runner *r, uint64_t now, bool target_ended)
 {
 	if (!r->loop.profiling)
 		return;
 	run_end(r, now, target_ended);
-	quota_update(&r->target.quota);
-	r->recorder.throttled_ns += quota_throttled_ns(&r->target.quota);
+	r->recorder.throttled_ns += target_end_quotas(&r->target);
 	run_write_totals(r, now);
 	r->loop.profiling = false;
 }
 
-bool run_watch(struct runner *r)
+/* Profiles; whether the target has ended by itself, rather than its time of being profiled. */
+static bool watch(struct runner *r)
 {
 	uint64_t end, now, due;
 
 	r->recorder.started_ns = monotonic_ns();
-	watch_quotas(r);
+	target_begin_quotas(&r->target, r->recorder.started_ns);
 	end = r->o.duration_ns ? r->recorder.started_ns + r->o.duration_ns : UINT64_MAX;
 	r->loop.profiling = true;
 	run_view_open(r);
@@ -175,18 +147,15 @@ bool run_watch(struct runner *r)
 			stop_profiling(r, now, true);
 			return true;
 		}
-		if (now >= end || r->loop.quit || (r->target.attached && r->loop.interrupted))
+		if (now >= end || r->loop.quit || (!r->target.ops->restarts && r->loop.interrupted))
 			break;
-		run_rescan(r, now);
-		run_attach_join(r, now);
-		if (now >= r->target.quota_ns) {
-			quota_update(&r->target.quota);
-			r->target.quota_ns = now + QUOTA_NS;
-		}
+		processes_rescan(&r->target, now, places_awaited(&r->points));
+		r->target.ops->join(&r->target, now);
+		target_read_quotas(&r->target, now);
 		if (run_settled(r, now))
 			break;
 		run_look(r, now);
-		run_points_watch(r, now);
+		points_watch(&r->points, now);
 		due = run_step(r, now);
 		run_view_step(r, monotonic_ns(), due);
 		run_progress_line(r, now);
@@ -206,14 +175,14 @@ static void wait_for_end(struct runner *r)
 		run_say(r, "profiling has ended; waiting for the command to end");
 	while (!has_ended(r)) {
 		struct pollfd fds[] = {{.fd = r->loop.signal_fd, .events = POLLIN},
-		    {.fd = r->target.launch.pidfd, .events = POLLIN}};
+		    {.fd = target_fd(&r->target), .events = POLLIN}};
 
 		poll(fds, 2, tracee_settle() ? TICK_LATE_MS : -1);
 		take_signals(r);
 	}
 }
 
-int run_start(struct runner *r, struct error *e)
+static int write_startup(struct runner *r, struct error *e)
 {
 	struct run_record start = {0};
 	struct timespec wall;
@@ -229,38 +198,26 @@ int run_start(struct runner *r, struct error *e)
 
 int run_once(struct runner *r, struct error *e)
 {
-	struct launch_options o = {.argv = r->o.command,
-	    .path = r->target.path,
-	    .shim = r->target.shim,
-	    .signal = session_signal(r->session),
-	    .counters = r->points.has_counters,
-	    .identity = &r->target.identity,
-	    .mask = &r->loop.old_mask};
+	struct target *t = &r->target;
+	bool ended, is_last;
+	int err;
 
-	if (run_open_signals(r, e))
+	if (open_signals(r, e))
 		return -1;
-	if (launch_prepare(&o, &r->target.launch, e)) {
-		run_close_signals(r);
-		return -1;
-	}
-	r->target.claim_fd = owner_claim(r->target.launch.pid, e);
-	if (r->target.claim_fd < 0 ||
-	    session_add_process(
-		r->session, r->target.launch.pid, r->target.launch.pidfd, r->o.command[0], e) ||
-	    run_start(r, e) || launch_go(&r->target.launch, r->target.path, e)) {
-		launch_deinit(&r->target.launch);
-		run_close_signals(r);
-		return -1;
-	}
-	if (!run_watch(r)) {
-		if (r->recorder.run + 1 >= r->o.runs || r->answer.settled || r->loop.quit) {
-			session_detach(r->session);
-			run_inject_undo(r);
-		}
+	err = t->ops->hold(t, &r->loop.old_mask, r->points.has_counters, e) ||
+		      write_startup(r, e) || t->ops->start(t, e)
+		  ? -1
+		  : 0;
+	ended = err || watch(r);
+	is_last = r->recorder.run + 1 >= r->o.runs || r->answer.settled || r->loop.quit;
+	if (!ended && t->ops->restarts) {
+		if (is_last)
+			t->ops->leave(t);
 		wait_for_end(r);
 	}
-	close(r->target.claim_fd);
-	launch_deinit(&r->target.launch);
+	if (is_last)
+		run_view_close(r);
+	t->ops->release(t);
 	run_close_signals(r);
-	return 0;
+	return err;
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/text/string_list.h"
 #include "core/text/errors.h"
 #include "core/estimate/estimate.h"
 #include "core/experiment/length.h"
@@ -18,61 +17,16 @@
 #include "core/experiment/schedule.h"
 #include "core/places/scope.h"
 #include "kernel/session.h"
-#include "symbols/symbols.h"
-#include "target/identity.h"
-#include "target/inject.h"
-#include "target/launch.h"
-#include "target/maps.h"
-#include "target/quota.h"
+#include "run/clock.h"
+#include "run/console.h"
+#include "run/files.h"
+#include "run/options.h"
+#include "run/points.h"
+#include "run/target.h"
 
 /* One virtual-time bucket takes in the whole run: end-to-end needs the sum only (2^42 ns are 73
  * minutes x 1024 buckets). */
 #define END_TO_END_SHIFT 42
-
-struct run_options {
-	struct string_list progress, latency, sources, binaries, pids;
-	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
-	uint64_t duration_ns, runs, seed, period_ns, length_ns;
-	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, sync_uprobe;
-	/* derived */
-	char **command;
-	unsigned *speedups;
-	size_t n_speedups;
-	double until_width; /* half a width of the leading lines' intervals, a fraction; 0: none was
-			       given */
-};
-
-struct point {
-	char *name; /* in the profile; a pair has it twice: its begins, and next to them its ends */
-	char *label; /* in messages */
-	unsigned role;
-	uint64_t visits_at_open, paced_at_open; /* counters when the experiment opened */
-	bool paced;              /* most visits of the last experiment were paced from outside */
-	bool is_sampled;         /* its visits are time executed in a line */
-	bool is_counter;         /* the program counts them itself */
-	enum visit_sort sort;    /* the dearest of its probes */
-	uint64_t visits_watched; /* up to the last look at the rates */
-	bool is_warned;
-	/* Of begins. */
-	int64_t
-	    in_flight_before; /* when the run began: requests that earlier runs took with them */
-	uint64_t doubtful_before;            /* when the run began */
-	uint64_t unmatched, abandoned, lost; /* up to the last record */
-};
-
-/* A process of the target, as far as its mappings go. */
-struct process {
-	int pid;
-	uint64_t rescan_ns; /* when to look again */
-	uint64_t interval_ns;
-	bool probed; /* its calls, for --sync=uprobe */
-	bool injected;
-	struct injection injection; /* when it is */
-	uint64_t blocked; /* pauses that could not be asked for since the signal was blocked, at the
-			     last look */
-	uint64_t shim_ns; /* when to look whether it has a pause handler; 0: not any more */
-	struct process *next;
-};
 
 /* What an experiment is dropped for; SPOILT_NO_TIME: the speedup has taken all of the time that was
  * to be counted. */
@@ -88,53 +42,6 @@ struct baseline {
 	size_t n_lines;
 	uint64_t due_ns;   /* when the opening is over; 0: it is, or nothing is to be recorded */
 	uint64_t since_ns; /* when it was */
-};
-
-/* A running process that was named with -p, or is of the control group named. */
-struct attached {
-	int pid, pidfd, claim_fd;
-};
-
-/* The processes: those launched, those attached to, and what is done to them. */
-struct target {
-	struct identity identity;
-	char path[4096], shim[4096]; /* of the command and of the shim */
-	struct launch launch;
-	struct attached *attached; /* none when a command is launched */
-	unsigned n_attached;
-	int claim_fd;        /* of the command (owner.h) */
-	char cgroup[4096];   /* directory of the control group attached to; empty: none */
-	uint64_t join_ns;    /* when to look for its new members */
-	int signal;          /* number of the pause signal */
-	uint64_t unblock_ns; /* when to look who blocks it */
-	struct process *processes;
-	int exit_status;    /* of the command */
-	struct quota quota; /* of the target's control groups, in this run */
-	uint64_t quota_ns;  /* when to read on */
-};
-
-/* What the target maps: lines in scope, probed calls, unwind tables. */
-struct files {
-	struct scope scope;
-	struct line_map lines;
-	struct object *main_object;
-	uint32_t fixed_line;
-	struct sync_sites *sync;   /* run/sync.c */
-	struct unwinder *unwinder; /* run/unwind.c */
-	struct seen_file *seen;    /* files looked at */
-	size_t n_seen;
-};
-
-struct points {
-	struct point points[COZBPF_POINTS];
-	struct place *places; /* run/points.c */
-	unsigned n_points;
-	uint64_t probe_cost_ns;
-	uint64_t visit_cost_ns[VISIT_SORTS];
-	unsigned visit_costs_known; /* bit set */
-	bool has_counters;          /* the command is given counters for Coz's places */
-	/* When the points' rates were looked at; CPU time up to then. */
-	uint64_t watched_ns, executed_watched_ns;
 };
 
 /* The experiments of one run. */
@@ -228,62 +135,18 @@ struct answer {
 	bool is_own;     /* samples and runs are a copy */
 };
 
-/* When run_inject_due() has something to look at; UINT64_MAX: nothing. */
-uint64_t run_inject_next(const struct runner *r);
-uint64_t monotonic_ns(void);
-void run_say(const struct runner *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define run_say(r, ...) console_say(&(r)->console, __VA_ARGS__)
 
-/* run/setup.c: lines in scope, progress points. */
+/* run/setup.c: the rooms, and how they are joined. */
 int run_setup(struct runner *r, struct error *e);
 void run_teardown(struct runner *r);
+void run_on_event(const struct cozbpf_event *event, void *runner);
 
 /* run/output.c: the profile file, which is appended to: what is there already, and what a run
  * begins with. */
 int run_open_output(
     struct runner *r, struct error *e); /* warns when runs of another build are there */
 int run_write_startup(struct runner *r, const struct run_record *start, struct error *e);
-
-/* run/objects.c: which processes map what; objects that come later. */
-void run_on_event(const struct cozbpf_event *event, void *arg);
-void run_map_process(struct runner *r, int pid);
-void run_warn_build(const struct runner *r, int pid,
-    const char *path); /* before a file is added: where another at this path was added */
-struct process *run_add_process(
-    struct runner *r, int pid, uint64_t interval_ns); /* NULL: out of memory */
-bool run_has_process(struct runner *r, int pid);
-/* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
-#define RUN_RESCAN_LAST_NS 500000000ULL
-void run_rescan(struct runner *r, uint64_t now);
-void run_forget_processes(struct runner *r);
-
-/* run/points.c: progress points. */
-int run_add_points(struct runner *r, struct error *e);
-int run_pair_named(struct runner *r, const char *name, unsigned *ret,
-    struct error *e); /* the index of its begins; its ends follow */
-
-/* run/places.c: where they are, at the start and in what the target maps later. */
-struct spec;
-/* Takes over what is in @spec. @arg: number of the argument that is the key of a latency; -1: the
- * thread is. */
-int run_add_place(struct runner *r, struct spec *spec, unsigned index, int arg, struct error *e);
-int run_add_markers(struct runner *r, struct error *e); /* of the program itself; 1: it has none */
-void run_places_deinit(struct runner *r);
-void run_points_mapped(struct runner *r, int pid, const struct map_entry *m, bool in_scope);
-bool run_points_awaited(const struct runner *r); /* whether one has no place yet */
-const struct error *run_point_missing(
-    const struct runner *r, unsigned index); /* why it has none; NULL: it has */
-int run_point_named(struct runner *r, const char *name, unsigned *ret,
-    struct error *e);                       /* its index; it is made where there is none */
-bool run_has_pairs(const struct runner *r); /* latencies */
-void run_points_watch(
-    struct runner *r, uint64_t now); /* every second: points that are visited too often */
-void run_points_deinit(struct runner *r);
-
-/* run/markers.c: points that the program's source names. */
-int run_place_markers(
-    struct runner *r, struct object *o, struct error *e); /* 1: the file has none */
-bool run_watch_counters(struct runner *r); /* Coz's coz.h; false: the program does not have it */
-void run_on_counter(struct runner *r, const struct cozbpf_counter_event *c);
 
 /* run/experiments.c: the experiments of one run. run_step() does what is due and returns when to
  * call it again. */
@@ -309,20 +172,6 @@ void run_baseline_split(struct runner *r);
 void run_baseline_close(struct runner *r, uint64_t closed_ns, struct experiment_record *x);
 void run_baseline_deinit(struct runner *r);
 
-/* run/sync.c: --sync=uprobe. Probes the calls of a process once its libraries are mapped: true when
- * that is done. */
-bool run_sync_process(struct runner *r, int pid, const struct map_entry *maps, size_t n);
-void run_sync_warn(const struct runner *r);
-void run_sync_deinit(struct runner *r);
-
-/* run/unwind.c: adds a file's slice of the unwind table to its mapping, as far as it has been made;
- * asks for it to be made. */
-void run_unwind_slice(struct runner *r, const struct map_entry *m, struct cozbpf_mapping *ret);
-bool run_unwind_waits(const struct runner *r); /* whether some are being made */
-bool run_unwind_collect(
-    struct runner *r); /* whether there are new ones, so that mappings are to be set again */
-void run_unwind_deinit(struct runner *r);
-
 /* run/estimate.c: the answer so far. */
 bool run_line_samples(const struct runner *r, size_t line,
     struct samples_record *ret); /* of this run; false: none. ret->location is the caller's */
@@ -339,33 +188,7 @@ bool run_settled(
 
 /* run/loop.c: one run of the command, from fork to exit. 0, or -1 with @e. And its parts. */
 int run_once(struct runner *r, struct error *e);
-int run_open_signals(struct runner *r, struct error *e);
 void run_close_signals(struct runner *r);
-int run_start(struct runner *r, struct error *e); /* the record of the run's beginning */
-bool run_watch(struct runner *r); /* profiles; whether the target has ended by itself, rather than
-				     its time of being profiled */
-
-/* run/attach.c: processes that run already. */
-int run_attach_resolve(struct runner *r, struct error *e);
-int run_attach_lines(struct runner *r, struct error *e);
-int run_attach_object(const struct runner *r, const char *path, struct object **ret,
-    struct error *e); /* a file that the target sees */
-int run_attach(struct runner *r, struct error *e);
-bool run_attach_ended(const struct runner *r);
-void run_attach_join(struct runner *r, uint64_t now);
-void run_attach_deinit(struct runner *r);
-
-/* run/inject.c: the pause handler in processes that have not been given it by the preloaded shim;
- * and out of them. */
-void run_inject_forget(struct process *p);
-void run_inject_after_exec(struct runner *r, struct process *p);
-void run_inject_after_fork(struct process *child, const struct process *parent);
-void run_inject_due(struct runner *r, struct process *p, uint64_t now);
-int run_inject_now(struct runner *r, struct process *p, struct error *e);
-void run_inject_unblock(struct runner *r, uint64_t now); /* while no thread is in a pause */
-void run_inject_undo(struct runner *r);                  /* after session_detach() */
-void run_inject_settle(
-    struct runner *r); /* before we end: threads that have been held too long are let go */
 
 /* run/finish.c: records at the end of a run; ranked answer, or the reason why there is none.
  * Returns the tool's exit status. */

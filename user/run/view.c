@@ -144,17 +144,17 @@ static void name_target(struct runner *r)
 {
 	char *text = r->console.view->target, comm[64];
 	size_t size = sizeof(r->console.view->target);
+	int pid;
 
 	text[0] = 0;
 	if (r->o.cgroup)
 		snprintf(text, size, "control group %s", r->o.cgroup);
-	for (char **word = r->o.command; !r->target.attached && *word; word++)
+	for (char **word = r->o.command; *word; word++)
 		snprintf(
 		    text + strlen(text), size - strlen(text), "%s%s", text[0] ? " " : "", *word);
-	for (unsigned i = 0; i < r->target.n_attached && !r->o.cgroup; i++)
+	for (unsigned i = 0; (pid = target_pid_at(&r->target, i)) && !r->o.cgroup; i++)
 		snprintf(text + strlen(text), size - strlen(text), "%s%s (process %d)",
-		    i ? ", " : "", procfs_comm(r->target.attached[i].pid, comm, sizeof(comm)),
-		    r->target.attached[i].pid);
+		    i ? ", " : "", procfs_comm(pid, comm, sizeof(comm)), pid);
 }
 
 /* A process that writes to the same terminal, as one that was started in a shell's background does;
@@ -163,17 +163,17 @@ static int find_writer(const struct runner *r)
 {
 	struct stat ours, theirs;
 	char path[64];
+	int pid;
 
 	/* A container's terminals may have our numbers: the file system tells. */
 	if (!r->console.view->shares_stderr || fstat(STDERR_FILENO, &ours))
 		return 0;
-	for (unsigned i = 0; i < r->target.n_attached; i++) {
+	for (unsigned i = 0; (pid = target_pid_at(&r->target, i)); i++) {
 		for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-			snprintf(
-			    path, sizeof(path), "/proc/%d/fd/%d", r->target.attached[i].pid, fd);
+			snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
 			if (!stat(path, &theirs) && theirs.st_rdev == ours.st_rdev &&
 			    theirs.st_dev == ours.st_dev)
-				return r->target.attached[i].pid;
+				return pid;
 		}
 	}
 	return 0;
@@ -424,9 +424,9 @@ static FILE *open_source(const struct runner *r, const char *path)
 	struct stat s;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-	if (fd < 0 && r->target.n_attached) {
+	if (fd < 0 && target_pid_at(&r->target, 0)) {
 		snprintf(
-		    theirs, sizeof(theirs), "/proc/%d/root/%s", r->target.attached[0].pid, path);
+		    theirs, sizeof(theirs), "/proc/%d/root/%s", target_pid_at(&r->target, 0), path);
 		fd = open(theirs, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
 	if (fd >= 0 && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {

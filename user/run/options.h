@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the user has asked for: `cozbpf run` fills it (cmd/run.c), the rooms read it. */
+#ifndef COZBPF_RUN_OPTIONS_H
+#define COZBPF_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/text/string_list.h"
+
+struct run_options {
+	struct string_list progress, latency, sources, binaries, pids;
+	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
+	uint64_t duration_ns, runs, seed, period_ns, length_ns;
+	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, sync_uprobe;
+	/* derived */
+	char **command;
+	unsigned *speedups;
+	size_t n_speedups;
+	/* half a width of the leading lines' intervals, as a fraction; 0: none was given */
+	double until_width;
+};
+
+void run_options_deinit(struct run_options *o);
+
+/* Does what they ask for, from set-up to report. Returns the tool's exit status. */
+int run_profile(const struct run_options *o);
+
+#endif
