@@ -82,7 +82,8 @@ struct files {
 	/* to be read by all */
 	struct scope scope;
 	struct line_map lines;
-	struct object *main_object; /* of the first program; NULL: there is none, as with a script */
+	struct object
+	    *main_object; /* of the first program; NULL: there is none, as with a script */
 	uint32_t fixed_line;
 	/* what a probe of a call costs; 0: not measured */
 	uint64_t probe_cost_ns;

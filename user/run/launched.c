@@ -75,9 +75,8 @@ static int read_lines(struct target *t, struct error *e)
 	if (!n && !f->scope.n_binaries)
 		return files_fail_no_lines(f, e);
 	if (t->o->verbose)
-		console_say(t->console,
-		    "%zu lines, %zu address ranges in scope, read in %.0f ms", n, f->lines.n_ranges,
-		    (double)(monotonic_ns() - start) / 1e6);
+		console_say(t->console, "%zu lines, %zu address ranges in scope, read in %.0f ms",
+		    n, f->lines.n_ranges, (double)(monotonic_ns() - start) / 1e6);
 	return 0;
 }
 
@@ -109,8 +108,7 @@ static int hold(struct target *t, const sigset_t *mask, bool counters, struct er
 		return -1;
 	t->claim_fd = owner_claim(t->launch.pid, e);
 	if (t->claim_fd >= 0 &&
-	    !session_add_process(
-		t->session, t->launch.pid, t->launch.pidfd, t->o->command[0], e))
+	    !session_add_process(t->session, t->launch.pid, t->launch.pidfd, t->o->command[0], e))
 		return 0;
 	return -1;
 }

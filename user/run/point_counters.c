@@ -8,6 +8,7 @@
 #include "run/console.h"
 #include "run/files.h"
 #include "run/options.h"
+#include "run/point_pairs.h"
 #include "run/points.h"
 #include "run/target.h"
 
@@ -37,9 +38,11 @@ bool point_counters_watch(struct points *p)
 	      object_find_symbol(shim, COUNTER_PROBE, 0, &site, &n, &e) ||
 	      session_watch_counters(p->session, p->target->shim, site->offset, &e);
 	if (err)
-		console_say(p->console, "warning: the program's counters for Coz cannot be had: %s", e.cause);
+		console_say(p->console, "warning: the program's counters for Coz cannot be had: %s",
+		    e.cause);
 	else
-		console_say(p->console, "progress points as the program's places for Coz are reached");
+		console_say(
+		    p->console, "progress points as the program's places for Coz are reached");
 	free(site);
 	object_close(shim);
 	return !err;
@@ -55,7 +58,7 @@ static int counter_point(
 		return points_named(p, name, ret, e);
 	if (kind != COZBPF_COUNTER_BEGIN && kind != COZBPF_COUNTER_END)
 		return error_set(e, EXIT_OTHER, "Coz knows no counter of type %u", kind);
-	err = points_pair_named(p, name, ret, e);
+	err = point_pairs_named(p, name, ret, e);
 	*ret += kind == COZBPF_COUNTER_END;
 	return err;
 }
@@ -84,8 +87,8 @@ void point_counters_on_event(struct points *p, const struct cozbpf_counter_event
 	}
 	if (counter_point(p, c->event.arg, name, &point, &e) ||
 	    session_add_counter(p->session, (int)c->event.tgid, c->address, point, &e)) {
-		console_say(p->console, "warning: visits to '%s' in process %u are not counted: %s", name,
-		    c->event.tgid, e.cause);
+		console_say(p->console, "warning: visits to '%s' in process %u are not counted: %s",
+		    name, c->event.tgid, e.cause);
 		return;
 	}
 	p->points[point].is_free = true;

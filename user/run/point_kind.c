@@ -12,8 +12,8 @@
 #include "symbols/code/cheapsite.h"
 
 /* The dearest of a point's probes is what its visits are taken to cost. */
-static void note_cost(struct points *p, const struct place *at, struct object *o,
-    const struct point_probe *probe)
+static void note_cost(
+    struct points *p, const struct place *at, struct object *o, const struct point_probe *probe)
 {
 	struct point *point = &p->points[at->index];
 	bool cheap = object_site_is_cheap(o, probe->offset);

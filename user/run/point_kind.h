@@ -53,11 +53,11 @@ struct point_kind {
 	bool is_sampled, is_free;
 };
 
-#define POINT_KINDS(X)                   \
-	X(SPEC_LINE, point_line)         \
-	X(SPEC_SYMBOL, point_function)   \
-	X(SPEC_RETURN, point_return)     \
-	X(SPEC_USDT, point_usdt)         \
+#define POINT_KINDS(X)                       \
+	X(SPEC_LINE, point_line)             \
+	X(SPEC_SYMBOL, point_function)       \
+	X(SPEC_RETURN, point_return)         \
+	X(SPEC_USDT, point_usdt)             \
 	X(SPEC_TRACEPOINT, point_tracepoint) \
 	X(SPEC_SAMPLED, point_sampled)
 

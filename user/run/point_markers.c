@@ -6,6 +6,7 @@
 #include "run/files.h"
 #include "run/places.h"
 #include "run/point_kind.h"
+#include "run/point_pairs.h"
 #include "run/target.h"
 
 static int place_marker(struct points *p, const struct marker *m, struct object *o, struct error *e)
@@ -16,7 +17,7 @@ static int place_marker(struct points *p, const struct marker *m, struct object 
 	if (m->kind == MARKER_PROGRESS) {
 		err = points_named(p, m->name, &probe.index, e);
 	} else {
-		err = points_pair_named(p, m->name, &probe.index, e);
+		err = point_pairs_named(p, m->name, &probe.index, e);
 		probe.role = m->kind == MARKER_BEGIN ? COZBPF_ROLE_BEGIN : COZBPF_ROLE_END;
 		probe.index += m->kind == MARKER_END;
 	}

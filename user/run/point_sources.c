@@ -2,13 +2,13 @@
 /* Who names progress points; see point_sources.h. */
 #include "run/point_sources.h"
 
-#include "core/places/pair.h"
 #include "core/places/spec.h"
 #include "run/console.h"
 #include "run/options.h"
 #include "run/places.h"
 #include "run/point_counters.h"
 #include "run/point_markers.h"
+#include "run/point_pairs.h"
 #include "run/points.h"
 #include "run/target.h"
 
@@ -26,53 +26,6 @@ static int add_throughput(struct points *p, const char *text, struct error *e)
 	return err;
 }
 
-/* A pair counts its own throughput, under its name. */
-static int check_name(const struct points *p, const char *name, struct error *e)
-{
-	if (!points_have(p, name))
-		return 0;
-	error_set(
-	    e, EXIT_USAGE, "there is a progress point '%s' already, besides the latency", name);
-	return error_hint(e, "a latency counts its own throughput: give one of them another name, "
-			     "or leave the progress point out");
-}
-
-static int add_latency(struct points *p, const char *text, struct error *e)
-{
-	struct pair pair;
-	unsigned at;
-	int err, arg;
-
-	if (pair_parse(text, &pair, e))
-		return -1;
-	arg = pair.by_arg ? (int)pair.arg : -1;
-	err = check_name(p, pair.name, e) || points_pair_named(p, pair.name, &at, e) ||
-	      places_add(p, &pair.begin, at, arg, e) ||
-	      places_add(p, &pair.end, at + 1, arg, e);
-	pair_deinit(&pair);
-	return err ? -1 : 0;
-}
-
-/* Without a point of the user's or the program's the whole run is one unit of progress, where a run
- * has a beginning. */
-static int add_default(struct points *p, struct error *e)
-{
-	if (!p->target->ops->restarts) {
-		error_set(e, EXIT_USAGE,
-		    "no progress point given (-P), and the program has no markers of coz.h");
-		return error_hint(e, "attached to a running process, visits to a point are the "
-				     "only progress there is: -P FUNCTION, or -P FILE:LINE");
-	}
-	if (!p->o->end_to_end)
-		console_say(p->console, "no progress point given (-P): the whole run is one unit of progress, "
-			   "as with --end-to-end");
-	p->o->end_to_end = true;
-	if (p->o->runs == 1)
-		console_say(p->console, "end-to-end needs several runs of the command, for example -n 40: one "
-			   "run answers nothing");
-	return 0;
-}
-
 /* Points of the program's own source. 1: it names none. */
 static int add_markers(struct points *p, struct error *e)
 {
@@ -83,17 +36,45 @@ static int add_markers(struct points *p, struct error *e)
 	return p->has_counters ? 0 : err;
 }
 
+/* Without a point of the user's or the program's the whole run is one unit of progress, where a run
+ * has a beginning. */
+static int take_whole_run(struct points *p, struct error *e)
+{
+	if (!p->target->ops->restarts) {
+		error_set(e, EXIT_USAGE,
+		    "no progress point given (-P), and the program has no markers of coz.h");
+		return error_hint(e, "attached to a running process, visits to a point are the "
+				     "only progress there is: -P FUNCTION, or -P FILE:LINE");
+	}
+	console_say(p->console,
+	    "no progress point given (-P): the whole run is one unit of progress, as with "
+	    "--end-to-end");
+	p->o->end_to_end = true;
+	return 0;
+}
+
 int point_sources_add(struct points *p, struct error *e)
 {
-	int err = 0;
+	int err;
 
 	for (size_t i = 0; i < p->o->progress.n; i++)
 		if (add_throughput(p, p->o->progress.items[i], e))
 			return -1;
 	for (size_t i = 0; i < p->o->latency.n; i++)
-		if (add_latency(p, p->o->latency.items[i], e))
+		if (point_pairs_add(p, p->o->latency.items[i], e))
 			return -1;
-	if (p->n_points || (!p->o->end_to_end && (err = add_markers(p, e)) <= 0))
-		return err;
-	return add_default(p, e);
+	if (p->n_points)
+		return 0;
+	if (!p->o->end_to_end) {
+		err = add_markers(p, e);
+		if (err <= 0)
+			return err;
+		if (take_whole_run(p, e))
+			return -1;
+	}
+	if (p->o->runs == 1)
+		console_say(p->console,
+		    "end-to-end needs several runs of the command, for example -n 40: one run "
+		    "answers nothing");
+	return 0;
 }

@@ -8,8 +8,6 @@
 
 #include "run/console.h"
 
-/* of a latency or a marker; longer ones are cut */
-#define SPEC_NAME 512
 /* a second */
 #define MANY_VISITS 100000.0
 /* of the program's CPU time */
@@ -47,7 +45,7 @@ int points_add(
  * second of one name gets a longer one. */
 int points_named(struct points *p, const char *name, unsigned *ret, struct error *e)
 {
-	char other[SPEC_NAME];
+	char other[POINT_NAME];
 
 	for (*ret = 0; *ret < p->n_points; ++*ret)
 		if (p->points[*ret].role == COZBPF_ROLE_VISIT &&
@@ -55,29 +53,6 @@ int points_named(struct points *p, const char *name, unsigned *ret, struct error
 			return 0;
 	snprintf(other, sizeof(other), "%s (visits)", name);
 	return points_add(p, points_have(p, name) ? other : name, name, COZBPF_ROLE_VISIT, e);
-}
-
-int points_pair_named(struct points *p, const char *name, unsigned *ret, struct error *e)
-{
-	char other[SPEC_NAME], begin[SPEC_NAME], end[SPEC_NAME];
-
-	snprintf(other, sizeof(other), "%s (latency)", name);
-	snprintf(begin, sizeof(begin), "%s (begin)", name);
-	snprintf(end, sizeof(end), "%s (end)", name);
-	for (*ret = 0; *ret < p->n_points; ++*ret)
-		if (p->points[*ret].role == COZBPF_ROLE_BEGIN &&
-		    !strcmp(p->points[*ret].label, begin))
-			return 0;
-	if (p->n_points + 2 > COZBPF_POINT_EXIT)
-		return error_set(e, EXIT_USAGE,
-		    "more than %d progress points, of which a latency takes two",
-		    COZBPF_POINT_EXIT);
-	if (!points_have(p, name))
-		snprintf(other, sizeof(other), "%s", name);
-	return points_add(p, other, begin, COZBPF_ROLE_BEGIN, e) ||
-		       points_add(p, other, end, COZBPF_ROLE_END, e)
-		   ? -1
-		   : 0;
 }
 
 /* Measured once: that takes a while. */
@@ -129,14 +104,6 @@ void points_watch(struct points *p, uint64_t now)
 	}
 	p->executed_watched_ns = use.executed_ns;
 	p->watched_ns = now;
-}
-
-bool points_have_pairs(const struct points *p)
-{
-	for (unsigned i = 0; i < p->n_points; i++)
-		if (p->points[i].role == COZBPF_ROLE_BEGIN)
-			return true;
-	return false;
 }
 
 void points_deinit(struct points *p)

@@ -19,6 +19,9 @@ struct place;
 struct run_options;
 struct target;
 
+/* of a latency or a marker; longer ones are cut */
+#define POINT_NAME 512
+
 struct point {
 	char *name; /* in the profile; a pair has it twice: its begins, and next to them its ends */
 	char *label; /* in messages */
@@ -61,15 +64,11 @@ struct points {
 };
 
 /* Adds a point. In messages it goes by @label, in the profile by @name. -1 with @e. */
-int points_add(struct points *p, const char *name, const char *label, unsigned role,
-    struct error *e);
+int points_add(
+    struct points *p, const char *name, const char *label, unsigned role, struct error *e);
 bool points_have(const struct points *p, const char *name);
 /* The index of a point whose label is @name; it is made where there is none. -1 with @e. */
 int points_named(struct points *p, const char *name, unsigned *ret, struct error *e);
-/* Likewise of a latency: the index of its begins; its ends follow. */
-int points_pair_named(struct points *p, const char *name, unsigned *ret, struct error *e);
-/* Whether there are latencies. */
-bool points_have_pairs(const struct points *p);
 
 /* Every second: tells of points that are visited too often. */
 void points_watch(struct points *p, uint64_t now);

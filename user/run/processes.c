@@ -121,8 +121,7 @@ void processes_on_event(struct target *t, const struct cozbpf_event *event)
 
 void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 {
-	uint64_t last =
-	    t->files->scope.n_binaries || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
+	uint64_t last = t->files->scope.n_binaries || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = unwinder_collect(t->files);
 
 	tracee_settle();

@@ -11,6 +11,7 @@
 #include "run/handlers.h"
 #include "run/places.h"
 #include "run/point_counters.h"
+#include "run/point_pairs.h"
 #include "run/point_sources.h"
 #include "run/processes.h"
 #include "run/unwinder.h"
@@ -50,14 +51,14 @@ static int resolve_fixed_line(struct runner *r, struct error *e)
 static void choose_period(struct runner *r)
 {
 	if (!r->o.period_ns)
-		r->o.period_ns = points_have_pairs(&r->points) ? PERIOD_LATENCY_NS : PERIOD_NS;
+		r->o.period_ns = point_pairs_any(&r->points) ? PERIOD_LATENCY_NS : PERIOD_NS;
 }
 
 /* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer
  * (docs/accuracy.md). Throughput is compared with as slow a baseline. */
 static void measure_samples(struct runner *r)
 {
-	bool latencies = points_have_pairs(&r->points);
+	bool latencies = point_pairs_any(&r->points);
 	struct sample_cost cost = session_measure_samples(r->session, latencies);
 
 	if (cost.whole_ns && r->o.verbose)

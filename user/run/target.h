@@ -49,8 +49,7 @@ struct target_ops {
 	/* Makes it the kernel side's target, before the record of a run's beginning is written. A
 	 * command exists then, and waits for start(). @mask: the signal mask it gets; @counters:
 	 * it is given counters for Coz's places. -1 with @e. */
-	int (*hold)(
-	    struct target *t, const sigset_t *mask, bool counters, struct error *e);
+	int (*hold)(struct target *t, const sigset_t *mask, bool counters, struct error *e);
 	int (*start)(struct target *t, struct error *e);
 	/* In each tick: takes in processes that have joined. */
 	void (*join)(struct target *t, uint64_t now);
