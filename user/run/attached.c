@@ -20,7 +20,6 @@
 #include "run/target.h"
 #include "run/target_file.h"
 #include "target/cgroup.h"
-#include "target/inject.h"
 #include "target/owner.h"
 #include "target/procfs.h"
 

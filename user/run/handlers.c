@@ -9,7 +9,6 @@
 #include "run/clock.h"
 #include "run/console.h"
 #include "run/options.h"
-#include "run/processes.h"
 #include "run/target.h"
 #include "target/procfs.h"
 #include "target/tracee.h"

@@ -15,7 +15,6 @@
 #include "run/handlers.h"
 #include "run/options.h"
 #include "run/target.h"
-#include "target/inject.h"
 #include "target/owner.h"
 
 static int find(struct target *t, struct error *e)

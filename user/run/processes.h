@@ -8,28 +8,12 @@
 
 #include <cozbpf/abi.h>
 #include "core/text/errors.h"
-#include "target/inject.h"
 
+struct process;
 struct target;
 
 /* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 #define RESCAN_LAST_NS 500000000ULL
-
-struct process {
-	int pid;
-	/* when to read its mappings again */
-	uint64_t rescan_ns;
-	uint64_t interval_ns;
-	/* its calls, for --sync=uprobe */
-	bool probed;
-	bool injected;
-	struct injection injection; /* when it is */
-	/* pauses that could not be asked for since the signal was blocked, at the last look */
-	uint64_t blocked;
-	/* when to look whether it has a pause handler; 0: not any more */
-	uint64_t shim_ns;
-	struct process *next;
-};
 
 /* Adds a process that is not there yet. NULL: out of memory. */
 struct process *processes_add(struct target *t, int pid, uint64_t interval_ns);

@@ -14,6 +14,7 @@
 #include "core/text/errors.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
+#include "target/inject.h"
 #include "target/launch.h"
 #include "target/quota.h"
 
@@ -68,6 +69,23 @@ struct target_ops {
 	void (*release)(struct target *t);
 };
 
+/* A process of the target; processes.c and handlers.c. */
+struct process {
+	int pid;
+	/* when to read its mappings again */
+	uint64_t rescan_ns;
+	uint64_t interval_ns;
+	/* its calls, for --sync=uprobe */
+	bool probed;
+	bool injected;
+	struct injection injection; /* when it is */
+	/* pauses that could not be asked for since the signal was blocked, at the last look */
+	uint64_t blocked;
+	/* when to look whether it has a pause handler; 0: not any more */
+	uint64_t shim_ns;
+	struct process *next;
+};
+
 /* A running process that was named with -p, or is of the control group named. */
 struct attached {
 	int pid, pidfd, claim_fd;
@@ -85,7 +103,6 @@ struct target {
 	struct identity identity;
 	int signal;      /* number of the pause signal */
 	int exit_status; /* of the command */
-	/* processes.c and handlers.c */
 	struct process *processes;
 	uint64_t unblock_ns; /* when to look who blocks the signal */
 	/* target.c */
