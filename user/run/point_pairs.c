@@ -53,8 +53,7 @@ int point_pairs_add(struct points *p, const char *text, struct error *e)
 		return -1;
 	arg = pair.by_arg ? (int)pair.arg : -1;
 	err = check_name(p, pair.name, e) || point_pairs_named(p, pair.name, &at, e) ||
-	      places_add(p, &pair.begin, at, arg, e) ||
-	      places_add(p, &pair.end, at + 1, arg, e);
+	      places_add(p, &pair.begin, at, arg, e) || places_add(p, &pair.end, at + 1, arg, e);
 	pair_deinit(&pair);
 	return err ? -1 : 0;
 }

@@ -98,11 +98,11 @@ struct target {
 	struct session *session;
 	struct files *files;
 	const struct target_ops *ops;
-	/* to be read: of the program, and of the processes when they are ours to start */
-	char path[4096];
-	struct identity identity;
-	int signal;      /* number of the pause signal */
-	int exit_status; /* of the command */
+	/* To be read. */
+	char path[4096];          /* of the program, of the first one where there are several */
+	struct identity identity; /* whom a command runs as */
+	int signal;               /* number of the pause signal */
+	int exit_status;          /* of the command */
 	struct process *processes;
 	uint64_t unblock_ns; /* when to look who blocks the signal */
 	/* target.c */
