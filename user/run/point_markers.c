@@ -68,8 +68,10 @@ static int place_in(struct points *p, struct place *at, struct object *o, struct
 	int err = object_find_markers(o, &markers, &n, e);
 
 	(void)at;
-	if (!err && !n && has_given_up(p, o))
+	if (!err && !n && has_given_up(p, o)) {
+		markers_free(markers, n);
 		err = object_find_coz_sites(o, &markers, &n, e);
+	}
 	if (!err)
 		err = place_markers(p, o, markers, n, &placed, e);
 	markers_free(markers, n);
