@@ -201,12 +201,12 @@ static void join(struct target *t, uint64_t now)
 		console_say(t->console, "warning: %s", e.cause);
 }
 
-static int hold(struct target *t, const sigset_t *mask, bool counters, struct error *e)
+static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
 {
 	unsigned begun = 0;
 
 	(void)mask;
-	(void)counters;
+	(void)with_counters;
 	for (unsigned i = 0; i < t->n_attached; i++) {
 		if (!processes_begin(t, t->attached[i].pid, e))
 			begun++;

@@ -93,13 +93,13 @@ static int find_file(
 	return *ret ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 }
 
-static int hold(struct target *t, const sigset_t *mask, bool counters, struct error *e)
+static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
 {
 	const struct launch_options o = {.argv = t->o->command,
 	    .path = t->path,
 	    .shim = t->shim,
 	    .signal = t->signal,
-	    .counters = counters,
+	    .counters = with_counters,
 	    .identity = &t->identity,
 	    .mask = mask};
 

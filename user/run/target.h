@@ -48,9 +48,9 @@ struct target_ops {
 	    struct error *e);
 
 	/* Makes it the kernel side's target, before the record of a run's beginning is written. A
-	 * command exists then, and waits for start(). @mask: the signal mask it gets; @counters:
-	 * it is given counters for Coz's places. -1 with @e. */
-	int (*hold)(struct target *t, const sigset_t *mask, bool counters, struct error *e);
+	 * command exists then, and waits for start(). @mask: the signal mask it gets;
+	 * @with_counters: it is given counters for Coz's places. -1 with @e. */
+	int (*hold)(struct target *t, const sigset_t *mask, bool with_counters, struct error *e);
 	int (*start)(struct target *t, struct error *e);
 	/* In each tick: takes in processes that have joined. */
 	void (*join)(struct target *t, uint64_t now);
