@@ -167,6 +167,49 @@ check_directions() {
 	done < <(sources 'bpf/*.c' 'bpf/*.h' 'include/*.h')
 }
 
+# Ranks within user/run/: an include goes to a file of the same rank or of a lower one.
+run_rank() { # NAME, without .c or .h
+	case $1 in
+	run | runner | setup | loop | tell | ending) echo 4 ;;
+	experiments | recorder) echo 3 ;;
+	places | points | point_*) echo 2 ;;
+	target | target_* | launched | attached | processes | handlers) echo 1 ;;
+	files | mappings | unwinder | calls) echo 0 ;;
+	console | console_* | excerpt | action | options | clock) echo -1 ;; # what all may use
+	esac
+}
+
+# The functions that a header declares.
+declared() { # HEADER
+	sed -nE '/^(static|typedef)/d;s/^[a-z][a-z0-9_ *]*[ *]([a-z0-9_]+)\(.*/\1/p' "$1"
+}
+
+# No file of user/run/ includes one that leads back to it. A header's functions are defined beside
+# that header, so calls have no cycle either, but through tables of operations.
+check_run() {
+	local f name other line kind path function edges=
+	while read -r f; do
+		name=$(basename "${f%.*}")
+		name=${name%_private} # a header that one room's files share
+		[ -n "$(run_rank "$name")" ] || fail "$f" "give it a rank in run_rank() of scripts/lint.sh"
+		while read -r line kind path; do
+			[[ "$path" == run/* ]] || continue
+			other=$(basename "${path%.h}")
+			other=${other%_private}
+			[ "$other" = "$name" ] || edges+="$name $other"$'\n'
+			[ "$(run_rank "$other")" -le "$(run_rank "$name")" ] 2>/dev/null ||
+				fail "$f:$line" "'$path' ranks higher (run_rank() of scripts/lint.sh)"
+		done < <(includes "$f")
+		[ -f "${f%.h}.c" ] || continue
+		for function in $(declared "$f"); do
+			grep -qE "^[a-z].*\b$function\(" "${f%.h}"*.c ||
+				fail "$f" "'$function' is defined elsewhere than in ${f%.h}*.c"
+		done
+	done < <(sources 'user/run/*.c' 'user/run/*.h')
+	path=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -nE 's/^tsort: ([a-z_0-9]+)$/\1/p' | tr '\n' ' ')
+	[ -z "$path" ] || fail user/run "a cycle of includes: ${path% }"
+}
+
 # Clocks, random sources, the environment and files come into user/core as arguments. Differences of
 # kernels live in compat.bpf.h.
 impure='time|clock|clock_gettime|gettimeofday|rand|srand|random|getrandom|getenv|secure_getenv'
@@ -282,6 +325,7 @@ need() {
 
 need gcc
 check_directions
+check_run
 check_calls
 check_sizes
 check_heads

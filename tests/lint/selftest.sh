@@ -77,7 +77,19 @@ judge $? 'a clean tree passes'
 plant 'core includes cmd' 'user/core must not include user/cmd' user/core/@.c '#include "cmd/cmd.h"'
 plant 'core includes run, at any depth' 'user/core must not include user/run' user/core/deep/@.c \
 	'#include "run/r.h"'
-plant 'run includes cmd' 'user/run must not include user/cmd' user/run/@.c '#include "cmd/cmd.h"'
+plant 'run includes cmd' 'user/run must not include user/cmd' user/run/setup.c \
+	'#include "cmd/cmd.h"'
+plant 'run: no rank' 'give it a rank' user/run/@.c ''
+plant 'run: a room includes the loop' 'ranks higher' user/run/files.c '#include "run/loop.h"'
+plant 'run: defined elsewhere' "'points_f' is defined elsewhere" user/run/points.h \
+	$'#ifndef COZBPF_P_H\n#define COZBPF_P_H\nint points_f(int a);\n#endif'
+put user/run/points.c <<<'int points_g(int a);'
+put user/run/launched.c <<<'int points_f(int a) { return a; }'
+put user/run/target.c <<<'#include "run/processes.h"'
+put user/run/processes.c <<<'#include "run/handlers.h"'
+put user/run/handlers.h \
+	<<<$'#ifndef COZBPF_R_H\n#define COZBPF_R_H\n#include "run/target.h"\n#endif'
+expect 'run: a cycle' 'a cycle of includes: [a-z ]*handlers' user/run
 plant 'symbols includes kernel' 'user/symbols must not include user/kernel' user/symbols/@.c \
 	'#include "kernel/k.h"'
 plant 'elf includes dwarf' 'symbols goes one way' user/symbols/elf/@.c \
@@ -88,7 +100,7 @@ plant 'code includes coz' 'symbols goes one way' user/symbols/code/@.c \
 	'#include "symbols/code/coz/c.h"'
 plant 'coz includes dwarf' 'symbols goes one way' user/symbols/code/coz/@.c \
 	'#include "symbols/dwarf/d.h"'
-plant 'run includes what is private to symbols' 'is private to user/symbols' user/run/@.c \
+plant 'run includes what is private to symbols' 'is private to user/symbols' user/run/excerpt.c \
 	'#include "symbols/elf/object.h"'
 plant 'kernel includes cmd' 'user/kernel must not include user/cmd' user/kernel/@.c \
 	'#include "cmd/cmd.h"'

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The end of `cozbpf run`: collects the facts, says the warnings, and shows the answer or the
  * reason why there is none (report/ending.h). */
-#include "run/run.h"
+#include "run/ending.h"
 
 #include <stdlib.h>
 
 #include "report/ending.h"
 #include "report/say.h"
+#include "run/places.h"
+#include "run/runner.h"
 
 struct process_list {
 	struct ending_process *items;
@@ -41,7 +43,7 @@ static size_t list_points(const struct runner *r, struct ending_point *ret)
 		    .is_sampled = p->is_sampled,
 		    .is_paced = experiment_is_paced(&r->experiments.machine, i)};
 		if (!ret[i].visits)
-			ret[i].missing = run_point_missing(r, i);
+			ret[i].missing = places_missing(&r->points, i);
 	}
 	return r->points.n_points;
 }
@@ -78,7 +80,7 @@ static int judge(struct runner *r, struct ending *ret, struct error *e)
 	    .binary = r->files.scope.n_binaries ? r->files.scope.binaries[0] : NULL,
 	    .n_objects = r->files.lines.n_objects,
 	    .throttled_ns = r->recorder.throttled_ns,
-	    .probe_ns = r->points.probe_cost_ns,
+	    .probe_ns = r->files.probe_cost_ns,
 	    .points = points};
 	int err;
 

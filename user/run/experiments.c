@@ -5,12 +5,10 @@
 
 #include <stdlib.h>
 
+#include "kernel/session.h"
 #include "run/clock.h"
+#include "run/points.h"
 #include "run/recorder.h"
-#include "run/run.h"
-
-/* a millisecond executed is a visit to a line that is a progress point */
-#define SAMPLED_VISIT_UNITS (1000000 / COZBPF_SAMPLED_UNIT_NS)
 
 /* Readings, and the memory of their points. */
 struct reading {
@@ -22,8 +20,7 @@ static void read_point(const struct experiments *x, unsigned i, struct point_rea
 {
 	const struct point *p = &x->points->points[i];
 
-	*ret = (struct point_reading){
-	    .name = p->name, .unit = p->is_sampled ? SAMPLED_VISIT_UNITS : 1};
+	*ret = (struct point_reading){.name = p->name, .unit = p->unit};
 	session_read_point(x->session, i, ret);
 	if (p->role == COZBPF_ROLE_BEGIN)
 		ret->latency = session_latency(x->session, i);

@@ -8,15 +8,18 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "run/action.h"
 #include "run/clock.h"
-#include "run/run.h"
+#include "run/handlers.h"
+#include "run/places.h"
+#include "run/processes.h"
+#include "run/runner.h"
+#include "run/setup.h"
 #include "run/tell.h"
-#include "target/owner.h"
+#include "run/unwinder.h"
 #include "target/tracee.h"
 
 /* at least that often: progress line, mappings */
@@ -25,8 +28,6 @@
 #define TICK_UNWIND_NS 10000000ULL
 /* while a thread is yet to stop, to be let go */
 #define TICK_LATE_MS 20
-/* how often throttled time is read on: a few files, 20 us each */
-#define QUOTA_NS 250000000ULL
 
 struct loop {
 	struct runner *r;
@@ -107,20 +108,20 @@ static void stop_by(struct loop *l, int sig)
  * we go on, the command goes on. */
 static void follow_stop(struct loop *l)
 {
-	int pid = l->r->target.launch.pid;
-	siginfo_t info = {0};
+	struct target *t = &l->r->target;
 
-	if (l->r->target.attached || waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) ||
-	    !info.si_pid)
+	if (!t->ops->has_stopped(t))
 		return;
 	experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
 	stop_by(l, SIGSTOP);
-	kill(pid, SIGCONT);
+	t->ops->go_on(t);
 }
 
 static void take_signal(struct loop *l, const struct signalfd_siginfo *info)
 {
-	int sig = (int)info->ssi_signo, pid = l->r->target.launch.pid;
+	struct target *t = &l->r->target;
+	int sig = (int)info->ssi_signo;
+	unsigned effect;
 
 	if (sig == SIGCHLD) {
 		follow_stop(l);
@@ -132,20 +133,11 @@ static void take_signal(struct loop *l, const struct signalfd_siginfo *info)
 	}
 	if (sig == SIGWINCH || sig == SIGCONT)
 		console_changed(&l->r->console);
-	/* of an attachment it is for us alone */
-	if (l->r->target.attached) {
-		l->interrupted |= sig != SIGCONT && sig != SIGWINCH;
-		return;
-	}
-	/* The terminal has stopped us together with the command, which goes on already. */
-	if (sig == SIGCONT)
+	effect = t->ops->take_signal(t, info);
+	if (effect & TARGET_SIGNAL_SPOILS)
 		experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
-	if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP)
+	if (effect & TARGET_SIGNAL_ENDS)
 		l->interrupted = true;
-	/* The terminal sends to its whole foreground group, the command included; anybody else has
-	 * sent to us alone. */
-	if (info->ssi_code <= 0 && (int)info->ssi_pid != pid)
-		kill(pid, sig);
 }
 
 static void take_signals(struct loop *l)
@@ -158,14 +150,7 @@ static void take_signals(struct loop *l)
 
 static bool has_ended(struct runner *r)
 {
-	int status;
-
-	if (r->target.attached)
-		return run_attach_ended(r);
-	if (waitpid(r->target.launch.pid, &status, WNOHANG) != r->target.launch.pid)
-		return false;
-	r->target.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	return true;
+	return r->target.ops->has_ended(&r->target);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -178,35 +163,16 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 {
 	struct runner *r = l->r;
 	struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
-	    {.fd = r->target.launch.pidfd, .events = POLLIN},
+	    {.fd = target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
 	    {.fd = console_fd(&r->console), .events = POLLIN}};
-	uint64_t next = least(least(due, run_inject_next(r)), console_next(&r->console)),
-		 ns = least(
-		     next > now ? next - now : 0, run_unwind_waits(r) ? TICK_UNWIND_NS : TICK_NS);
+	uint64_t next = least(least(due, handlers_next(&r->target)), console_next(&r->console)),
+		 ns = least(next > now ? next - now : 0,
+		     unwinder_waits(&r->files) ? TICK_UNWIND_NS : TICK_NS);
 	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 
 	if (ppoll(fds, 4, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
 		console_lost(&r->console);
-}
-
-/* Whose CPU quotas hold the target back; a command begins in our group. */
-static void watch_quotas(struct runner *r)
-{
-	quota_deinit(&r->target.quota);
-	if (!r->target.attached)
-		quota_watch(&r->target.quota, getpid());
-	for (unsigned i = 0; i < r->target.n_attached; i++)
-		quota_watch(&r->target.quota, r->target.attached[i].pid);
-	r->target.quota_ns = r->recorder.started_ns + QUOTA_NS;
-}
-
-static void read_quotas(struct runner *r, uint64_t now)
-{
-	if (now < r->target.quota_ns)
-		return;
-	quota_update(&r->target.quota);
-	r->target.quota_ns = now + QUOTA_NS;
 }
 
 static void end_profiling(struct runner *r, uint64_t now, bool target_ended)
@@ -214,8 +180,7 @@ static void end_profiling(struct runner *r, uint64_t now, bool target_ended)
 	struct run_totals totals = {0};
 
 	experiments_end(&r->experiments, target_ended);
-	quota_update(&r->target.quota);
-	totals.throttled_ns = quota_throttled_ns(&r->target.quota);
+	totals.throttled_ns = target_end_quotas(&r->target);
 	totals.delayed_ns = r->experiments.machine.delayed_ns;
 	totals.dropped = r->experiments.machine.dropped;
 	recorder_end(&r->recorder, now, &totals);
@@ -226,7 +191,7 @@ static uint64_t step_experiments(struct runner *r, uint64_t now)
 	uint64_t due;
 
 	while (experiments_step(&r->experiments, now, &due))
-		run_inject_unblock(r, now);
+		handlers_unblock(&r->target, now);
 	return due;
 }
 
@@ -248,15 +213,15 @@ static bool tick(struct loop *l, uint64_t now, uint64_t end)
 	struct runner *r = l->r;
 	uint64_t due;
 
-	if (now >= end || l->quit || (r->target.attached && l->interrupted))
+	if (now >= end || l->quit || (!r->target.ops->restarts && l->interrupted))
 		return true;
-	run_rescan(r, now);
-	run_attach_join(r, now);
-	read_quotas(r, now);
+	processes_rescan(&r->target, now, places_awaited(&r->points));
+	r->target.ops->join(&r->target, now);
+	target_read_quotas(&r->target, now);
 	if (run_settled(r, now))
 		return true;
 	run_look(r, now);
-	run_points_watch(r, now);
+	points_watch(&r->points, now);
 	due = step_experiments(r, now);
 	show(l, due);
 	wait_until(l, least(due, end), monotonic_ns());
@@ -272,7 +237,7 @@ static bool watch(struct loop *l)
 	bool ended;
 
 	recorder_begin(&r->recorder, started);
-	watch_quotas(r);
+	target_begin_quotas(&r->target, started);
 	run_open_view(r);
 	experiments_begin(&r->experiments, started);
 	do {
@@ -295,7 +260,7 @@ static void wait_for_end(struct loop *l)
 	console_say(&r->console, "profiling has ended; waiting for the command to end");
 	while (!has_ended(r)) {
 		struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
-		    {.fd = r->target.launch.pidfd, .events = POLLIN}};
+		    {.fd = target_fd(&r->target), .events = POLLIN}};
 
 		poll(fds, 2, tracee_settle() ? TICK_LATE_MS : -1);
 		take_signals(l);
@@ -311,87 +276,43 @@ static int write_startup(struct runner *r, struct error *e)
 	return recorder_write_startup(&r->recorder, fixed_speedups, e);
 }
 
-/* From fork to the exec of the command. */
-static int launch(struct loop *l, struct error *e)
-{
-	struct runner *r = l->r;
-	struct launch_options o = {.argv = r->o.command,
-	    .path = r->target.path,
-	    .shim = r->target.shim,
-	    .signal = session_signal(r->session),
-	    .counters = r->points.has_counters,
-	    .identity = &r->target.identity,
-	    .mask = &l->old_mask};
-
-	if (launch_prepare(&o, &r->target.launch, e))
-		return -1;
-	r->target.claim_fd = owner_claim(r->target.launch.pid, e);
-	if (r->target.claim_fd >= 0 &&
-	    !session_add_process(
-		r->session, r->target.launch.pid, r->target.launch.pidfd, r->o.command[0], e) &&
-	    !write_startup(r, e) && !launch_go(&r->target.launch, r->target.path, e))
-		return 0;
-	launch_deinit(&r->target.launch);
-	return -1;
-}
-
-/* One run of the command, from fork to exit. */
+/* One run of the command, from fork to exit; of processes that run already, all of it. */
 static int run_once(struct loop *l, bool is_last, struct error *e)
 {
 	struct runner *r = l->r;
-
-	if (open_signals(l, e))
-		return -1;
-	if (launch(l, e)) {
-		close_signals(l);
-		return -1;
-	}
-	if (!watch(l)) {
-		if (is_last || r->answer.settled || l->quit) {
-			session_detach(r->session);
-			run_inject_undo(r);
-		}
-		wait_for_end(l);
-	}
-	close(r->target.claim_fd);
-	launch_deinit(&r->target.launch);
-	close_signals(l);
-	return 0;
-}
-
-static int run_launched(struct loop *l, struct error *e)
-{
-	struct runner *r = l->r;
-
-	for (uint64_t run = 0;
-	     run < r->o.runs && !l->interrupted && !l->quit && !run_settled(r, monotonic_ns());
-	     run++)
-		if (run_once(l, run + 1 == r->o.runs, e))
-			return -1;
-	return 0;
-}
-
-static int run_attached(struct loop *l, struct error *e)
-{
-	struct runner *r = l->r;
+	struct target *t = &r->target;
+	bool ended;
 	int err;
 
 	if (open_signals(l, e))
 		return -1;
-	err = run_attach_begin(r, e) || write_startup(r, e) ? -1 : 0;
-	if (!err)
-		watch(l);
-	console_close(&r->console);
-	session_detach(r->session);
-	run_inject_undo(r);
+	err = t->ops->hold(t, &l->old_mask, r->points.has_counters, e) || write_startup(r, e) ||
+		      t->ops->start(t, e)
+		  ? -1
+		  : 0;
+	ended = err || watch(l);
+	is_last |= r->answer.settled || l->quit;
+	if (!ended && t->ops->restarts) {
+		if (is_last)
+			t->ops->leave(t);
+		wait_for_end(l);
+	}
+	if (is_last)
+		console_close(&r->console);
+	t->ops->release(t);
+	close_signals(l);
 	return err;
 }
 
 int loop_run(struct runner *r, struct error *e)
 {
 	struct loop l = {.r = r, .signal_fd = -1};
-	int err = r->target.attached ? run_attached(&l, e) : run_launched(&l, e);
+	int err = 0;
 
+	for (uint64_t run = 0; !err && run < r->o.runs && !l.interrupted && !l.quit &&
+			       !run_settled(r, monotonic_ns());
+	     run++)
+		err = run_once(&l, run + 1 == r->o.runs, e);
 	console_close(&r->console);
 	close_signals(&l);
 	return err;

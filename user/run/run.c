@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The order of things, from set-up to report; see options.h. */
-#include "run/run.h"
+#include "run/runner.h"
 
 #include <stdlib.h>
 
 #include "report/say.h"
+#include "run/ending.h"
 #include "run/loop.h"
+#include "run/setup.h"
 
 void run_options_deinit(struct run_options *o)
 {

@@ -88,25 +88,34 @@ static int refuse_deleted(int pid, const char *path, struct error *e)
 	    e, "run it with sudo, or grant CAP_CHECKPOINT_RESTORE, or restart the process");
 }
 
-int target_object(int pid, const char *path, struct object **ret, struct error *e)
+int target_mapping(int pid, const char *path, struct map_entry *ret, struct error *e)
 {
 	struct map_entry *maps = NULL;
-	int err = -1, found = 0;
+	bool found = false;
 	size_t n = 0;
-	char root[64];
 
 	*e = (struct error){0};
-	maps_root(pid, root, sizeof(root));
-	if (!maps_read(pid, &maps, &n)) {
-		for (size_t i = 0; i < n && !found; i++) {
-			struct object_place place = {maps[i].file, maps[i].path, root};
-
-			found = !strcmp(maps[i].path, path);
-			if (is_deleted(maps[i].path, path))
-				refuse_deleted(pid, path, e);
-			err = found ? object_open_at(&place, ret, e) : -1;
-		}
+	if (maps_read(pid, &maps, &n))
+		return -1;
+	for (size_t i = 0; i < n && !found; i++) {
+		found = !strcmp(maps[i].path, path);
+		if (found)
+			*ret = maps[i];
+		else if (is_deleted(maps[i].path, path))
+			refuse_deleted(pid, path, e);
 	}
 	free(maps);
-	return err;
+	return found ? 0 : -1;
+}
+
+int target_object(int pid, const char *path, struct object **ret, struct error *e)
+{
+	struct map_entry m;
+	char root[64];
+	struct object_place place = {m.file, m.path, root};
+
+	if (target_mapping(pid, path, &m, e))
+		return -1;
+	maps_root(pid, root, sizeof(root));
+	return object_open_at(&place, ret, e);
 }

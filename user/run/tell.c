@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What the loop carries from room to room: the run's figures to the answer and to the console. */
-#include "run/run.h"
+#include "run/tell.h"
 
 #include <stdlib.h>
 
 #include "core/profile/so_far.h"
-#include "run/tell.h"
+#include "run/clock.h"
+#include "run/runner.h"
 
 /* The profile so far. 0 or -ENOMEM; so_far_deinit() is to be called in both cases. */
 static int take_so_far(const struct runner *r, uint64_t now, struct so_far *ret)
@@ -76,11 +77,11 @@ bool run_settled(struct runner *r, uint64_t now)
 void run_open_view(struct runner *r)
 {
 	struct console_target t = {
-	    .command = r->target.attached ? NULL : r->o.command, .cgroup = r->o.cgroup};
+	    .command = r->target.ops->restarts ? r->o.command : NULL, .cgroup = r->o.cgroup};
 	int *pids = calloc(r->target.n_attached + 1, sizeof(*pids));
 
-	for (; pids && t.n_pids < r->target.n_attached; t.n_pids++)
-		pids[t.n_pids] = r->target.attached[t.n_pids].pid;
+	while (pids && (pids[t.n_pids] = target_pid_at(&r->target, (unsigned)t.n_pids)))
+		t.n_pids++;
 	t.pids = pids;
 	console_open(&r->console, &t);
 	free(pids);

@@ -63,12 +63,7 @@ static int parse_key(const char *text, const char *key, struct pair *ret, struct
  * that. */
 static int check_key(const char *text, const struct pair *p, const struct spec *s, struct error *e)
 {
-	const char *why = s->kind == SPEC_TRACEPOINT ? "a tracepoint has no such arguments"
-			  : s->kind == SPEC_RETURN   ? "arguments are gone when a function returns"
-			  : s->kind == SPEC_LINE     ? "a line has no arguments"
-			  : s->kind == SPEC_SYMBOL && s->offset
-			      ? "arguments are known where a function begins only"
-			      : NULL;
+	const char *why = spec_no_arguments(s);
 
 	if (s->kind == SPEC_SAMPLED) {
 		error_set(e, EXIT_USAGE,

@@ -193,12 +193,13 @@ static const struct {
 	const char *name;
 	enum spec_kind kind;
 	int (*parse)(const char *text, const char *body, struct spec *s, struct error *e);
+	const char *no_arguments;
 } kinds[] = {
-    {"uprobe:", SPEC_SYMBOL, parse_uprobe},
-    {"uretprobe:", SPEC_RETURN, parse_return},
-    {"usdt:", SPEC_USDT, parse_usdt},
-    {"tracepoint:", SPEC_TRACEPOINT, parse_tracepoint},
-    {"sampled:", SPEC_SAMPLED, parse_line},
+    {"uprobe:", SPEC_SYMBOL, parse_uprobe, NULL},
+    {"uretprobe:", SPEC_RETURN, parse_return, "arguments are gone when a function returns"},
+    {"usdt:", SPEC_USDT, parse_usdt, NULL},
+    {"tracepoint:", SPEC_TRACEPOINT, parse_tracepoint, "a tracepoint has no such arguments"},
+    {"sampled:", SPEC_SAMPLED, parse_line, NULL},
 };
 
 static int parse_body(const char *text, const char *body, struct spec *s, struct error *e)
@@ -258,4 +259,16 @@ void spec_deinit(struct spec *s)
 	free(s->group);
 	free(s->event);
 	memset(s, 0, sizeof(*s));
+}
+
+const char *spec_no_arguments(const struct spec *s)
+{
+	if (s->kind == SPEC_LINE)
+		return "a line has no arguments";
+	if (s->kind == SPEC_SYMBOL && s->offset)
+		return "arguments are known where a function begins only";
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].kind == s->kind)
+			return kinds[i].no_arguments;
+	return NULL;
 }

@@ -34,4 +34,8 @@ struct spec {
 int spec_parse(const char *text, struct spec *ret, struct error *e);
 void spec_deinit(struct spec *s);
 
+/* Why a place of this kind has no arguments, of which one could be the key of a latency, as far as
+ * the kind says; NULL: it may have some. */
+const char *spec_no_arguments(const struct spec *s);
+
 #endif

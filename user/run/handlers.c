@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Which processes of the target get the pause handler by injection: those attached to, and those
- * that a preloaded library does not reach. */
-#include "run/run.h"
+/* When processes get the pause handler, and when it is taken out again; see handlers.h. */
+#include "run/handlers.h"
 
 #include <elf.h>
 #include <time.h>
 
+#include "kernel/session.h"
+#include "run/clock.h"
+#include "run/console.h"
+#include "run/options.h"
+#include "run/target.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -18,7 +22,7 @@
 /* from the last sample program's end to the delivery of what it has sent */
 #define DRAIN_NS 2000000ULL
 
-void run_inject_forget(struct process *p)
+void handlers_forget(struct process *p)
 {
 	if (p->injected)
 		inject_forget(&p->injection);
@@ -26,22 +30,22 @@ void run_inject_forget(struct process *p)
 }
 
 /* A new program image: what was injected is gone. One with the shim preloaded helps itself. */
-void run_inject_after_exec(struct runner *r, struct process *p)
+void handlers_after_exec(struct target *t, struct process *p)
 {
 	struct error e;
 
-	run_inject_forget(p);
+	handlers_forget(p);
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
-	if (!r->target.attached && procfs_auxv(p->pid, AT_BASE) &&
-	    !procfs_auxv(p->pid, AT_SECURE) && procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
+	if (t->ops->preloads && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
+	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
 		return;
 	/* No preloaded library reaches it: it is static (there is no interpreter), setuid, its
 	 * environment was cleared, or it was not started by us. */
-	if (run_inject_now(r, p, &e) && procfs_live_thread(p->pid))
-		run_say(r, "warning: %s", e.cause);
+	if (handlers_inject(t, p, &e) && procfs_live_thread(p->pid))
+		console_say(t->console, "warning: %s", e.cause);
 }
 
-void run_inject_after_fork(struct process *child, const struct process *parent)
+void handlers_after_fork(struct process *child, const struct process *parent)
 {
 	child->shim_ns = 0;
 	child->injected = parent && parent->injected;
@@ -54,24 +58,23 @@ void run_inject_after_fork(struct process *child, const struct process *parent)
 	child->blocked = 0;
 }
 
-int run_inject_now(struct runner *r, struct process *p, struct error *e)
+int handlers_inject(struct target *t, struct process *p, struct error *e)
 {
 	p->shim_ns = 0;
-	if (inject(p->pid, r->target.signal, &p->injection, e))
+	if (inject(p->pid, t->signal, &p->injection, e))
 		return -1;
 	p->injected = true;
-	if (r->o.verbose)
-		run_say(r,
+	if (t->o->verbose)
+		console_say(t->console,
 		    "process %d: pause handler injected, signal %d%s%s; a thread stood still for "
 		    "%.2f ms",
-		    p->pid, r->target.signal,
-		    p->injection.reused ? ", in a page that was left there" : "",
+		    p->pid, t->signal, p->injection.reused ? ", in a page that was left there" : "",
 		    p->injection.n_unblocked ? ", unblocked" : "",
 		    (double)p->injection.held_ns / 1e6);
 	return 0;
 }
 
-void run_inject_due(struct runner *r, struct process *p, uint64_t now)
+void handlers_due(struct target *t, struct process *p, uint64_t now)
 {
 	struct signal_masks masks;
 	struct error e;
@@ -80,48 +83,48 @@ void run_inject_due(struct runner *r, struct process *p, uint64_t now)
 		return;
 	p->shim_ns = 0;
 	if (!procfs_signals(p->pid, procfs_live_thread(p->pid), &masks) ||
-	    masks.caught >> (r->target.signal - 1) & 1)
+	    masks.caught >> (t->signal - 1) & 1)
 		return;
-	if (run_inject_now(r, p, &e) && r->o.verbose)
-		run_say(r, "%s", e.cause);
+	if (handlers_inject(t, p, &e) && t->o->verbose)
+		console_say(t->console, "%s", e.cause);
 }
 
-void run_inject_unblock(struct runner *r, uint64_t now)
+void handlers_unblock(struct target *t, uint64_t now)
 {
-	if (now < r->target.unblock_ns)
+	if (now < t->unblock_ns)
 		return;
-	r->target.unblock_ns = now + UNBLOCK_NS;
-	for (struct process *p = r->target.processes; p; p = p->next) {
+	t->unblock_ns = now + UNBLOCK_NS;
+	for (struct process *p = t->processes; p; p = p->next) {
 		unsigned known = p->injection.n_unblocked;
 		uint64_t blocked;
 
 		if (!p->injected)
 			continue;
-		blocked = session_blocked(r->session, p->pid);
+		blocked = session_blocked(t->session, p->pid);
 		if (blocked - p->blocked > UNBLOCK_ASKS)
 			inject_unblock(&p->injection);
 		p->blocked = blocked;
-		if (r->o.verbose && p->injection.n_unblocked > known)
-			run_say(r,
+		if (t->o->verbose && p->injection.n_unblocked > known)
+			console_say(t->console,
 			    "process %d: signal %d unblocked in %u threads that had come to block "
 			    "it",
-			    p->pid, r->target.signal, p->injection.n_unblocked - known);
+			    p->pid, t->signal, p->injection.n_unblocked - known);
 	}
 }
 
-uint64_t run_inject_next(const struct runner *r)
+uint64_t handlers_next(const struct target *t)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (const struct process *p = r->target.processes; p; p = p->next)
+	for (const struct process *p = t->processes; p; p = p->next)
 		if (p->shim_ns && p->shim_ns < next)
 			next = p->shim_ns;
 	return next;
 }
 
-void run_inject_undo(struct runner *r)
+void handlers_take_back(struct target *t)
 {
-	uint64_t horizon = session_pause_horizon(r->session), now = monotonic_ns(),
+	uint64_t horizon = session_pause_horizon(t->session), now = monotonic_ns(),
 		 wait = horizon > now ? horizon - now : 0;
 	const struct timespec pause = {
 	    0, (long)((wait < COZBPF_PAUSE_MAX_NS ? wait : COZBPF_PAUSE_MAX_NS) + DRAIN_NS)};
@@ -129,30 +132,31 @@ void run_inject_undo(struct runner *r)
 	bool left;
 
 	nanosleep(&pause, NULL);
-	for (struct process *p = r->target.processes; p; p = p->next) {
+	for (struct process *p = t->processes; p; p = p->next) {
 		if (!p->injected || !procfs_live_thread(p->pid))
 			continue;
 		if (inject_remove(&p->injection, &left, &e))
-			run_say(r, "warning: %s", e.cause);
-		else if (r->o.verbose)
-			run_say(r,
+			console_say(t->console, "warning: %s", e.cause);
+		else if (t->o->verbose)
+			console_say(t->console,
 			    "process %d: pause handler taken out%s; a thread stood still for %.2f "
 			    "ms",
 			    p->pid, left ? "" : " of use, its page left there",
 			    (double)p->injection.held_ns / 1e6);
-		run_inject_forget(p);
+		handlers_forget(p);
 	}
 }
 
 /* A thread that did not come back from a system call of ours in time would go on with our
  * registers. */
-void run_inject_settle(struct runner *r)
+void handlers_settle(const struct target *t)
 {
 	const struct timespec pause = {0, OWED_POLL_NS};
 
 	if (tracee_owes())
-		run_say(r, "a thread of the target is held up in the kernel; waiting until it can "
-			   "be let go: do not kill cozbpf now");
+		console_say(t->console,
+		    "a thread of the target is held up in the kernel; waiting until it can "
+		    "be let go: do not kill cozbpf now");
 	while (tracee_settle() && tracee_owes())
 		nanosleep(&pause, NULL);
 }

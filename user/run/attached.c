@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `cozbpf -p PID`: processes that run already, from finding out what they are to leaving them as
+ * they were. The table is declared in target.h. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel/session.h"
+#include "run/console.h"
+#include "run/files.h"
+#include "run/handlers.h"
+#include "run/mappings.h"
+#include "run/options.h"
+#include "run/processes.h"
+#include "run/target.h"
+#include "run/target_file.h"
+#include "target/cgroup.h"
+#include "target/owner.h"
+#include "target/procfs.h"
+
+/* processes of a control group */
+#define MAX_MEMBERS 1024
+/* how often it is looked who has joined the group */
+#define JOIN_NS 100000000ULL
+
+/* Adds a process to those attached to. -1 with @e. */
+static int add_attached(struct target *t, int pid, struct error *e)
+{
+	struct attached *bigger = realloc(t->attached, (t->n_attached + 1) * sizeof(*bigger)), *a;
+
+	if (!bigger)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	t->attached = bigger;
+	a = &bigger[t->n_attached++];
+	*a = (struct attached){
+	    .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .claim_fd = -1};
+	if (a->pidfd < 0)
+		return error_set(e, EXIT_OTHER, "process %d has ended: %s", pid, strerror(errno));
+	a->claim_fd = owner_claim(pid, e);
+	return a->claim_fd < 0 ? -1 : 0;
+}
+
+static int resolve_cgroup(struct target *t, struct error *e)
+{
+	size_t n;
+	int *pids;
+
+	if (cgroup_find(t->o->cgroup, t->cgroup, sizeof(t->cgroup), e))
+		return -1;
+	pids = calloc(MAX_MEMBERS, sizeof(*pids));
+	n = pids ? cgroup_processes(t->cgroup, pids, MAX_MEMBERS) : 0;
+	for (size_t i = 0; i < n; i++)
+		if (pids[i] != getpid() && procfs_live_thread(pids[i]) &&
+		    add_attached(t, pids[i], e)) {
+			free(pids);
+			return -1;
+		}
+	free(pids);
+	if (t->n_attached)
+		return 0;
+	error_set(e, EXIT_USAGE, "the control group '%s' has no process", t->cgroup);
+	return error_hint(
+	    e, "has the container ended? see /proc/PID/cgroup of one of its processes");
+}
+
+static int find(struct target *t, struct error *e)
+{
+	int pids[MAX_MEMBERS];
+
+	for (size_t i = 0; i < t->o->pids.n; i++)
+		if (target_pid(t->o->pids.items[i], &pids[0], e) || add_attached(t, pids[0], e))
+			return -1;
+	if (t->o->cgroup && resolve_cgroup(t, e))
+		return -1;
+	for (unsigned i = 0; i < t->n_attached && i < MAX_MEMBERS; i++)
+		pids[i] = t->attached[i].pid;
+	if (target_program(pids[0], t->path, sizeof(t->path), e))
+		return -1;
+	t->signal = inject_choose_signal(
+	    pids, t->n_attached < MAX_MEMBERS ? t->n_attached : MAX_MEMBERS, e);
+	return t->signal ? 0 : -1;
+}
+
+static int find_file(
+    struct target *t, const char *path, const char *name, struct file **ret, struct error *e)
+{
+	char root[64], file[PATH_MAX + 64], seen[PATH_MAX];
+	int pid = t->attached[0].pid;
+	struct map_entry m;
+
+	(void)name;
+	if (maps_resolve(pid, path, seen, sizeof(seen)))
+		return error_set(
+		    e, EXIT_USAGE, "process %d sees no file '%s': %s", pid, path, strerror(errno));
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		if (!target_mapping(t->attached[i].pid, seen, &m, e)) {
+			*ret = files_mapped(t->files, t->attached[i].pid, &m);
+			return *ret ? 0 : error_set(e, EXIT_OTHER, "out of memory");
+		}
+		if (e->status)
+			return -1;
+	}
+	maps_root(pid, root, sizeof(root));
+	snprintf(file, sizeof(file), "%s%s", root, seen);
+	*ret = files_named(t->files, pid, seen, file);
+	return *ret ? 0 : error_set(e, EXIT_OTHER, "out of memory");
+}
+
+/* The lines of a program attached to. The first one is MAIN where a progress point names no binary.
+ */
+static int add_lines(struct target *t, int pid, struct error *e)
+{
+	struct map_entry m;
+	struct file *file;
+	char path[PATH_MAX];
+	int err;
+
+	if (target_program(pid, path, sizeof(path), e))
+		return -1;
+	if (target_mapping(pid, path, &m, e))
+		return e->status ? -1
+				 : error_set(e, EXIT_OTHER, "process %d has no code of '%s' mapped",
+				       pid, path);
+	file = files_mapped(t->files, pid, &m);
+	if (!file)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	err = mappings_read_program(t->files, pid, file, e);
+	files_close(t->files);
+	return err;
+}
+
+static int add_all_lines(struct target *t, struct error *e)
+{
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		if (!add_lines(t, t->attached[i].pid, e))
+			continue;
+		if (!t->o->cgroup ||
+		    i + 1 == t->n_attached) /* of a group some may have no lines, as a shell */
+			return t->files->main_object ? 0 : -1;
+		if (t->o->verbose)
+			console_say(t->console, "%s", e->cause);
+	}
+	return 0;
+}
+
+static int read_lines(struct target *t, struct error *e)
+{
+	const struct files *f = t->files;
+
+	if (add_all_lines(t, e))
+		return -1;
+	return f->lines.n_ranges || f->scope.n_binaries ? 0 : files_fail_no_lines(f, e);
+}
+
+static bool has_ended(struct target *t)
+{
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		struct pollfd fd = {.fd = t->attached[i].pidfd, .events = POLLIN};
+
+		if (poll(&fd, 1, 0) != 1)
+			return false;
+	}
+	return true;
+}
+
+/* Those that have come into the control group otherwise than by a fork within it (which the kernel
+ * side follows): docker exec and the like. */
+static void join(struct target *t, uint64_t now)
+{
+	int pids[MAX_MEMBERS];
+	struct error e = {0};
+	bool any = false;
+	size_t n;
+
+	if (!t->o->cgroup || now < t->join_ns)
+		return;
+	t->join_ns = now + JOIN_NS;
+	n = cgroup_processes(t->cgroup, pids, MAX_MEMBERS);
+	for (size_t i = 0; i < n; i++) {
+		if (processes_have(t, pids[i]) || pids[i] == getpid() ||
+		    !procfs_live_thread(pids[i]))
+			continue;
+		if (add_attached(t, pids[i], &e) || processes_begin(t, pids[i], &e)) {
+			if (procfs_live_thread(pids[i]))
+				console_say(t->console, "warning: %s", e.cause);
+			continue;
+		}
+		if (add_lines(t, pids[i], &e) && t->o->verbose)
+			console_say(t->console, "%s", e.cause);
+		session_add_lines(t->session, &t->files->lines, &e);
+		processes_read(t, pids[i]);
+		quota_watch(&t->quota, pids[i]);
+		any = true;
+	}
+	if (any && session_adopt(t->session, &e))
+		console_say(t->console, "warning: %s", e.cause);
+}
+
+static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
+{
+	struct counters counters;
+	unsigned begun = 0;
+
+	(void)mask;
+	(void)with_counters;
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		if (!processes_begin(t, t->attached[i].pid, e))
+			begun++;
+		else if (!t->o->cgroup)
+			return -1;
+		else if (procfs_live_thread(t->attached[i].pid))
+			console_say(t->console, "warning: %s", e->cause);
+	}
+	if (!begun || session_adopt(t->session, e))
+		return -1;
+	session_read(t->session, &counters);
+	if (t->o->verbose)
+		console_say(t->console, "attached to %u process%s with %lld threads", t->n_attached,
+		    t->n_attached == 1 ? "" : "es", (long long)counters.threads);
+	return 0;
+}
+
+static int start(struct target *t, struct error *e)
+{
+	(void)t;
+	(void)e;
+	return 0;
+}
+
+static bool has_stopped(struct target *t)
+{
+	(void)t;
+	return false;
+}
+
+static void go_on(struct target *t)
+{
+	(void)t;
+}
+
+/* All signals are for us alone. */
+static unsigned take_signal(struct target *t, const struct signalfd_siginfo *info)
+{
+	int sig = (int)info->ssi_signo;
+
+	(void)t;
+	return sig != SIGCONT && sig != SIGWINCH ? TARGET_SIGNAL_ENDS : 0;
+}
+
+static void watch_quotas(struct target *t)
+{
+	for (unsigned i = 0; i < t->n_attached; i++)
+		quota_watch(&t->quota, t->attached[i].pid);
+}
+
+static void leave(struct target *t)
+{
+	(void)t;
+}
+
+static void release(struct target *t)
+{
+	session_detach(t->session);
+	handlers_take_back(t);
+}
+
+const struct target_ops target_attached = {
+    .restarts = false,
+    .preloads = false,
+    .find = find,
+    .read_lines = read_lines,
+    .find_file = find_file,
+    .hold = hold,
+    .start = start,
+    .join = join,
+    .has_ended = has_ended,
+    .has_stopped = has_stopped,
+    .go_on = go_on,
+    .take_signal = take_signal,
+    .watch_quotas = watch_quotas,
+    .leave = leave,
+    .release = release,
+};

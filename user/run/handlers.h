@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pause handler in processes that have not been given it by the preloaded shim, and out of them
+ * again: those attached to, and those that no preloaded library reaches.
+ */
+#ifndef COZBPF_RUN_HANDLERS_H
+#define COZBPF_RUN_HANDLERS_H
+
+#include <stdint.h>
+
+#include "core/text/errors.h"
+
+struct process;
+struct target;
+
+/* -1 with @e: the process is as it was. */
+int handlers_inject(struct target *t, struct process *p, struct error *e);
+void handlers_after_exec(struct target *t, struct process *p);
+void handlers_after_fork(struct process *child, const struct process *parent);
+void handlers_forget(struct process *p);
+
+/* Looks whether a process has come to have a handler, when that is due. */
+void handlers_due(struct target *t, struct process *p, uint64_t now);
+/* When it is; UINT64_MAX: there is nothing to look at. */
+uint64_t handlers_next(const struct target *t);
+
+/* While no thread is in a pause: unblocks the signal where threads have come to block it. */
+void handlers_unblock(struct target *t, uint64_t now);
+/* After session_detach(): takes the handlers out again. */
+void handlers_take_back(struct target *t);
+/* Before we end: threads that have been held too long are let go. */
+void handlers_settle(const struct target *t);
+
+#endif

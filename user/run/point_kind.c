@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What kinds of points that are probes in a file have in common; see point_kind.h. */
+#include "run/point_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/places/probe_args.h"
+#include "core/text/paths.h"
+#include "run/console.h"
+#include "run/options.h"
+#include "symbols/code/cheapsite.h"
+
+/* The dearest of a point's probes is what its visits are taken to cost. */
+static void note_cost(
+    struct points *p, const struct place *at, struct object *o, const struct point_probe *probe)
+{
+	struct point *point = &p->points[at->index];
+	bool cheap = object_site_is_cheap(o, probe->offset);
+	enum visit_sort sort = probe->at_return ? cheap ? VISIT_RETURN : VISIT_RETURN_STEPPED
+			       : cheap          ? VISIT_CHEAP
+						: VISIT_STEPPED;
+
+	point->sort = sort > point->sort ? sort : point->sort;
+}
+
+int point_probe_add(struct points *p, const struct place *at, struct object *o,
+    const struct point_probe *probe, const char *function, struct error *e)
+{
+	note_cost(p, at, o, probe);
+	if (session_add_probe(p->session, probe, e))
+		return -1;
+	if (p->o->verbose)
+		console_say(p->console, "progress point '%s' at 0x%llx of '%s'%s%s", at->spec.name,
+		    (unsigned long long)probe->offset, object_path(o), function ? " in " : "",
+		    function ? function : "");
+	return 0;
+}
+
+int point_probe_sites(struct points *p, const struct place *at, struct object *o,
+    struct probe_site *sites, size_t n, struct error *e)
+{
+	struct point_probe probe = {.index = at->index,
+	    .role = at->role,
+	    .path = object_file(o),
+	    .at_return = at->spec.kind == SPEC_RETURN};
+	int err = point_probe_key(p, at, o, NULL, &probe.key, e);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		probe.offset = sites[i].offset;
+		/* Who gives an offset wants that very instruction; an argument is in its register
+		 * at the first. */
+		if (!probe.at_return && !at->spec.offset && at->arg < 0)
+			object_cheap_site(o, sites[i].offset, &probe.offset);
+		err = point_probe_add(p, at, o, &probe, sites[i].function, e);
+	}
+	free(sites);
+	return err;
+}
+
+int point_probe_key(struct points *p, const struct place *at, const struct object *o,
+    const char *args, unsigned *ret, struct error *e)
+{
+	unsigned n = (unsigned)at->arg;
+	struct cozbpf_arg arg;
+
+	*ret = 0;
+	if (at->arg < 0)
+		return 0;
+	if (args ? probe_arg_parse(PROBE_ARCH_HOST, args, n, &arg, e)
+		 : probe_arg_function(PROBE_ARCH_HOST, object_is_go(o), n, &arg, e))
+		return -1;
+	return session_add_key(p->session, &arg, ret, e);
+}
+
+bool point_probe_matches(const struct place *at, const char *path, bool in_scope)
+{
+	if (!at->spec.path)
+		return in_scope && at->is_anywhere;
+	return at->path ? !strcmp(path, at->path) : path_is_library(path, at->spec.path);
+}
+
+void point_probe_tell(const struct points *p, const struct place *at, const char *path, int err,
+    bool again, const struct error *e)
+{
+	if (!err)
+		console_say(p->console, "progress point '%s' is in '%s'%s", at->spec.name, path,
+		    again ? ", too" : "");
+	else if (at->spec.path)
+		console_say(
+		    p->console, "warning: progress point '%s': %s", at->spec.name, e->cause);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Progress points at a static probe (USDT) that the program's source names. */
+#include "run/point_kind.h"
+
+static int place_in(struct points *p, struct place *at, struct object *o, struct error *e)
+{
+	struct point_probe probe = {.index = at->index, .role = at->role, .path = object_file(o)};
+	struct sdt_probe *probes = NULL;
+	size_t n = 0;
+	int err = object_find_usdt(o, at->spec.group, at->spec.event, &probes, &n, e);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		probe.offset = probes[i].addr_offset;
+		probe.semaphore = probes[i].semaphore_offset;
+		err = point_probe_key(p, at, o, probes[i].args, &probe.key, e) ||
+			      point_probe_add(p, at, o, &probe, NULL, e)
+			  ? -1
+			  : 0;
+	}
+	sdt_probes_free(probes, n);
+	return err;
+}
+
+const struct point_kind point_usdt = {
+    .place_in = place_in,
+    .matches = point_probe_matches,
+    .tell = point_probe_tell,
+    .unit = 1,
+};

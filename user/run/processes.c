@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The list of the target's processes. A process is looked at when it executes a program, and again
+ * while it loads libraries; see processes.h. */
+#include "run/processes.h"
+
+#include <stdlib.h>
+
+#include "kernel/session.h"
+#include "run/clock.h"
+#include "run/files.h"
+#include "run/handlers.h"
+#include "run/mappings.h"
+#include "run/options.h"
+#include "run/target.h"
+#include "run/unwinder.h"
+#include "target/tracee.h"
+
+/* the loader maps a program's libraries within milliseconds of the exec */
+#define RESCAN_FIRST_NS 5000000ULL
+/* where libraries are not in scope, and only their unwind tables are missing */
+#define RESCAN_RARE_NS 8000000000ULL
+
+static struct process **find(struct target *t, int pid)
+{
+	struct process **p = &t->processes;
+
+	while (*p && (*p)->pid != pid)
+		p = &(*p)->next;
+	return p;
+}
+
+bool processes_have(struct target *t, int pid)
+{
+	return *find(t, pid);
+}
+
+struct process *processes_add(struct target *t, int pid, uint64_t interval_ns)
+{
+	struct process **at = find(t, pid), *p = *at;
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		*at = p;
+	}
+	p->pid = pid;
+	p->interval_ns = interval_ns;
+	p->probed = false;
+	p->rescan_ns = monotonic_ns() + p->interval_ns;
+	return p;
+}
+
+void processes_read(struct target *t, int pid)
+{
+	struct process *p = *find(t, pid);
+
+	mappings_read(t->files, pid, p ? &p->probed : NULL);
+}
+
+int processes_begin(struct target *t, int pid, struct error *e)
+{
+	struct process *p = processes_add(t, pid, RESCAN_LAST_NS);
+
+	if (!p)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	if (handlers_inject(t, p, e))
+		return -1;
+	processes_read(t, pid);
+	return 0;
+}
+
+static void take_exec(struct target *t, int pid)
+{
+	struct process *p;
+
+	/* they would hold for the new program, too */
+	session_drop_calls(t->session, pid);
+	session_drop_counters(t->session, pid);
+	p = processes_add(t, pid, RESCAN_FIRST_NS);
+	processes_read(t, pid);
+	if (p)
+		handlers_after_exec(t, p);
+}
+
+static void take_fork(struct target *t, int pid, int parent)
+{
+	/* mappings were copied in the kernel */
+	struct process *p = processes_add(t, pid, RESCAN_LAST_NS);
+
+	if (p)
+		handlers_after_fork(p, *find(t, parent));
+	if (t->o->sync_uprobe)
+		processes_read(t, pid);
+}
+
+static void take_exit(struct target *t, int pid)
+{
+	struct process **at = find(t, pid), *gone = *at;
+
+	session_drop_calls(t->session, pid);
+	session_drop_counters(t->session, pid);
+	if (!gone)
+		return;
+	*at = gone->next;
+	handlers_forget(gone);
+	free(gone);
+}
+
+void processes_on_event(struct target *t, const struct cozbpf_event *event)
+{
+	int pid = (int)event->tgid;
+
+	if (event->kind == COZBPF_EVENT_EXEC)
+		take_exec(t, pid);
+	else if (event->kind == COZBPF_EVENT_FORK)
+		take_fork(t, pid, (int)event->arg);
+	else if (event->kind == COZBPF_EVENT_EXIT)
+		take_exit(t, pid);
+}
+
+void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
+{
+	uint64_t last = t->files->scope.n_binaries || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
+	bool all = unwinder_collect(t->files);
+
+	tracee_settle();
+	for (struct process *p = t->processes; p; p = p->next) {
+		handlers_due(t, p, now);
+		if (!all && now < p->rescan_ns)
+			continue;
+		processes_read(t, p->pid);
+		p->interval_ns = p->interval_ns * 2 > last ? last : p->interval_ns * 2;
+		p->rescan_ns = now + p->interval_ns;
+	}
+}
+
+void processes_deinit(struct target *t)
+{
+	while (t->processes) {
+		struct process *next = t->processes->next;
+
+		handlers_forget(t->processes);
+		free(t->processes);
+		t->processes = next;
+	}
+}

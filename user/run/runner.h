@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All rooms of a run, for the files that join them: run.c, setup.c, loop.c, tell.c, ending.c. No
+ * room includes this header. */
+#ifndef COZBPF_RUN_RUNNER_H
+#define COZBPF_RUN_RUNNER_H
+
+#include <cozbpf/abi.h>
+#include "core/estimate/answer.h"
+#include "kernel/session.h"
+#include "run/console.h"
+#include "run/experiments.h"
+#include "run/files.h"
+#include "run/options.h"
+#include "run/points.h"
+#include "run/recorder.h"
+#include "run/target.h"
+
+struct runner {
+	struct run_options o;
+	struct session *session;
+	struct target target;
+	struct files files;
+	struct points points;
+	struct experiments experiments;
+	struct recorder recorder;
+	struct answer answer;
+	struct console console;
+};
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What is the same for a command and for processes that run already; see target.h. */
+#include "run/target.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "run/options.h"
+
+/* how often throttled time is read on: a few files, 20 us each */
+#define QUOTA_NS 250000000ULL
+
+int target_init(struct target *t, struct error *e)
+{
+	t->launch = (struct launch){.pidfd = -1, .go_fd = -1, .result_fd = -1};
+	t->claim_fd = -1;
+	t->ops = t->o->pids.n || t->o->cgroup ? &target_attached : &target_launched;
+	return identity_resolve(t->o->user, &t->identity, e) || t->ops->find(t, e) ? -1 : 0;
+}
+
+void target_deinit(struct target *t)
+{
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		if (t->attached[i].pidfd >= 0)
+			close(t->attached[i].pidfd);
+		if (t->attached[i].claim_fd >= 0)
+			close(t->attached[i].claim_fd);
+	}
+	free(t->attached);
+	t->attached = NULL;
+	quota_deinit(&t->quota);
+}
+
+int target_fd(const struct target *t)
+{
+	return t->launch.pidfd;
+}
+
+int target_pid_at(const struct target *t, unsigned i)
+{
+	return i < t->n_attached ? t->attached[i].pid : 0;
+}
+
+void target_begin_quotas(struct target *t, uint64_t now)
+{
+	quota_deinit(&t->quota);
+	t->ops->watch_quotas(t);
+	t->quota_ns = now + QUOTA_NS;
+}
+
+void target_read_quotas(struct target *t, uint64_t now)
+{
+	if (now < t->quota_ns)
+		return;
+	quota_update(&t->quota);
+	t->quota_ns = now + QUOTA_NS;
+}
+
+uint64_t target_end_quotas(struct target *t)
+{
+	quota_update(&t->quota);
+	return quota_throttled_ns(&t->quota);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is profiled: a command that we launch (launched.c), or processes that run already
+ * (attached.c). They differ in a table of operations; the rest of user/run/ calls that.
+ */
+#ifndef COZBPF_RUN_TARGET_H
+#define COZBPF_RUN_TARGET_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+
+#include "core/text/errors.h"
+#include "symbols/symbols.h"
+#include "target/identity.h"
+#include "target/inject.h"
+#include "target/launch.h"
+#include "target/quota.h"
+
+struct console;
+struct file;
+struct files;
+struct process;
+struct run_options;
+struct session;
+struct target;
+
+/* What a signal that was sent to us means for the run: a bit set. */
+enum target_signal {
+	TARGET_SIGNAL_ENDS = 1,   /* no further run */
+	TARGET_SIGNAL_SPOILS = 2, /* the target did not run meanwhile: the experiment is void */
+};
+
+struct target_ops {
+	/* Its end ends a run, and there may be another one. Else a run ends when we are told to,
+	 * and has no beginning. */
+	bool restarts;
+	/* The shim is preloaded to what it executes. */
+	bool preloads;
+
+	/* Finds out what is to be profiled: path, signal. */
+	int (*find)(struct target *t, struct error *e);
+	/* Fills the line map with the lines in scope that are there at the start. */
+	int (*read_lines)(struct target *t, struct error *e);
+	/* The file at @path that progress point @name is in. -1 with @e. */
+	int (*find_file)(struct target *t, const char *path, const char *name, struct file **ret,
+	    struct error *e);
+
+	/* Makes it the kernel side's target, before the record of a run's beginning is written. A
+	 * command exists then, and waits for start(). @mask: the signal mask it gets;
+	 * @with_counters: it is given counters for Coz's places. -1 with @e. */
+	int (*hold)(struct target *t, const sigset_t *mask, bool with_counters, struct error *e);
+	int (*start)(struct target *t, struct error *e);
+	/* In each tick: takes in processes that have joined. */
+	void (*join)(struct target *t, uint64_t now);
+	bool (*has_ended)(struct target *t);
+	/* Whether it has been stopped (Ctrl-Z, kill -STOP) since the last call; lets it go on. */
+	bool (*has_stopped)(struct target *t);
+	void (*go_on)(struct target *t);
+	/* Passes a signal on that was sent to us, if it is meant for the target. */
+	unsigned (*take_signal)(struct target *t, const struct signalfd_siginfo *info);
+	/* Adds the control groups whose quotas hold it back. */
+	void (*watch_quotas)(struct target *t);
+	/* Takes back what we have changed in a command that goes on to its end unprofiled. */
+	void (*leave)(struct target *t);
+	/* The counterpart of hold(), whether that has succeeded or not: processes that run already
+	 * are as they were. */
+	void (*release)(struct target *t);
+};
+
+/* A process of the target; processes.c and handlers.c. */
+struct process {
+	int pid;
+	/* when to read its mappings again */
+	uint64_t rescan_ns;
+	uint64_t interval_ns;
+	/* its calls, for --sync=uprobe */
+	bool probed;
+	bool injected;
+	struct injection injection; /* when it is */
+	/* pauses that could not be asked for since the signal was blocked, at the last look */
+	uint64_t blocked;
+	/* when to look whether it has a pause handler; 0: not any more */
+	uint64_t shim_ns;
+	struct process *next;
+};
+
+/* A running process that was named with -p, or is of the control group named. */
+struct attached {
+	int pid, pidfd, claim_fd;
+};
+
+struct target {
+	/* Borrowed. The session is there once the lines are read. */
+	const struct run_options *o;
+	const struct console *console;
+	struct session *session;
+	struct files *files;
+	const struct target_ops *ops;
+	/* To be read. */
+	char path[4096];          /* of the program, of the first one where there are several */
+	struct identity identity; /* whom a command runs as */
+	int signal;               /* number of the pause signal */
+	int exit_status;          /* of the command */
+	struct process *processes;
+	uint64_t unblock_ns; /* when to look who blocks the signal */
+	/* target.c */
+	struct quota quota; /* of its control groups, in this run */
+	uint64_t quota_ns;  /* when to read on */
+	/* launched.c */
+	char shim[4096];
+	struct launch launch;
+	int claim_fd; /* of the command (owner.h) */
+	/* attached.c */
+	struct attached *attached;
+	unsigned n_attached;
+	char cgroup[4096]; /* directory of the control group attached to; empty: none */
+	uint64_t join_ns;  /* when to look for its new members */
+};
+
+extern const struct target_ops target_launched, target_attached;
+
+/* Chooses the table by the options, and finds the target. @t: zeroed, and what is borrowed set. */
+int target_init(struct target *t, struct error *e);
+void target_deinit(struct target *t);
+
+/* Readable when it may have ended; -1: nothing tells. */
+int target_fd(const struct target *t);
+/* Process number @i of those attached to; 0: there are no more. */
+int target_pid_at(const struct target *t, unsigned i);
+
+/* How long CPU quotas hold it back. Begins to watch; reads on when that is due; the time in ns of
+ * this run. */
+void target_begin_quotas(struct target *t, uint64_t now);
+void target_read_quotas(struct target *t, uint64_t now);
+uint64_t target_end_quotas(struct target *t);
+
+#endif
