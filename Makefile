@@ -27,18 +27,23 @@ ARCH := $(shell uname -m | sed -e 's/x86_64/x86/' -e 's/aarch64/arm64/')
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2);)
 
-WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(WERROR)),-Werror)
+WERROR_FLAG := $(if $(filter 1,$(WERROR)),-Werror)
+WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	$(WERROR_FLAG)
 CFLAGS ?= -O2 -g
-DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
+DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' \
+	-DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
 PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
-	-idirafter /usr/include/$(shell uname -m)-linux-gnu
-# The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no libc.
-SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding -fno-stack-protector -fcf-protection=none -mgeneral-regs-only \
-	-fvisibility=hidden -fno-asynchronous-unwind-tables
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall \
+	$(WERROR_FLAG) -idirafter /usr/include/$(shell uname -m)-linux-gnu
+# The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no
+# libc.
+SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding \
+	-fno-stack-protector -fcf-protection=none -mgeneral-regs-only -fvisibility=hidden \
+	-fno-asynchronous-unwind-tables
 
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
 BPF_OBJS := $(BPF_SRCS:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
@@ -46,21 +51,25 @@ USER_SRCS := $(sort $(shell find user -name '*.c' ! -path 'user/shim/*'))
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options%,$(USER_SRCS))
-SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
 ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o)
 PURE_ASAN_OBJS := $(PURE_SRCS:%.c=$(BUILD)/asan/%.o)
 PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-WORKLOADS := $(patsubst tests/workloads/%,$(BUILD)/tests/workloads/%,$(basename $(wildcard tests/workloads/*.c tests/workloads/*.cc)))
+WORKLOAD_SRCS := $(wildcard tests/workloads/*.c tests/workloads/*.cc)
+WORKLOADS := $(basename $(WORKLOAD_SRCS:%=$(BUILD)/%))
 TOOL := $(BUILD)/cozbpf
 SHIM := $(BUILD)/libcozbpf-shim.so
+SHIM_OBJS := $(addprefix $(BUILD)/shim/,shim.o pause.o counters.o)
 
 all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 
 # Every rule that compiles writes, by -MMD, which headers it has read.
--include $(patsubst %.o,%.d,$(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS)) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(BUILD)/shim/shim $(BUILD)/shim/pause $(BUILD)/shim/counters)
+OBJS := $(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS) $(SHIM_OBJS)
+-include $(OBJS:%.o=%.d) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -70,17 +79,19 @@ $(BUILD)/%.o: %.c
 	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The generated headers have to be there before the first -MMD.
-$(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(USER_OBJS) $(ASAN_OBJS)): $(BUILD)/gen/cozbpf.skel.h
-$(BUILD)/user/target/inject.o $(BUILD)/asan/user/target/inject.o: $(BUILD)/gen/shim_blob.h
-$(BUILD)/user/report/html.o $(BUILD)/asan/user/report/html.o $(BUILD)/fuzz/user/report/html.o: $(BUILD)/gen/page.h
+$(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(OBJS)): $(BUILD)/gen/cozbpf.skel.h
+$(foreach d,user asan/user,$(BUILD)/$(d)/target/inject.o): $(BUILD)/gen/shim_blob.h
+$(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/html.o): $(BUILD)/gen/page.h
 
-# Version, commit and prefix are compiled into two files only; they are compiled again when one of these has changed.
+# Version, commit and prefix are compiled into two files only, and again when one of them has
+# changed.
 DEFINED := $(foreach d,user asan/user,$(BUILD)/$(d)/main.o $(BUILD)/$(d)/target/launch.o)
 $(DEFINED): CPPFLAGS_ALL += $(DEFINES)
 $(DEFINED): $(BUILD)/gen/defines
 $(BUILD)/gen/defines: always
 	@mkdir -p $(@D)
-	@echo '$(VERSION) $(BUILD_ID) $(PREFIX)' | cmp -s - $@ || echo '$(VERSION) $(BUILD_ID) $(PREFIX)' >$@
+	@echo '$(VERSION) $(BUILD_ID) $(PREFIX)' | cmp -s - $@ || \
+		echo '$(VERSION) $(BUILD_ID) $(PREFIX)' >$@
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
@@ -91,22 +102,26 @@ $(BUILD)/bpf/cozbpf.linked.o: $(BPF_OBJS)
 
 $(BUILD)/gen/cozbpf.skel.h: $(BUILD)/bpf/cozbpf.linked.o
 	@mkdir -p $(@D)
-	$(call say,SKEL,$@){ echo '/* NOLINTBEGIN: not our code */'; $(BPFTOOL) gen skeleton $< name cozbpf_bpf && echo '/* NOLINTEND */'; } >$@
+	$(call say,SKEL,$@){ echo '/* NOLINTBEGIN: not our code */'; \
+		$(BPFTOOL) gen skeleton $< name cozbpf_bpf && echo '/* NOLINTEND */'; } >$@
 
 $(BUILD)/shim/%.o: user/shim/%.c
 	@mkdir -p $(@D)
 	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(SHIM): $(BUILD)/shim/shim.o $(BUILD)/shim/pause.o $(BUILD)/shim/counters.o
-	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib -Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $^
+$(SHIM): $(SHIM_OBJS)
+	$(call say,SHIM,$@)$(CC) $(SHIM_CFLAGS) -shared -nostdlib \
+		-Wl,-z,now,-z,relro,-z,noexecstack,--build-id -o $@ $^
 
 # The same handler as bytes to be written into a process.
 $(BUILD)/shim/blob.bin: $(BUILD)/shim/pause.o user/shim/blob.lds
-	$(call say,BLOB,$@)$(LD) -T user/shim/blob.lds --build-id=none -o $(@:.bin=.elf) $< && $(OBJCOPY) -O binary $(@:.bin=.elf) $@
+	$(call say,BLOB,$@)$(LD) -T user/shim/blob.lds --build-id=none -o $(@:.bin=.elf) $< && \
+		$(OBJCOPY) -O binary $(@:.bin=.elf) $@
 
 $(BUILD)/gen/shim_blob.h: $(BUILD)/shim/blob.bin
 	@mkdir -p $(@D)
-	$(call say,BLOB,$@){ echo 'static const unsigned char shim_blob[] = {'; od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};'; } >$@
+	$(call say,BLOB,$@){ echo 'static const unsigned char shim_blob[] = {'; \
+		od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};'; } >$@
 
 # The page of `cozbpf plot`, with Chart.js in it.
 $(BUILD)/gen/page.h: scripts/embed-page.sh $(wildcard user/report/html/*) $(CHART_JS)
@@ -129,25 +144,31 @@ $(BUILD)/asan/libcozbpf-shim.so: $(SHIM)
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) \
+		-fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(PURE_FUZZ_OBJS)
 	@mkdir -p $(@D)
-	$(call say,FUZZ,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer -MMD -MP -MF $@.d -MT $@ -o $@ $< $(PURE_FUZZ_OBJS) $(PURE_LIBS)
+	$(call say,FUZZ,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer \
+		-MMD -MP -MF $@.d -MT $@ -o $@ $< $(PURE_FUZZ_OBJS) $(PURE_LIBS)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit -DCOZBPF_FIXTURES='"$(abspath $(BUILD))/fixtures/$*"' $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
+	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit \
+		-DCOZBPF_FIXTURES='"$(abspath $(BUILD))/fixtures/$*"' $(CFLAGS_ALL) $(ASAN_FLAGS) \
+		-MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
 
-# Workloads are the programs under test: optimised little, so that each line keeps its code.
+# Workloads are the programs under test: hardly optimised, so each line keeps its code.
 $(BUILD)/tests/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
-	$(call say,WORK,$@)$(CC) -O1 -g -fno-omit-frame-pointer -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
+	$(call say,WORK,$@)$(CC) -O1 -g -fno-omit-frame-pointer -MMD -MP -Iinclude \
+		-Itests/workloads -o $@ $< -lpthread -lm
 
-# As templates are used: what they cost without optimisation is nobody's concern.
+# Optimised, as templates are used.
 $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 	@mkdir -p $(@D)
-	$(call say,WORK,$@)$(CXX) -std=c++17 -O2 -g -MMD -MP -Iinclude -Itests/workloads -o $@ $< -lpthread -lm
+	$(call say,WORK,$@)$(CXX) -std=c++17 -O2 -g -MMD -MP -Iinclude -Itests/workloads \
+		-o $@ $< -lpthread -lm
 
 workloads: $(WORKLOADS) ## build the programs of known behaviour
 
@@ -160,7 +181,8 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
-check-real: all workloads ## real programs: a server in a container; installs what it needs; needs root and the network
+check-real: all workloads
+check-real: ## real programs in containers; installs what it needs; needs root and the network
 	@scripts/run-tests.sh real $(wildcard tests/real/*.sh)
 
 check-docs: man all ## the man page, README and docs/ against the tool and the tree
@@ -170,19 +192,23 @@ man: ## the man page formats without a warning
 	$(Q)mandoc -Tlint -W warning docs/cozbpf.1
 	$(Q)! groff -mandoc -Tutf8 -ww -z docs/cozbpf.1 2>&1 | grep .
 
-asan: $(BUILD)/asan/cozbpf $(BUILD)/asan/libcozbpf-shim.so ## the tool under ASan and UBSan: build/asan/cozbpf (COZBPF=... make check-e2e)
+asan: $(BUILD)/asan/cozbpf $(BUILD)/asan/libcozbpf-shim.so
+asan: ## the tool under ASan and UBSan: build/asan/cozbpf (COZBPF=... make check-e2e)
 
-fuzz: $(FUZZERS) ## each fuzzer of tests/fuzz for FUZZ_SECONDS; findings and corpus stay in build/fuzz
+fuzz: $(FUZZERS)
+fuzz: ## each fuzzer of tests/fuzz for FUZZ_SECONDS; findings and corpus stay in build/fuzz
 	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 coverage: ## lines covered by the unit tests, per file
 	$(Q)rm -rf $(BUILD)/coverage
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage ASAN_FLAGS='-O0 -g --coverage' check; rc=$$?; \
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage \
+		ASAN_FLAGS='-O0 -g --coverage' check; rc=$$?; \
 		scripts/coverage.sh $(BUILD)/coverage && exit $$rc
 
 bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 
-bench-accuracy: all workloads ## predicted against really shortened programs, --sync=uprobe and Coz beside; needs root; long
+bench-accuracy: all workloads
+bench-accuracy: ## predictions against shortened programs, --sync=uprobe and Coz; needs root; long
 	@tests/bench/accuracy.sh --uprobe
 
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
@@ -207,29 +233,33 @@ format: ## reformat the sources
 format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
-analyze: $(BUILD)/gen/cozbpf.skel.h $(BUILD)/gen/page.h $(BUILD)/gen/shim_blob.h ## clang-tidy over user/
-	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- $(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
+analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h shim_blob.h) ## clang-tidy over user/
+	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- \
+		$(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
 
 DOCS = README.md CHANGELOG.md LICENSE $(wildcard docs/*.md)
-install: all ## install below PREFIX (default /usr/local): tool, shim, coz.h, manual, completion, documents
+SHARE = $(DESTDIR)$(PREFIX)/share
+COMPLETION = $(SHARE)/bash-completion/completions/cozbpf
+install: all
+install: ## install below PREFIX (/usr/local): tool, shim, coz.h, manual, completion, documents
 	install -D -m755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/cozbpf
 	install -D -m755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/cozbpf/libcozbpf-shim.so
 	install -D -m644 include/coz.h $(DESTDIR)$(INCLUDEDIR)/coz.h
-	install -D -m644 docs/cozbpf.1 $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
-	install -D -m644 docs/completion/cozbpf.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cozbpf
-	install -d $(DESTDIR)$(PREFIX)/share/doc/cozbpf/containers
-	install -m644 $(DOCS) $(DESTDIR)$(PREFIX)/share/doc/cozbpf
-	install -m644 docs/containers/* $(DESTDIR)$(PREFIX)/share/doc/cozbpf/containers
+	install -D -m644 docs/cozbpf.1 $(SHARE)/man/man1/cozbpf.1
+	install -D -m644 docs/completion/cozbpf.bash $(COMPLETION)
+	install -d $(SHARE)/doc/cozbpf/containers
+	install -m644 $(DOCS) $(SHARE)/doc/cozbpf
+	install -m644 docs/containers/* $(SHARE)/doc/cozbpf/containers
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(INCLUDEDIR)/coz.h $(DESTDIR)$(PREFIX)/share/man/man1/cozbpf.1
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cozbpf
-	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf $(DESTDIR)$(PREFIX)/share/doc/cozbpf
+	rm -f $(DESTDIR)$(PREFIX)/bin/cozbpf $(DESTDIR)$(INCLUDEDIR)/coz.h
+	rm -f $(SHARE)/man/man1/cozbpf.1 $(COMPLETION)
+	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf $(SHARE)/doc/cozbpf
 
 deb: ## Debian package: build/cozbpf_VERSION-1_ARCH.deb
 	@scripts/package.sh $(BUILD) $(VERSION)
 
-check-package: ## the package: lintian, installed in a root of its own; installs what it needs; needs root and the network
+check-package: ## the package; installs what it needs; needs root and the network
 	@COZBPF_TEST_TIMEOUT=900 scripts/run-tests.sh package $(wildcard tests/package/*.sh)
 
 dist: ## source archive of the last commit: build/cozbpf-VERSION.tar.gz
@@ -240,8 +270,10 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## this list
-	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
-	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
+	@echo 'targets:'; sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 20
+	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
+	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint format \
-	format-check analyze install uninstall deb check-package dist clean help
+.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz \
+	coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint \
+	format format-check analyze install uninstall deb check-package dist clean help

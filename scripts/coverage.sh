@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The lines of user/ that the unit tests have executed, per file, least covered first, and the sum. usage: scripts/coverage.sh DIR (make coverage)
+# Lines of user/ that the unit tests have executed: per file, least covered first, and the sum.
+# usage: scripts/coverage.sh DIR (make coverage)
 set -euo pipefail
 find "$1/asan" -name '*.gcda' -exec gcov -n {} + 2>/dev/null | awk '
 	/^File / { file = substr($2, 2, length($2) - 2) }

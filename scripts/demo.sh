@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh Debian machine to an answer: installs, builds, fetches and builds lbzip2 (a parallel bzip2), and profiles it on real data.
-# usage: sudo ./scripts/demo.sh   Knobs: DEMO_SECONDS (90), DEMO_THREADS (2), DEMO_MB (400), DEMO_DIR (build/demo, kept between runs).
+# From a fresh Debian machine to an answer: installs, builds, fetches and builds lbzip2 (a parallel
+# bzip2), and profiles it on real data.
+# usage: sudo ./scripts/demo.sh
+# Knobs: DEMO_SECONDS (90), DEMO_THREADS (2), DEMO_MB (400), DEMO_DIR (build/demo, kept between
+# runs).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,9 +15,9 @@ dir=${DEMO_DIR:-build/demo}
 program=lbzip2
 # One visit for each block of output: the pipeline's last step before the thread that writes.
 progress=block=sink_write_buffer
-# -1: blocks of 100 kB, so that the point is visited some hundred times a second.
+# -1: blocks of 100 kB, so the point is visited some hundred times a second.
 arguments=(-1 -n "$threads" -c)
-# Short experiments: many lines get their turn.
+# Short experiments, so many lines get their turn.
 length=100ms
 
 die() {
@@ -32,7 +35,8 @@ run() { # shows the command on standard error, then runs it
 	"$@"
 }
 
-# The sources lie beside the binary packages: the machine's own package sources, asked for source packages in an apt state of our own.
+# The sources lie beside the binary packages: the machine's own package sources, read in an apt
+# state of our own.
 fetch_source() {
 	local -a state
 	mkdir -p "$dir"/apt/{lists,cache/archives}/partial
@@ -75,15 +79,16 @@ build_program() {
 	rm -rf "$dir/src"
 	mkdir -p "$dir/src"
 	run tar -xf "$tarball" -C "$dir/src" --strip-components=1
-	# Its portability layer is older than today's C library, which no longer says who it is by the old macro.
+	# Its portability layer is older than today's C library, which no longer sets the old macro.
 	(cd "$dir/src" && run ./configure --quiet CPPFLAGS=-D_IO_ftrylockfile CFLAGS='-O2 -g' &&
 		run make -s -j"$(nproc)" V=0) \
 		>"$dir/build.log" 2>&1 || die "$program does not build" "see $dir/build.log"
 	cp "$dir/src/src/$program" "$dir/$program"
 }
 
-# The small files of this machine (headers, documents, scripts), as a backup has them. In shuffled order, always the same: the work is then alike
-# from beginning to end, where in order of names there would be a stretch of headers, then one of images. Cut to size, or repeated up to it.
+# The small files of this machine (headers, documents, scripts), like a backup. The order is
+# shuffled, always in the same way, so the work is alike from beginning to end: in order of names,
+# headers would come first, then images. Cut to size, or repeated up to it.
 make_data() {
 	local data=$dir/data-$megabytes.tar
 	[ ! -s "$data" ] || return 0

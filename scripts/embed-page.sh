@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Puts the page of `cozbpf plot` together from user/report/html/ and Chart.js and prints it as a C header: page_head, and page_tail, which follows
-# the data. The page's own policy forbids the network and every script and style but these, which it names by their hashes.
+# Puts the page of `cozbpf plot` together from user/report/html/ and Chart.js. Prints it as a C
+# header: page_head, and page_tail, which follows the data. The page's own policy forbids the
+# network and all scripts and styles except its own, which it names by their hashes.
 # usage: scripts/embed-page.sh CHART_JS
 set -euo pipefail
 html=$(cd "$(dirname "$0")/../user/report/html" && pwd)
@@ -15,7 +16,8 @@ library=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# The text between the tags is hashed byte for byte. Command substitution takes the newlines at the end, so nothing may be lost on the way.
+# The text between the tags is hashed byte for byte. Command substitution would remove the newlines
+# at the end, so nothing may be lost on the way.
 element() { # TAG FILE...: writes $dir/TAG and prints its hash as the policy has it
 	local tag=$1 bytes
 	shift

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs each fuzzer for a while, from small real inputs; what it finds and its corpus stay beside it.
+# Runs each fuzzer for a while, from small real inputs. Findings and corpus stay beside the fuzzer.
 # usage: scripts/fuzz.sh SECONDS FUZZER...   (make fuzz)
 set -euo pipefail
 seconds=$1
 shift
 
-# What there is to begin with, beside what earlier runs have found.
+# The inputs to begin with, beside those that earlier runs have found.
 seeds() { # NAME DIR
 	case $1 in
 	fuzz_profile)
@@ -25,7 +25,8 @@ seeds() { # NAME DIR
 		printf '%s' '8@x0 -4@[sp, 20] 4@5' >"$2/seed-args-arm64"
 		;;
 	fuzz_object)
-		# A whole program with debug information and markers, small enough to be mutated often.
+		# A whole program with debug information and markers, small enough to be mutated
+		# often.
 		gcc -x c - -g -O2 -Iinclude -nostdlib -static -o "$2/seed" <<'END'
 #include <coz.h>
 __attribute__((noinline)) static int work(int x) { COZ_BEGIN("w"); return x * 2; }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs from Debian's packages what building, testing and the demo need, and only what is missing. Run again, it does nothing.
-# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages] [package]   default: build. docs/dependencies.md says why each one is needed.
+# Installs from Debian's packages what building, testing and the demo need, and only what is
+# missing. A second run does nothing. docs/dependencies.md explains each package.
+# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages] [package]
+# default: build
 set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
@@ -80,7 +82,8 @@ main() {
 	[ "$(id -u)" -eq 0 ] || die "missing: ${missing[*]}" "run 'sudo $0 ${groups[*]}'" 3
 	echo "install-deps: installing ${missing[*]}"
 	known "${missing[@]}" || apt update || true
-	# The lists may be older than the mirror, and mirrors have bad moments: each retry starts with new lists.
+	# The lists may be older than the mirror, and mirrors fail at times: each retry starts with
+	# new lists.
 	for p in 1 2 3; do
 		apt install --no-install-recommends "${missing[@]}" && return
 		sleep $((p * 2))

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Static checks beside clang-format: include directions, purity of user/core, sizes, head comments, shell scripts, cppcheck.
-# usage: scripts/lint.sh [DIR]   DIR: another tree to check (tests/lint/selftest.sh does). LINT_FAST=1 leaves out shellcheck and cppcheck.
+# Static checks beside clang-format: include directions, purity of user/core, sizes, head comments,
+# shell scripts, cppcheck.
+# usage: scripts/lint.sh [DIR]   DIR: another tree to check (tests/lint/selftest.sh does)
+# LINT_FAST=1 leaves out shellcheck and cppcheck.
 set -uo pipefail
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
@@ -59,13 +61,13 @@ rank() {
 	esac
 }
 
-# The folder of user/ that a file lies in, at whatever depth.
+# The folder of user/ that holds a file, at any depth.
 folder_of() { # FILE
 	local below=${1#user/}
 	if [ "$1" = user/main.c ]; then echo main; else echo "${below%%/*}"; fi
 }
 
-# The folder of user/ that a quoted include of file F names; empty: not one of ours.
+# The folder of user/ that a quoted include of file F names; empty: none of ours.
 included_folder() { # F PATH
 	local top=${2%%/*}
 	if [ "$top" != "$2" ] && [ -d "user/$top" ]; then
@@ -148,7 +150,8 @@ check_directions() {
 	done < <(sources 'bpf/*.c' 'bpf/*.h' 'include/*.h')
 }
 
-# Clocks, random sources, the environment and files come into user/core as arguments; differences of kernels live in compat.bpf.h.
+# Clocks, random sources, the environment and files come into user/core as arguments. Differences of
+# kernels live in compat.bpf.h.
 impure='time|clock|clock_gettime|gettimeofday|rand|srand|random|getrandom|getenv|secure_getenv'
 impure+='|open|openat|fopen|read|write|close|ioctl|mmap|syscall|getpid|sleep|usleep|nanosleep'
 impure+='|exit|abort|printf|perror|fork|system'
@@ -176,7 +179,8 @@ check_calls() {
 	done < <(sources 'user/*.c' | grep -v '^user/main.c$\|^user/core/')
 }
 
-# Every function is a '{' alone in the first column up to the next '}' there (clang-format sees to that).
+# Every function is a '{' alone in the first column up to the next '}' there: clang-format sees to
+# that.
 check_sizes() {
 	local f n line length
 	while read -r f; do
@@ -232,7 +236,7 @@ check_scripts() {
 	local p
 	local -a files
 	mapfile -t files < <(sources '*.sh' .ci/run)
-	# SC2016: text for another shell, for awk or apt stands in single quotes on purpose
+	# SC2016: text for another shell, for awk or apt stands in single quotes on purpose.
 	[ ${#files[@]} -eq 0 ] || shellcheck -x -e SC2016 "${files[@]}" >&2 ||
 		fail scripts "shellcheck finds fault with them"
 	[ -f docs/dependencies.md ] || return 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes a Debian package of what `make install` installs: BUILD/cozbpf_VERSION-1_ARCH.deb. What Debian's own tools would have in debian/ is written here.
+# Makes a Debian package of what `make install` installs: BUILD/cozbpf_VERSION-1_ARCH.deb. This
+# script writes what Debian's own tools would have in debian/.
 # usage: scripts/package.sh BUILD VERSION   (make deb). Needs dpkg-dev; needs no root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,11 +23,11 @@ maintainer=${DEBFULLNAME:-the cozbpf authors}' <'${DEBEMAIL:-$(git log \
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 
-# Debian's flags for hardening, and no path of this machine in the binaries.
+# Debian's flags for hardening; no path of this machine in the binaries.
 cflags="$(dpkg-buildflags --get CFLAGS) $(dpkg-buildflags --get CPPFLAGS) -ffile-prefix-map=$PWD=."
 ldflags=$(DEB_LDFLAGS_MAINT_APPEND=-Wl,-z,now dpkg-buildflags --get LDFLAGS)
 rm -rf "$root" "$work/debian"
-# The header of Debian's coz-profiler has the name of ours: it stands aside.
+# The header of Debian's coz-profiler has the same name, so ours stands aside.
 make --no-print-directory -j"$(nproc)" BUILD="$work/build" PREFIX=/usr \
 	INCLUDEDIR=/usr/include/cozbpf DESTDIR="$PWD/$root" CFLAGS="$cflags" LDFLAGS="$ldflags" \
 	all install >"$work.log" 2>&1 || {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the pictures of the page of `cozbpf plot` in docs/screens/ with a headless Chromium, from a real profile: PROFILE, or that of
-# tests/workloads/ferret.c run for a minute (needs root).
+# Makes the pictures of the page of `cozbpf plot` in docs/screens/ with a headless Chromium, from a
+# real profile: PROFILE, or a minute of tests/workloads/ferret.c (needs root).
 # usage: scripts/plot-screens.sh [PROFILE]
 set -euo pipefail
 cd "$(dirname "$0")/.."

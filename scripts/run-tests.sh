@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests of one layer (unit binaries or scripts) one after the other, or COZBPF_TEST_JOBS at a time, and adds up their results.
+# Runs the tests of one layer (unit binaries or scripts) one after the other, or COZBPF_TEST_JOBS at
+# a time, and adds up their results.
 # usage: scripts/run-tests.sh LAYER TEST...
-# A test binary prints "N passed, N failed"; a script prints nothing of the kind and counts as one. Exit 77 is a skip, whose reason is the
-# last line printed. COZBPF_ALLOW_SKIP=1 lets skips pass; in CI (CI set) an unexpected skip fails. Totals go to $COZBPF_TOTALS when set.
+# A test binary prints "N passed, N failed"; a script prints no such line and counts as one. Exit 77
+# is a skip, and the last printed line is its reason. COZBPF_ALLOW_SKIP=1 lets skips pass; in CI (CI
+# set) an unexpected skip fails. Totals go to $COZBPF_TOTALS when it is set.
 set -u
 layer=$1
 shift
@@ -15,7 +17,7 @@ trap 'rm -rf "$results"' EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT \
 	TERM # what runs in the background does not see Ctrl-C
 
-# one TEST N: runs it; its output in N.log, then status and seconds in N.
+# one TEST N: runs a test; its output goes to N.log, then status and seconds to N.
 one() {
 	local start=$SECONDS rc=0
 	timeout -k 10 "${COZBPF_TEST_TIMEOUT:-300}" "$1" >"$results/$2.log" 2>&1 || rc=$?
@@ -23,7 +25,7 @@ one() {
 	mv "$results/$2.new" "$results/$2"
 }
 
-# failure LOG: what failed and how it ended before the whole of it, for logs that are shown in part.
+# failure LOG: what failed and how it ended, then all of it, for logs that are shown in part.
 failure() {
 	grep -E '^FAIL' "$1" | head -n 10
 	echo "     the last of it:"
@@ -62,7 +64,7 @@ tell() { # TEST N
 	rm -f "$log"
 }
 
-# Told in the order given, each when it and all before it have ended.
+# Results come in the given order, each when its test and all tests before it have ended.
 tests=("$@") told=0
 tell_ended() {
 	while [ "$told" -lt ${#tests[@]} ] && [ -e "$results/$told" ]; do

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the screens of docs/live.md again: attaches to tests/workloads/forkjoin in tmux, waits for a ranking, presses keys, and copies what is shown.
-# usage: sudo scripts/screens.sh [SECONDS]   how long the ranking is left to form (default: 15)
+# Makes the screens of docs/live.md again: attaches to tests/workloads/forkjoin in tmux, waits for a
+# ranking, presses keys, and copies what is shown.
+# usage: sudo scripts/screens.sh [SECONDS]   time for the ranking to form (default: 15)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-15}
@@ -35,7 +36,7 @@ wait_for() { # PATTERN
 		sleep 0.1
 	done
 }
-# shot NAME: what is shown goes into the page, between the fences after the line <!-- NAME -->.
+# shot NAME: puts the screen into the page, between the fences after the line <!-- NAME -->.
 shot() {
 	screen | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$dir/shot"
 	awk -v name="<!-- $1 -->" -v file="$dir/shot" '

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what is missing, builds, and runs every layer of tests, also the layers after a failed one. Needs root: sudo ./scripts/test.sh
-# The last line is "N passed, M failed[, K skipped]"; the exit status is 0 only when nothing failed. In CI a skip is a failure as well.
+# Installs what is missing, builds, and runs every layer of tests, even after a failed one. Needs
+# root: sudo ./scripts/test.sh
+# The last line is "N passed, M failed[, K skipped]". The exit status is 0 only when nothing failed.
+# In CI a skip is a failure as well.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -11,13 +13,15 @@ cd "$(dirname "$0")/.." || exit 1
 	exit 3
 }
 
-# What is built belongs to the user who called sudo. The tests themselves see no sudo: what depends on it sets it.
+# Built files belong to the user who called sudo. The tests themselves see no sudo: a test that
+# depends on it sets its variables.
 owner=${SUDO_UID:-}:${SUDO_GID:-}
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
-# The clone may belong to somebody else than root.
+# The clone may belong to another user than root.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$PWD
 
-# timeout ends all that a step has started; on a terminal only the step itself, so that Ctrl-C arrives.
+# timeout ends everything that a step has started; on a terminal only the step itself, so Ctrl-C
+# arrives.
 foreground=()
 [ ! -t 1 ] || foreground=(--foreground)
 COZBPF_TOTALS=$(mktemp)
@@ -28,7 +32,8 @@ finish() {
 }
 trap finish EXIT
 
-# step SECONDS NAME COMMAND... A step that adds no totals of its own counts as one test; so does a failure that its totals do not show.
+# step SECONDS NAME COMMAND... A step without totals of its own counts as one test; so does a
+# failure that its totals do not show.
 step() {
 	local limit=$1 name=$2 start=$SECONDS rc=0 before now
 	shift 2

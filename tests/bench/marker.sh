@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Prints what a marker of include/coz.h costs in a program that nobody profiles. Needs no root.
+# Prints what a marker of include/coz.h costs in a program without a profiler. Needs no root.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}

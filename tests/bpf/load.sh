@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # All BPF programs load and verify as the tool loads them, each within a budget of instructions.
-# Budgets stand a tenth or more above what was measured when they were written: growth beyond that is to be noticed, not forbidden. "size" is the
-# program after the kernel's rewrites and with its subprograms, "verified" the work of the verifier, whose own limit is one million.
+# Budgets are a tenth or more above what was measured when they were written: more growth should be
+# noticed, not forbidden. "size" is the program after the kernel's rewrites and with its
+# subprograms. "verified" is the work of the verifier, whose own limit is one million.
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 fixture speed

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the documents tell one to type exists: scripts, make targets, subcommands with their options, and the files that they link to.
+# The commands in the documents exist: scripts, make targets, subcommands with their options, and
+# linked files.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tool=${COZBPF:-${BUILD:-build}/cozbpf}
@@ -18,7 +19,8 @@ check() { # WHERE WHAT COMMAND...
 	fi
 }
 
-# Commands stand in lines that four spaces begin, in `backquotes`, and in the man page's .Dl; a line may hold several.
+# Commands stand in lines that begin with four spaces, in `backquotes`, and in the man page's .Dl; a
+# line may hold several.
 commands() { # FILE
 	{
 		case $1 in

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The completion for bash offers every subcommand, every option of each and the values that the tool takes, and nothing else.
+# The completion for bash offers every subcommand, all options of each and the values that the tool
+# accepts, and nothing else.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
@@ -8,7 +9,7 @@ tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 . docs/completion/cozbpf.bash
 passed=0 failed=0
 
-# offers EXPECTED WORD...: the last word is the one that is being completed.
+# offers EXPECTED WORD...: completes the last word.
 offers() {
 	local expected=$1
 	shift
@@ -39,7 +40,7 @@ for command in $commands; do
 done
 offers '--version' --vers
 offers '--csv' report --cs
-# Values, each of which the tool has to take.
+# Values, each of which the tool has to accept.
 offers 'slope max payback impact' report --sort ''
 offers 'payback' report --sort = pay
 offers 'wake uprobe' run --sync ''

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `make install` puts what it says below DESTDIR, the tool finds its shim from there, and `make uninstall` takes all of it out again.
+# `make install` puts everything below DESTDIR, the tool finds its shim from there, and `make
+# uninstall` removes all of it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/cozbpf.1 describes exactly the subcommands and the options, with their arguments, that --help lists. `make man` checks its form.
+# docs/cozbpf.1 describes exactly the subcommands and the options, with their arguments, that --help
+# lists. `make man` checks its form.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tool=${COZBPF:-${BUILD:-build}/cozbpf}
@@ -18,7 +19,7 @@ equal() { # WHAT HELP MAN
 	fi
 }
 
-# "-o, --output FILE" for each option in the text, however many stand in a line.
+# "-o, --output FILE" for each option in the text; a line may hold several.
 options() {
 	grep -oE -- '(-[A-Za-z], )?--[a-z][a-z-]+( [A-Z[][][A-Z:=]*)?' | sort
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Attaching to running processes: the prediction is that of a launched run, and nothing is left behind. The gain is 60 % x 50 % = 30 % by arithmetic; two
-# predictions differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations) less than once in 10,000 times. From
-# arithmetic the method itself may be off by 2 points more: its largest error at half of such a gain in docs/accuracy.md is 1.4 (oversub at 75 %), and
-# units of 0.7 ms come close to the period of sampling.
+# Attaching to running processes: the prediction is that of a launched run, and nothing is left
+# behind. By arithmetic the gain is 60 % x 50 % = 30 %. Two predictions differ by more than 2.5 x
+# the root of the sum of their squared half-widths (4.9 standard deviations) less than once in
+# 10,000 times. The method itself may be off from arithmetic by 2 points more: its largest error at
+# half of such a gain in docs/accuracy.md is 1.4 (oversub at 75 %), and units of 0.7 ms are near the
+# period of sampling.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running
@@ -14,7 +16,8 @@ brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experi
 	-d 1s)
 
 target_pid=
-# begin COMMAND...: a target in the background, ready; its process in $target_pid, its output in $dir/target.
+# begin COMMAND...: starts a target in the background and waits until it is ready; its process is in
+# $target_pid, its output in $dir/target.
 begin() {
 	: >"$dir/target"
 	env --default-signal=INT,QUIT "$@" >"$dir/target" 2>&1 </dev/null &
@@ -22,7 +25,7 @@ begin() {
 	started+=("$target_pid")
 	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
 }
-# end: it ends as it should.
+# end: ends the target, which has to end as it should.
 end() {
 	local rc=0
 	kill -TERM "$target_pid"
@@ -31,7 +34,8 @@ end() {
 	check "the target ends with status 0" [ "$rc" -eq 0 ]
 	check "it says so" has "$dir/target" '^end '
 }
-# look FILE: what a process shows of itself: mappings (addresses apart), signal actions and masks, descriptors, threads.
+# look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
+# descriptors, threads.
 look() {
 	{
 		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$target_pid/maps" |
@@ -282,13 +286,13 @@ cp "$dir/running" "$dir/replaced"
 begin setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/replaced" plain
 rm "$dir/replaced"
 cp /bin/true "$dir/replaced"
-# with CAPABILITIES STATUS ARGUMENTS...: as nobody, with these and no others
+# with CAPABILITIES STATUS ARGUMENTS...: runs as nobody, with only these capabilities
 with() {
 	local set=-all,+bpf,+perfmon,+sys_ptrace$1
 	run "$2" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$set" \
 		--ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
 }
-# Points cost CAP_SYS_ADMIN where the kernel reserves uprobes to it; lines that are sampled cost nothing.
+# Points need CAP_SYS_ADMIN where the kernel reserves uprobes to it; sampled lines need nothing.
 sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms -d 1s \
 	-p "$target_pid")
 with '' 3 lines -p "$target_pid"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Samples go to the line in scope that is to answer for them (paper 3.4.2), in what compilers make at -O2 and -O3, without frame pointers: inlined templates
-# and lambdas, and libraries' functions, to the line that calls. Held against the CPU time of each part, measured by the program in the same run: 4000
-# samples put a share of a fifth at +- 0.6 points (binomial, and samples at even distances do better): of 4 points five and a half deviations are left
-# when half a point is taken off for what is in no part, the program's start, 0.05 s, and what lies between the parts.
+# Samples go to the line in scope that has to answer for them (paper 3.4.2), in code that compilers
+# make at -O2 and -O3, without frame pointers: inlined templates and lambdas, and library functions,
+# which count for the calling line. The program measures the CPU time of each part in the same run.
+# 4000 samples put a share of a fifth at +- 0.6 points (binomial, and samples at even distances do
+# better). Of the allowed 4 points, half a point is for what is in no part: the program's start
+# (0.05 s) and what lies between the parts. Five and a half deviations are left.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 source=tests/e2e/fixtures/attrib.cc

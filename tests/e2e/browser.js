@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A headless Chromium for tests and for scripts/plot-screens.sh: its DevTools protocol over a pipe, no port, no package beside node's own.
+// A headless Chromium for tests and for scripts/plot-screens.sh: its DevTools protocol over a pipe.
+// Needs no port, and no package beside node's own.
 'use strict';
 const child_process = require('child_process'), fs = require('fs');
 const os = require('os'), path = require('path');
@@ -18,7 +19,8 @@ function find() {
 class Browser {
 	constructor() {
 		this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cozbpf-browser-'));
-		// --no-sandbox: root has none. Anything that the page asked of the network would go to a port where nobody listens.
+		// --no-sandbox: root has none. A request of the page to the network would go to a
+		// port where nobody listens.
 		const options = [
 			'--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars',
 			'--remote-debugging-pipe', '--no-first-run', '--force-color-profile=srgb',
@@ -84,7 +86,8 @@ class Browser {
 			await this.send(domain + '.enable');
 	}
 
-	// Opens a file and waits until its load event is over. Returns the milliseconds that took.
+	// Opens a file and waits until its load event is over. Returns the milliseconds that it
+	// took.
 	async open(file, hash = '') {
 		const start = Date.now(), loaded = this.once('Page.loadEventFired');
 		await this.send('Page.navigate', {url: 'file://' + path.resolve(file) + hash});
@@ -102,7 +105,7 @@ class Browser {
 		return ret.result.value;
 	}
 
-	// Until the page has drawn what it was last told.
+	// Waits until the page has drawn the latest state.
 	frame() {
 		return this.value(`new Promise(r => requestAnimationFrame(
 			() => requestAnimationFrame(() => setTimeout(r, 0))))`);
@@ -145,7 +148,7 @@ class Browser {
 		const ended = new Promise(resolve => this.process.once('exit', resolve));
 		this.process.kill('SIGKILL');
 		await ended;
-		// Its own children write for a moment longer.
+		// Chromium's children write for a moment longer.
 		fs.rmSync(
 			this.dir, {recursive: true, force: true, maxRetries: 20, retryDelay: 100});
 	}

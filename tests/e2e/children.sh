@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Children and threads of every kind are target too: forked, exec'd, in pipelines, short-lived, without a main thread, left behind.
-# Samples come each millisecond of CPU time: work of 500 ms gives hundreds; 100 is what is asked, and half of a process's own in its own lines.
+# Children and threads of every kind belong to the target: forked, exec'd, in pipelines,
+# short-lived, without a main thread, left behind. Samples come each millisecond of CPU time, so
+# work of 500 ms gives hundreds. The test asks for 100, and for half of a process's samples in its
+# own lines.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture parent

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf compare` from the outside, on profiles made up so that a change and what was predicted of it are known. Needs no root.
+# `cozbpf compare` from the outside, on invented profiles, so both the change and its prediction are
+# known. Needs no root.
 # shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
 . "$(dirname "$0")/fixtures/expect.sh"
 words=(compare)
 
-# profile START BUILD VISIT_NS SLOPE_PCT FREE: visits to `done`, and requests that are in flight twice as long; a line of that slope at 0, 25, 50, 75 and 100 %.
+# profile START BUILD VISIT_NS SLOPE_PCT FREE: visits to `done`, and requests that are in flight
+# twice as long; a line of that slope at 0, 25, 50, 75 and 100 %.
 profile() {
 	printf 'startup\ttime=%s\tbuild-id=%s\tspeedups=4\n' "$1" "$2"
 	for i in 0 1 2 3 4 5 6 7; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Attaching from outside to a process in namespaces of its own, with a root file system of its own: files, numbers, debug information, control groups.
+# Attaching from outside to a process in namespaces of its own, with its own root file system:
+# files, numbers, debug information, control groups.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running
@@ -10,7 +11,7 @@ line=running.c:$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | hea
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
 	-d 1s)
 
-# A root of its own: a static program, stripped, whose debug information is elsewhere.
+# A root of its own: a static, stripped program with its debug information elsewhere.
 mkdir -p "$dir/root/bin" "$dir/root/proc" "$dir/root/tmp"
 objcopy --only-keep-debug "$dir/running" "$dir/running.debug"
 objcopy --strip-all "$dir/running" "$dir/root/bin/app"
@@ -18,7 +19,8 @@ id=$(readelf -n "$dir/running" | sed -n 's/.*Build ID: *//p')
 debug=/usr/lib/debug/.build-id/${id:0:2}
 
 inner=
-# begin COMMAND...: in new mount, PID, network and IPC namespaces, on that root; the process as the host numbers it in $inner.
+# begin COMMAND...: runs it in new mount, PID, network and IPC namespaces, on that root; $inner is
+# the process as the host numbers it.
 begin() {
 	: >"$dir/target"
 	unshare --mount --pid --net --ipc --uts --fork --kill-child "$@" \
@@ -83,7 +85,8 @@ attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
 end
 
 echo "-- three containers with one path and one inode number: two programs, and a copy of the first"
-# mounted SOURCE NAME: that program as /twin/app of a mount namespace of its own, where it is the first file of a tmpfs.
+# mounted SOURCE NAME: runs that program as /twin/app in a mount namespace of its own, where it is
+# the first file of a tmpfs.
 mounted() {
 	: >"$dir/target"
 	# shellcheck disable=SC2016 # expanded by that shell
@@ -128,7 +131,7 @@ for id in none sha1; do
 done
 
 echo "-- two containers of one image, each with its own overlay: each visit counts once"
-# overlaid N: the static program on its overlay, at the same path in each mount namespace.
+# overlaid N: runs the static program on its overlay, at the same path in each mount namespace.
 overlaid() {
 	: >"$dir/target"
 	mkdir -p "$dir/upper$1" "$dir/scratch$1" "$dir/merged"
@@ -144,7 +147,8 @@ overlaid() {
 	inner=$(pgrep -P "$outer" | head -n 1)
 	twins+=("$inner")
 }
-# Visits per millisecond of CPU time, which a sample is, so that other programs do not matter much: that of two is that of one, or twice as much if either counts double.
+# Visits per millisecond of CPU time (a sample), so other programs hardly matter. Two containers
+# have the same figure as one, or twice as much if a visit counts double.
 per_sample() {
 	awk -v visits="$(total progress)" '
 		/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 }

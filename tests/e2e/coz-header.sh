@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs with Coz's markers in their source, built against Coz's own coz.h and against ours: their points are found without options and count as many
-# visits as the program itself does. Coz's counters are looked at once a sample, so the visits of the last millisecond or two, and those before the
-# program's first counter was known, may be missing: some 10 of 7,000. Tolerated is one in a hundred. Probes of our markers count all.
+# Programs with Coz's markers in their source, built with Coz's own coz.h and with ours. Their
+# points are found without options and count as many visits as the program itself does. Coz's
+# counters are read once a sample. So visits of the last millisecond or two may be missing, and
+# those before the program's first counter was known: some 10 of 7,000. One in a hundred is
+# tolerated. Probes of our markers count all visits.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of coz WORK)
 lab=(-v --no-tui --experiment-length 100ms --fixed-speedup "0,50" --fixed-line "$line" \
 	-o "$dir/p.coz")
 
-# build COMPILER DIRECTORY OF coz.h [FLAGS...]: as $dir/coz
+# build COMPILER DIRECTORY OF coz.h [FLAGS...]: builds $dir/coz
 build() {
 	local compiler=$1 header=$2
 	shift 2
@@ -18,7 +20,8 @@ build() {
 		bad "it builds with $compiler $*"
 }
 
-# counted WHAT PERCENT: of the units that the program has told of, all but that many percent were counted as visits to each of both points, and no more
+# counted WHAT PERCENT: all units that the program has told, except for that many percent, were
+# counted as visits to each of both points, and no more.
 counted() {
 	local units name visits
 	units=$(awk '$2 == "units" { n += $1 } END { print n + 0 }' "$dir/out")
@@ -71,7 +74,7 @@ says "progress point 'unit' by coz.h at 1 place of '.*/coz'"
 counted "ours" 0
 
 echo "-- Coz's own header, in a running program and in a static one: places found in the code"
-# -O0 and -O1 keep the branch of each visit. What the program did before and after it was attached to is not counted.
+# -O0 and -O1 keep the branch of each visit. Visits before and after the attachment do not count.
 for flags in -O0 "-O1 -no-pie"; do
 	# shellcheck disable=SC2086 # options
 	build gcc "$dir/coz-own" $flags

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# cozbpf doctor: says yes as root, and without privilege names what is missing and the command that mends it, with status 3.
+# cozbpf doctor says yes as root. Without privilege it names what is missing and the command that
+# repairs it, with status 3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }

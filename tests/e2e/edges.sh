@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Which wake-ups are the doing of a thread of the target (design.md 4.6): each way of waiting is used a thousand times, and the wake-ups of either kind
-# are counted, not timed. A handful more come with starting and ending threads, or where a waiter is woken twice; a round in which the waiter was
-# taken for asleep in another wait, or an interrupt fell into the same 3 us as a softirq of a send, is missed: a tenth either way is allowed, and
-# counting the wrong kind would be wrong by all of them.
+# Which wake-ups a thread of the target causes (design.md 4.6): each way of waiting is used a
+# thousand times, and the wake-ups of either kind are counted, not timed. A handful more come from
+# starting and ending threads, or where a waiter is woken twice. A round is missed when the waiter
+# seemed asleep in another wait, or when an interrupt fell into the same 3 us as a softirq of a
+# send. A tenth either way is allowed; counting the wrong kind would be wrong by all of them.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture edges
 rounds=1000
 
-# woken KIND: the number of wake-ups by threads (1) or by others (2) in what the last run said
+# woken KIND: the number of wake-ups by threads (1) or by others (2) that the last run printed
 woken() {
 	sed -nE "s/.* ([0-9]+) wake-ups by threads of the program, ([0-9]+) by .*/\\$1/p" "$dir/err"
 }
 
-# profile HOW: status 3 of the command means that this kernel does not have it. One line does nearly all the work: were the first experiment at 100 % no time
-# would be left in it, and a second one does not end within the second that this takes; hence 50 %.
+# profile HOW: status 3 of the command means that this kernel does not have it. One line does nearly
+# all the work. A first experiment at 100 % would leave it no time, and a second one does not end
+# within the second that this takes: hence 50 %.
 profile() {
 	rm -f "$dir/profile.coz"
 	timeout -k 5 60 "$tool" run -v --no-tui -o "$dir/profile.coz" -P round_done \
@@ -63,8 +65,9 @@ for how in sleep timerfd uring stdin; do
 		'>=' $((rounds * 9 / 10))
 done
 echo "-- threads execute in debt, then wait for a lock: what they executed has to fit the CPUs"
-# At 100 % the lock is free and the CPUs are wanted by twice as many threads; in six runs 46 of 62 experiments were over by more than the 2 % that are no finding, so
-# that none of ten is once in 700,000 runs. On two of the machine's CPUs, which are all that count.
+# At 100 % the lock is free, and twice as many threads want the CPUs. In six runs 46 of 62
+# experiments were over by more than the tolerated 2 %, so none of ten happens once in 700,000 runs.
+# Only two of the machine's CPUs are used.
 run 0 nice -n -15 taskset -c 0,1 "$tool" -v --no-tui -P progress \
 	--fixed-line "mutex.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/mutex.c | cut -d: -f1)" \
 	--fixed-speedup 100 --experiment-length 200ms -d 5s \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# No silent empty profile and no riddle: each way to measure nothing has its status, a message in lower case without a full stop, and a next step.
-# Commands that do run have 1.2 s of work, so that "too short" (under 1 s) is not the reason; where they sleep, 2 s hold few samples.
+# No silent empty profile and no riddle: each way to measure nothing has its status, a message in
+# lower case without a full stop, and a next step. Commands that do run have 1.2 s of work, so "too
+# short" (under 1 s) is not the reason. Where they sleep, 2 s hold few samples.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture mirror
@@ -10,7 +11,8 @@ fixture oneline
 work=$workloads/abab
 out=(--no-tui -o "$dir/profile.coz")
 
-# fails STATUS PATTERN HINT OPTIONS...: with that status, with a message and a hint like these (HINT -: none is needed).
+# fails STATUS PATTERN HINT OPTIONS...: fails with that status, with a message and a hint like these
+# (HINT -: none is needed).
 fails() {
 	local want=$1 message=$2 hint=$3 n
 	shift 3
@@ -104,8 +106,10 @@ fails 4 'hardly ever seen on a CPU' 'only sleeps' -P progress -- "$dir/sleepy"
 fails 4 'ended after 0\.[0-9]+ s, before one experiment' 'more work' -P progress -- "$work" \
 	--rounds 1
 fails 4 'one run of the command tells nothing' '-n 40' --end-to-end -- "$work" --rounds 20
-# A seed whose first experiment is at 100 %; it is drawn out to 0.8 s, and the next one would end after 1.1. Samples that meet another line leave 5 to 9 ms
-# of it (twelve runs, standard deviation 1.1); it counts from 20 on. Before other programs, since the time that they take is left, too.
+# A seed whose first experiment is at 100 %. That experiment is extended to 0.8 s, and the next one
+# would end after 1.1 s. Samples that meet another line leave 5 to 9 ms of it (twelve runs, standard
+# deviation 1.1), and it counts from 20 ms on. It has priority over other programs, since their time
+# would be left, too.
 renice -n -15 $$ >/dev/null
 fails 4 'the only experiment was spoilt: the line made faster is nearly all' 'lower speedups' \
 	-P progress --fixed-line "$(line_of oneline ALL)" \

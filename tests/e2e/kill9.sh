@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# kill -9 on cozbpf while a pause follows the other: the command goes on at its own full speed, and nothing of ours stays in the kernel.
-# Speed is turns per millisecond of the thread's CPU time, which other programs touch little: medians differ by up to some 15 % (the other
-# hyperthread, the clock, a host that is shared), pauses alone take more than half. So: below 50 % of an unprofiled run before, above 70 % after.
+# kill -9 on cozbpf while one pause follows the other: the command goes on at its own full speed,
+# and nothing of ours stays in the kernel. Speed is turns per millisecond of the thread's CPU time,
+# which other programs hardly change. Medians differ by up to some 15 % (the other hyperthread, the
+# clock, a shared host); pauses alone take more than half. So the speed is below 50 % of an
+# unprofiled run before, and above 70 % after.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture speed
@@ -61,7 +63,7 @@ check "there is a probe in the command's code" is "$(code; echo $?)" '!=' 0
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 before=$(rates)
-# What was running at the kill counts for neither side.
+# What ran at the moment of the kill counts for neither side.
 wait_for 30 has_rates $((before + 12)) || bad "the command goes on"
 after=$(median $((before + 2)))
 check "the command goes on at full speed: $after, after '$slow'" is "$after" '>=' \

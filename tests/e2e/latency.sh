@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Latency pairs (-L) on a program whose requests wait in a queue, begun by one thread and ended by others: pairs by a key argument and by thread, the records,
-# the report, warnings, and an answer of the right order.
-# Requests of reqqueue wait because they come in clumps and are served for 2 ms on average, 70 % of that in LINE_A. By arithmetic (Lindley's recursion, printed
-# by the program as `expected`) the mean falls from 2.4 ms by 40 and p99 from 5.7 by 42 % when the line is made 50 % faster. 4 s before other programs by their
-# nice value come within 15 points where nobody disturbs; a disturbed machine makes queues longer, and both figures larger, hence 20 to 80: nothing that
-# has the sign wrong, or that does not see the waiting (which alone would be 35, less what is disturbed) go down, passes. Little's law and the pairs, made from different counters, have to agree
-# within 10 %: what they can differ by is requests that cross a window's ends, some 3 of 150 in each.
+# Latency pairs (-L) on a program whose requests wait in a queue, begun by one thread and ended by
+# others: pairs by a key argument and by thread, the records, the report, warnings, and an answer of
+# the right order.
+# Requests of reqqueue wait because they come in clumps. Service takes 2 ms on average, 70 % of that
+# in LINE_A. By arithmetic (Lindley's recursion, printed by the program as `expected`) a line that
+# is 50 % faster lowers the mean from 2.4 ms by 40 % and p99 from 5.7 ms by 42 %. With priority by
+# nice value, 4 s come within 15 points on a quiet machine. A disturbed machine makes queues longer
+# and both figures larger, hence 20 to 80. A wrong sign does not pass, nor does a tool that misses
+# that the waiting goes down (which alone would be 35, less what is disturbed). Little's law and the
+# pairs come from different counters and have to agree within 10 %. They can differ by requests that
+# cross a window's ends, some 3 of 150 in each.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/reqqueue
@@ -14,7 +18,8 @@ line=reqqueue.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/reqqueue.c | cut -d: -f
 look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 list="0,50"
-# Where the scheduler groups tasks by session, a nice value ranks them within theirs, and the session's own ranks it among others.
+# Where the scheduler groups tasks by session, nice ranks a task only within its session. The
+# session needs a value of its own to rank among others.
 first=(setsid -w sh -c '(echo -15 >/proc/self/autogroup) 2>/dev/null; exec nice -n -15 "$@"' sh)
 short=("${first[@]}" "$tool" --no-tui --fixed-line "$line" --experiment-length 200ms)
 
@@ -101,7 +106,8 @@ cp "$dir/out" "$dir/report.json"
 looked "the JSON report keeps the contract" json "$dir/report.json"
 check "one in ten was given up: $(figure abandoned) of $(figure departures)" is \
 	"$(figure abandoned)" '>=' "$(awk "BEGIN { print $(figure departures) / 18 }")"
-# Two are in flight at any time; those given up would be some 50 more with each 500 begun. A window of 200 ms has 500 requests, so what crosses its ends is little.
+# Two are in flight at any time. Requests given up would add some 50 with each 500 begun. A window
+# of 200 ms has 500 requests, so few cross its ends.
 for s in 0 0.5; do
 	little=$(figure "mean $s") pairs=$(figure "pairs_mean $s")
 	check "at $s Little's law ($little ns) and pairs ($pairs ns) agree" is \
@@ -116,7 +122,8 @@ run 0 "${first[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup POOL_WORK)" 
 run 0 "$tool" report --json "$dir/pool.coz"
 cp "$dir/out" "$dir/report.json"
 looked "the JSON report keeps the contract" json "$dir/report.json"
-# Eight but for the moments between an end and the next begin. Seven of the first eight would be missing.
+# Eight, except for the moments between an end and the next begin. Seven of the first eight would be
+# missing.
 check "seven to eight are in flight: $(figure in_flight)" is "$(figure in_flight)" '>=' 7
 check "and not more" is "$(figure in_flight)" '<=' 8.5
 

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the end-to-end scripts share; sourced, not run: the tool, a directory of their own, fixtures, checks that are counted, waiting.
-# A check prints what it looks at. The script ends with `finish`, which prints "N passed, M failed" for scripts/run-tests.sh.
+# What the end-to-end scripts share; sourced, not run: the tool, a directory of their own, fixtures,
+# counted checks, waiting. A check prints what it looks at. The script ends with `finish`, which
+# prints "N passed, M failed" for scripts/run-tests.sh.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD
@@ -9,9 +10,9 @@ root=$PWD
 	echo "needs root"
 	exit 77
 }
-# Where the init system has not: tracepoints are named there.
+# Where the init system has not mounted it: tracepoints are named there.
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
-# What depends on sudo's variables sets them.
+# A script that depends on sudo's variables sets them.
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LD_PRELOAD
 
 # shellcheck disable=SC2034 # for the scripts
@@ -38,7 +39,7 @@ ok() {
 	echo "ok   $1"
 }
 
-# bad WHAT [REASON]: what was last printed goes with it.
+# bad WHAT [REASON]: a failure; the latest output is printed with it.
 bad() {
 	failed=$((failed + 1))
 	echo "FAIL $1${2:+: $2}"
@@ -67,7 +68,8 @@ skip() {
 	exit 77
 }
 
-# fixture NAME [FLAGS...]: builds tests/e2e/fixtures/NAME.c as $dir/NAME; as=OTHER gives it another name.
+# fixture NAME [FLAGS...]: builds tests/e2e/fixtures/NAME.c as $dir/NAME; as=OTHER gives it another
+# name.
 fixture() {
 	local name=$1
 	shift
@@ -85,7 +87,8 @@ line_of() {
 		cut -d: -f1)"
 }
 
-# run STATUS COMMAND...: checks the exit status; standard output in $dir/out, standard error in $dir/err. A minute without an end is a failure.
+# run STATUS COMMAND...: checks the exit status; standard output in $dir/out, standard error in
+# $dir/err. A minute without an end is a failure.
 run() {
 	local want=$1 rc=0
 	shift
@@ -119,7 +122,8 @@ prints() { # PATTERN...: each on standard output
 	done
 }
 
-# start COMMAND...: in the background, output as with run; its process id in $tool_pid.
+# start COMMAND...: runs it in the background, with output as in run; its process id is in
+# $tool_pid.
 start() {
 	: >"$dir/out"
 	: >"$dir/err"
@@ -128,7 +132,7 @@ start() {
 	started+=("$tool_pid")
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds; fails when it never does.
+# wait_for SECONDS COMMAND...: waits until the command succeeds; fails when it never does.
 wait_for() {
 	local end=$((SECONDS + $1))
 	shift
@@ -168,7 +172,7 @@ same() { # FILE FILE
 	cmp -s "$1" "$2"
 }
 
-# A number compared: is VALUE OPERATOR VALUE, fractions allowed; what is not a number fails.
+# is VALUE OPERATOR VALUE: compares numbers, fractions allowed; anything that is not a number fails.
 is() {
 	awk -v a="$1" -v b="$3" \
 		"BEGIN { exit !(a ~ /^-?[0-9.e+-]+\$/ && b ~ /^-?[0-9.e+-]+\$/ && a + 0 $2 b + 0) }"
@@ -179,8 +183,10 @@ deltas() {
 	sed -n "s|^throughput-point\tname=$1\tdelta=\([0-9]*\).*|\1|p" "$dir/p.coz" | tr '\n' ' '
 }
 
-# same_visits NAME OTHER [late]: counts of two points that each unit of work passes. They may differ by one at each end of an experiment's window, for
-# the points of a unit lie a microsecond or so apart; there are to be five experiments at least, of some twenty less those that other programs spoil. late: OTHER counts only from some experiment on.
+# same_visits NAME OTHER [late]: compares the counts of two points that each unit of work passes.
+# They may differ by one at each end of an experiment's window, since the points of a unit lie a
+# microsecond or so apart. Of some twenty experiments other programs spoil a few; at least five have
+# to be there. late: OTHER counts only from some experiment on.
 same_visits() {
 	python3 -c '
 import sys
@@ -195,7 +201,7 @@ if len(a) != len(b) or len(a) < 5 or min(a) < 5 or any(abs(x - y) > 2 for x, y i
 ' "$(deltas "$1")" "$(deltas "$2")" "${@:3}"
 }
 
-# total NAME: visits of a point in all, experiments or not, as -v says.
+# total NAME: all visits of a point, in experiments or not, as -v prints them.
 total() {
 	sed -n "s/^cozbpf: progress point '$1': \([0-9]*\) visits in all$/\1/p" "$dir/err"
 }

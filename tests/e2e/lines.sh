@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf lines`: what could be selected, how often a profile has sampled it, and the places that can be progress points, each of which -P takes.
+# `cozbpf lines`: what could be selected, how often a profile has sampled it, and the places that
+# can be progress points, each in the form that -P takes.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 as=marked fixture coz -I "$root/include"

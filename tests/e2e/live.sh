@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The live view in a terminal (tmux): it comes where it is in nobody's way, shows what forms, takes keys, stands resizing, stopping and the target's death,
-# and leaves the terminal as it was. Waits are for text on the screen. One line and two
-# speedups make a ranking in a second or so, before other programs by their nice value; nothing is said about its figures.
+# The live view in a terminal (tmux): it comes where it disturbs nobody, shows the forming ranking,
+# takes keys, survives resizing, stopping and the target's death, and leaves the terminal as it was.
+# The script waits for text on the screen. One line and two speedups make a ranking in a second or
+# so, with priority by nice value. Its figures are not checked.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v tmux >/dev/null || skip "no tmux"
@@ -55,9 +56,11 @@ of_pane() { # FORMAT
 is_of_pane() {
 	[ "$(of_pane "$1")" = "$2" ]
 }
-# terminal: a shell with job control in a terminal of 80 x 24, its modes noted; all that is written to it goes to $dir/raw.
+# terminal: a shell with job control in a terminal of 80 x 24, with its modes noted; all its output
+# goes to $dir/raw.
 terminal() {
-	# The socket outlives its server, so it is the process that is waited for; a new server is not to meet the last one's end.
+	# The socket outlives its server, so the script waits for the process: a new server must not
+	# meet the end of the last one.
 	[ -z "$server" ] || [ ! -d "/proc/$server" ] || "${tm[@]}" kill-server 2>/dev/null
 	[ -z "$server" ] || wait_for 20 gone "$server" || bad "the terminal before ends"
 	rm -f "$dir/tmux"
@@ -70,7 +73,7 @@ terminal() {
 	keys "stty -g >before" Enter
 	wait_for 20 test -s "$dir/before" || bad "the terminal has modes"
 }
-# restored WHAT: the shell has the terminal again, and as it was.
+# restored WHAT: the shell has the terminal again, unchanged.
 restored() {
 	wait_for "$patience" is_of_pane alternate_on 0 || bad "$1" "the screen is still the view's"
 	rm -f "$dir/after"
@@ -80,7 +83,7 @@ restored() {
 	check "$1: the terminal's modes are what they were" same "$dir/before" "$dir/after"
 	check "$1: it has its cursor" [ "$(of_pane cursor_flag)" = 1 ]
 }
-# clear_screen: nothing of what was there is found any more.
+# clear_screen: removes everything that was there.
 clear_screen() {
 	"${tm[@]}" send-keys -R
 	keys "" Enter

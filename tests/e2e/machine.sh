@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the machine does to a profile: other programs on its CPUs, and how long it takes until the answer is known (--until). No figure
-# is held against a tolerance: a program that never sleeps on each CPU takes half of it from the thread there, or a third where both threads are on one
-# (a quarter to two thirds passes).
+# What the machine does to a profile: other programs on its CPUs, and how long it takes until the
+# answer is known (--until). No figure has a tolerance. A program on each CPU that never sleeps
+# takes half of it from the thread there, or a third where both threads are on one CPU (a quarter to
+# two thirds passes).
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -11,7 +12,7 @@ rate=$("$work" --calibrate)
 # shellcheck disable=SC2054 # commas of lists
 fixed=(--no-tui --experiment-length 50ms -P progress --fixed-line "$line" --fixed-speedup 0,50,100)
 
-# profiled_s FILE: seconds of the only run that were profiled
+# profiled_s FILE: profiled seconds of the only run
 profiled_s() {
 	sed -n 's/^runtime\ttime=\([0-9]*\).*/\1/p' "$1" | awk '{ print $1 / 1e9 }'
 }

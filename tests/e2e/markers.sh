@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Markers of coz.h: found without -P; one binary gives the same curve when it is launched and when it is attached to, and so does a static build of it.
-# Two predictions of one curve differ by more than 2.5 x the root of the sum of their squared half-widths (4.9 standard deviations; intervals of 95 % have 1.96)
-# in one of 1,000,000 comparisons where deviations are normal, and in one of 60,000 with the tails that some 40 experiments for both of a pair leave (t of 40
-# degrees of freedom). Six comparisons are made: a false alarm in one of 10,000 runs. What a busy machine adds within a run is in its interval.
+# Markers of coz.h are found without -P. One binary gives the same curve launched and attached to,
+# and so does its static build. Two predictions of one curve differ by more than 2.5 x the root of
+# the sum of their squared half-widths (4.9 standard deviations; intervals of 95 % have 1.96) in one
+# of 1,000,000 comparisons with normal deviations. With the tails of some 40 experiments for a pair
+# (t of 40 degrees of freedom) that is one of 60,000. Six comparisons give a false alarm in one of
+# 10,000 runs. What a busy machine adds within a run is in its interval.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of markers LINE_A)
@@ -14,7 +16,8 @@ g++ -O1 -g -shared -fPIC -Iinclude -o "$dir/libmarkers_late.so" \
 fixture markers -Iinclude
 as=markers-static fixture markers -Iinclude -static 2>"$dir/err"
 
-# attach STATUS PROGRAM_ARGUMENTS -- OPTIONS...: to a program of its own; its last line is in $dir/end
+# attach STATUS PROGRAM_ARGUMENTS -- OPTIONS...: attaches to a program of its own; its last line is
+# in $dir/end
 attach() {
 	local want=$1
 	local -a program=()
@@ -50,7 +53,7 @@ run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -b MAIN -b '%/libmarkers_late.so'
 says "progress point 'late' by coz.h at 2 places of '$dir/libmarkers_late.so'"
 counted=$(total late)
 passed_late=$(sed -n 's/^end .* late //p' "$dir/out")
-# It is looked for twice a second.
+# The tool looks for it twice a second.
 check "it was counted soon after it had come: $counted of $passed_late" is "${counted:-0}" '>=' \
 	"$((passed_late / 2))"
 check "not more often than it was passed" is "${counted:-0}" '<=' "$passed_late"
@@ -94,7 +97,7 @@ started+=("$!")
 begun=$SECONDS
 run 0 "$tool" -v --no-tui --experiment-length 100ms -o "$dir/n.coz" -d 2s -p "${started[-1]}"
 says "progress point 'many' by coz.h at 200 places"
-# One by one the kernel takes some 120 ms to remove each of them: 24 s.
+# One by one the kernel would take some 120 ms to remove each of them: 24 s.
 check "it took $((SECONDS - begun)) s" [ $((SECONDS - begun)) -le 15 ]
 kill "${started[-1]}"
 
@@ -114,7 +117,8 @@ run 0 "$tool" "${lab[@]}" "${curve[@]}" -o "$dir/p.coz" -- "$dir/markers" 2 7
 points "$dir/p.coz" >"$dir/launched"
 sed 's/^/     launched: /' "$dir/launched"
 check "the curve has two points" [ "$(wc -l <"$dir/launched")" -eq 2 ]
-# By arithmetic 60: its largest error at such a gain in docs/accuracy.md and the width of its interval apart.
+# By arithmetic 60, apart from the method's largest error at such a gain in docs/accuracy.md and the
+# width of its interval.
 read -r gain half _ < <(sed -n 2p "$dir/launched")
 check "it is that of the program" is \
 	"$(awk -v a="$gain" 'BEGIN { d = a - 60; print d < 0 ? -d : d }')" '<=' \

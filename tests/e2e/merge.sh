@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf merge`, and reports over several files: what is added, what is refused, what is said. Needs no root.
+# `cozbpf merge`, and reports over several files: what is added, what is refused, what is said.
+# Needs no root.
 # shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
 . "$(dirname "$0")/fixtures/expect.sh"
 
-# profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six speedups.
+# profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six
+# speedups.
 profile() {
 	printf 'startup\ttime=%s%s\n' "$1" "${2:+$'\t'build-id=$2}"
 	for cell in 0 1 2 3 4 5; do

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The command is started as if cozbpf were not there: arguments, environment, directory, limits, descriptors, streams, exit status.
-# Each case is run with and without cozbpf and compared byte for byte; nothing depends on time except that 300 ms hold an experiment of 20 ms.
+# The command starts as if cozbpf were not there: arguments, environment, directory, limits,
+# descriptors, streams, exit status. Each case runs with and without cozbpf and is compared byte for
+# byte. Nothing depends on time, except that 300 ms hold an experiment of 20 ms.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture mirror
 mirror=$dir/mirror
-# -q: standard error is the command's alone. An experiment is done in each run, so that the exit status is the command's.
+# -q: standard error is the command's alone. An experiment is done in each run, so the exit status
+# is the command's.
 cozbpf=("$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of mirror HOT)" \
 	--experiment-length 20ms --)
 
-# same_given WHAT COMMAND...: runs it without and with cozbpf in front, in a clean environment; the shim's own two variables aside all is the same.
+# same_given WHAT COMMAND...: runs it without and with cozbpf, in a clean environment. All is equal
+# except for the shim's own two variables.
 same_given() {
 	local what=$1
 	shift

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Phase correction (paper 3.4.4) on a program whose phases are known: lines that run in every other phase of 2 s are measured when they run, and what is
-# found counts half. Raw and corrected figures stand in JSON. Eighteen factors, of six runs like this one, had a mean of 0.539 and a standard deviation of 0.048 (an
-# experiment that reaches into the other phase raises it): five of these either way.
+# Phase correction (paper 3.4.4) on a program whose phases are known. Lines that run in every other
+# phase of 2 s are measured while they run, and the result counts half. JSON has raw and corrected
+# figures. Eighteen factors, of six runs like this one, had a mean of 0.539 and a standard deviation
+# of 0.048 (an experiment that reaches into the other phase raises it). Five of these are allowed
+# either way.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 run 0 nice -n -15 "$tool" run -q --no-tui -P progress -o "$dir/profile.coz" -d 20s \

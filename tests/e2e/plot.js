@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pages that plot.sh has made, in a browser: what stands there, what the controls and keys do, and that nothing is asked of the network.
+// The pages that plot.sh has made, in a browser: their contents, what controls and keys do, and
+// that they ask nothing of the network.
 'use strict';
 const {Browser} = require('./browser.js');
 const dir = process.argv[2] + '/';
@@ -209,7 +210,8 @@ async function others(b) {
 		[['coz.c:3'], ['optimize']]);
 }
 
-// 500 lines at 3 points. The bounds are generous: machines that test are slow and busy; a page that drew all charts at once would take a minute.
+// 500 lines at 3 points. The limits are generous, since test machines are slow and busy. A page
+// that drew all charts at once would take a minute.
 async function many(b) {
 	const opened = await b.open(dir + 'many.html');
 	holds(`1500 charts are there in ${opened} ms`, opened < 10000);

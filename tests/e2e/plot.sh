@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf plot` from the outside: which file it writes and when it refuses to, for profiles good, foreign, damaged and empty; then the page in a browser
-# (plot.js). Needs a Chromium (package chromium-headless-shell) and node; needs no root.
+# `cozbpf plot` from the outside: which file it writes and when it refuses, for profiles good,
+# foreign, damaged and empty; then the page in a browser (plot.js). Needs a Chromium (package
+# chromium-headless-shell) and node; needs no root.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -20,7 +21,7 @@ bad() {
 	echo "FAIL $1"
 }
 
-# expect STATUS STDERR-PATTERN ARGS...: standard output is to be empty, unless that is where the page goes.
+# expect STATUS STDERR-PATTERN ARGS...: standard output has to be empty, unless the page goes there.
 expect() {
 	local status=$1 err=$2 rc=0
 	shift 2
@@ -57,7 +58,7 @@ head -c 3000 known.coz >cut.coz
 : >empty.coz
 printf 'startup\ttime=1\nruntime\ttime=1000\tsamples=77\n' >none.coz
 head -c 20000 /dev/urandom >noise.coz
-# As Coz writes it today: JSON lines, and nothing but its own keys.
+# As Coz writes it today: JSON lines, and only Coz's own keys.
 for i in 0 1 2 3 4 5; do
 	for n in 1 2 3; do
 		printf '{"type":"experiment","selected":"coz.c:3","speedup":0.%d5,' $((i * 15 / 10))
@@ -91,7 +92,8 @@ expect 0 "the page is 'both.html'" -o both.html known.coz coz.coz
 expect 0 "the page is 'many.html'" many.coz
 check 'the same page twice' cmp -s profile.html <(sed 's/known\.coz/profile.coz/' known.html)
 "$tool" plot -o /dev/full known.coz 2>err && bad 'a full device went unnoticed'
-# No other program's file: the page of a profile that may come from anybody holds what looks like source, and nothing else.
+# A profile may come from anybody, so its page holds only what looks like source, and no other
+# program's file.
 ln -s /etc/passwd src/passwd
 sed "s|$dir/src/hot.c:7|$dir/src/passwd:1|" known.coz >passwd.coz
 expect 0 '' passwd.coz

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Progress points of every kind, each passed once per unit of work: all count the same visits. In an experiment counts may differ by one at each end
-# of the window, for the points of a unit lie a microsecond or so apart; nothing else is tolerated.
+# Progress points of every kind, each passed once per unit of work: all count the same visits. In an
+# experiment counts may differ by one at each end of the window, since the points of a unit lie a
+# microsecond or so apart. No other difference is tolerated.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture points
@@ -23,10 +24,11 @@ check "two copies of the inlined line" [ "$(grep -c "progress point 'inl' at" "$
 for name in ret inl tp; do
 	check "'$name' counts as the function's entry does" same_visits fn "$name"
 done
-# The library comes after a quarter of the time, and is looked for twice a second.
+# The library comes after a quarter of the time, and the tool looks for it twice a second.
 check "so does the point of the library, from when it has come" same_visits fn late late
-# REST does two thirds of what WORK does. Some 3,000 samples fall in the windows of all experiments together: the ratio has a standard deviation of 4 %
-# where samples fall independently; five of them.
+# REST does two thirds of WORK's work. Some 3,000 samples fall in the windows of all experiments
+# together. The ratio has a standard deviation of 4 % if samples fall independently; five of these
+# are allowed.
 share=$(python3 -c 'import sys
 a, b = (sum(int(n) for n in t.split()) for t in sys.argv[1:])
 print(round(b / a, 3))' "$(deltas work)" "$(deltas rest)")
@@ -110,7 +112,7 @@ run 2 "$tool" -q -o "$dir/n.coz" -P m::inner::twcie -- "$dir/names" 100
 says "hint: did you mean 'm::inner::twice'"
 
 echo "-- returns of Go"
-# What Go's linker leaves in a program is enough for it to be known.
+# What Go's linker leaves in a program suffices to recognise it.
 objcopy --add-section .go.buildinfo="$dir/late.c" "$dir/points" "$dir/gopher"
 run 2 "$tool" -q -o "$dir/n.coz" -P "uretprobe:$dir/gopher:progress" -- "$dir/gopher" 100
 crash='its stacks move, so a probe at a return would crash it'
@@ -140,7 +142,8 @@ kill -TERM "$load"
 wait "$load"
 kill -TERM "$server" "$stranger"
 wait "$server" "$stranger" 2>/dev/null
-# A request is one write, then progress(). Four threads may each stand between the two at either end of an experiment.
+# A request is one write, then progress(). Four threads may each stand between the two at either end
+# of an experiment.
 check "in each experiment as many as requests" python3 -c "
 import sys
 a, b = ([int(n) for n in t.split()] for t in ('$(deltas fn)', '$(deltas write)'))

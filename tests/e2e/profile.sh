@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A short profile of a program of known behaviour, from the records in profile.coz to the report: appended, repeatable, and of the right order.
-# abab does 60 % of its work in LINE_A, so ending that altogether gains 0.6. Twelve runs of 0.2 s, before other programs by their nice value, come
-# within 0.1; time taken by others counts as time that no line can save, hence 0.3 to 0.85: nothing wrong by its sign or by a missing baseline passes.
+# A short profile of a program of known behaviour, from the records in profile.coz to the report:
+# appended, repeatable, and of the right order. abab does 60 % of its work in LINE_A, so removing
+# that line gains 0.6. Twelve runs of 0.2 s, with priority by nice value, come within 0.1. No line
+# can save the time that others take, hence 0.3 to 0.85: a wrong sign or a missing baseline does not
+# pass.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -11,7 +13,7 @@ look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 short=(--no-tui --experiment-length 50ms -P progress)
 
-# figure KEY: of what was last looked at
+# figure KEY: a figure of the latest output
 figure() {
 	sed -n "s/^$1 //p" "$dir/figures"
 }
@@ -22,7 +24,7 @@ looked() { # WHAT ARGUMENTS...: of profile.py
 	if "${look[@]}" "$@" >"$dir/figures" 2>"$dir/err"; then ok "$what"; else bad "$what"; fi
 }
 
-# ended PROFILE: what ending the line gains, in `gain`
+# ended PROFILE: sets `gain` to what removing the line gains
 ended() {
 	run 0 "$tool" report --json "$1"
 	cp "$dir/out" "$dir/report.json"
@@ -83,8 +85,9 @@ check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- the time of a named line"
-# 6 ms a visit whatever the speedup: the control variate stands on that (user/core/estimate/control.c). Twenty ratios, half of them beside three programs that
-# spin, were 0.970 to 1.022 with a standard deviation of 0.016: nine of these.
+# 6 ms a visit at any speedup: the control variate depends on that (user/core/estimate/control.c).
+# Twenty ratios, half of them beside three spinning programs, were 0.970 to 1.022 with a standard
+# deviation of 0.016: nine of these are allowed.
 run 0 nice -n -15 "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress \
 	--fixed-line "$line" --fixed-speedup 0,50,100 -d 5s -o "$dir/l.coz" -- "$work" --seconds 6 \
 	--iters-per-ms "$rate"
@@ -98,8 +101,10 @@ for speedup in 0.5 1; do
 done
 
 echo "-- a line that is nearly all of the program"
-# 0.92 ms of 1 ms: within the 100 ms of an experiment at 100 % there are 8 of virtual time, and 20 pass before visits count. Eight runs had 5 to 7 experiments, none
-# dropped, where without drawing them out 1 of 16 was left; the gain was 0.894 to 0.928 with a standard deviation of 0.011: five of these.
+# 0.92 ms of 1 ms: the 100 ms of an experiment at 100 % hold 8 ms of virtual time, and 20 pass
+# before visits count. Eight runs had 5 to 7 experiments, none dropped; without extension 1 of 16
+# was left. The gain was 0.894 to 0.928 with a standard deviation of 0.011: five of these are
+# allowed.
 run 0 nice -n -15 "$tool" run -q --no-tui --experiment-length 100ms -P progress \
 	--fixed-line "$line" --fixed-speedup 100 -d 4s -o "$dir/h.coz" -- \
 	"$work" --threads 1 --a-us 920 --b-us 80 --seconds 5 --iters-per-ms "$rate"
@@ -118,8 +123,9 @@ order() { # SEED: the speedups as they came, without baselines: at most the 20 o
 	sed -n 's/^experiment.*speedup=\([0-9.]*\).*/\1/p' "$dir/s.coz" | grep -vx '0[.0]*' |
 		head -n 20 | tr '\n' ' '
 }
-# An experiment that others disturbed is not recorded, so one of the two orders may have gaps that the other has not. Three in four have to be there in the same
-# order; of 110,000 pairs of orders drawn at random, 6 to 20 long, none had as many (2.0 of 8 on average, 6.6 of 20).
+# A disturbed experiment is not recorded, so one of the two orders may have gaps that the other has
+# not. Three in four have to be there in the same order. Of 110,000 pairs of orders drawn at random,
+# 6 to 20 long, none had as many (2.0 of 8 on average, 6.6 of 20).
 likeness() { # ORDER ORDER: the share of the shorter one that is in both in the same order
 	python3 -c '
 import sys

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# CPU quotas of control groups: of a launched program, and of one attached to, whose group is not cozbpf's own. A quota of half a CPU holds two busy threads back
-# three quarters of the time, less on a busy machine; one percent is enough for the warning, and no more than there was.
+# CPU quotas of control groups: of a launched program, and of an attached one, whose group is not
+# cozbpf's own. A quota of half a CPU holds two busy threads back for three quarters of the time,
+# and for less on a busy machine. One percent suffices for the warning, which must not exceed the
+# possible time.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/abab
@@ -15,7 +17,7 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
 	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
 fi
 
-# quota US: of each 100 ms for the group, which is made where there is none; -1: no limit
+# quota US: allows the group US of each 100 ms, and makes the group if needed; -1: no limit
 quota() {
 	[ -d "$group" ] || mkdir "$group" 2>/dev/null || return 1
 	if [ -e "$group/cpu.max" ]; then
@@ -29,7 +31,7 @@ remove() {
 }
 # shellcheck disable=SC2016 # expanded by that shell
 in_group=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group")
-# The workload in the group, held back already; its number in $target.
+# The workload in the group, already held back; its number is in $target.
 begin() {
 	"${in_group[@]}" "$work" --seconds 60 --iters-per-ms "$rate" \
 		>"$dir/target" 2>&1 </dev/null &
@@ -46,7 +48,7 @@ end() {
 	kill -KILL "$target"
 	wait "$target" 2>/dev/null
 }
-# held_back SECONDS: what the warning says is what can have been.
+# held_back SECONDS: the warning's figure is possible.
 held_back() {
 	local s
 	s=$(sed -nE \

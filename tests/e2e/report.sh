@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `cozbpf report` from the outside: what goes to which stream, and exit statuses, for profiles good, foreign, damaged, empty and missing.
-# Needs no root.
+# `cozbpf report` from the outside: what goes to which stream, and exit statuses, for profiles good,
+# foreign, damaged, empty and missing. Needs no root.
 # shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
 . "$(dirname "$0")/fixtures/expect.sh"
 words=(report)
@@ -57,8 +57,10 @@ cp good.coz profile.coz
 expect 0 'optimize' ''
 cat noise.coz good.coz >both.coz
 expect 0 'optimize' 'warning: [0-9]+ records? not understood and skipped' both.coz
-# Memory: a gigabyte would take CI a minute, so smaller ones stand for it, with a limit that shows the same. Samples that a later record of the run supersedes are not
-# kept: 900,000 of them would take 90 MB. Where memory ends it is said; what a profile may take is in tests/unit/test_runs.c. (ASan reserves terabytes.)
+# Memory: a gigabyte would take CI a minute, so smaller files with a limit stand for it. A sample
+# that a later record of the run supersedes is not kept: 900,000 of them would take 90 MB. The tool
+# says where memory ends; tests/unit/test_runs.c checks what a profile may take. (ASan reserves
+# terabytes.)
 if ! grep -qa __asan_init "$tool"; then
 	awk 'BEGIN {
 		print "startup\ttime=1"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An epoll server under load is attached to and left, again and again: no request fails, no call answers EINTR, nothing grows. CYCLES (20) of them here, 500 in
-# `make bench-attach`. The counts are exact: one failure is one too many.
+# Attaches to an epoll server under load and leaves it, again and again: no request fails, no call
+# answers EINTR, nothing grows. CYCLES (20) of them here, 500 in `make bench-attach`. The counts are
+# exact: one failure is one too many.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cycles=${CYCLES:-20}
@@ -57,7 +58,8 @@ check "every request was answered: $(tail -n 1 "$dir/load.out")" grep -qE \
 	'^end requests [1-9][0-9]+ failed 0$' "$dir/load.out"
 check "no call was cut short: $(tail -n 1 "$dir/server.out")" grep -qE \
 	'^end requests [1-9][0-9]+ eintr 0 short 0$' "$dir/server.out"
-# As seen by cozbpf, waits for a CPU included: with 12 threads for the CPUs the longest depends on the scheduler; attach.sh looks at it from inside.
+# As cozbpf sees it, waits for a CPU included. With 12 threads for the CPUs the longest time depends
+# on the scheduler; attach.sh looks at it from inside.
 median=$(sort -n "$dir/held" |
 	awk '{ v[NR] = $1 }
 		END {

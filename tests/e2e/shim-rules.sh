@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Design 4.7, rule by rule: whatever a program does with the pause signal, nobody dies or hangs, and who cannot be paused is named with the reason.
-# Each victim uses up 600 ms of CPU time beside a parent that works on the fixed line at 100 %, so it owes pauses at nearly every sample: several
-# hundred; 20 asks, begun or refused, are what a badly disturbed run still has.
+# Design 4.7, rule by rule. Whatever a program does with the pause signal, nobody dies or hangs, and
+# the report names each process that cannot be paused, with the reason. Each victim uses 600 ms of
+# CPU time beside a parent that works on the fixed line at 100 %, so it owes pauses at nearly every
+# sample. That is several hundred; a badly disturbed run still has 20 asks, begun or refused.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture parent
@@ -34,7 +35,7 @@ paused() { # COMM
 	says_not "warning: process [0-9]+ \($1\)"
 }
 
-# named COMM REASON: the warning names process and reason, and the refusals are plenty.
+# named COMM REASON: the warning names process and reason, and there are plenty of refusals.
 named() {
 	local pid n
 	pid=$(sed -n 's/^victim \([0-9]*\) alive.*/\1/p' "$dir/out")

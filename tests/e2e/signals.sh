@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Signals sent to cozbpf and keys pressed on its terminal reach the command, each once; a stop stops both; pauses leave the program's calls and
-# registers alone. Counts of signals are exact, and waiting is for what must come, with a limit. Three seconds of CPU time at 100 % hold hundreds of
-# pauses; 50 is what a badly disturbed run still reaches. An experiment of 500 ms ends after 625 ms at the latest when nothing holds it up: 900 ms
-# are well above that and below the stop's second.
+# Signals sent to cozbpf and keys pressed on its terminal reach the command, each once. A stop stops
+# both. Pauses leave the program's calls and registers alone. Counts of signals are exact, and each
+# wait is for an event that must come, with a limit. Three seconds of CPU time at 100 % hold
+# hundreds of pauses; a badly disturbed run still reaches 50. Undelayed, an experiment of 500 ms
+# ends after 625 ms at the latest: 900 ms are well above that and below the stop's second.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture signaled
@@ -80,7 +81,8 @@ kill -TERM "$tool_pid"
 ended 20 0 "-n 3 ends with the first run"
 check "there is one run in the profile" [ "$(grep -c '^startup' "$dir/profile.coz")" -eq 1 ]
 
-# paused FIXTURE MILLISECONDS: runs it for that much CPU time so that all of its threads are paused as much as can be, and checks that they are.
+# paused FIXTURE MILLISECONDS: runs it for that much CPU time, pauses all of its threads as much as
+# possible, and checks that they were paused.
 paused() {
 	local name=$1 begun
 	run 0 "$tool" run -v --no-tui -o "$dir/$name.coz" -P progress \

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# With more than 50 MB of debug information in the command, less than 1 s passes from the start of cozbpf to the command's first output.
-# One unit is compiled, its object copied under other names and all of them linked: some ten seconds instead of minutes. What else runs here only
-# ever adds to the time, so the best of three counts; the limit is the aim itself, which a quiet machine stays far below.
+# With more than 50 MB of debug information in the command, less than 1 s passes from the start of
+# cozbpf to the command's first output. One unit is compiled, and copies of its object under other
+# names are linked: that takes some ten seconds instead of minutes. Other programs can only add to
+# the time, so the best of three counts. The limit is the aim itself, and a quiet machine stays far
+# below it.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v g++ >/dev/null || skip "needs g++"

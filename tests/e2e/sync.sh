@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# --sync=uprobe: the calls of every process of the target are probed, those after a fork and an exec as well; debts are paid; what it cannot see, and what
-# it costs, is said. Five million lock and unlock pairs a second cost three probes each of a microsecond: the share is far above the 5 % of the
-# warning on any machine. Ending LINE_A of mutex.c gains 0.75, and nothing without edges at all where every debt is paid twice: 0.45 to 0.95.
+# --sync=uprobe: the calls of every process of the target are probed, also after a fork or an exec.
+# Debts are paid, and the tool says what it cannot see and what that costs. Five million lock and
+# unlock pairs a second cost three probes of a microsecond each: on any machine that share is far
+# above the warning's 5 %. Ending LINE_A of mutex.c gains 0.75, and nothing if there are no edges
+# and every debt is paid twice: 0.45 to 0.95.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture parent

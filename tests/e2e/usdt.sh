@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Static probes of programs (USDT) as progress points: our own by <sys/sdt.h>, and those of Debian's libstdc++ and Python. A probe counts what a function
-# that each unit of work passes as well counts in the same experiments (same_visits of lib.sh), and a semaphore is raised for as long as we look.
+# Static probes of programs (USDT) as progress points: our own by <sys/sdt.h>, and those of Debian's
+# libstdc++ and Python. Each unit of work passes a probe and a function, whose counts have to agree
+# in each experiment (same_visits of lib.sh). A semaphore is raised for as long as we look.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of usdt WORK)

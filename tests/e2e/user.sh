@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# As whom the command runs and whose the profile is: under sudo the invoking user, --user before that; with file capabilities no root is needed.
+# As whom the command runs and to whom the profile belongs: under sudo the invoking user, unless
+# --user names another one. With file capabilities no root is needed.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture mirror

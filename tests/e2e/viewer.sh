@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Coz's web viewer (Debian's coz-profiler) reads what the tool writes: no warning, the same lines, points and speedups, and, where only
-# Coz's keys are there, the same program speedups to the last digits. Needs node and the viewer; needs no root.
+# Coz's web viewer (Debian's coz-profiler) reads what the tool writes: no warning, the same lines,
+# points and speedups. With Coz's keys alone the program speedups are the same to the last digits.
+# Needs node and the viewer; needs no root.
 set -eu
 cd "$(dirname "$0")/../.."
 viewer=${COZ_VIEWER:-/usr/share/coz-profiler/viewer}/js/profile.js

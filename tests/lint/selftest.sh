@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Does scripts/lint.sh find what it should? Each planted file of a small tree has one fault and must get its message, and no other.
+# Does scripts/lint.sh find what it should? Each planted file of a small tree has one fault and must
+# get its message, and no other message.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 lint=$PWD/scripts/lint.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The Debian package: lintian has nothing to say, the same commit gives the same bytes, and in a clean root of Debian's smallest variant it installs with what it
-# depends on, its tool works, and it leaves nothing when it is removed. Needs root and a mirror; `make check-package`.
+# The Debian package: lintian has no complaint, and the same commit gives the same bytes. In a clean
+# root of Debian's smallest variant it installs with its dependencies, its tool works, and its
+# removal leaves nothing. Needs root and a mirror; `make check-package`.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -24,7 +25,7 @@ check() { # WHAT COMMAND...
 	fi
 }
 
-# In the root, with the kernel's file systems, all of which are gone with the namespace.
+# Runs in the root, with the kernel's file systems, which all end with the namespace.
 inside() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare --mount --propagation private sh -c 'root=$1; shift
@@ -61,7 +62,7 @@ cp "$deb" "$dir/first.deb"
 check 'make deb again' make deb
 check 'the same bytes' cmp "$dir/first.deb" "$deb"
 
-# A mirror of this machine's, or none.
+# A mirror that this machine uses, or none.
 mmdebstrap --quiet --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
 	"$dir/root" >"$dir/log" 2>&1 || {
 	echo "no clean root can be had:"

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The paper's ferret (section 4.3), as tests/workloads/ferret.c has it: text, JSON and page name the two slow stages first and do not promise anything of
-# the fast one. Each stage is looked at by itself, so that all three have experiments. The slow ones are to gain for certain (true slopes 0.6 and 0.4). The fast
-# one, 4 % of the time, is to be 0 as far as is known: nearer than 0.1 and half its interval, without a verdict other than flat. On a quiet machine it is 0.01 to
-# 0.05 and known to 0.08 (seven runs); with a load of 5 it is known to 0.28 (-0.26 to 0.29), and 0.3 is what would tell it from the slow ones.
+# The paper's ferret (section 4.3), as tests/workloads/ferret.c has it. Text, JSON and page name the
+# two slow stages first and promise nothing of the fast one. Each stage has a run of its own, so all
+# three have experiments. The slow ones have to gain for certain (true slopes 0.6 and 0.4). The fast
+# one, 4 % of the time, has to be 0 as far as is known: nearer than 0.1 and half its interval, and
+# its verdict must be flat if there is one. On a quiet machine it is 0.01 to 0.05 and known to 0.08
+# (seven runs). With a load of 5 it is known to 0.28 (-0.26 to 0.29); 0.3 would tell it from the
+# slow ones.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 source=$root/tests/workloads/ferret.c

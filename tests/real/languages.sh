@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of Go and Rust, attached to while they run, as ordinary programs of threads and lines. Go's runtime handles every signal and has stacks of its
-# own. By arithmetic ending the line gains 60 %; only that it comes out large is looked at. `make check-real`.
+# Attaches to running programs of Go and Rust, like ordinary programs of threads and lines. Go's
+# runtime handles every signal and has stacks of its own. By arithmetic, ending the line gains 60 %;
+# the test only checks that the gain is large. `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh languages >/dev/null || skip "the compilers cannot be installed"

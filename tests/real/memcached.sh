@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A real server in a real container, profiled from the host: Debian's memcached, rebuilt from its source package, stripped, run by podman and runc under
-# their seccomp profile, its debug information on the host alone. Progress is a function of its own and its call of sendmsg, each once a
-# request: as many as the load has counted, exactly. Needs root and the network; `make check-real`.
+# A real server in a real container, profiled from the host: Debian's memcached, rebuilt from its
+# source package and stripped, run by podman and runc under their seccomp profile, with its debug
+# information only on the host. Progress points are one of its functions and its call of sendmsg,
+# each once a request: exactly as many as the load has counted. Needs root and the network; `make
+# check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh real >/dev/null || skip "its packages cannot be installed"
@@ -65,10 +67,12 @@ cat "$dir/load"
 says "'/bin/memcached': [0-9]{4,} lines in scope" "process $pid: pause handler taken out;" \
 	"process $pid \(memcached\): [0-9]{4,} samples" \
 	'^[5-9][0-9] experiments|^[1-9][0-9]{2,} experiments'
-# How much a line of a server of so little work gains is small: it is ranked, or named with what is known of it.
+# In a server with so little work a line gains little: it is ranked, or named with what is known of
+# it.
 says '^ +(1  [a-z_]+\.c:[0-9]+ |[a-z_]+\.c:[0-9]+: slope )'
 requests=$(awk '/^(cmd_get|cmd_set):/ { n += $2 } END { print n + 0 }' "$dir/load")
-# A request is read and answered alone: the load has one under way on each connection. Without other commands the numbers are the same.
+# Each request is read and answered alone, since the load has one under way on each connection.
+# There are no other commands, so the numbers are equal.
 check "replies: $(total reply) calls of sendmsg, requests of the load: $requests" is \
 	"$(total reply)" '==' "$requests"
 check "resp_finish() says so, too: $(total request)" is "$(total request)" '==' "$requests"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian's PostgreSQL as it comes, without debug information: progress is its own static probe postgresql:transaction__commit, which has a semaphore, in one
-# process for each client, and the lines are those of a function in C that a user has added to the server. Two loops take 80 and 20 % of a transaction but
-# for what the server does itself. Needs root and the network; `make check-real`.
+# Debian's PostgreSQL as it comes, without debug information. Progress is its own static probe
+# postgresql:transaction__commit, which has a semaphore, in one process for each client. The lines
+# are those of a C function that a user has added to the server. Apart from the server's own work,
+# two loops take 80 and 20 % of a transaction. Needs root and the network; `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh real >/dev/null || skip "its packages cannot be installed"
@@ -11,7 +12,7 @@ bin=$(find /usr/lib/postgresql -path '*/bin/postgres' -printf '%h\n' 2>/dev/null
 version=$(basename "${bin%/bin}")
 readelf -n "$bin/postgres" | grep -q 'Name: transaction__commit' ||
 	skip "this PostgreSQL has no static probes"
-# Headers alone: the package would bring a compiler.
+# Headers alone, since the package would bring a compiler.
 mkdir "$dir/headers"
 (cd "$dir/headers" && apt-get -q download "postgresql-server-dev-$version" &&
 	dpkg -x postgresql-server-dev-*.deb .) >"$dir/out" 2>&1 ||
@@ -76,7 +77,7 @@ check "cozbpf was there all the time" kill -INT "$tool_pid"
 ended 20 0 "it ends when told"
 says "^ +1  $line +\+0\.[4-9]"
 n=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$dir/load")
-# Each connection is a transaction as well, and pgbench has one to begin with.
+# Each connection is a transaction as well, and pgbench has one at the start.
 check "commits counted: $(total commit), transactions of the load: $n" [ "$(total commit)" -ge \
 	"${n:-1}" ]
 check "not more than a few others" [ "$(total commit)" -le $((n + 6)) ]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The CPU quota of a real container (podman --cpus, by runc) is told of when its process is attached to from the host, also when the container is
-# removed meanwhile. In a plain control group: tests/e2e/quota.sh. Needs root, and the network where podman is missing; `make check-real`.
+# Attaching from the host reports the CPU quota of a real container (podman --cpus, by runc), even
+# if the container is removed meanwhile. tests/e2e/quota.sh tests a plain control group. Needs root,
+# and the network where podman is missing; `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 scripts/install-deps.sh real >/dev/null || skip "its packages cannot be installed"
@@ -23,7 +24,8 @@ pid=$(podman inspect -f '{{.State.Pid}}' "$name" 2>/dev/null)
 # shellcheck disable=SC2054 # commas of lists
 brief=(-v --no-tui -P progress --fixed-line "$(line_of running LINE_A)" --fixed-speedup 0,100 \
 	--experiment-length 50ms -o "$dir/p.coz" -p "$pid")
-# held_back SECONDS: half a CPU for two threads, the rest is denied to them; one percent is asked for, as the machine may be busy.
+# held_back SECONDS: two threads get half a CPU, and the rest is denied to them. The test asks for
+# one percent only, since the machine may be busy.
 held_back() {
 	local s
 	s=$(sed -nE "s/.*a CPU quota held the program's control group back for ([0-9.]+) s.*/\1/p" \

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The card of a line and progress point: heading, sentence, chart, source, and what is behind its folds. What costs time is made when it is looked at.
+// The card of a line and progress point: heading, sentence, chart, source, and folded tables. What
+// costs time is made when it is looked at.
 'use strict';
 
-// An element with properties, and children, which are elements or text. Text is never markup: names come from whoever wrote the profile.
+// An element with properties and children, which are elements or text. Text is never markup: names
+// come from whoever wrote the profile.
 function element(tag, properties = {}, ...children) {
 	const ret = document.createElement(tag);
 	for (const [key, value] of Object.entries(properties)) {
@@ -149,7 +151,8 @@ class Card {
 		this.plot.addEventListener('blur', () => this.point(-1));
 	}
 
-	// Source and folds stay once they are there; the chart goes when it is out of sight, since a canvas takes a megabyte.
+	// Source and folds stay once they are there. The chart goes when it is out of sight, since
+	// a canvas takes a megabyte.
 	show(scale) {
 		this.fill();
 		if (this.chart)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Chart.js is told to draw for a line: points, interval band and regression, in the colours of page.css.
+// What Chart.js draws for a line: points, interval band and regression, in the colours of page.css.
 'use strict';
 
 Chart.defaults.animation = false;
@@ -104,7 +104,7 @@ function chartConfig(s, scale) {
 	};
 }
 
-// A picture of the chart for the printer, which gets no canvas that is not on the screen.
+// A picture of the chart for the printer, which gets no canvas outside the screen.
 function chartPicture(s, scale) {
 	const canvas = document.createElement('canvas');
 	canvas.width = 560;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page's data: reading, filtering and sorting it, and numbers as text. Nothing here touches the document but to find the data.
+// The page's data: reads, filters and sorts it, and writes numbers as text. Only reading it touches
+// the document.
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
@@ -49,7 +50,8 @@ function count(n, word) {
 	return n.toLocaleString('en') + ' ' + word + (n === 1 ? '' : 's');
 }
 
-// As cozbpf report ranks: answers first, then intervals too wide, then the rest, each by the lower end of the interval.
+// The order of cozbpf report: answers first, then intervals that are too wide, then the rest, each
+// by the lower end of the interval.
 function compare(key) {
 	const of = s => s.keys[key] ?? -Infinity;
 	return (a, b) => a.order - b.order || (of(a) === of(b) ? 0 : of(b) - of(a)) ||
@@ -65,7 +67,8 @@ function selects(filter) {
 				: s.verdict === filter.verdict));
 }
 
-// What is shown has to fit: values and regressions, not the ends of intervals, which the frame cuts. Never so close that noise looks like hills.
+// The frame holds values and regressions, and cuts the ends of intervals. It is never so narrow
+// that noise looks like hills.
 function extent(series) {
 	const ret = {min: -0.05, max: 0.1};
 	for (const s of series) {
@@ -82,7 +85,7 @@ function extent(series) {
 	};
 }
 
-// Program speedup of a quantile: the share of the baseline's that is saved. Of latencies only.
+// Program speedup of a quantile: the saved share of the baseline's. For latencies only.
 function quantileGain(s, i, quantile) {
 	const at = 3 * quantile, now = s.latencies?.[0][at], then = s.latencies?.[i + 1][at];
 	return now > 0 && then !== null && then !== undefined ? 1 - then / now : null;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts the page together: which cards there are, in which order; charts are drawn as they come into sight.
+// Puts the page together: which cards there are, and in which order. Charts are drawn as they come
+// into sight.
 'use strict';
 
 const by = id => document.getElementById(id);
@@ -10,13 +11,15 @@ let shown = [], common = extent([]);
 function scaleOf(s) {
 	if (!by('scale').checked)
 		return extent([s]);
-	// What is not known yet may lie anywhere: it gets the common scale, and more where it has to.
+	// Unknown values may lie anywhere: such a card gets the common scale, or a wider one if
+	// needed.
 	return s.verdict === 'not-enough-data'
 		? extent([s, ...shown.filter(o => o.verdict !== 'not-enough-data')])
 		: common;
 }
 
-// Charts that have come near the window wait here: some are drawn in each frame, so that scrolling goes on meanwhile.
+// Charts that have come near the window wait here. Each frame draws some of them, so scrolling goes
+// on meanwhile.
 const waiting = new Set();
 const BUDGET_MS = 8; // of a frame's 16
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of the page: what was profiled, and what it says, in sentences, by progress point. The sentences are the tool's own (user/report/words.c).
+// The head of the page: what was profiled, and what the profile says, in sentences, by progress
+// point. The tool makes the sentences (user/report/words.c).
 'use strict';
 
 function fillSummary() {
@@ -28,8 +29,8 @@ function fillWarnings() {
 	if (data.reason)
 		warnings.push(data.reason);
 	if (data.outsiders)
-		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU time` +
-			' that the program wanted: profile on a quieter machine to trust small gains.');
+		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU time that` +
+			' the program wanted: profile on a quieter machine to trust small gains.');
 	if (data.skipped)
 		warnings.push(`${count(data.skipped, 'record')} of the profile could not be` +
 			` understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);
@@ -70,7 +71,7 @@ function pointSection(series) {
 			`Now ${now.now}; ${Number(now.in_flight.toPrecision(3))} in flight.`));
 		ret.append(...now.warnings.map(w => element('p', {className: 'warnings'}, w)));
 	}
-	// Losses stand at the end of the ranking: the worst first.
+	// Losses stand at the end of the ranking, the worst one last.
 	ret.append(...sentenceList(of('optimize'), 5),
 		...sentenceList(of('contention').reverse(), 5),
 		...sentenceList(of('no-effect'), 3));
