@@ -54,8 +54,8 @@ for fuzzer in "$@"; do
 	seeds "$(basename "$fuzzer")" "$corpus"
 	if "$fuzzer" -max_total_time="$seconds" -timeout=10 -print_final_stats=1 -verbosity=0 \
 		-artifact_prefix="$fuzzer-" "$corpus" >"$fuzzer.log" 2>&1; then
-		echo "ok   ${fuzzer##*/}: $(sed -n 's/^stat::number_of_executed_units: *//p' \
-			"$fuzzer.log") inputs in $seconds s"
+		inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$fuzzer.log")
+		echo "ok   ${fuzzer##*/}: $inputs inputs in $seconds s"
 	else
 		echo "FAIL ${fuzzer##*/}:"
 		tail -n 40 "$fuzzer.log"

@@ -25,8 +25,9 @@ sources() { # PATTERN...: our files, tracked or about to be
 		git ls-files --cached --others --exclude-standard -- "$@" | sort -u |
 			while read -r f; do [ -f "$f" ] && echo "$f"; done
 	else
-		for f in "$@"; do find . -path ./build -prune -o -type f -path "./$f" -print |
-			sed 's|^\./||'; done | sort -u
+		for f in "$@"; do
+			find . -path ./build -prune -o -type f -path "./$f" -print | sed 's|^\./||'
+		done | sort -u
 	fi | grep -v '^vmlinux/vmlinux.*\.h$'
 }
 
@@ -219,8 +220,8 @@ check_heads() {
 	done < <(sources '*.c' '*.h')
 	while read -r f; do
 		guard=$(sed -nE '/^#ifndef/{s/^#ifndef +//p;q}' "$f")
-		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] || { [ "$f" = include/coz.h ] &&
-			[ "$guard" = COZ_H ]; } ||
+		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] ||
+			{ [ "$f" = include/coz.h ] && [ "$guard" = COZ_H ]; } ||
 			fail "$f" "include guard '$guard' is not COZBPF_..._H"
 		grep -q "^#define $guard\$" "$f" ||
 			fail "$f" "include guard '$guard' is not defined"

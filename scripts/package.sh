@@ -17,8 +17,8 @@ for tool in dpkg-shlibdeps dpkg-buildflags dpkg-deb; do
 done
 arch=$(dpkg --print-architecture)
 deb=$build/cozbpf_$version-1_$arch.deb
-maintainer=${DEBFULLNAME:-the cozbpf authors}' <'${DEBEMAIL:-$(git log \
-	-1 --format=%ae 2>/dev/null || echo root@localhost)}'>'
+author=$(git log -1 --format=%ae 2>/dev/null || echo root@localhost)
+maintainer=${DEBFULLNAME:-the cozbpf authors}' <'${DEBEMAIL:-$author}'>'
 # The same commit gives the same package, to the byte.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH

@@ -57,8 +57,8 @@ tell() { # TEST N
 		echo "ok   $name ($took s)"
 	else
 		failed=$((failed + 1))
-		echo "FAIL $name (status $rc$([ "$rc" -ne 124 ] ||
-			echo ", not over after $took s"))"
+		[ "$rc" -ne 124 ] || rc="$rc, not over after $took s"
+		echo "FAIL $name (status $rc)"
 		failure "$log"
 	fi
 	rm -f "$log"
@@ -85,8 +85,10 @@ done
 wait
 tell_ended
 # A test that left no result must not go unnoticed.
-[ "$told" -eq ${#tests[@]} ] || { echo "FAIL $layer/$(basename "${tests[told]}"): no result"; \
-	failed=$((failed + ${#tests[@]} - told)); }
+if [ "$told" -ne ${#tests[@]} ]; then
+	echo "FAIL $layer/$(basename "${tests[told]}"): no result"
+	failed=$((failed + ${#tests[@]} - told))
+fi
 [ -n "${COZBPF_TOTALS:-}" ] && echo "$passed $failed $skipped" >>"$COZBPF_TOTALS"
 echo "$layer: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && { [ $skipped -eq 0 ] || [ -z "${CI:-}" ] || [ -n "${COZBPF_ALLOW_SKIP:-}" ]; }

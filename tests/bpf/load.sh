@@ -54,8 +54,8 @@ kill -KILL "$command_pid" "$tool_pid"
 wait 2>/dev/null
 cat "$dir/out.programs"
 
-check "as many programs as budgets" [ "$(wc -l <"$dir/out.programs")" -eq \
-	"$(grep -c '^on' <<<"$budgets")" ]
+check "as many programs as budgets" \
+	[ "$(wc -l <"$dir/out.programs")" -eq "$(grep -c '^on' <<<"$budgets")" ]
 while read -r name size verified; do
 	[ -n "$name" ] || continue
 	read -r real_size real_verified _ jited < <(sed -n "s/^$name //p" "$dir/out.programs") ||

@@ -16,8 +16,8 @@ offers() {
 	COMP_WORDS=("$tool" "$@")
 	COMP_CWORD=$#
 	_cozbpf
-	if [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort)" = "$(tr ' ' '\n' <<<"$expected" |
-		sort)" ]; then
+	if [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort)" = \
+		"$(tr ' ' '\n' <<<"$expected" | sort)" ]; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))

@@ -31,8 +31,9 @@ for command in "${commands[@]}"; do
 	# The section of the subcommand: from its heading to the next heading.
 	section=$(awk -v name="   $command" \
 		'$0 == name { on = 1; next } on && /^(   )?[A-Za-z]/ { on = 0 } on' <<<"$text")
-	equal "the options of '$command'" "$("$tool" "$command" --help |
-		grep -E '^ +(-[A-Za-z], )?--' | options | grep -vx -- '-h, --help' || true)" \
+	listed=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | options |
+		grep -vx -- '-h, --help' || true)
+	equal "the options of '$command'" "$listed" \
 		"$(grep -E '^     -' <<<"$section" | options || true)"
 done
 echo "$passed passed, $failed failed"

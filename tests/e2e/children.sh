@@ -98,8 +98,8 @@ nothing_lost
 profile_run 0 -P progress -- "$dir/parent" storm 400
 prints '^storm 400$'
 nothing_lost
-check "every child is told of" [ "$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")" -eq \
-	401 ]
+told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
+check "every child is told of" [ "$told" -eq 401 ]
 
 echo "-- a main thread that has ended"
 profile_run 0 -P progress -b MAIN -- "$dir/victim" 1200 pthread_exit

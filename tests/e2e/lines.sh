@@ -14,13 +14,13 @@ run 0 "$tool" lines "$dir/marked"
 prints '^ +[0-9]+  /.*/fixtures/coz.c$'
 run 0 "$tool" lines -v --profile "$dir/p.coz" "$dir/marked"
 samples=$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")
-check "as many samples of WORK as in the profile: $samples" [ "$samples" = \
-	"$(sed -nE "s|^samples\tlocation=.*/$work\tcount=([0-9]+)\t.*|\1|p" "$dir/p.coz")" ]
+recorded=$(sed -nE "s|^samples\tlocation=.*/$work\tcount=([0-9]+)\t.*|\1|p" "$dir/p.coz")
+check "as many samples of WORK as in the profile: $samples" [ "$samples" = "$recorded" ]
 check "that line comes first" has <(head -n 1 "$dir/out") "/$work	"
 cat "$dir/p.coz" "$dir/p.coz" >"$dir/twice.coz"
 run 0 "$tool" lines -v --profile "$dir/twice.coz" "$dir/marked"
-check "two runs add up" [ "$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")" -eq \
-	$((2 * samples)) ]
+both=$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")
+check "two runs add up" [ "$both" -eq $((2 * samples)) ]
 # As report does.
 run 1 "$tool" lines --profile "$dir/nosuch.coz" "$dir/marked"
 says "cannot open '.*nosuch.coz'" 'writes profile.coz'

@@ -105,8 +105,8 @@ seconds_shown() {
 later_than() {
 	is "$(seconds_shown)" '>' "$1"
 }
-options="-P progress --fixed-line $(line_of running \
-	LINE_A) --fixed-speedup 0,50 --experiment-length 50ms"
+options="-P progress --fixed-line $(line_of running LINE_A) --fixed-speedup 0,50"
+options+=" --experiment-length 50ms"
 attach="nice -n -15 $tool $options -o p.coz -p"
 
 echo "-- attached on a terminal"

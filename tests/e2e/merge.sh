@@ -46,8 +46,8 @@ cp 1.coz linked.coz
 chmod 640 linked.coz
 ln -s linked.coz link.coz
 expect 0 '2 runs' '' merge -o link.coz 1.coz 2.coz
-check 'a link is followed, and the mode kept' [ "$(readlink link.coz) $(stat -c %a linked.coz)" = \
-	'linked.coz 640' ]
+check 'a link is followed, and the mode kept' \
+	[ "$(readlink link.coz) $(stat -c %a linked.coz)" = 'linked.coz 640' ]
 check 'with the runs in the file' cmp linked.coz <(cat 1.coz 2.coz)
 mkfifo pipe
 cat pipe >piped.coz &

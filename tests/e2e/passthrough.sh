@@ -62,8 +62,8 @@ MIRROR_MS=300 MIRROR_BYTES=10000000 "${cozbpf[@]}" "$mirror" <"$dir/in" 2>"$dir/
 check "10 MB through, 10 MB more out: the same bytes" same "$dir/plain.out" "$dir/profiled.out"
 check "10 MB of standard error: the same bytes" same "$dir/plain.err" "$dir/profiled.err"
 check "they are 10 MB" [ "$(stat -c %s "$dir/profiled.err")" -eq 10000000 ]
-check "standard input is not touched by cozbpf" [ "$(printf 'a\nb\n' |
-	(MIRROR_MS=300 "${cozbpf[@]}" "$mirror"))" = $'a\nb' ]
+copied=$(printf 'a\nb\n' | (MIRROR_MS=300 "${cozbpf[@]}" "$mirror"))
+check "standard input is not touched by cozbpf" [ "$copied" = $'a\nb' ]
 
 echo "-- a terminal"
 for how in plain profiled; do

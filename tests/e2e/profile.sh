@@ -47,8 +47,7 @@ looked "a second run is appended" coz "$dir/a.coz" 2
 echo "-- appended to runs of another build"
 gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads \
 	-Wl,--build-id=0x2222222222222222222222222222222222222222 -o "$dir/abab" \
-	tests/workloads/abab.c \
-	-lpthread -lm || bad "another build of the program"
+	tests/workloads/abab.c -lpthread -lm || bad "another build of the program"
 first=$(sed -n 's/^startup.*build-id=\(.\{12\}\).*/\1/p' "$dir/a.coz" | head -n 1)
 cp "$dir/a.coz" "$dir/b.coz"
 run 0 "$tool" "${short[@]}" -o "$dir/b.coz" -- "$dir/abab" --seconds 1.2 --iters-per-ms "$rate"

@@ -79,8 +79,8 @@ if ! grep -qa __asan_init "$tool"; then
 		shift
 		(ulimit -v 80000 && exec "$tool" report "$@") >out 2>err
 		rc=$?
-		check "report $* in 80 MB: status $rc, not $status: $(cat err)" [ "$rc" -eq \
-			"$status" ]
+		check "report $* in 80 MB: status $rc, not $status: $(cat err)" \
+			[ "$rc" -eq "$status" ]
 	}
 	small 0 --folded samples.coz
 	check 'the last record counts' grep -q \

@@ -87,16 +87,15 @@ paused() {
 	local name=$1 begun
 	run 0 "$tool" run -v --no-tui -o "$dir/$name.coz" -P progress \
 		--fixed-line "$(line_of "$name" HOT)" --fixed-speedup 100 --experiment-length 50ms \
-		-- \
-		"$dir/$name" "$2"
+		-- "$dir/$name" "$2"
 	begun=$(sed -nE "s/.*\($name\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
 	check "its threads were paused (${begun:-0} times)" is "${begun:-0}" '>=' 50
 }
 
 echo "-- pauses and blocking calls"
 paused waits 3000
-check "each kind of call has been waited in" [ "$(grep -cE '^[a-z_]+: [1-9][0-9]+ waits, ' \
-	"$dir/out")" -eq 7 ]
+check "each kind of call has been waited in" \
+	[ "$(grep -cE '^[a-z_]+: [1-9][0-9]+ waits, ' "$dir/out")" -eq 7 ]
 check "none of them came back with EINTR" [ "$(grep -c ' 0 EINTR$' "$dir/out")" -eq 7 ]
 cat "$dir/out"
 

@@ -17,8 +17,8 @@ counted() {
 	for name in plain twice guarded; do
 		check "'$name' counts as the function's entry does" same_visits fn "$name"
 	done
-	check "two places of one name" [ "$(grep -c "progress point 'twice' at 0x" \
-		"$dir/err")" -eq 2 ]
+	check "two places of one name" \
+		[ "$(grep -c "progress point 'twice' at 0x" "$dir/err")" -eq 2 ]
 }
 semaphore() { # FILE: its values, in one line
 	sed -n 's/^semaphore //p' "$1" | tr '\n' ' '
@@ -55,8 +55,9 @@ for how in -pie -static; do
 	wait "$target"
 	check "the target ends well" has "$dir/target" "^end units [0-9]+ guarded [0-9]+$"
 	passed_probe=$(sed -n 's/^end .* guarded //p' "$dir/target")
-	check "it passed the guarded probe $passed_probe times, of which $(total \
-		guarded) were counted" is "$(total guarded)" '<=' "$passed_probe"
+	counted=$(total guarded)
+	check "it passed the guarded probe $passed_probe times, of which $counted were counted" \
+		is "$counted" '<=' "$passed_probe"
 done
 
 echo "-- killed while it looks: the kernel takes the semaphore down"

@@ -78,8 +78,8 @@ ended 20 0 "it ends when told"
 says "^ +1  $line +\+0\.[4-9]"
 n=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$dir/load")
 # Each connection is a transaction as well, and pgbench has one at the start.
-check "commits counted: $(total commit), transactions of the load: $n" [ "$(total commit)" -ge \
-	"${n:-1}" ]
+check "commits counted: $(total commit), transactions of the load: $n" \
+	[ "$(total commit)" -ge "${n:-1}" ]
 check "not more than a few others" [ "$(total commit)" -le $((n + 6)) ]
 check "queries counted: $(total query)" [ "$(total query)" -ge "$n" ]
 check "not more than a few others" [ "$(total query)" -le $((n + 6)) ]

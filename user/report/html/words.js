@@ -29,8 +29,9 @@ function fillWarnings() {
 	if (data.reason)
 		warnings.push(data.reason);
 	if (data.outsiders)
-		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU time that` +
-			' the program wanted: profile on a quieter machine to trust small gains.');
+		warnings.push(`Other programs had ${percent(data.outsiders, 0)} of the CPU` +
+			' time that the program wanted:' +
+			' profile on a quieter machine to trust small gains.');
 	if (data.skipped)
 		warnings.push(`${count(data.skipped, 'record')} of the profile could not be` +
 			` understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);
