@@ -292,6 +292,16 @@ check_heads() {
 	done < <(sources '*.c' '*.h' '*.sh' '*.md' Makefile .ci/run)
 }
 
+# Tabs count 8. Rows of Markdown tables cannot be wrapped.
+check_widths() {
+	local f wide
+	while read -r f; do
+		wide=$(expand -t 8 "$f" | LC_ALL=C.UTF-8 grep -nE '^.{101}' | grep -vE '^[0-9]+:\|')
+		[ -z "$wide" ] || fail "$f:${wide%%:*}" "lines over 100 columns: $(wc -l <<<"$wide")"
+	done < <(sources '*.c' '*.h' '*.cc' '*.sh' '*.py' '*.js' '*.css' '*.html' '*.md' \
+		Makefile .ci/run tests/bench/truth-check)
+}
+
 check_scripts() {
 	local p
 	local -a files
@@ -329,6 +339,7 @@ check_run
 check_calls
 check_sizes
 check_heads
+check_widths
 if [ -z "${LINT_FAST:-}" ]; then
 	need shellcheck
 	need cppcheck

@@ -138,6 +138,11 @@ plant 'wrong guard' "guard 'B_H'" user/cmd/@.h $'#ifndef B_H\n#define B_H\n#endi
 plant 'guard not defined' 'is not defined' user/cmd/@.h \
 	$'#ifndef COZBPF_B_H\n#define COZBPF_C_H\n#endif'
 plant 'unfinished' 'finish it' user/cmd/@.c "/* T""ODO: later */"
+row="$(printf '// %097d' 0)"
+plant 'a wide line' '\.c:4: lines over 100 columns: 2' user/cmd/@.c \
+	"$row"$'\n\t'"$row"$'\n'"$row+"
+printf '%s\n%s\n' "| ${row}0 |" "${row}0" >"$tree/wide.md"
+expect 'a wide line of a document, but a row of a table' 'md:2: lines over 100 columns: 1' wide.md
 printf '/* no licence */\n/* head */\n' >"$tree/user/cmd/bare.c"
 expect 'no SPDX line' 'no SPDX' user/cmd/bare.c
 printf '// SPDX-License-Identifier: BSD-3-Clause\nint a;\n' >"$tree/user/cmd/headless.c"

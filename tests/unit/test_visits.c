@@ -307,8 +307,8 @@ TEST(poisson)
 		struct sums s = series(&r, periods[i], 1, 1, 0, 1500);
 		double n = s.delta / 1500, low, known = 0, weight = 0, p = exp(-n);
 
-		/* Of k visits in a window the outer two are (k - 1) / (k + 1) of it apart on
-		 * average, which the span must come to. */
+		/* The outer two of k visits in a window are on average (k - 1) / (k + 1) of the
+		 * window apart. The span must come to that. */
 		for (int k = 1; k < 40 && n < 20; k++) {
 			p *= n / k;
 			known += p * (k - 1) / (k + 1);

@@ -2,7 +2,7 @@
 /*
  * What all workloads share: options, counted work, progress and its true rate. Each workload is one
  * source file that includes this once. Work is a counted number of turns of a register-only loop,
- * never a stretch of time, so it slows down with the machine like other code.
+ * never a stretch of time. So it slows down with the machine, like other code.
  */
 #ifndef COZBPF_WORKLOAD_H
 #define COZBPF_WORKLOAD_H

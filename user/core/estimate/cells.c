@@ -134,10 +134,10 @@ static int note_points(
 }
 
 /*
- * Visits paced from outside do not slow down with the program. So no delay is taken from their time
- * (design.md section 5), nor what they owe to the line. @is_paced: most experiments of the run have
- * such visits. Then experiments with visits that were not yet seen as paced tell nothing: a timer
- * is recognised only after some expiries.
+ * Visits paced from outside do not slow down with the program. So neither delays (design.md section
+ * 5) nor what visits owe to the line are subtracted from their time. @is_paced: most experiments of
+ * the run have such visits. Then experiments with visits that were not yet seen as paced tell
+ * nothing: a timer is recognised only after some expiries.
  */
 static void fill_visits(struct observation *item, const struct point_record *r, bool is_paced)
 {
@@ -370,9 +370,9 @@ void observations_choose_period(struct observation *obs, size_t n, enum estimate
 }
 
 /*
- * The worth of a weighted cell. n observations of weight 1 and total time T give a period of
- * relative variance v / T, and n - 1 degrees of freedom for v. With weights the variance is v
- * sum(w^2 t) / sum(w t)^2. A sum of squares with weights w^2 has Satterthwaite's degrees of
+ * The worth of a weighted cell. With n observations of weight 1 and total time T, a period has the
+ * relative variance v / T. n - 1 degrees of freedom are left to tell v. With weights the variance
+ * is v sum(w^2 t) / sum(w t)^2. A sum of squares with weights w^2 has Satterthwaite's degrees of
  * freedom: its square / the sum of its terms' squares.
  */
 static void weigh_cell(struct cell *c)

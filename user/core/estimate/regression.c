@@ -75,7 +75,7 @@ double regression_slope(const struct group *g, const double *weights, const doub
 /*
  * The largest gain: the highest place of the curve among points whose interval says that they gain
  * at all. The curve is a running weighted mean. On the 5 % grid of random speedups it spans a point
- * and its two neighbours, so the maximum is not just the luckiest of twenty. Points of a list stand
+ * and its two neighbours. So the maximum is not just the luckiest of twenty. Points of a list stand
  * farther apart and are taken as they are. No shape is forced on the curve: it may fall again.
  */
 double curve_maximum(
