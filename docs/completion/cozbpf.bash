@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion for bash. What there is to complete is asked of `cozbpf --help`, so that it fits the tool that is installed; tests/docs/completion.sh holds it
-# against each option. Only the words that some options take are named here.
+# Completion for bash. It asks `cozbpf --help` for commands and options, so it fits the installed
+# tool. Only the words that some options take are named here. tests/docs/completion.sh checks it.
 
 # "LETTER NAME METAVAR" for each option of a subcommand; - stands for none.
 _cozbpf_options() { # TOOL SUBCOMMAND
-	"$1" "$2" --help 2>/dev/null | sed -nE 's/^ +(-([A-Za-z]), )?--([a-z][a-z-]*)( ([^ ]+))?(  .*)?$/-\2 --\3 -\5/p'
+	"$1" "$2" --help 2>/dev/null |
+		sed -nE 's/^ +(-([A-Za-z]), )?--([a-z][a-z-]*)( ([^ ]+))?(  .*)?$/-\2 --\3 -\5/p'
 }
 
 _cozbpf_values() { # OPTION METAVAR
@@ -21,13 +22,18 @@ _cozbpf_values() { # OPTION METAVAR
 }
 
 _cozbpf() {
-	local tool=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=run commands i letter name metavar options=''
+	local tool=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local command=run commands known i letter name metavar options=''
 	COMPREPLY=()
 	commands=$("$tool" --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')
 	# What follows -- is the command that is profiled.
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- || ${COMP_WORDS[i]} == --- ]]; then
-			if declare -F _command_offset >/dev/null; then _command_offset $((i + 1)); else mapfile -t COMPREPLY < <(compgen -c -f -- "$cur"); fi
+			if declare -F _command_offset >/dev/null; then
+				_command_offset $((i + 1))
+			else
+				mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
+			fi
 			return
 		fi
 	done
@@ -37,12 +43,14 @@ _cozbpf() {
 	elif [[ $prev == = ]]; then
 		prev=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
-	if ((COMP_CWORD > 1)) && [[ " ${commands//$'\n'/ } attach " == *" ${COMP_WORDS[1]} "* ]]; then
+	known=" ${commands//$'\n'/ } attach "
+	if ((COMP_CWORD > 1)) && [[ $known == *" ${COMP_WORDS[1]} "* ]]; then
 		command=${COMP_WORDS[1]}
 	fi
 	while read -r letter name metavar; do
 		options+=" $name"
-		if [[ $metavar != - && ($prev == "$name" || ($letter != - && $prev == "$letter")) ]]; then
+		[[ $letter != - ]] || letter=$name
+		if [[ $metavar != - && ($prev == "$name" || $prev == "$letter") ]]; then
 			mapfile -t COMPREPLY < <(_cozbpf_values "$name" "$metavar")
 			return
 		fi
