@@ -114,8 +114,10 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	other=$(included_folder "$1" "$path")
 	[ -n "$other" ] && [ "$other" != "$folder" ] || return 0
 	case $path in
-	symbols/symbols.h | symbols/elf/unwind.h | symbols/code/cheapsite.h | symbols/code/coz/sites.h) ;;
-	symbols/*) fail "$at" "'$path' is private to user/symbols/; its doors are named in symbols.h" ;;
+	symbols/symbols.h | symbols/elf/unwind.h) ;;
+	symbols/code/cheapsite.h | symbols/code/coz/sites.h) ;;
+	symbols/*)
+		fail "$at" "'$path' is private to user/symbols/; its doors are named in symbols.h" ;;
 	esac
 	if [ "$folder" = shim ]; then
 		fail "$at" "the shim includes nothing of user/$other"
@@ -187,18 +189,18 @@ declared() { # HEADER
 # No file of user/run/ includes one that leads back to it. A header's functions are defined beside
 # that header, so calls have no cycle either, but through tables of operations.
 check_run() {
-	local f name other line kind path function edges=
+	local f name other line kind path function edges='' ranks='run_rank() of scripts/lint.sh'
 	while read -r f; do
 		name=$(basename "${f%.*}")
 		name=${name%_private} # a header that one room's files share
-		[ -n "$(run_rank "$name")" ] || fail "$f" "give it a rank in run_rank() of scripts/lint.sh"
+		[ -n "$(run_rank "$name")" ] || fail "$f" "give it a rank in $ranks"
 		while read -r line kind path; do
 			[[ "$path" == run/* ]] || continue
 			other=$(basename "${path%.h}")
 			other=${other%_private}
 			[ "$other" = "$name" ] || edges+="$name $other"$'\n'
 			[ "$(run_rank "$other")" -le "$(run_rank "$name")" ] 2>/dev/null ||
-				fail "$f:$line" "'$path' ranks higher (run_rank() of scripts/lint.sh)"
+				fail "$f:$line" "'$path' ranks higher ($ranks)"
 		done < <(includes "$f")
 		[ -f "${f%.h}.c" ] || continue
 		for function in $(declared "$f"); do
@@ -206,7 +208,8 @@ check_run() {
 				fail "$f" "'$function' is defined elsewhere than in ${f%.h}*.c"
 		done
 	done < <(sources 'user/run/*.c' 'user/run/*.h')
-	path=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -nE 's/^tsort: ([a-z_0-9]+)$/\1/p' | tr '\n' ' ')
+	path=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -nE 's/^tsort: ([a-z_0-9]+)$/\1/p' |
+		tr '\n' ' ')
 	[ -z "$path" ] || fail user/run "a cycle of includes: ${path% }"
 }
 
@@ -297,7 +300,8 @@ check_widths() {
 	local f wide
 	while read -r f; do
 		wide=$(expand -t 8 "$f" | LC_ALL=C.UTF-8 grep -nE '^.{101}' | grep -vE '^[0-9]+:\|')
-		[ -z "$wide" ] || fail "$f:${wide%%:*}" "lines over 100 columns: $(wc -l <<<"$wide")"
+		[ -z "$wide" ] ||
+			fail "$f:${wide%%:*}" "lines over 100 columns: $(wc -l <<<"$wide")"
 	done < <(sources '*.c' '*.h' '*.cc' '*.sh' '*.py' '*.js' '*.css' '*.html' '*.md' \
 		Makefile .ci/run tests/bench/truth-check)
 }

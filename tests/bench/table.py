@@ -125,7 +125,7 @@ def against_before(cells):
     both = [c for c in cells if c["error"] is not None and c.get("before_error") is not None]
     if not both:
         return "- Before: no cells with both figures."
-    ours, theirs = (100 * mean_absolute([c[key] for c in both]) for key in ("error", "before_error"))
+    ours, theirs = (mean_absolute([c[key] for c in both]) for key in ("error", "before_error"))
     worse = []
     for case, s in dict.fromkeys((c["case"], c["s"]) for c in both):
         mine = [c for c in both if (c["case"], c["s"]) == (case, s)]
@@ -134,8 +134,8 @@ def against_before(cells):
         if len(mine) > 1 and grown > 2 * error_of_difference(after, before):
             worse.append(f"{case} at {s} % by {100 * grown:.1f}")
     return (
-        f"- Against --before, on {len(both)} figures: mean absolute error {ours:.2f} points, "
-        f"before {theirs:.2f}. Worse by more than twice the standard error: "
+        f"- Against --before, on {len(both)} figures: mean absolute error {100 * ours:.2f} "
+        f"points, before {100 * theirs:.2f}. Worse by more than twice the standard error: "
         f"{', '.join(worse) or 'none'}."
     )
 

@@ -36,7 +36,8 @@ clean_tree() {
 		<<<$'#include <elfutils/libdw.h>\n#include "symbols/symbols.h"\n#include "core/a.h"'
 	put user/kernel/k.c <<<$'#include <bpf/libbpf.h>\n#include "cozbpf.skel.h"\n#include "k.h"'
 	put user/target/t.c <<<$'#include "shim/shim.h"\nvoid child(void)\n{\n\t_exit(1);\n}'
-	put user/cmd/c.c <<<$'#include "cmd/cmd.h"\n#include "kernel/k.h"\n#include "symbols/symbols.h"'
+	put user/cmd/c.c \
+		<<<$'#include "cmd/cmd.h"\n#include "kernel/k.h"\n#include "symbols/symbols.h"'
 	put user/main.c <<<$'#include "cmd/cmd.h"\nint main(void)\n{\n\texit(0);\n}'
 	put bpf/compat.bpf.h <<-'END'
 		#ifndef COZBPF_COMPAT_H
