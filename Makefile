@@ -29,12 +29,14 @@ say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2);)
 
 WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(WERROR)),-Werror)
 CFLAGS ?= -O2 -g
+# RULE_SWITCHES=1: accounting rules can be turned off (make bench-rules)
+RULE_DEFINES := $(if $(RULE_SWITCHES),-DCOZBPF_RULE_SWITCHES)
 DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' -DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
-CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
+CPPFLAGS_ALL := -D_GNU_SOURCE $(RULE_DEFINES) -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
 PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
+BPF_CFLAGS := $(RULE_DEFINES) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall $(if $(filter 1,$(WERROR)),-Werror) \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 # The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no libc.
 SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding -fno-stack-protector -fcf-protection=none -mgeneral-regs-only \
@@ -185,6 +187,14 @@ bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 bench-accuracy: all workloads ## predicted against really shortened programs, --sync=uprobe and Coz beside; needs root; long
 	@tests/bench/accuracy.sh --uprobe
 
+# A tool of its own, in which rules can be turned off.
+$(BUILD)/rules/simulated: tests/bench/rules.c $(wildcard tests/unit/refsim*.h tests/unit/sim_cases.h include/cozbpf/*.h) user/core/experiment/visits.c
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) -DCOZBPF_RULE_SWITCHES -Itests/unit $(CFLAGS_ALL) -O3 -o $@ $(filter %.c,$^) -lm
+
+bench-rules: $(BUILD)/rules/simulated ## what each accounting rule does to the simulator's predictions (RULES="--seeds 16 ..."); RULES="--real CASES": to real ones
+	@BUILD=$(BUILD) tests/bench/rules.sh $(RULES)
+
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
 
@@ -241,7 +251,7 @@ clean: ## remove build/
 
 help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 20
-	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
+	@echo 'knobs: V=1 (show commands)  BUILD=dir  RULES=arguments of bench-rules  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 
-.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint format \
+.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead bench-rules lint format \
 	format-check analyze install uninstall deb check-package dist clean help

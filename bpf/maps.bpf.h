@@ -6,9 +6,11 @@
 
 #include "compat.bpf.h"
 #include <cozbpf/abi.h>
-#include <cozbpf/delay.h>
 
 const volatile struct cozbpf_config config SEC(".rodata") __weak;
+
+#include <cozbpf/delay.h> /* its rules look at config */
+
 struct cozbpf_control control SEC(".bss") __weak;
 
 /* Threads of the target. Written by all programs; created at fork (lifecycle) or by the loader. */

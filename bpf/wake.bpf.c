@@ -85,7 +85,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	cpu = this_cpu();
 	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays
 	 * what accrued while it slept. */
-	by_thread = w && w != t && cpu && !cpu->irq;
+	by_thread = w && w != t && cpu && (!DELAY_RULE(INTERRUPTS) || !cpu->irq);
 	if (by_thread && !config.sync_uprobe) {
 		delay_wake(t, w, &control, now);
 		object = woken_through(waker);
@@ -180,7 +180,7 @@ int BPF_PROG(on_softirq_entry, unsigned int vec)
 
 	if (!cpu)
 		return 0;
-	if ((vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) &&
+	if (DELAY_RULE(LOOPBACK) && (vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) &&
 	    bpf_ktime_get_ns() - cpu->irq_exit_at > IRQ_EXIT_NS)
 		return 0;
 	cpu->irq |= COZBPF_IRQ_SOFT;

@@ -55,6 +55,9 @@ struct cozbpf_config {
 			       can be waiting for a CPU */
 	__u32 n_cpus;
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
+#ifdef COZBPF_RULE_SWITCHES
+	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
+#endif
 };
 
 /*

@@ -113,7 +113,7 @@ DELAY_INLINE void delay_credit(struct cozbpf_thread *t, struct cozbpf_control *x
 		return;
 	t->run_since = now;
 	t->unsampled += now - from;
-	if (!DELAY_READ(x->active) || !t->share || !x->speedup_pct)
+	if (!DELAY_RULE(CREDIT) || !DELAY_READ(x->active) || !t->share || !x->speedup_pct)
 		return;
 	t->paid += delay_pending(from, t->share, x->speedup_pct, now);
 	if (t->paid > DELAY_READ(x->required))
@@ -136,7 +136,8 @@ DELAY_OUTLINE int delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x,
 		t->paid += served;
 	} else {
 		t->paid += room;
-		t->carry += served - room;
+		if (DELAY_RULE(CARRY))
+			t->carry += served - room;
 	}
 	return 0;
 }
@@ -179,16 +180,17 @@ DELAY_INLINE void delay_ring_push(
 {
 	__u32 at = t->ring_next & (COZBPF_RING - 1), before = (at - 1) & (COZBPF_RING - 1);
 	__u32 half = t->unsampled > 0xffffffffULL ? 0x7fffffffU : (__u32)(t->unsampled / 2);
+	__u32 earlier = DELAY_RULE(HALF_WEIGHT) ? half : 0;
 
 	t->unsampled = 0;
-	if (t->ring_used && half < 0xffffffffU - t->ring[before].weight_ns)
-		delay_ring_weigh(t, x, before, t->ring[before].weight_ns + half);
+	if (t->ring_used && earlier < 0xffffffffU - t->ring[before].weight_ns)
+		delay_ring_weigh(t, x, before, t->ring[before].weight_ns + earlier);
 	delay_ring_weigh(t, x, at, 0);
 	t->ring[at].line = line;
 	t->ring_segment[at] = t->segment & (COZBPF_SEGMENTS - 1);
 	t->hit_bits = t->hit_bits << 1 | (line == x->line);
 	t->edge_bits = t->edge_bits << 1 | !t->last_valid;
-	delay_ring_weigh(t, x, at, half);
+	delay_ring_weigh(t, x, at, DELAY_RULE(HALF_WEIGHT) ? half : 2 * half);
 	t->share_known = 0;
 	t->ring_next++;
 	if (t->ring_used < COZBPF_RING)
@@ -223,7 +225,7 @@ DELAY_INLINE void delay_correct(struct cozbpf_thread *t, struct cozbpf_control *
 	__u32 hit = line == x->line;
 	__u64 by;
 
-	if (!t->last_valid || hit == t->last_hit || !DELAY_READ(x->active))
+	if (!DELAY_RULE(CORRECT) || !t->last_valid || hit == t->last_hit || !DELAY_READ(x->active))
 		return;
 	by = t->unsampled * t->persistence / COZBPF_SHARE_ONE * x->speedup_pct / 200;
 	delay_put_right(t, x, hit, by);
@@ -241,8 +243,8 @@ DELAY_INLINE void delay_correct_first(
 	      executed = t->unsampled < since ? t->unsampled : since;
 	__u32 hit = line == x->line, off = hit ? COZBPF_SHARE_ONE - t->share : t->share;
 
-	if (t->ring_used || !t->ring_weight || !t->persistence || t->share > COZBPF_SHARE_ONE ||
-	    !DELAY_READ(x->active))
+	if (!DELAY_RULE(CORRECT_FIRST) || t->ring_used || !t->ring_weight || !t->persistence ||
+	    t->share > COZBPF_SHARE_ONE || !DELAY_READ(x->active))
 		return;
 	delay_put_right(t, x, hit,
 	    executed * t->persistence / COZBPF_SHARE_ONE * off / COZBPF_SHARE_ONE * x->speedup_pct /
@@ -253,7 +255,7 @@ DELAY_INLINE void delay_correct_first(
  * passing the tracepoint): it begins here. */
 DELAY_INLINE int delay_heal(struct cozbpf_thread *t, __u64 now)
 {
-	if (t->run_since)
+	if (!DELAY_RULE(HEAL) || t->run_since)
 		return 0;
 	t->run_since = now;
 	t->runnable_at = 0;
@@ -279,7 +281,7 @@ DELAY_INLINE void delay_excuse(struct cozbpf_thread *t, const struct cozbpf_cont
  */
 DELAY_INLINE void delay_sample_cost(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
-	if (!x->sample_free || !DELAY_READ(x->active))
+	if (!DELAY_RULE(SAMPLE_COST) || !x->sample_free || !DELAY_READ(x->active))
 		return;
 	delay_put_right(t, x, 1, x->sample_cost_ns);
 	t->run_since = now + x->sample_cost_ns;
@@ -311,7 +313,7 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_thread *t, struct cozbpf_control *x,
 
 	delay_excuse(t, x);
 	debt = delay_owed(t, DELAY_READ(x->required));
-	if (debt < min_debt)
+	if (DELAY_RULE(MIN_DEBT) && debt < min_debt)
 		return 0;
 	return debt < COZBPF_PAUSE_MAX_NS ? debt : COZBPF_PAUSE_MAX_NS;
 }
@@ -328,7 +330,8 @@ DELAY_INLINE __u64 delay_sample(
 	delay_credit(t, x, now);
 	executed = t->unsampled;
 	t->sampled = executed < 4 * x->period_ns ? (__u32)executed : (__u32)(4 * x->period_ns);
-	if (!t->ring_weight && line && line == x->line && DELAY_READ(x->active)) {
+	if (DELAY_RULE(FIRST_SAMPLE) && !t->ring_weight && line && line == x->line &&
+	    DELAY_READ(x->active)) {
 		/* Where nothing is known yet the first sample speaks for the time before it as
 		 * well, which was not credited for want of a share. */
 		__u64 since = now > x->opened_ns ? now - x->opened_ns : 0;
@@ -347,7 +350,7 @@ DELAY_INLINE __u64 delay_sample(
 		struct cozbpf_young_entry *e = &x->young[x->young_next++ & (COZBPF_RING - 1)];
 
 		e->line = line;
-		if (!t->ring_used && executed < x->period_ns)
+		if (DELAY_RULE(YOUNG_FIRST) && !t->ring_used && executed < x->period_ns)
 			executed = x->period_ns;
 		e->weight_ns = executed > 0xffffffffULL ? 0xffffffffU : (__u32)executed;
 		e->before = t->ring_used && t->last_valid
@@ -392,7 +395,7 @@ DELAY_INLINE __u64 delay_hand_over(
 {
 	delay_enter(t, x);
 	delay_settle(t, x, now);
-	if (t->pause != COZBPF_PAUSE_NONE)
+	if (!DELAY_RULE(HAND_OVER) || t->pause != COZBPF_PAUSE_NONE)
 		return 0;
 	delay_credit(t, x, now);
 	return DELAY_READ(x->active) ? delay_debt(t, x, min_debt) : 0;
@@ -413,10 +416,11 @@ DELAY_INLINE void delay_return(
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		delay_credit(t, x, now);
 	required = DELAY_READ(x->required);
-	if (t->call == COZBPF_CALL_BLOCKED && released && required > t->call_required) {
+	if (DELAY_RULE(JOIN_CALL) && t->call == COZBPF_CALL_BLOCKED && released &&
+	    required > t->call_required) {
 		accrued = required - t->call_required;
 		most = (now - t->call_at) * x->speedup_pct / 100;
-		t->paid += accrued < most ? accrued : most;
+		t->paid += accrued < most || !DELAY_RULE(JOIN_CALL_BOUND) ? accrued : most;
 		if (t->paid > required)
 			t->paid = required;
 	}
@@ -439,10 +443,11 @@ DELAY_INLINE void delay_wake(
 	delay_credit(w, x, now);
 	own = t->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
 	t->slack = 0;
-	if (own < w->paid)
+	if (DELAY_RULE(SLACK_LATENCY) && own < w->paid)
 		t->slack = w->paid - own < 0xffffffffU ? (__u32)(w->paid - own) : 0xffffffffU;
-	t->paid = own < w->paid ? own : w->paid;
-	t->paced = w->paced;
+	if (DELAY_RULE(JOIN_WAKER))
+		t->paid = own < w->paid ? own : w->paid;
+	t->paced = DELAY_RULE(PACED_WAKER) ? w->paced : 0;
 	t->rested = 0;
 }
 
@@ -460,7 +465,10 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 	delay_enter(t, x);
 	if (!period || t->pause == COZBPF_PAUSE_BEGUN)
 		return;
-	t->paced = t->timer_period >= DELAY_PERIOD_MIN_NS && period % t->timer_period == 0;
+	t->paced =
+	    DELAY_RULE(PACED) &&
+	    t->timer_period >= (DELAY_RULE(PACED_MIN) ? DELAY_PERIOD_MIN_NS : 1) &&
+	    (DELAY_RULE(PACED_MISSED) ? period % t->timer_period == 0 : period == t->timer_period);
 	if (!t->paced)
 		t->timer_period = period;
 	t->timer_at = expiry;
@@ -489,7 +497,7 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_thread *t, struct cozbpf_control *
 {
 	__u64 all = 0, hits = 0;
 
-	if (!t || !x)
+	if (!DELAY_RULE(YOUNG_WINDOW) || !t || !x)
 		return 0;
 	for (int i = 0; i < COZBPF_RING; i++) {
 		__u32 line = x->young[i].line, weight = x->young[i].weight_ns;
@@ -520,7 +528,7 @@ DELAY_INLINE void delay_fork(
 	delay_settle(parent, x, now);
 	delay_credit(parent, x, now);
 	t->epoch = parent->epoch;
-	t->paid = parent->paid;
+	t->paid = DELAY_RULE(JOIN_PARENT) ? parent->paid : DELAY_READ(x->required);
 	t->member = 1;
 	delay_inherit(t, x);
 }
@@ -529,7 +537,7 @@ DELAY_INLINE void delay_fork(
 DELAY_INLINE void delay_adopt(struct cozbpf_thread *t, struct cozbpf_control *x)
 {
 	t->epoch = DELAY_READ(x->epoch);
-	t->paid = DELAY_READ(x->required);
+	t->paid = DELAY_RULE(JOIN_ADOPT) ? DELAY_READ(x->required) : 0;
 	t->member = 1;
 	delay_inherit(t, x);
 }
@@ -541,7 +549,7 @@ DELAY_INLINE __u64 delay_unsettled(
 {
 	__u64 end, served, required, paid;
 
-	if (DELAY_READ(t->pause) != COZBPF_PAUSE_BEGUN)
+	if (!DELAY_RULE(VISIT_SERVED) || DELAY_READ(t->pause) != COZBPF_PAUSE_BEGUN)
 		return 0;
 	end = now < DELAY_READ(t->pause_end) ? now : DELAY_READ(t->pause_end);
 	served = end > DELAY_READ(t->pause_from) ? end - DELAY_READ(t->pause_from) : 0;
@@ -572,7 +580,9 @@ DELAY_INLINE __u64 delay_virtual_time(
 	paid += served;
 	/* Between experiments nothing is credited. */
 	return now - paid -
-	       (DELAY_READ(x->active) ? delay_pending(from, t->share, x->speedup_pct, now) : 0);
+	       (DELAY_RULE(VISIT_PENDING) && DELAY_READ(x->active)
+		       ? delay_pending(from, t->share, x->speedup_pct, now)
+		       : 0);
 }
 
 /* These build on the above. */

@@ -86,8 +86,9 @@ DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since,
 	}
 	if (length <= took)
 		return 0;
-	return oldest > since && oldest < now ? (length - took) * (now - since) / (now - oldest)
-					      : length - took;
+	return DELAY_RULE(SLICES_REST) && oldest > since && oldest < now
+		   ? (length - took) * (now - since) / (now - oldest)
+		   : length - took;
 }
 
 /* of virtual time: a CPU that has executed more in this experiment has no room */
@@ -119,8 +120,8 @@ DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *
 	if (lasts && lone->cpu != cpu->number)
 		return 0;
 	if (alone && DELAY_READ(x->active) && t->share && t->pause != COZBPF_PAUSE_BEGUN &&
-	    t->paid + DELAY_LONE_BEHIND_NS >= required &&
-	    10 * executed < DELAY_ROOM_TENTHS * passed) {
+	    t->paid + (DELAY_RULE(LONE_BEHIND) ? DELAY_LONE_BEHIND_NS : 0) >= required &&
+	    (!DELAY_RULE(LONE_ROOM) || 10 * executed < DELAY_ROOM_TENTHS * passed)) {
 		if (!lasts)
 			lone->from = now;
 		lone->share = t->share;
@@ -138,7 +139,7 @@ DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 
 {
 	__u64 from = DELAY_READ(x->lone.from), to = DELAY_READ(x->lone.to);
 
-	if (x->lone.epoch != DELAY_READ(x->epoch))
+	if (!DELAY_RULE(LONE_CPU) || x->lone.epoch != DELAY_READ(x->epoch))
 		return 0;
 	return delay_pending(
 	    from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
@@ -208,7 +209,8 @@ DELAY_INLINE void delay_switch_out(
 	 * next to pay it as well. One that wakes now and then for a moment, and owes all that
 	 * accrued meanwhile, would slow down whomever it interrupts.
 	 */
-	if (runnable || cpu->epoch != t->epoch || cpu->paid < t->paid)
+	if (!DELAY_RULE(ASLEEP_IN_DEBT) || runnable || cpu->epoch != t->epoch ||
+	    cpu->paid < t->paid)
 		cpu->paid = t->paid;
 	cpu->left_at = now;
 	cpu->missed_at = 0;
@@ -231,7 +233,7 @@ DELAY_INLINE void delay_wait_for_cpu(
 {
 	__u64 waited = now - t->runnable_at, own = t->paid + waited,
 	      clock = own < cpu->paid ? own : cpu->paid;
-	__u64 grown = delay_grown_since(cpu, t->runnable_at, now),
+	__u64 grown = DELAY_RULE(SLICES) ? delay_grown_since(cpu, t->runnable_at, now) : 0,
 	      lone = delay_lone_grown_since(x, t->runnable_at, now);
 	__u64 required = DELAY_READ(x->required);
 
@@ -241,7 +243,8 @@ DELAY_INLINE void delay_wait_for_cpu(
 	if (t->paid < clock)
 		t->paid = clock;
 	if (t->paid > required) {
-		t->carry += t->paid - required;
+		if (DELAY_RULE(CPU_CARRY))
+			t->carry += t->paid - required;
 		t->paid = required;
 	}
 }
@@ -257,14 +260,15 @@ DELAY_INLINE int delay_switch_in(
 	delay_share_look_up(t);
 	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU
 	 * at that very moment. */
-	joined = t->runnable_at && cpu->left_at > t->runnable_at && cpu->epoch == t->epoch;
+	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
+		 cpu->epoch == t->epoch;
 	/*
 	 * An outsider that takes the CPU for a while makes it a slower one: to a thread that loses
 	 * a hundredth of its time that way the line costs a hundredth more, and a faster line saves
 	 * that as well. So the time counts as executed, as that of interrupts and of a stolen CPU
 	 * does.
 	 */
-	slowed = t->ousted && !joined && t->runnable_at;
+	slowed = DELAY_RULE(OUSTED_SLOWER) && t->ousted && !joined && t->runnable_at;
 	/*
 	 * A sleep is served until it really ends; a wait for the CPU that is a join is credited
 	 * below, and not twice. A pause that an outsider has interrupted goes on being served
@@ -272,7 +276,7 @@ DELAY_INLINE int delay_switch_in(
 	 */
 	if (t->pause == COZBPF_PAUSE_BEGUN && !t->pause_hold)
 		delay_serve(t, x, joined ? t->runnable_at : now);
-	else if (t->pause == COZBPF_PAUSE_BEGUN && !joined)
+	else if (DELAY_RULE(OUSTED_PAUSE) && t->pause == COZBPF_PAUSE_BEGUN && !joined)
 		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
 	if (joined) {
 		delay_wait_for_cpu(t, x, cpu, now);
@@ -285,8 +289,8 @@ DELAY_INLINE int delay_switch_in(
 	}
 	t->slack = 0;
 	t->run_since = slowed ? t->runnable_at : now;
-	missed = slowed && cpu->left_at == t->runnable_at && cpu->missed_at > t->runnable_at &&
-		 t->pause == COZBPF_PAUSE_NONE;
+	missed = DELAY_RULE(STOOD_STILL) && slowed && cpu->left_at == t->runnable_at &&
+		 cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE;
 	t->ousted = 0;
 	t->runnable_at = 0;
 	t->blocked_at = 0;

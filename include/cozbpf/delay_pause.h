@@ -39,9 +39,11 @@ DELAY_INLINE __s32 delay_aside(
 {
 	__u64 cost;
 
-	if (!sampled || x->sample_free || !x->sample_entry_ns || !x->period_ns)
+	if (!DELAY_RULE(ASIDE) || !sampled || x->sample_free || !x->sample_entry_ns ||
+	    !x->period_ns)
 		return (__s32)exit_ns;
-	cost = x->sample_cost_ns * t->entries / x->sample_entry_ns;
+	cost = DELAY_RULE(ENTRY_MEAN) ? x->sample_cost_ns * t->entries / x->sample_entry_ns
+				      : x->sample_cost_ns;
 	return (__s32)(exit_ns + t->entry) - (__s32)(cost * t->sampled / x->period_ns);
 }
 
@@ -52,7 +54,7 @@ DELAY_INLINE __s32 delay_aside(
 DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x, int sampled,
     __u64 debt, __u32 exit_ns, __u64 now)
 {
-	__s64 aside = delay_aside(t, x, sampled, exit_ns),
+	__s64 aside = delay_aside(t, x, sampled, DELAY_RULE(EXIT_EARLY) ? exit_ns : 0),
 	      most = (__s64)debt - (__s64)COZBPF_PAUSE_MAX_NS;
 
 	if (aside >= (__s64)debt) {
@@ -75,7 +77,7 @@ DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u
 	t->pause = COZBPF_PAUSE_ASKED;
 	t->asked_at = now;
 	t->pause_end = end;
-	t->pause_hold = hold && !t->rested;
+	t->pause_hold = hold && !(DELAY_RULE(SLEEP_OFF) && t->rested);
 	if (debt < COZBPF_PAUSE_MAX_NS)
 		t->rested = 0; /* the last part of it */
 }
@@ -88,6 +90,8 @@ DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x,
 		delay_pause_over(t); /* came too late: the handler returns at once */
 		return;
 	}
+	if (!DELAY_RULE(WAY_IN))
+		delay_credit(t, x, now);
 	t->pause = COZBPF_PAUSE_BEGUN;
 	t->pause_from = (t->run_since < now ? t->run_since : now) - t->aside;
 	t->run_since = t->pause_end;
@@ -99,8 +103,8 @@ DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x,
  */
 DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
 {
-	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS ||
-	    now < t->pause_end)
+	if (!DELAY_RULE(WITHDRAW) || t->pause != COZBPF_PAUSE_ASKED ||
+	    now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS || now < t->pause_end)
 		return 0;
 	t->pause = COZBPF_PAUSE_NONE;
 	return 1;

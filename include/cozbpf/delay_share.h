@@ -7,6 +7,7 @@
 #define COZBPF_DELAY_SHARE_H
 
 #include <cozbpf/abi.h>
+#include <cozbpf/delay_rules.h>
 
 #define DELAY_INLINE static inline __attribute__((always_inline, unused))
 /* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers
@@ -28,15 +29,15 @@
 /* Works out the share of the segment that the thread is in. */
 DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
 {
-	__u64 all, share;
+	__u64 all, share, prior = DELAY_RULE(SEGMENT_PRIOR) ? DELAY_PRIOR_NS : 1;
 	__u32 k;
 
 	if (!t || !t->ring_weight)
 		return 0;
 	k = t->segment & (COZBPF_SEGMENTS - 1);
 	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
-	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) /
-		(t->segment_weight[k] + DELAY_PRIOR_NS);
+	share =
+	    (t->segment_hits[k] * COZBPF_SHARE_ONE + prior * all) / (t->segment_weight[k] + prior);
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
 	t->segment_share[k] = (__u32)share;
@@ -53,6 +54,16 @@ DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
 	return t->share_known >> k & 1 ? t->segment_share[k] : (__u32)delay_share_anew(t);
 }
 
+/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
+ * segment. Right on average whatever r is. */
+DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
+{
+	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
+
+	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) /
+			   COZBPF_SHARE_ONE);
+}
+
 /*
  * The thread begins a segment of kind `id`: what it executes from one edge with other threads to
  * the next. Credit has to be right at the edges, where L is compared, and a share of all the
@@ -62,18 +73,23 @@ DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
  */
 DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
 {
-	t->segment = id & (COZBPF_SEGMENTS - 1);
-	t->last_valid = 0;
+	t->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
+	if (DELAY_RULE(FORECAST_EDGE))
+		t->last_valid = 0;
 	t->share_due = 0;
-	t->share = delay_share(t);
+	if (DELAY_RULE(FORECAST_EDGE))
+		t->share = delay_share(t);
+	else
+		delay_forecast(t);
 }
 
 /* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch
  * from another CPU is left to delay_switch_in(). */
 DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
 {
-	t->segment = id & (COZBPF_SEGMENTS - 1);
-	t->last_valid = 0;
+	t->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
+	if (DELAY_RULE(FORECAST_EDGE))
+		t->last_valid = 0;
 	t->share_due = 1;
 }
 
@@ -82,7 +98,10 @@ DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
 	if (!t->share_due)
 		return;
 	t->share_due = 0;
-	t->share = delay_share(t);
+	if (DELAY_RULE(FORECAST_EDGE))
+		t->share = delay_share(t);
+	else
+		delay_forecast(t);
 }
 
 /* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways
@@ -112,7 +131,8 @@ DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 	__u32 chance, agree;
 
 	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
-	if (pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
+	if (!DELAY_RULE(FORECAST) || pairs < (DELAY_RULE(PAIRS_MIN) ? DELAY_PAIRS_MIN : 1) ||
+	    !hits || hits == COZBPF_RING)
 		return 0;
 	/* Independent samples agree with probability p^2 + q^2. */
 	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) *
@@ -142,7 +162,7 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
 		befores |= (__u32)delay_equal(before, x->line) << i;
 		usable |= (__u32)(1 - delay_equal(before, COZBPF_NO_SAMPLE)) << i;
 	}
-	if (x->young_next < COZBPF_RING)
+	if (!DELAY_RULE(YOUNG_FORECAST) || x->young_next < COZBPF_RING)
 		return 0;
 	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable),
 	    delay_count_bits(~(hits ^ befores) & usable));
@@ -161,16 +181,6 @@ DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
 		return t->persistence;
 	return delay_correlation(delay_count_bits(t->hit_bits), delay_count_bits(usable),
 	    delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable));
-}
-
-/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
- * segment. Right on average whatever r is. */
-DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
-{
-	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
-
-	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) /
-			   COZBPF_SHARE_ONE);
 }
 
 #endif

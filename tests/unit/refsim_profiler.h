@@ -24,8 +24,6 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 static void sim_on_switch(
     struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
-	struct cozbpf_cpu none = {0};
-
 	if (!s->r)
 		return;
 	if (out) {
@@ -34,7 +32,7 @@ static void sim_on_switch(
 	}
 	if (in) {
 		sim_look(s, in);
-		s->joins += delay_switch_in(&in->d, &s->x, s->r->no_cpu ? &none : &cpu->d, s->now);
+		s->joins += delay_switch_in(&in->d, &s->x, &cpu->d, s->now);
 		delay_lone(&s->x, &cpu->d, &in->d, !cpu->n_queue, s->now);
 	}
 }
@@ -44,14 +42,12 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 	if (!s->r)
 		return;
 	sim_look(s, t);
-	if (by && !s->r->no_wake && !s->r->uprobe) {
+	if (by && !s->r->uprobe) {
 		sim_look(s, by);
 		delay_wake(&t->d, &by->d, &s->x, s->now);
-		if (!s->r->one_segment) {
-			/* as a hash of what it waits for: the waker names the same object */
-			delay_segment_ahead(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
-			delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
-		}
+		/* as a hash of what it waits for: the waker names the same object */
+		delay_segment_ahead(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
+		delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
 		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
 			t->d.paid = by->d.paid;
 	} else if (!by) {

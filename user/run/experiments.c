@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/experiment/visits.h"
+#include <cozbpf/delay_rules.h>
 
 #define FITS 1.02 /* times what the CPUs have time for, and it still fits */
 /* for the sample that picks the line, and for the visit that closes an experiment */
@@ -215,7 +216,7 @@ static void fit_to_cpus(struct runner *r, const struct snapshot *snap, struct ex
 	double by = (double)snap->use.virtual_ns /
 		    ((double)passed * snap->use.cpus); /* not a number where none has executed */
 
-	if (by > FITS) {
+	if (DELAY_RULE(FIT_CPUS) && by > FITS) {
 		experiment_stretch(x, by);
 		r->experiments.stretched++;
 	}
