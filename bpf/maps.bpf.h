@@ -139,7 +139,7 @@ static __always_inline void count_visits_at(
 	if (!point)
 		return;
 	__sync_fetch_and_add(&point->visits, n);
-	if (t->paced)
+	if (delay_account(t)->paced)
 		__sync_fetch_and_add(&point->paced, n);
 	if (!DELAY_READ(control.active)) {
 		__sync_fetch_and_add(&point->late[epoch & 1], n);

@@ -6,18 +6,7 @@
 #ifndef COZBPF_DELAY_SHARE_H
 #define COZBPF_DELAY_SHARE_H
 
-#include <cozbpf/abi.h>
-#include <cozbpf/delay_rules.h>
-
-#define DELAY_INLINE static inline __attribute__((always_inline, unused))
-/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers
- * may be NULL as far as it knows. */
-#ifdef __bpf__
-#define DELAY_OUTLINE __attribute__((noinline, weak))
-#else
-#define DELAY_OUTLINE static inline __attribute__((unused))
-#endif
-#define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
+#include <cozbpf/delay_account.h>
 
 /* A kind of segment with few samples leans to the thread's share; this is how much executed time
  * that share counts for. */
@@ -27,40 +16,40 @@
 #define DELAY_PAIRS_MIN 8
 
 /* Works out the share of the segment that the thread is in. */
-DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
+DELAY_OUTLINE int delay_share_anew(struct cozbpf_account *a)
 {
 	__u64 all, share, prior = DELAY_RULE(SEGMENT_PRIOR) ? DELAY_PRIOR_NS : 1;
 	__u32 k;
 
-	if (!t || !t->ring_weight)
+	if (!a || !a->ring_weight)
 		return 0;
-	k = t->segment & (COZBPF_SEGMENTS - 1);
-	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
+	k = a->segment & (COZBPF_SEGMENTS - 1);
+	all = a->ring_hits * COZBPF_SHARE_ONE / a->ring_weight;
 	share =
-	    (t->segment_hits[k] * COZBPF_SHARE_ONE + prior * all) / (t->segment_weight[k] + prior);
+	    (a->segment_hits[k] * COZBPF_SHARE_ONE + prior * all) / (a->segment_weight[k] + prior);
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
-	t->segment_share[k] = (__u32)share;
-	t->share_known |= 1U << k;
+	a->segment_share[k] = (__u32)share;
+	a->share_known |= 1U << k;
 	return (int)share;
 }
 
 /* The share of the segment that the thread is in. Kept until the next sample: some programs wake
  * others far more often. */
-DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
+DELAY_INLINE __u32 delay_share(struct cozbpf_account *a)
 {
-	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
+	__u32 k = a->segment & (COZBPF_SEGMENTS - 1);
 
-	return t->share_known >> k & 1 ? t->segment_share[k] : (__u32)delay_share_anew(t);
+	return a->share_known >> k & 1 ? a->segment_share[k] : (__u32)delay_share_anew(a);
 }
 
 /* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
  * segment. Right on average whatever r is. */
-DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
+DELAY_INLINE void delay_forecast(struct cozbpf_account *a)
 {
-	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
+	__u64 p = delay_share(a), h = a->last_hit ? COZBPF_SHARE_ONE : 0;
 
-	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) /
+	a->share = (__u32)((p * (COZBPF_SHARE_ONE - a->persistence) + h * a->persistence) /
 			   COZBPF_SHARE_ONE);
 }
 
@@ -71,37 +60,37 @@ DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
  * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The
  * caller has credited the thread.
  */
-DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
+DELAY_INLINE void delay_segment(struct cozbpf_account *a, __u32 id)
 {
-	t->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
+	a->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
 	if (DELAY_RULE(FORECAST_EDGE))
-		t->last_valid = 0;
-	t->share_due = 0;
+		a->last_valid = 0;
+	a->share_due = 0;
 	if (DELAY_RULE(FORECAST_EDGE))
-		t->share = delay_share(t);
+		a->share = delay_share(a);
 	else
-		delay_forecast(t);
+		delay_forecast(a);
 }
 
 /* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch
  * from another CPU is left to delay_switch_in(). */
-DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
+DELAY_INLINE void delay_segment_ahead(struct cozbpf_account *a, __u32 id)
 {
-	t->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
+	a->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
 	if (DELAY_RULE(FORECAST_EDGE))
-		t->last_valid = 0;
-	t->share_due = 1;
+		a->last_valid = 0;
+	a->share_due = 1;
 }
 
-DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
+DELAY_INLINE void delay_share_look_up(struct cozbpf_account *a)
 {
-	if (!t->share_due)
+	if (!a->share_due)
 		return;
-	t->share_due = 0;
+	a->share_due = 0;
 	if (DELAY_RULE(FORECAST_EDGE))
-		t->share = delay_share(t);
+		a->share = delay_share(a);
 	else
-		delay_forecast(t);
+		delay_forecast(a);
 }
 
 /* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways
@@ -173,14 +162,14 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
  * is sampled, near 1 where it stays in or out of it for many samples. Until the window is full what
  * the thread was born with holds.
  */
-DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
+DELAY_INLINE __u32 delay_persistence(const struct cozbpf_account *a)
 {
-	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
+	__u32 usable = ~a->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
 
-	if (t->ring_used < COZBPF_RING)
-		return t->persistence;
-	return delay_correlation(delay_count_bits(t->hit_bits), delay_count_bits(usable),
-	    delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable));
+	if (a->ring_used < COZBPF_RING)
+		return a->persistence;
+	return delay_correlation(delay_count_bits(a->hit_bits), delay_count_bits(usable),
+	    delay_count_bits(~(a->hit_bits ^ a->hit_bits >> 1) & usable));
 }
 
 #endif

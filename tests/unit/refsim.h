@@ -142,11 +142,11 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 		parent->children++;
 		if (s->r) {
 			sim_look(s, parent);
-			delay_fork(&t->d, &parent->d, &s->x, s->now);
+			delay_on_fork(&t->d, &parent->d, &s->x, s->now);
 		}
 	}
 	if (s->r)
-		delay_runnable(&t->d, s->now);
+		delay_on_born(&t->d, s->now);
 	sim_enqueue(s, t, true);
 	return t;
 }
@@ -278,7 +278,7 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 
 	t->signalled = false;
 	if (t->d.pause == COZBPF_PAUSE_ASKED && t->d.pause_end == t->signal_end)
-		delay_begin(&t->d, &s->x, s->now);
+		delay_on_deliver(&t->d, &s->x, s->now);
 	if (s->now >= t->signal_end)
 		return;
 	t->in_handler = true;
@@ -344,8 +344,7 @@ static void sim_act(struct sim *s, struct sim_cpu *cpu)
 	} else {
 		if (s->r && s->r->oracle) {
 			sim_look(s, t);
-			delay_settle(&t->d, &s->x, s->now);
-			delay_credit(&t->d, &s->x, s->now);
+			delay_advance(&t->d, &s->x, s->now);
 		}
 		sim_step(s, t);
 	}
@@ -392,8 +391,9 @@ static void sim_run(struct sim *s, uint64_t until)
 			sim_progress(s, actor);
 			if (actor->cur && !actor->back_at)
 				sim_on_sample(s, actor);
-			else if (actor->back_at && s->x.active)
-				delay_sample_missed(&actor->d, &s->x, s->r->min_debt_ns, s->now);
+			else if (actor->back_at)
+				delay_on_outsider_sample(
+				    &actor->d, &s->x, s->r->min_debt_ns, s->now);
 		}
 	}
 }
