@@ -57,10 +57,11 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p), *w;
-	enum delay_cause cause = DELAY_BY_OUTSIDE;
+	enum delay_cause cause;
 	struct task_struct *waker;
 	struct cozbpf_cpu *cpu;
-	__u32 object = 0;
+	bool by_thread;
+	__u64 now;
 
 	if (!t)
 		return 0;
@@ -69,18 +70,20 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
+	now = bpf_ktime_get_ns();
 	/* INTERRUPTS: what runs on top of the current thread is not that thread's doing. */
-	if (w && w != t && (!DELAY_RULE(INTERRUPTS) || !cpu->irq))
-		cause = config.sync_uprobe ? DELAY_BY_CALLER : DELAY_BY_THREAD;
-	else if (cpu->irq & COZBPF_IRQ_TIMER)
-		cause = DELAY_BY_TIMER;
-	if (cause == DELAY_BY_THREAD) {
-		object = woken_through(waker);
+	by_thread = w && w != t && (!DELAY_RULE(INTERRUPTS) || !cpu->irq);
+	if (by_thread && !config.sync_uprobe) {
+		delay_on_wake(t, DELAY_BY_THREAD, w, woken_through(waker), 0, &control, now);
 		cpu->joins++;
-	} else {
-		cpu->other_wakes++;
+		return 0;
 	}
-	delay_on_wake(t, cause, w, object, cpu->timer_at, &control, bpf_ktime_get_ns());
+	if (cpu->irq & COZBPF_IRQ_TIMER)
+		cause = DELAY_BY_TIMER;
+	else
+		cause = by_thread ? DELAY_BY_CALLER : DELAY_BY_OUTSIDE;
+	delay_on_wake(t, cause, NULL, 0, cpu->timer_at, &control, now);
+	cpu->other_wakes++;
 	return 0;
 }
 

@@ -49,7 +49,6 @@ DELAY_INLINE __u64 delay_sample(
 	delay_credit(a, x, now);
 	t->sampled =
 	    a->unsampled < 4 * x->period_ns ? (__u32)a->unsampled : (__u32)(4 * x->period_ns);
-	delay_credit_first(a, x, line, now);
 	delay_teach_young(a, x, line);
 	delay_correct_first(a, x, line, now);
 	delay_correct(a, x, line);
@@ -130,9 +129,9 @@ DELAY_INLINE void delay_wake(
 	__u64 own;
 
 	delay_enter(t, x);
-	delay_advance(w, x, now);
 	if (t->pause == COZBPF_PAUSE_BEGUN)
 		return;
+	delay_advance(w, x, now);
 	own = a->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
 	t->slack = 0;
 	if (DELAY_RULE(SLACK_LATENCY) && own < by->paid)
@@ -264,26 +263,19 @@ DELAY_INLINE __u64 delay_on_call(struct cozbpf_thread *t, struct cozbpf_control 
 	return delay_pay_first(t, x, min_debt);
 }
 
-/*
- * JOIN_CALL: the call returns. When the thread blocked in it and another one let it go on
- * (@released: no timeout, no EINTR), the other one has paid what was inserted meanwhile.
- * JOIN_CALL_BOUND: R may hold late what others earned before; none earns more than s of a time.
- */
+/* JOIN_CALL: the call returns. When the thread blocked in it and another one let it go on
+ * (@released: no timeout, no EINTR), the other one has paid what was inserted meanwhile. */
 DELAY_INLINE void delay_on_return(
     struct cozbpf_thread *t, struct cozbpf_control *x, int released, __u32 id, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 required, clock, most;
+	__u64 required;
 
 	delay_advance(t, x, now);
 	required = DELAY_READ(x->required);
 	if (DELAY_RULE(JOIN_CALL) && t->call == COZBPF_CALL_BLOCKED && released &&
-	    required > t->call_required) {
-		most = DELAY_RULE(JOIN_CALL_BOUND) ? (now - t->call_at) * x->speedup_pct / 100
-						   : now - t->call_at;
-		clock = a->paid + required - t->call_required;
-		a->paid = delay_join(a, most, clock < required ? clock : required);
-	}
+	    required > t->call_required)
+		a->paid = delay_join(a, required - t->call_required, required);
 	t->call = COZBPF_CALL_NONE;
 	delay_segment(a, 2 * id + 1);
 }

@@ -89,8 +89,12 @@ DELAY_INLINE void delay_stand_still(
 	__u64 required = DELAY_READ(x->required),
 	      debt = required > a->paid ? required - a->paid : 0;
 
-	a->paid += stood < debt ? stood : debt;
-	if (DELAY_RULE(CARRY) && stood > debt)
+	if (stood <= debt) {
+		a->paid += stood;
+		return;
+	}
+	a->paid += debt;
+	if (DELAY_RULE(CARRY))
 		a->carry += stood - debt;
 }
 
@@ -141,7 +145,7 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_account *a, struct cozbpf_control *x
  * | SLACK_LATENCY | the same, on the way to its CPU   | wake-up latency    | the waker's L then    |
  * | JOIN_CPU      | the CPU that it waited for        | runnable           | the CPU's L, or own L |
  * |               |                                   |                    | + L's growth there    |
- * | JOIN_CALL     | a probed call, by another thread  | s x time in it     | own L + R's growth    |
+ * | JOIN_CALL     | a probed call, by another thread  | R's growth in it   | R                     |
  * | JOIN_PARENT   | its birth                         | any                | the parent's L        |
  * | JOIN_ADOPT    | becoming the target's             | any                | R                     |
  * | -             | a timer, a device, an outsider    | 0                  | own L                 |

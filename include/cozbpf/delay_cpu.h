@@ -61,38 +61,29 @@ DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_ac
 	cpu->began = 0;
 }
 
-/* By how much L grew in the slices of the target's threads on this CPU since @since. SLICES_REST:
- * where not all of them are known, those that are speak for the others. */
-DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since, __u64 now)
+/* By how much L grew in the slices of the target's threads on this CPU since @since, as far as they
+ * are known. */
+DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since)
 {
-	__u64 length = 0, took = 0, part, oldest = now;
+	__u64 length = 0, took = 0;
 
-	if (!cpu || now <= since)
+	if (!cpu)
 		return 0;
-	for (__u32 i = 1; i <= COZBPF_SLICES && oldest > since; i++) {
+	for (__u32 i = 1; i <= COZBPF_SLICES; i++) {
 		const struct cozbpf_slice *s =
 		    &cpu->slices[(cpu->next_slice - i) & (COZBPF_SLICES - 1)];
+		__u64 from = s->from > since ? s->from : since, part = s->to - from;
 
-		if (s->to <= since) {
-			oldest = since;
+		if (s->to <= since)
 			break;
-		}
-		oldest = s->from > since ? s->from : since;
-		part = s->to - oldest;
 		length += part;
-		took += s->from < oldest ? s->took * part / (s->to - s->from) : s->took;
+		took += s->from < from ? s->took * part / (s->to - s->from) : s->took;
 	}
-	if (length <= took)
-		return 0;
-	return DELAY_RULE(SLICES_REST) && oldest > since && oldest < now
-		   ? (length - took) * (now - since) / (now - oldest)
-		   : length - took;
+	return length > took ? length - took : 0;
 }
 
 /* LONE_ROOM: of the experiment's virtual time. */
 #define DELAY_ROOM_TENTHS 9
-/* LONE_BEHIND: by no more than that a thread that runs the line soon makes R grow. */
-#define DELAY_LONE_BEHIND_NS 100000ULL
 
 /*
  * LONE_CPU: thread @t has the CPU, @alone if no other one waits for it. While @t makes R grow no
@@ -119,7 +110,7 @@ DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *
 	if (lasts && lone->cpu != cpu->number)
 		return 0;
 	if (alone && DELAY_READ(x->active) && a->share && t->pause != COZBPF_PAUSE_BEGUN &&
-	    a->paid + (DELAY_RULE(LONE_BEHIND) ? DELAY_LONE_BEHIND_NS : 0) >= required &&
+	    a->paid >= required &&
 	    (!DELAY_RULE(LONE_ROOM) || 10 * executed < DELAY_ROOM_TENTHS * passed)) {
 		if (!lasts)
 			lone->from = now;

@@ -14,18 +14,15 @@
 	X(CREDIT, SIM, "L grows by s x f x the time executed, at every look at the thread")       \
 	X(HALF_WEIGHT, SIM, "a sample weighs half of the time executed on each of its sides")     \
 	X(SEGMENTS, SIM, "f is kept per kind of stretch between two edges")                       \
-	X(SEGMENT_PRIOR, SIM, "a kind of stretch with few samples leans on the thread's share")   \
 	X(FORECAST, SIM, "f leans to the last sample by the correlation of samples")              \
 	X(FORECAST_EDGE, SIM, "an edge ends the forecast and the correction")                     \
 	X(CORRECT, SIM, "the next sample puts half of a wrong forecast right")                    \
-	X(PAIRS_MIN, SIM, "below 8 pairs of samples there is no forecast")                        \
-	X(FIRST_SAMPLE, SIM, "a first sample without a share speaks for the time before it")      \
 	X(YOUNG_WINDOW, SIM, "a new thread begins with the samples of those young before it")     \
 	X(YOUNG_FIRST, SIM, "among those a thread's first sample weighs a whole period")          \
 	X(YOUNG_FORECAST, SIM, "a young thread forecasts by the correlation of those before it")  \
 	X(CORRECT_FIRST, SIM, "the first sample puts the time since the birth right")             \
-	X(CARRY, SIM, "a pause that lasted too long is set off against later debt")               \
-	X(MIN_DEBT, SIM, "a small debt waits for the next sample")                                \
+	X(CARRY, SIM, "what a thread stands still beyond its debt is set off against later debt") \
+	X(MIN_DEBT, REAL, "a small debt waits for the next sample")                               \
 	X(WAY_IN, SIM, "the way from the sample to the handler is pause")                         \
 	X(ASIDE, SIM, "a pause is shorter by what its sample costs beyond a baseline's")          \
 	X(ENTRY_MEAN, REAL, "the cost of samples follows a running mean of their entry")          \
@@ -36,17 +33,12 @@
 	X(JOIN_WAKER, SIM, "a woken thread: L = min(L + blocked, L of its waker)")                \
 	X(JOIN_CPU, SIM, "a thread that waited for a CPU: L = min(L + waited, the CPU's clock)")  \
 	X(JOIN_PARENT, SIM, "a new thread begins with its parent's L")                            \
-	X(JOIN_CALL, SIM, "a probed call that blocked: L grows by what accrued in it")            \
-	X(JOIN_CALL_BOUND, SIM, "what accrued in a call is at most s x its time")                 \
+	X(JOIN_CALL, SIM, "a probed call that blocked: L = min(L + R's growth in it, R)")         \
 	X(JOIN_ADOPT, REAL, "a thread that ran before the profile begins with R")                 \
 	X(SLACK_LATENCY, SIM, "wake-up latency is part of a wait that virtually was none")        \
 	X(SLICES, SIM, "a wait for a CPU is shorter by what L grew on it meanwhile")              \
-	X(SLICES_REST, SIM, "slices that are known speak for older ones")                         \
-	X(CPU_CARRY, SIM, "what a wait for a CPU credits beyond R is carry")                      \
 	X(LONE_CPU, SIM, "a wait beside a CPU that is virtually free is none")                    \
 	X(LONE_ROOM, SIM, "a CPU that was busy for most of the experiment is not free")           \
-	X(LONE_BEHIND, SIM, "a thread a little behind R frees its CPU as well")                   \
-	X(ASLEEP_IN_DEBT, SIM, "a thread that blocks in debt does not set the CPU's clock back")  \
 	X(OUSTED_SLOWER, SIM, "time that an outsider takes counts as executed")                   \
 	X(STOOD_STILL, SIM, "a sample that met an outsider made its thread pause")                \
 	X(OUSTED_PAUSE, SIM, "a pause goes on while an outsider has the CPU")                     \
@@ -54,7 +46,7 @@
 	X(PACED_WAKER, SIM, "a thread that a paced one wakes is paced")                           \
 	X(PACED_MISSED, SIM, "a whole multiple of the period is the period")                      \
 	X(PACED_MIN, REAL, "a distance below 10 us is no period")                                 \
-	X(VISIT_PENDING, SIM, "a visit's virtual time holds credit not yet given")                \
+	X(VISIT_PENDING, REAL, "a visit's virtual time holds credit not yet given")               \
 	X(VISIT_SERVED, REAL, "a visit's virtual time holds a pause not yet settled")             \
 	X(SAMPLE_COST, SIM, "virtual time stands still while a sample is taken")                  \
 	X(FIT_CPUS, SIM, "N CPUs execute at most N seconds per second of virtual time")           \

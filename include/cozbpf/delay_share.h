@@ -8,25 +8,19 @@
 
 #include <cozbpf/delay_account.h>
 
-/* A kind of segment with few samples leans to the thread's share; this is how much executed time
- * that share counts for. */
-#define DELAY_PRIOR_NS 200000ULL
-
-/* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
-#define DELAY_PAIRS_MIN 8
-
 /* Works out the share of the segment that the thread is in. */
 DELAY_OUTLINE int delay_share_anew(struct cozbpf_account *a)
 {
-	__u64 all, share, prior = DELAY_RULE(SEGMENT_PRIOR) ? DELAY_PRIOR_NS : 1;
+	__u64 share;
 	__u32 k;
 
 	if (!a || !a->ring_weight)
 		return 0;
 	k = a->segment & (COZBPF_SEGMENTS - 1);
-	all = a->ring_hits * COZBPF_SHARE_ONE / a->ring_weight;
-	share =
-	    (a->segment_hits[k] * COZBPF_SHARE_ONE + prior * all) / (a->segment_weight[k] + prior);
+	if (a->segment_weight[k])
+		share = a->segment_hits[k] * COZBPF_SHARE_ONE / a->segment_weight[k];
+	else
+		share = a->ring_hits * COZBPF_SHARE_ONE / a->ring_weight;
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
 	a->segment_share[k] = (__u32)share;
@@ -120,8 +114,7 @@ DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 	__u32 chance, agree;
 
 	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
-	if (!DELAY_RULE(FORECAST) || pairs < (DELAY_RULE(PAIRS_MIN) ? DELAY_PAIRS_MIN : 1) ||
-	    !hits || hits == COZBPF_RING)
+	if (!DELAY_RULE(FORECAST) || !pairs || !hits || hits == COZBPF_RING)
 		return 0;
 	/* Independent samples agree with probability p^2 + q^2. */
 	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) *

@@ -14,10 +14,7 @@
  * outsider. */
 enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
 
-/*
- * The thread leaves its CPU, and the CPU's clock is its L. ASLEEP_IN_DEBT: a thread that goes to
- * sleep in debt takes its debt along; threads that come next need not pay it as well.
- */
+/* The thread leaves its CPU, and the CPU's clock is its L. */
 DELAY_INLINE void delay_switch_out(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
 {
@@ -33,11 +30,8 @@ DELAY_INLINE void delay_switch_out(
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
 		t->call = COZBPF_CALL_BLOCKED;
 		t->call_required = DELAY_READ(x->required);
-		t->call_at = now;
 	}
-	if (!DELAY_RULE(ASLEEP_IN_DEBT) || runnable || cpu->epoch != a->epoch ||
-	    cpu->paid < a->paid)
-		cpu->paid = a->paid;
+	cpu->paid = a->paid;
 	cpu->left_at = now;
 	cpu->missed_at = 0;
 	cpu->epoch = a->epoch;
@@ -59,7 +53,7 @@ DELAY_INLINE void delay_wait_for_cpu(
 {
 	struct cozbpf_account *a = delay_account(t);
 	__u64 since = t->runnable_at, clock,
-	      grown = DELAY_RULE(SLICES) ? delay_grown_since(cpu, since, now) : 0,
+	      grown = DELAY_RULE(SLICES) ? delay_grown_since(cpu, since) : 0,
 	      lone = delay_lone_grown_since(x, since, now);
 
 	clock = a->paid + (grown > lone ? grown : lone);

@@ -102,18 +102,6 @@ DELAY_INLINE void delay_correct_first(
 		100);
 }
 
-/* FIRST_SAMPLE: nothing is known about the account yet, so its time was not credited. */
-DELAY_INLINE void delay_credit_first(
-    struct cozbpf_account *a, struct cozbpf_control *x, __u32 line, __u64 now)
-{
-	__u64 since = now > x->opened_ns ? now - x->opened_ns : 0;
-
-	if (DELAY_RULE(FIRST_SAMPLE) && !a->ring_weight && line && line == x->line &&
-	    DELAY_READ(x->active))
-		delay_give(
-		    a, x, (a->unsampled < since ? a->unsampled : since) * x->speedup_pct / 100);
-}
-
 /*
  * YOUNG_WINDOW: a sample of a young account enters the window that later ones begin with. It weighs
  * the time executed since the one before; YOUNG_FIRST: the first one a whole period at least. Two

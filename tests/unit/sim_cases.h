@@ -79,7 +79,10 @@ static const struct sim_op fork_3_1[] = {RUN(B, 2 * MS), SPAWN(1), SPAWN(1), JOI
 			   child_short[] = {RUN(A, 300 * US), EXIT},
 			   fork_kinds[] = {RUN(B, 1 * MS), SPAWN(1), SPAWN(2), JOIN, VISIT, LOOP},
 			   child_line[] = {RUN(A, 5 * MS), EXIT},
-			   child_other[] = {RUN(B, 3 * MS), EXIT};
+			   child_other[] = {RUN(B, 3 * MS), EXIT},
+			   fork_beside[] = {RUN(B, 200 * US), SPAWN(2), SPAWN(2), JOIN, VISIT,
+			       LOOP},
+			   child_beside[] = {RUN(B, 300 * US), EXIT};
 
 static const struct sim_op line_09[] = {RUN(A, 900 * US), RUN(B, 100 * US), LOOP},
 			   beside_line[] = {RUN(B, MS), VISIT, LOOP};
@@ -208,6 +211,10 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("fork A 5 and B 3 ms, join, B 1 ms", 1, 2, 5,                                \
 		OF(fork_kinds, child_line, child_other)),                                         \
 	    .known = 9, .sampled = 9)                                                             \
+	X(forks_beside_the_line,                                                                  \
+	    SIM_CASE("fork 2 of 0.3 ms, join, beside the line", 2, 4, 5,                          \
+		OF(fork_beside, line_09, child_beside)),                                          \
+	    .sampled = 3)                                                                         \
 	X(paced_by_another,                                                                       \
 	    SIM_CASE("10 ms timer feeds one, beside a bystander", 3, 2, 30,                       \
 		OF(ticks_feed, fed, a_fifth)),                                                    \

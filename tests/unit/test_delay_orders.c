@@ -125,13 +125,10 @@ static void leave(struct world *w, int i, int how)
 {
 	__u64 paid = w->t[i].account.epoch == w->x.epoch ? w->t[i].account.paid : 0;
 	struct cozbpf_cpu *cpu = &w->cpus[w->where[i] - ON_CPU_0];
-	__u64 clock = how == DELAY_BLOCKED && cpu->epoch == w->x.epoch ? cpu->paid : 0;
 
 	delay_switch_out(&w->t[i], &w->x, cpu, how, w->now);
 	CHECK(w->t[i].account.paid >= paid);
-	CHECK_EQ(cpu->paid, w->t[i].account.paid > clock
-				? w->t[i].account.paid
-				: clock); /* who goes to sleep takes its debt along */
+	CHECK_EQ(cpu->paid, w->t[i].account.paid);
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
@@ -150,8 +147,7 @@ static void come(struct world *w, int i, int c)
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
 		/* as far as the CPU's clock is or its slices say, whichever is more, but no further
 		 * than it stood still; beyond R it is carry */
-		__u64 grown =
-			  before.account.paid + delay_grown_since(cpu, before.runnable_at, w->now),
+		__u64 grown = before.account.paid + delay_grown_since(cpu, before.runnable_at),
 		      clock = grown > cpu->paid ? grown : cpu->paid;
 
 		CHECK_EQ(t->account.paid + t->account.carry - before.account.carry,

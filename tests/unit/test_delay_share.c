@@ -74,7 +74,7 @@ TEST(persistence_is_agreement_beyond_chance)
 				       / (65536 - 61568) */
 	    {0x0f0f0f0f, 0xffffff00, 32768}, /* 6 of 8: (49152 - 32768) / 32768 */
 	    {0xffff0000, 0xffffff00, 65535}, /* 8 of 8 */
-	    {0xffff0000, 0xffffff80, 0},     /* seven pairs are too few */
+	    {0xffff0000, 0xffffffff, 0},     /* no pairs */
 	    {0x55555555, 0, 0},              /* less than by chance */
 	    {0, 0, 0},
 	    {0xffffffff, 0, 0},
