@@ -31,14 +31,16 @@ WERROR_FLAG := $(if $(filter 1,$(WERROR)),-Werror)
 WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	$(WERROR_FLAG)
 CFLAGS ?= -O2 -g
+# RULE_SWITCHES=1: accounting rules can be turned off (make bench-rules).
+RULE_DEFINES := $(if $(RULE_SWITCHES),-DCOZBPF_RULE_SWITCHES)
 DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' \
 	-DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
-CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD)/gen
+CPPFLAGS_ALL := -D_GNU_SOURCE $(RULE_DEFINES) -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
 PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall \
-	$(WERROR_FLAG) -idirafter /usr/include/$(shell uname -m)-linux-gnu
+BPF_CFLAGS := $(RULE_DEFINES) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude \
+	-Ivmlinux -Wall $(WERROR_FLAG) -idirafter /usr/include/$(shell uname -m)-linux-gnu
 # The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no
 # libc.
 SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding \
@@ -220,6 +222,17 @@ bench-accuracy: all workloads
 bench-accuracy: ## predictions against shortened programs, --sync=uprobe and Coz; needs root; long
 	@tests/bench/accuracy.sh --uprobe
 
+# A tool of its own, in which rules can be turned off.
+SIMULATED := tests/bench/rules.c user/core/experiment/visits.c
+$(BUILD)/rules/simulated: $(SIMULATED) $(wildcard tests/unit/*sim*.h include/cozbpf/*.h)
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) -DCOZBPF_RULE_SWITCHES -Itests/unit \
+		$(CFLAGS_ALL) -O3 -o $@ $(SIMULATED) -lm
+
+bench-rules: $(BUILD)/rules/simulated
+bench-rules: ## what each accounting rule does to predictions (RULES="--seeds 16", "--real CASES")
+	@BUILD=$(BUILD) tests/bench/rules.sh $(RULES)
+
 bench-overhead: all workloads ## cost of sampling and of each hook; needs root
 	@tests/bench/overhead.sh
 
@@ -282,7 +295,9 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
 	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
+	@echo '  RULES=arguments of bench-rules'
 
 .PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz \
-	coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead lint \
+	coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead \
+	bench-rules lint \
 	format format-check analyze install uninstall deb check-package dist clean help

@@ -34,7 +34,7 @@ int on_adopt(struct bpf_iter__task *ctx)
 	if (t->member)
 		return 0;
 	t->tgid = number;
-	delay_adopt(t, &control);
+	delay_on_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
 	__sync_fetch_and_add(&control.adopted, 1);
 	name_process(number, task->group_leader);

@@ -39,7 +39,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		__sync_fetch_and_add(&control.storage_lost, 1);
 		return 0;
 	}
-	delay_fork(c, p, &control, bpf_ktime_get_ns());
+	delay_on_fork(c, p, &control, bpf_ktime_get_ns());
 	c->tgid = to;
 	__sync_fetch_and_add(&control.threads, 1);
 	if (process) {
@@ -66,7 +66,7 @@ int BPF_PROG(on_exec, struct task_struct *p)
 	if (!t)
 		return 0;
 	tgid = t->tgid;
-	t->pause = COZBPF_PAUSE_NONE;
+	delay_on_exec(t);
 	bpf_map_delete_elem(&procs, &tgid);
 	bpf_map_delete_elem(&process_counters, &tgid);
 	name_process(tgid, p);

@@ -6,9 +6,11 @@
 
 #include "compat.bpf.h"
 #include <cozbpf/abi.h>
-#include <cozbpf/delay.h>
 
 const volatile struct cozbpf_config config SEC(".rodata") __weak;
+
+#include <cozbpf/delay.h> /* its rules look at config */
+
 struct cozbpf_control control SEC(".bss") __weak;
 
 /* Threads of the target. Written by all programs; created at fork (lifecycle) or by the loader. */
@@ -137,7 +139,7 @@ static __always_inline void count_visits_at(
 	if (!point)
 		return;
 	__sync_fetch_and_add(&point->visits, n);
-	if (t->paced)
+	if (delay_account(t)->paced)
 		__sync_fetch_and_add(&point->paced, n);
 	if (!DELAY_READ(control.active)) {
 		__sync_fetch_and_add(&point->late[epoch & 1], n);

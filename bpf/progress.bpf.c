@@ -33,7 +33,7 @@ static __always_inline void hand_over(struct pt_regs *ctx)
 
 	if (!t || !control.active)
 		return;
-	debt = delay_hand_over(t, &control, now, config.min_debt_ns);
+	debt = delay_on_hand_over(t, &control, now, config.min_debt_ns);
 	if (debt)
 		pause_here(ctx, t, task, now, debt);
 }

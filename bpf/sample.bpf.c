@@ -78,23 +78,23 @@ static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line
  */
 static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, __u64 now)
 {
+	const struct cozbpf_account *a = delay_account(t);
 	__u32 before = 0;
 	__u64 half, whole;
 
-	delay_credit(t, &control, now);
-	whole = t->unsampled;
+	whole = delay_unsampled(a, now);
 	half = whole / 2;
-	if (t->ring_used)
-		before = t->ring[(t->ring_next - 1) & (COZBPF_RING - 1)].line;
+	if (a->ring_used)
+		before = delay_line_before(a);
 	else if (whole < control.period_ns)
 		whole = control.period_ns;
 	if ((line == control.line || before == control.line) && visits_count(now))
 		__sync_fetch_and_add(
-		    &control.selected_ns, line == before || !t->ring_used ? whole : half);
+		    &control.selected_ns, line == before || !a->ring_used ? whole : half);
 	if (!control.sampled)
 		return;
 	visit_line(t, line, half / COZBPF_SAMPLED_UNIT_NS);
-	if (t->ring_used)
+	if (a->ring_used)
 		visit_line(t, before, half / COZBPF_SAMPLED_UNIT_NS);
 }
 
@@ -154,8 +154,7 @@ static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
 		control.sample_due_ns = compat_sample_due(ctx);
 		control.sample_seen_ns = now;
 	}
-	if (control.active)
-		delay_sample_missed(cpu, &control, config.min_debt_ns, now);
+	delay_on_outsider_sample(cpu, &control, config.min_debt_ns, now);
 }
 
 /* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two
@@ -177,10 +176,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	delay_enter(t, &control);
-	delay_settle(t, &control, now);
-	delay_heal(t, now);
-	if (t->pause == COZBPF_PAUSE_BEGUN) {
+	if (delay_on_interrupt(t, &control, now)) {
 		__sync_fetch_and_add(&control.in_pause, 1);
 		return 0;
 	}
@@ -203,14 +199,14 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	visit_counters(t, tgid);
 	if (delay_withdraw(t, now))
 		__sync_fetch_and_add(&stats->withdrawn, 1);
-	debt = delay_sample(t, &control, line, now, config.min_debt_ns);
 	cpu = this_cpu();
-	if (cpu) {
-		delay_executed(cpu, t, &control, now);
-		if (control.speedup_pct)
-			delay_lone(&control, cpu, t, compat_alone(task), now);
-	}
-	if (debt >= COZBPF_PAUSE_MAX_NS && control.required - t->paid > COZBPF_DEEP_DEBT_NS)
+	if (!cpu)
+		return 0;
+	debt = delay_on_sample(t, &control, cpu, line, now, config.min_debt_ns);
+	if (control.speedup_pct)
+		delay_on_cpu(t, compat_alone(task), &control, cpu, now);
+	if (debt >= COZBPF_PAUSE_MAX_NS &&
+	    control.required - delay_account(t)->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
 	if (debt && user && t->pause == COZBPF_PAUSE_NONE &&
@@ -254,7 +250,7 @@ int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 	}
 	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) != t->pause_end)
 		return 0;
-	delay_begin(t, &control, bpf_ktime_get_ns());
+	delay_on_deliver(t, &control, bpf_ktime_get_ns());
 	__sync_fetch_and_add(&stats->begun, 1);
 	return 0;
 }

@@ -80,15 +80,11 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
  * signal is the caller's. False: it need not pause. */
 static __always_inline bool plan_pause(struct cozbpf_thread *t, int sampled, __u64 now, __u64 debt)
 {
-	__u64 end = delay_plan(t, &control, sampled, debt, config.pause_exit_ns, now);
+	bool hold = !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus;
 
-	if (!end)
+	if (!delay_on_ask(t, &control, sampled, debt, config.pause_exit_ns, hold, now))
 		return false;
-	delay_asked(
-	    t, now, end, debt, !config.sleep_pauses || DELAY_READ(control.threads) > config.n_cpus);
 	t->relay = 0;
-	if (end > DELAY_READ(control.pause_horizon))
-		control.pause_horizon = end;
 	return true;
 }
 

@@ -25,8 +25,8 @@ int on_call(struct pt_regs *ctx)
 		return 0;
 	__sync_fetch_and_add(&control.sync_calls, 1);
 	now = bpf_ktime_get_ns();
-	debt = delay_call(t, &control, cookie & COZBPF_CALL_BLOCKS, object_id(PT_REGS_PARM1(ctx)),
-	    now, config.min_debt_ns);
+	debt = delay_on_call(t, &control, cookie & COZBPF_CALL_BLOCKS,
+	    object_id(PT_REGS_PARM1(ctx)), now, config.min_debt_ns);
 	if (debt)
 		pause_here(ctx, t, task, now, debt);
 	return 0;
@@ -45,6 +45,6 @@ int on_return(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	__sync_fetch_and_add(&control.sync_calls, 1);
-	delay_return(t, &control, released, t->segment >> 1, bpf_ktime_get_ns());
+	delay_on_return(t, &control, released, delay_account(t)->segment >> 1, bpf_ktime_get_ns());
 	return 0;
 }

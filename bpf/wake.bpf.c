@@ -20,35 +20,22 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct cozbpf_thread *out = thread_of(prev), *in = thread_of(next);
 	struct cozbpf_cpu *cpu;
-	__u64 now;
+	__u64 outsider_ran = 0, now;
+	int how = DELAY_BLOCKED;
 
 	if (!out && !in)
 		return 0;
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
+	if (out && (preempt || compat_task_runnable(prev)))
+		how = in ? DELAY_PREEMPTED : DELAY_OUSTED;
+	if (!out && prev->pid)
+		outsider_ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 	now = bpf_ktime_get_ns();
-	if (out) {
-		int how = DELAY_BLOCKED;
-
-		if (preempt || compat_task_runnable(prev))
-			how = in ? DELAY_PREEMPTED : DELAY_OUSTED;
-		delay_switch_out(out, &control, cpu, how, now);
-	}
-	if (in) {
-		__u64 since = !out && prev->pid ? in->runnable_at : 0;
-
-		delay_switch_in(in, &control, cpu, now);
-		if (control.speedup_pct)
-			delay_lone(&control, cpu, in, compat_alone(next), now);
-		if (since) {
-			/* No longer than that one ran: before it were others of the target, or a
-			 * quota held the thread back. */
-			__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
-
-			cpu->outsiders_ns += now - since < ran ? now - since : ran;
-		}
-	}
+	delay_on_switch(out, how, in, outsider_ran, &control, cpu, now);
+	if (in && control.speedup_pct)
+		delay_on_cpu(in, compat_alone(next), &control, cpu, now);
 	return 0;
 }
 
@@ -70,36 +57,33 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p), *w;
+	enum delay_cause cause;
 	struct task_struct *waker;
 	struct cozbpf_cpu *cpu;
 	bool by_thread;
-	__u32 object;
 	__u64 now;
 
 	if (!t)
 		return 0;
-	now = bpf_ktime_get_ns();
 	waker = bpf_get_current_task_btf();
 	w = thread_of(waker);
 	cpu = this_cpu();
-	/* Woken by an outsider, or by an interrupt on top of the current thread: no edge, it pays
-	 * what accrued while it slept. */
-	by_thread = w && w != t && cpu && !cpu->irq;
+	if (!cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	/* INTERRUPTS: what runs on top of the current thread is not that thread's doing. */
+	by_thread = w && w != t && (!DELAY_RULE(INTERRUPTS) || !cpu->irq);
 	if (by_thread && !config.sync_uprobe) {
-		delay_wake(t, w, &control, now);
-		object = woken_through(waker);
-		delay_segment_ahead(t, 2 * object + 1);
-		delay_segment(w, 2 * object);
+		delay_on_wake(t, DELAY_BY_THREAD, w, woken_through(waker), 0, &control, now);
 		cpu->joins++;
-	} else {
-		if (cpu && cpu->irq & COZBPF_IRQ_TIMER)
-			delay_timer_wake(t, &control, cpu->timer_at);
-		else
-			delay_outside_wake(t, by_thread);
-		if (cpu)
-			cpu->other_wakes++;
+		return 0;
 	}
-	delay_runnable(t, now);
+	if (cpu->irq & COZBPF_IRQ_TIMER)
+		cause = DELAY_BY_TIMER;
+	else
+		cause = by_thread ? DELAY_BY_CALLER : DELAY_BY_OUTSIDE;
+	delay_on_wake(t, cause, NULL, 0, cpu->timer_at, &control, now);
+	cpu->other_wakes++;
 	return 0;
 }
 
@@ -110,7 +94,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	struct cozbpf_thread *t = thread_of(p);
 
 	if (t)
-		delay_runnable(t, bpf_ktime_get_ns());
+		delay_on_born(t, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -179,7 +163,7 @@ int BPF_PROG(on_softirq_entry, unsigned int vec)
 
 	if (!cpu)
 		return 0;
-	if ((vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) &&
+	if (DELAY_RULE(LOOPBACK) && (vec == SOFTIRQ_NET_RX || vec == SOFTIRQ_NET_TX) &&
 	    bpf_ktime_get_ns() - cpu->irq_exit_at > IRQ_EXIT_NS)
 		return 0;
 	cpu->irq |= COZBPF_IRQ_SOFT;

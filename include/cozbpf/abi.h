@@ -55,6 +55,9 @@ struct cozbpf_config {
 			       can be waiting for a CPU */
 	__u32 n_cpus;
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
+#ifdef COZBPF_RULE_SWITCHES
+	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
+#endif
 };
 
 /*
@@ -330,61 +333,71 @@ struct cozbpf_counter_event {
 #define COZBPF_PAUSE_BEGUN 2 /* in the handler */
 
 /*
- * A thread of the target: value of the task storage. A task belongs to the target when it has one
- * with member set. The kernel places the value 8 bytes into a cache line: the first 56 bytes are
- * all that a waker, on another CPU, touches of the thread it wakes, or a visit of its own thread.
+ * What one line of execution has taken of delay, and the samples that tell how much of its time it
+ * spends in the selected line (delay_account.h). A runtime's own threads could have one as well.
  */
-struct cozbpf_thread {
-	__u64 paid;      /* L */
+struct cozbpf_account {
+	/* All that others' events touch. */
 	__u64 run_since; /* executing, and credited up to here; 0: not executing. In a pause: the
 			    pause's end */
-	__u64 blocked_at, runnable_at; /* 0: not so */
+	__u64 paid;      /* L */
 	__u32 epoch;
-	__u32 share; /* f of the selected line, in 1/COZBPF_SHARE_ONE */
-	__u32 slack; /* woken: how far the waker's L is above what it took, ns */
-	__u8 member;
-	__u8 paced; /* woken by a periodic timer, or by a thread that was */
-	__u8 pause, pause_hold;
-	__u8 segment;    /* kind of segment it is in */
-	__u8 share_due;  /* a waker has put it into that segment: its share is to be looked up when
-			    it gets a CPU */
-	__u8 last_valid; /* there was a sample before, and no edge since */
-	__u8 last_hit;   /* that sample was in the line */
-	__u8 returning;  /* no sample since its last pause: it may still be on its way out of the
-			    handler, with the signal blocked */
-	__u8 ousted;     /* off its CPU because an outsider took it */
+	__u32 share;       /* f of the selected line, in 1/COZBPF_SHARE_ONE */
 	__u16 persistence; /* lag-1 correlation of samples falling in the line, in
 			      1/COZBPF_SHARE_ONE, one short of it at most */
-	__u8 rested; /* woken by no thread of the target: what it owes accrued while it was off the
+	__u8 segment;      /* kind of segment it is in */
+	__u8 share_due;    /* a waker has put it into that segment: its share is to be looked up */
+	__u8 last_valid;   /* there was a sample before, and no edge since */
+	__u8 last_hit;     /* that sample was in the line */
+	__u8 paced;        /* woken by a periodic timer, or by a thread that was */
+	__u8 rested; /* woken by no thread of the target: its debt accrued while it was off the
 			CPU */
-	__u8 pad[7];
-	/* The thread's own CPU's from here on. */
-	__u64 unsampled; /* executed since the last sample, up to run_since */
-	__u32 sampled;   /* executed between the last two samples, ns */
-	__u32 entry; /* the last sample that asked for a pause has kept it from executing before it
-			looked at the clock, ns */
-	__u32 entries; /* a running mean of that */
-	__s32 aside;   /* the thread stands still for that much longer than the pause shows
-			  (delay_aside()), ns */
-	__u64 carry;   /* slept beyond what was asked */
-	__u64 asked_at, pause_from, pause_end;
-	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after
-					 the one before */
+	/* Its own from here on. */
+	__u64 carry;                          /* stood still beyond its debt */
+	__u64 unsampled;                      /* executed since the last sample, up to run_since */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its
 						 bit */
-	__u32 tgid;
 	__u32 share_known;
 	__u32 ring_next, ring_used;
 	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an
 				      edge before it */
-	__u32 call;                /* COZBPF_CALL_* */
-	__u32 relay; /* the next signal delivered is to be sent again, with its value */
-	__u64 call_required, call_at; /* R and the time when it blocked in that call */
+	__u32 pad;
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS],
 	    segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
 	__u8 ring_segment[COZBPF_RING];
 	struct cozbpf_ring_entry ring[COZBPF_RING];
+};
+
+/*
+ * A thread of the target: value of the task storage. A task belongs to the target when it has one
+ * with member set. The kernel places the value 8 bytes into a cache line: the first 56 bytes are
+ * all that a waker, on another CPU, touches of the thread it wakes, or a visit of its own thread.
+ */
+struct cozbpf_thread {
+	__u64 blocked_at, runnable_at; /* 0: not so */
+	__u32 slack;                   /* woken: how far the waker's L is above what it took, ns */
+	__u8 member;
+	__u8 pause, pause_hold;
+	__u8 ousted; /* off its CPU because an outsider took it */
+	struct cozbpf_account account;
+	/* Its own CPU's from here on. */
+	__u32 sampled; /* executed between the last two samples, ns */
+	__u32 entry; /* the last sample that asked for a pause has kept it from executing before it
+			looked at the clock, ns */
+	__u32 entries; /* a running mean of that */
+	__s32 aside;   /* the thread stands still for that much longer than the pause shows
+			  (delay_aside()), ns */
+	__u64 asked_at, pause_from, pause_end;
+	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after
+					 the one before */
+	__u64 call_required;          /* R when it blocked in a probed call */
+	__u32 tgid;
+	__u8 call;      /* COZBPF_CALL_* */
+	__u8 relay;     /* the next signal delivered is to be sent again, with its value */
+	__u8 returning; /* no sample since its last pause: it may still be on its way out of the
+			   handler, with the signal blocked */
+	__u8 pad;
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -394,9 +407,10 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 144 + 24 * COZBPF_SLICES);
-COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, unsampled) == 64);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
-		  19 * 8 + 20 * COZBPF_SEGMENTS + 8 * 4 + 2 * 8 + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(
+    sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
+COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 12 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -1,16 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
-/* Pauses from the ask to their begin (design.md 4.2, 4.7), and what samples cost beside them; part
- * of delay.h, under the same rules. */
+/*
+ * Pauses, which a thread of the kernel serves for its account: the ask, the begin in the signal's
+ * handler, what has been served, the end. NONE -> ASKED -> BEGUN -> NONE. Part of delay.h.
+ */
 #ifndef COZBPF_DELAY_PAUSE_H
 #define COZBPF_DELAY_PAUSE_H
 
-#include <cozbpf/delay.h>
+#include <cozbpf/delay_window.h>
+
+/* The pause's time is over. After a stall of a virtual machine a sample that is overdue can still
+ * come before the handler returns. */
+DELAY_INLINE void delay_pause_over(struct cozbpf_thread *t)
+{
+	t->pause = COZBPF_PAUSE_NONE;
+	t->returning = 1;
+}
+
+/* [pause_from, @end) of the pause has been served. */
+DELAY_OUTLINE int delay_serve(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 end)
+{
+	if (!t || !x || end <= t->pause_from)
+		return 0;
+	delay_stand_still(delay_account(t), x, end - t->pause_from);
+	t->pause_from = end;
+	return 0;
+}
+
+/* Brings a thread in a pause up to @now. A pause that holds its CPU ends at its end, a sleeping one
+ * when the thread has a CPU again. */
+DELAY_INLINE void delay_settle(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+{
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		return;
+	delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
+	if (now >= t->pause_end)
+		delay_pause_over(t);
+}
 
 /*
- * A sample that asks for a pause looks at the clock `late` after it was due. How long it takes
- * until then, and with it the whole of what samples cost, changes with the machine's state by the
- * second, where it is a virtual one: hence the running mean. What is far off is something else: the
- * CPU was taken away as the sample fell due.
+ * A sample that asks for a pause looks at the clock @late after it was due. ENTRY_MEAN: what
+ * samples cost changes with a virtual machine's state by the second, so a running mean follows it.
+ * A value far off says that the CPU was taken away as the sample fell due.
  */
 DELAY_INLINE void delay_sample_entry(
     struct cozbpf_thread *t, const struct cozbpf_control *x, __s64 late)
@@ -28,31 +58,32 @@ DELAY_INLINE void delay_sample_entry(
 }
 
 /*
- * What a pause takes beside its time from the sample's look at the clock to its end: the way into
- * the sample (`sampled`: it is one that asks for the pause) and the way out of the handler.
- * Baselines lose the whole cost of a sample each time that a period has been executed; a thread
- * that pauses is sampled after less. Gains compare the two, so that what is made up for is the
- * difference, which is below 0 where samples cost a baseline more.
+ * ASIDE: what a pause takes beside its time from the sample's look at the clock to its end: the way
+ * into the sample and the way out of the handler. A baseline loses the whole cost of a sample once
+ * per period, a thread that pauses is sampled after less. Gains compare the two, so the difference
+ * is made up for; below 0 where a baseline loses more.
  */
 DELAY_INLINE __s32 delay_aside(
     const struct cozbpf_thread *t, const struct cozbpf_control *x, int sampled, __u32 exit_ns)
 {
 	__u64 cost;
 
-	if (!sampled || x->sample_free || !x->sample_entry_ns || !x->period_ns)
+	if (!DELAY_RULE(ASIDE) || !sampled || x->sample_free || !x->sample_entry_ns ||
+	    !x->period_ns)
 		return (__s32)exit_ns;
-	cost = x->sample_cost_ns * t->entries / x->sample_entry_ns;
+	cost = DELAY_RULE(ENTRY_MEAN) ? x->sample_cost_ns * t->entries / x->sample_entry_ns
+				      : x->sample_cost_ns;
 	return (__s32)(exit_ns + t->entry) - (__s32)(cost * t->sampled / x->period_ns);
 }
 
 /*
- * Plans the pause of `debt` that thread `t` owes now; returns its end, and delay_asked() follows.
- * 0: it has stood still for longer already, on its way into the sample, and owes no more.
+ * Plans the pause of @debt, @sampled or asked for by a probe; returns its end, and delay_asked()
+ * follows. 0: on its way into the sample the thread has stood still for longer already.
  */
 DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x, int sampled,
     __u64 debt, __u32 exit_ns, __u64 now)
 {
-	__s64 aside = delay_aside(t, x, sampled, exit_ns),
+	__s64 aside = delay_aside(t, x, sampled, DELAY_RULE(EXIT_EARLY) ? exit_ns : 0),
 	      most = (__s64)debt - (__s64)COZBPF_PAUSE_MAX_NS;
 
 	if (aside >= (__s64)debt) {
@@ -66,44 +97,66 @@ DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x,
 	return (now + debt - t->aside) & ~COZBPF_HOLD;
 }
 
-/*
- * The signal for a pause until `end`, of `debt`, has been sent. Who owes what accrued while it
- * slept would virtually sleep yet: it does, and leaves its CPU to others.
- */
+/* The signal for a pause until @end, of @debt, is on its way. SLEEP_OFF: a thread that slept into
+ * its debt would virtually sleep yet, so it leaves its CPU to others. */
 DELAY_INLINE void delay_asked(struct cozbpf_thread *t, __u64 now, __u64 end, __u64 debt, __u32 hold)
 {
+	struct cozbpf_account *a = delay_account(t);
+
 	t->pause = COZBPF_PAUSE_ASKED;
 	t->asked_at = now;
 	t->pause_end = end;
-	t->pause_hold = hold && !t->rested;
+	t->pause_hold = hold && !(DELAY_RULE(SLEEP_OFF) && a->rested);
 	if (debt < COZBPF_PAUSE_MAX_NS)
-		t->rested = 0; /* the last part of it */
+		a->rested = 0; /* the last part of it */
 }
 
-/* The handler of the pause that was asked for begins. The way from the sample to the handler is
- * pause as well: the program does not run. */
+/* The handler begins. WAY_IN: the program did not run between the sample and the handler, so that
+ * is pause as well. */
 DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
-	if (now >= t->pause_end || !t->run_since) {
+	struct cozbpf_account *a = delay_account(t);
+
+	if (now >= t->pause_end || !a->run_since) {
 		delay_pause_over(t); /* came too late: the handler returns at once */
 		return;
 	}
+	if (!DELAY_RULE(WAY_IN))
+		delay_credit(a, x, now);
 	t->pause = COZBPF_PAUSE_BEGUN;
-	t->pause_from = (t->run_since < now ? t->run_since : now) - t->aside;
-	t->run_since = t->pause_end;
+	t->pause_from = (a->run_since < now ? a->run_since : now) - t->aside;
+	a->run_since = t->pause_end;
 }
 
 /*
- * An ask that has waited too long is withdrawn, but not before its end: until then its signal,
- * should it still come, pauses the thread, and that has to be counted. 1 when it was withdrawn.
+ * WITHDRAW: an ask that has waited too long is withdrawn, but not before its end. Until then its
+ * signal, should it still come, pauses the thread, and that has to be counted. 1: withdrawn.
  */
 DELAY_INLINE int delay_withdraw(struct cozbpf_thread *t, __u64 now)
 {
-	if (t->pause != COZBPF_PAUSE_ASKED || now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS ||
-	    now < t->pause_end)
+	if (!DELAY_RULE(WITHDRAW) || t->pause != COZBPF_PAUSE_ASKED ||
+	    now - t->asked_at <= COZBPF_ASK_TIMEOUT_NS || now < t->pause_end)
 		return 0;
 	t->pause = COZBPF_PAUSE_NONE;
 	return 1;
+}
+
+/* VISIT_SERVED: what has been served up to @now of a pause that L does not hold yet: of the one the
+ * thread is in, or has come out of since it was last looked at. */
+DELAY_INLINE __u64 delay_unsettled(
+    const struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	__u64 end, served, required, paid;
+
+	if (!DELAY_RULE(VISIT_SERVED) || DELAY_READ(t->pause) != COZBPF_PAUSE_BEGUN)
+		return 0;
+	end = now < DELAY_READ(t->pause_end) ? now : DELAY_READ(t->pause_end);
+	served = end > DELAY_READ(t->pause_from) ? end - DELAY_READ(t->pause_from) : 0;
+	required = DELAY_READ(x->required);
+	paid = DELAY_READ(delay_account(t)->paid);
+	if (paid + served > required)
+		return required > paid ? required - paid : 0;
+	return served;
 }
 
 #endif

@@ -6,51 +6,45 @@
 #ifndef COZBPF_DELAY_SHARE_H
 #define COZBPF_DELAY_SHARE_H
 
-#include <cozbpf/abi.h>
-
-#define DELAY_INLINE static inline __attribute__((always_inline, unused))
-/* Rare or long: a function of its own, which the verifier checks once and by itself, so pointers
- * may be NULL as far as it knows. */
-#ifdef __bpf__
-#define DELAY_OUTLINE __attribute__((noinline, weak))
-#else
-#define DELAY_OUTLINE static inline __attribute__((unused))
-#endif
-#define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
-
-/* A kind of segment with few samples leans to the thread's share; this is how much executed time
- * that share counts for. */
-#define DELAY_PRIOR_NS 200000ULL
-
-/* Fewer pairs of samples tell nothing about persistence: its error is about 1 / sqrt(pairs). */
-#define DELAY_PAIRS_MIN 8
+#include <cozbpf/delay_account.h>
 
 /* Works out the share of the segment that the thread is in. */
-DELAY_OUTLINE int delay_share_anew(struct cozbpf_thread *t)
+DELAY_OUTLINE int delay_share_anew(struct cozbpf_account *a)
 {
-	__u64 all, share;
+	__u64 share;
 	__u32 k;
 
-	if (!t || !t->ring_weight)
+	if (!a || !a->ring_weight)
 		return 0;
-	k = t->segment & (COZBPF_SEGMENTS - 1);
-	all = t->ring_hits * COZBPF_SHARE_ONE / t->ring_weight;
-	share = (t->segment_hits[k] * COZBPF_SHARE_ONE + DELAY_PRIOR_NS * all) /
-		(t->segment_weight[k] + DELAY_PRIOR_NS);
+	k = a->segment & (COZBPF_SEGMENTS - 1);
+	if (a->segment_weight[k])
+		share = a->segment_hits[k] * COZBPF_SHARE_ONE / a->segment_weight[k];
+	else
+		share = a->ring_hits * COZBPF_SHARE_ONE / a->ring_weight;
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
-	t->segment_share[k] = (__u32)share;
-	t->share_known |= 1U << k;
+	a->segment_share[k] = (__u32)share;
+	a->share_known |= 1U << k;
 	return (int)share;
 }
 
 /* The share of the segment that the thread is in. Kept until the next sample: some programs wake
  * others far more often. */
-DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
+DELAY_INLINE __u32 delay_share(struct cozbpf_account *a)
 {
-	__u32 k = t->segment & (COZBPF_SEGMENTS - 1);
+	__u32 k = a->segment & (COZBPF_SEGMENTS - 1);
 
-	return t->share_known >> k & 1 ? t->segment_share[k] : (__u32)delay_share_anew(t);
+	return a->share_known >> k & 1 ? a->segment_share[k] : (__u32)delay_share_anew(a);
+}
+
+/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
+ * segment. Right on average whatever r is. */
+DELAY_INLINE void delay_forecast(struct cozbpf_account *a)
+{
+	__u64 p = delay_share(a), h = a->last_hit ? COZBPF_SHARE_ONE : 0;
+
+	a->share = (__u32)((p * (COZBPF_SHARE_ONE - a->persistence) + h * a->persistence) /
+			   COZBPF_SHARE_ONE);
 }
 
 /*
@@ -60,29 +54,37 @@ DELAY_INLINE __u32 delay_share(struct cozbpf_thread *t)
  * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The
  * caller has credited the thread.
  */
-DELAY_INLINE void delay_segment(struct cozbpf_thread *t, __u32 id)
+DELAY_INLINE void delay_segment(struct cozbpf_account *a, __u32 id)
 {
-	t->segment = id & (COZBPF_SEGMENTS - 1);
-	t->last_valid = 0;
-	t->share_due = 0;
-	t->share = delay_share(t);
+	a->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
+	if (DELAY_RULE(FORECAST_EDGE))
+		a->last_valid = 0;
+	a->share_due = 0;
+	if (DELAY_RULE(FORECAST_EDGE))
+		a->share = delay_share(a);
+	else
+		delay_forecast(a);
 }
 
 /* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch
  * from another CPU is left to delay_switch_in(). */
-DELAY_INLINE void delay_segment_ahead(struct cozbpf_thread *t, __u32 id)
+DELAY_INLINE void delay_segment_ahead(struct cozbpf_account *a, __u32 id)
 {
-	t->segment = id & (COZBPF_SEGMENTS - 1);
-	t->last_valid = 0;
-	t->share_due = 1;
+	a->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
+	if (DELAY_RULE(FORECAST_EDGE))
+		a->last_valid = 0;
+	a->share_due = 1;
 }
 
-DELAY_INLINE void delay_share_look_up(struct cozbpf_thread *t)
+DELAY_INLINE void delay_share_look_up(struct cozbpf_account *a)
 {
-	if (!t->share_due)
+	if (!a->share_due)
 		return;
-	t->share_due = 0;
-	t->share = delay_share(t);
+	a->share_due = 0;
+	if (DELAY_RULE(FORECAST_EDGE))
+		a->share = delay_share(a);
+	else
+		delay_forecast(a);
 }
 
 /* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways
@@ -112,7 +114,7 @@ DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 	__u32 chance, agree;
 
 	_Static_assert(COZBPF_RING == 32, "hit_bits has one bit for each sample of the window");
-	if (pairs < DELAY_PAIRS_MIN || !hits || hits == COZBPF_RING)
+	if (!DELAY_RULE(FORECAST) || !pairs || !hits || hits == COZBPF_RING)
 		return 0;
 	/* Independent samples agree with probability p^2 + q^2. */
 	chance = (hits * hits + (COZBPF_RING - hits) * (COZBPF_RING - hits)) *
@@ -142,7 +144,7 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
 		befores |= (__u32)delay_equal(before, x->line) << i;
 		usable |= (__u32)(1 - delay_equal(before, COZBPF_NO_SAMPLE)) << i;
 	}
-	if (x->young_next < COZBPF_RING)
+	if (!DELAY_RULE(YOUNG_FORECAST) || x->young_next < COZBPF_RING)
 		return 0;
 	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable),
 	    delay_count_bits(~(hits ^ befores) & usable));
@@ -153,24 +155,14 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
  * is sampled, near 1 where it stays in or out of it for many samples. Until the window is full what
  * the thread was born with holds.
  */
-DELAY_INLINE __u32 delay_persistence(const struct cozbpf_thread *t)
+DELAY_INLINE __u32 delay_persistence(const struct cozbpf_account *a)
 {
-	__u32 usable = ~t->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
+	__u32 usable = ~a->edge_bits & 0x7fffffff; /* the oldest has nothing before it */
 
-	if (t->ring_used < COZBPF_RING)
-		return t->persistence;
-	return delay_correlation(delay_count_bits(t->hit_bits), delay_count_bits(usable),
-	    delay_count_bits(~(t->hit_bits ^ t->hit_bits >> 1) & usable));
-}
-
-/* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
- * segment. Right on average whatever r is. */
-DELAY_INLINE void delay_forecast(struct cozbpf_thread *t)
-{
-	__u64 p = delay_share(t), h = t->last_hit ? COZBPF_SHARE_ONE : 0;
-
-	t->share = (__u32)((p * (COZBPF_SHARE_ONE - t->persistence) + h * t->persistence) /
-			   COZBPF_SHARE_ONE);
+	if (a->ring_used < COZBPF_RING)
+		return a->persistence;
+	return delay_correlation(delay_count_bits(a->hit_bits), delay_count_bits(usable),
+	    delay_count_bits(~(a->hit_bits ^ a->hit_bits >> 1) & usable));
 }
 
 #endif

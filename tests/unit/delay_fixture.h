@@ -37,18 +37,20 @@ static void open(__u32 pct)
  * T0 when @share is not 0. */
 static struct cozbpf_thread thread(__u64 paid, __u32 share)
 {
-	struct cozbpf_thread t = {.paid = paid, .epoch = x.epoch, .member = 1, .share = share};
+	struct cozbpf_thread t = {
+	    .account = {.paid = paid, .epoch = x.epoch, .share = share}, .member = 1};
 
 	for (int i = 0; i < COZBPF_RING; i++) {
-		t.ring[i].weight_ns = MS;
-		t.ring[i].line = (__u32)i * COZBPF_SHARE_ONE < share * COZBPF_RING ? LINE : 1;
+		t.account.ring[i].weight_ns = MS;
+		t.account.ring[i].line =
+		    (__u32)i * COZBPF_SHARE_ONE < share * COZBPF_RING ? LINE : 1;
 	}
-	t.ring_used = t.ring_next = COZBPF_RING;
-	t.ring_weight = COZBPF_RING * MS;
-	t.ring_hits = t.ring_weight * share / COZBPF_SHARE_ONE;
-	t.segment_weight[0] = t.ring_weight;
-	t.segment_hits[0] = t.ring_hits;
-	t.run_since = T0;
+	t.account.ring_used = t.account.ring_next = COZBPF_RING;
+	t.account.ring_weight = COZBPF_RING * MS;
+	t.account.ring_hits = t.account.ring_weight * share / COZBPF_SHARE_ONE;
+	t.account.segment_weight[0] = t.account.ring_weight;
+	t.account.segment_hits[0] = t.account.ring_hits;
+	t.account.run_since = T0;
 	return t;
 }
 

@@ -142,11 +142,11 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 		parent->children++;
 		if (s->r) {
 			sim_look(s, parent);
-			delay_fork(&t->d, &parent->d, &s->x, s->now);
+			delay_on_fork(&t->d, &parent->d, &s->x, s->now);
 		}
 	}
 	if (s->r)
-		delay_runnable(&t->d, s->now);
+		delay_on_born(&t->d, s->now);
 	sim_enqueue(s, t, true);
 	return t;
 }
@@ -278,7 +278,7 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 
 	t->signalled = false;
 	if (t->d.pause == COZBPF_PAUSE_ASKED && t->d.pause_end == t->signal_end)
-		delay_begin(&t->d, &s->x, s->now);
+		delay_on_deliver(&t->d, &s->x, s->now);
 	if (s->now >= t->signal_end)
 		return;
 	t->in_handler = true;
@@ -344,8 +344,7 @@ static void sim_act(struct sim *s, struct sim_cpu *cpu)
 	} else {
 		if (s->r && s->r->oracle) {
 			sim_look(s, t);
-			delay_settle(&t->d, &s->x, s->now);
-			delay_credit(&t->d, &s->x, s->now);
+			delay_advance(&t->d, &s->x, s->now);
 		}
 		sim_step(s, t);
 	}
@@ -392,8 +391,9 @@ static void sim_run(struct sim *s, uint64_t until)
 			sim_progress(s, actor);
 			if (actor->cur && !actor->back_at)
 				sim_on_sample(s, actor);
-			else if (actor->back_at && s->x.active)
-				delay_sample_missed(&actor->d, &s->x, s->r->min_debt_ns, s->now);
+			else if (actor->back_at)
+				delay_on_outsider_sample(
+				    &actor->d, &s->x, s->r->min_debt_ns, s->now);
 		}
 	}
 }
@@ -465,7 +465,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 			  s->c->cpus); /* fit_to_cpus() there */
 		*duration +=
 		    (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
-			       (fit > 1.02 && !s->r->unbounded ? fit : 1));
+			       (DELAY_RULE(FIT_CPUS) && fit > 1.02 ? fit : 1));
 		*visits += point.delta - settled.delta;
 	}
 	end = s->now + 5000000;
@@ -485,12 +485,14 @@ static void sim_predict(const struct sim_case *c, const struct sim_rules *r, con
 	uint64_t duration[8] = {0}, visits[8] = {0};
 	double base;
 
-	sim_init(&s, c, r, 42);
+	sim_init(&s, c, r, r->seed);
 	sim_run(&s, s.now + 100000000);
 	for (unsigned round = 0; round < r->rounds; round++)
 		for (unsigned i = 0; i <= n; i++) {
 			unsigned k = (i + round) % (n + 1);
 
+			if (r->cold)
+				sim_init(&s, c, r, r->seed + round);
 			sim_experiment(&s, k < n ? pct[k] : 0, &duration[k], &visits[k]);
 		}
 	base = (double)duration[n] / (double)visits[n];
@@ -499,8 +501,8 @@ static void sim_predict(const struct sim_case *c, const struct sim_rules *r, con
 }
 
 /* The same program with the line really shortened, and no profiler. */
-static void sim_truth(
-    const struct sim_case *c, const unsigned *pct, unsigned n, uint64_t length_ns, double *ret)
+static void sim_truth(const struct sim_case *c, const unsigned *pct, unsigned n, uint64_t length_ns,
+    uint64_t seed, double *ret)
 {
 	static struct sim s;
 	double base = 0;
@@ -508,7 +510,7 @@ static void sim_truth(
 	for (unsigned i = 0; i <= n; i++) {
 		double period;
 
-		sim_init(&s, c, NULL, 42);
+		sim_init(&s, c, NULL, seed);
 		s.shorter_pct = i ? pct[i - 1] : 0;
 		sim_run(&s, s.now + 100000000);
 		s.visits = 0;

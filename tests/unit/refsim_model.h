@@ -128,12 +128,12 @@ struct sim_rules {
 			    continuously */
 	bool oracle;     /* f is known at every moment: what is left of the error is the rules', not
 			    sampling's */
-	bool one_segment;            /* delay_segment() not called */
-	bool uprobe;                 /* --sync=uprobe: edges from calls */
-	bool unbounded;              /* more may be executed than there are CPUs for */
-	bool told;                   /* the rules know what samples cost */
-	bool accounted;              /* that is taken off virtual time; with told */
-	bool no_cpu, no_wake, waker; /* rules of 4.5 left out; the waker's L taken outright */
+	bool uprobe;     /* --sync=uprobe: edges from calls */
+	bool told;       /* the rules know what samples cost */
+	bool accounted;  /* that is taken off virtual time; with told */
+	bool waker;      /* the waker's L is taken outright */
+	bool cold;       /* each experiment opens with a program that has just started */
+	uint64_t seed;
 };
 
 struct sim_thread {
@@ -188,11 +188,12 @@ static struct sim_rules sim_rules_default(void)
 	    .length_ns = 500000000,
 	    .min_debt_ns = 20000,
 	    .window = COZBPF_RING,
-	    .rounds = 30};
+	    .rounds = 30,
+	    .seed = 42};
 }
 
 /* REFSIM="period=250000 sleep oracle ..." in the environment changes the rules for all cases. */
-static struct sim_rules sim_rules_read(void)
+static __attribute__((unused)) struct sim_rules sim_rules_read(void)
 {
 	struct sim_rules r = sim_rules_default();
 	const char *text = getenv("REFSIM");
@@ -222,12 +223,10 @@ static struct sim_rules sim_rules_read(void)
 		SIM_KNOB("lumps", lumps);
 		SIM_KNOB("oracle", oracle);
 		SIM_KNOB("accounted", accounted);
-		SIM_KNOB("unbounded", unbounded);
-		SIM_KNOB("one_segment", one_segment);
 		SIM_KNOB("uprobe", uprobe);
-		SIM_KNOB("no_cpu", no_cpu);
-		SIM_KNOB("no_wake", no_wake);
 		SIM_KNOB("waker", waker);
+		SIM_KNOB("cold", cold);
+		SIM_KNOB("seed", seed);
 		else fprintf(stderr, "REFSIM: no knob '%s'\n", word);
 #undef SIM_KNOB
 	}

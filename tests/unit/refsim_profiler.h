@@ -11,53 +11,51 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 {
 	delay_enter(&t->d, &s->x);
 	if (s->r->oracle || s->r->lumps)
-		t->d.ring_weight +=
-		    !t->d.ring_weight; /* no first sample that speaks for the time before it */
+		t->d.account.ring_weight +=
+		    !t->d.account
+			 .ring_weight; /* no first sample that speaks for the time before it */
 	if (s->r->oracle)
-		t->d.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
+		t->d.account.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
 	if (s->r->lumps)
-		t->d.share = 0;
+		t->d.account.share = 0;
 	if (s->r->oracle || s->r->lumps)
-		t->d.last_valid = 0; /* nor a forecast to put right */
+		t->d.account.last_valid = 0; /* nor a forecast to put right */
 }
 
 static void sim_on_switch(
     struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
-	struct cozbpf_cpu none = {0};
-
 	if (!s->r)
 		return;
-	if (out) {
+	if (out)
 		sim_look(s, out);
-		delay_switch_out(&out->d, &s->x, &cpu->d, how, s->now);
-	}
-	if (in) {
+	if (in)
 		sim_look(s, in);
-		s->joins += delay_switch_in(&in->d, &s->x, s->r->no_cpu ? &none : &cpu->d, s->now);
-		delay_lone(&s->x, &cpu->d, &in->d, !cpu->n_queue, s->now);
-	}
+	delay_on_switch(out ? &out->d : NULL, how, in ? &in->d : NULL, 0, &s->x, &cpu->d, s->now);
+	if (in && s->x.speedup_pct)
+		delay_on_cpu(&in->d, !cpu->n_queue, &s->x, &cpu->d, s->now);
+}
+
+/* As a hash of what the thread waits for: the waker names the same object. */
+static uint32_t sim_object(const struct sim_thread *t)
+{
+	return t->wait_kind * 5 + t->wait_arg;
 }
 
 static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
 {
+	enum delay_cause cause = !by                    ? DELAY_BY_TIMER
+				 : s->r && s->r->uprobe ? DELAY_BY_CALLER
+							: DELAY_BY_THREAD;
+
 	if (!s->r)
 		return;
 	sim_look(s, t);
-	if (by && !s->r->no_wake && !s->r->uprobe) {
+	if (by)
 		sim_look(s, by);
-		delay_wake(&t->d, &by->d, &s->x, s->now);
-		if (!s->r->one_segment) {
-			/* as a hash of what it waits for: the waker names the same object */
-			delay_segment_ahead(&t->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 1);
-			delay_segment(&by->d, 2 * (t->wait_kind * 5 + t->wait_arg) + 2);
-		}
-		if (s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
-			t->d.paid = by->d.paid;
-	} else if (!by) {
-		delay_timer_wake(&t->d, &s->x, t->timer_at);
-	}
-	delay_runnable(&t->d, s->now);
+	delay_on_wake(&t->d, cause, by ? &by->d : NULL, sim_object(t), t->timer_at, &s->x, s->now);
+	if (by && s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
+		t->d.account.paid = by->d.account.paid;
 }
 
 static void sim_on_visit(struct sim *s, struct sim_thread *t)
@@ -67,10 +65,10 @@ static void sim_on_visit(struct sim *s, struct sim_thread *t)
 	s->visits++;
 	if (!s->r)
 		return;
-	s->paced += t->d.paced;
+	s->paced += t->d.account.paced;
 	if (!s->x.active)
 		return;
-	if (t->d.epoch == s->x.epoch)
+	if (t->d.account.epoch == s->x.epoch)
 		sim_look(s, t);
 	v = delay_virtual_time(&t->d, &s->x, s->now);
 	if (v <= s->x.opened_ns)
@@ -83,32 +81,32 @@ static void sim_on_visit(struct sim *s, struct sim_thread *t)
 }
 
 /* Entries older than the window speak no longer. */
-static void sim_trim_window(struct sim *s, struct cozbpf_thread *t)
+static void sim_trim_window(struct sim *s, struct cozbpf_account *a)
 {
-	for (unsigned k = s->r->window; k < COZBPF_RING && k < t->ring_used; k++) {
-		struct cozbpf_ring_entry *e = &t->ring[(t->ring_next - 1 - k) & (COZBPF_RING - 1)];
+	for (unsigned k = s->r->window; k < COZBPF_RING && k < a->ring_used; k++) {
+		struct cozbpf_ring_entry *e = &a->ring[(a->ring_next - 1 - k) & (COZBPF_RING - 1)];
 
-		t->ring_weight -= e->weight_ns;
+		a->ring_weight -= e->weight_ns;
 		if (e->line == s->x.line)
-			t->ring_hits -= e->weight_ns;
+			a->ring_hits -= e->weight_ns;
 		e->weight_ns = 0;
 	}
-	delay_forecast(t);
+	delay_forecast(a);
 }
 
 /* Asks for a pause of @debt, which a sample's program found at @now or, not @sampled, a call's. */
 static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, bool sampled,
     uint64_t debt, uint64_t now)
 {
-	uint64_t end = delay_plan(&t->d, &s->x, sampled, debt, (uint32_t)s->r->exit_ns, now);
 	unsigned threads = 0;
+	uint64_t end;
 
-	if (!end)
-		return;
 	for (unsigned i = 0; i < SIM_THREADS; i++)
 		threads += s->threads[i].alive;
-	t->hold = !s->r->sleep || threads > s->c->cpus;
-	delay_asked(&t->d, now, end, debt, t->hold);
+	end = delay_on_ask(&t->d, &s->x, sampled, debt, (uint32_t)s->r->exit_ns,
+	    !s->r->sleep || threads > s->c->cpus, now);
+	if (!end)
+		return;
 	t->hold = t->d.pause_hold;
 	t->signalled = true;
 	t->signal_at = (cpu->free_at > s->now ? cpu->free_at : s->now) + s->r->signal_ns;
@@ -125,8 +123,7 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 
 	s->samples++;
 	sim_look(s, t);
-	delay_settle(&t->d, &s->x, now);
-	if (t->d.pause == COZBPF_PAUSE_BEGUN) {
+	if (delay_on_interrupt(&t->d, &s->x, now)) {
 		s->in_pause++;
 		return;
 	}
@@ -134,14 +131,14 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 	line = t->spins ? 9 : t->line;
 	delay_withdraw(&t->d, now);
 	if (s->r->lumps && line == SIM_SELECTED && s->x.active) {
-		delay_credit(&t->d, &s->x, now);
-		t->d.paid += t->d.unsampled * s->x.speedup_pct / 100;
-		delay_raise_required(&s->x, t->d.paid);
+		delay_credit(&t->d.account, &s->x, now);
+		t->d.account.paid += t->d.account.unsampled * s->x.speedup_pct / 100;
+		delay_raise_required(&s->x, t->d.account.paid);
 	}
-	debt = delay_sample(&t->d, &s->x, line, now, s->r->min_debt_ns);
-	delay_executed(&cpu->d, &t->d, &s->x, now);
-	delay_lone(&s->x, &cpu->d, &t->d, !cpu->n_queue, now);
-	sim_trim_window(s, &t->d);
+	debt = delay_on_sample(&t->d, &s->x, &cpu->d, line, now, s->r->min_debt_ns);
+	if (s->x.speedup_pct)
+		delay_on_cpu(&t->d, !cpu->n_queue, &s->x, &cpu->d, now);
+	sim_trim_window(s, &t->d.account);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;
 	delay_sample_entry(&t->d, &s->x, (int64_t)s->r->entry_ns);
@@ -162,7 +159,7 @@ static bool sim_on_call(struct sim *s, struct sim_thread *t, const struct sim_op
 		return false;
 	t->call = op;
 	sim_look(s, t);
-	debt = delay_call(
+	debt = delay_on_call(
 	    &t->d, &s->x, op->kind != SIM_UNLOCK, sim_call_id(op), s->now, s->r->min_debt_ns);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return false;
@@ -180,7 +177,7 @@ static void sim_on_return(struct sim *s, struct sim_thread *t)
 	if (op->kind == SIM_UNLOCK)
 		return;
 	sim_look(s, t);
-	delay_return(&t->d, &s->x, true, sim_call_id(op), s->now);
+	delay_on_return(&t->d, &s->x, true, sim_call_id(op), s->now);
 }
 
 #endif

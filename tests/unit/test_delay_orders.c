@@ -54,27 +54,29 @@ static void check_world(const struct world *a, struct world *b)
 		const struct cozbpf_thread *t = &b->t[i], *was = &a->t[i];
 		int on = b->where[i] >= ON_CPU_0;
 
-		if (t->epoch != b->x.epoch)
+		if (t->account.epoch != b->x.epoch)
 			continue;
-		CHECK(t->paid <= b->x.required);
-		CHECK(t->paid + (b->excused[i] ? 0 : t->carry) <= open_ns);
+		CHECK(t->account.paid <= b->x.required);
+		CHECK(t->account.paid + (b->excused[i] ? 0 : t->account.carry) <= open_ns);
 		if (memcmp(t, was, sizeof(*t))) {
 			__u64 upto = t->pause == COZBPF_PAUSE_BEGUN ? t->pause_from
-				     : t->run_since                 ? t->run_since
+				     : t->account.run_since         ? t->account.run_since
 								    : b->now;
-			__s64 v = (__s64)(upto - t->paid - t->carry);
+			__s64 v = (__s64)(upto - t->account.paid - t->account.carry);
 
 			CHECK(v + (__s64)b->back[i] >= b->floor[i]);
-			n_raised += v < b->floor[i] && !t->paced;
+			n_raised += v < b->floor[i] && !t->account.paced;
 			b->floor[i] = v;
 		}
-		CHECK_EQ(t->run_since != 0, on);
-		CHECK(t->run_since <= b->now || (b->in_handler[i] && t->run_since <= t->pause_end));
+		CHECK_EQ(t->account.run_since != 0, on);
+		CHECK(t->account.run_since <= b->now ||
+		      (b->in_handler[i] && t->account.run_since <= t->pause_end));
 		CHECK_EQ(t->runnable_at != 0, b->where[i] == READY);
 		if (b->where[i] == BLOCKED)
 			CHECK_EQ(t->blocked_at != 0, t->pause != COZBPF_PAUSE_BEGUN);
 		if (!b->x.speedup_pct)
-			CHECK(!t->paid && !t->carry && t->pause == COZBPF_PAUSE_NONE);
+			CHECK(
+			    !t->account.paid && !t->account.carry && t->pause == COZBPF_PAUSE_NONE);
 	}
 }
 
@@ -91,27 +93,28 @@ static void sample(struct world *w, int i, __u32 line)
 	delay_withdraw(t, w->now);
 	before = *t;
 	bound =
-	    before.last_valid
-		? (before.unsampled + (w->now > before.run_since ? w->now - before.run_since : 0)) *
+	    before.account.last_valid
+		? (before.account.unsampled +
+		      (w->now > before.account.run_since ? w->now - before.account.run_since : 0)) *
 		      w->x.speedup_pct / 200
 		: 0;
 	debt = delay_sample(t, &w->x, line, w->now, MIN_DEBT);
 	w->back[i] = bound;
-	CHECK(t->paid + bound >= before.paid);
-	n_lowered += t->paid < before.paid;
-	if (t->paced) {
-		CHECK_EQ(t->paid, w->x.required);
-		w->back[i] += t->paid - before.paid;
-		w->excused[i] |= t->paid > before.paid;
-		n_excused += t->paid > before.paid + bound;
+	CHECK(t->account.paid + bound >= before.account.paid);
+	n_lowered += t->account.paid < before.account.paid;
+	if (t->account.paced) {
+		CHECK_EQ(t->account.paid, w->x.required);
+		w->back[i] += t->account.paid - before.account.paid;
+		w->excused[i] |= t->account.paid > before.account.paid;
+		n_excused += t->account.paid > before.account.paid + bound;
 	}
-	CHECK(!t->carry || t->paid == w->x.required);
+	CHECK(!t->account.carry || t->account.paid == w->x.required);
 	if (debt)
-		CHECK_EQ(debt, w->x.required - t->paid < COZBPF_PAUSE_MAX_NS
-				   ? w->x.required - t->paid
+		CHECK_EQ(debt, w->x.required - t->account.paid < COZBPF_PAUSE_MAX_NS
+				   ? w->x.required - t->account.paid
 				   : COZBPF_PAUSE_MAX_NS);
 	else
-		CHECK(w->x.required - t->paid < MIN_DEBT);
+		CHECK(w->x.required - t->account.paid < MIN_DEBT);
 	if (debt && t->pause == COZBPF_PAUSE_NONE) {
 		delay_asked(t, w->now, w->now + debt, debt, line == LINE);
 		n_pauses++;
@@ -120,15 +123,12 @@ static void sample(struct world *w, int i, __u32 line)
 
 static void leave(struct world *w, int i, int how)
 {
-	__u64 paid = w->t[i].epoch == w->x.epoch ? w->t[i].paid : 0;
+	__u64 paid = w->t[i].account.epoch == w->x.epoch ? w->t[i].account.paid : 0;
 	struct cozbpf_cpu *cpu = &w->cpus[w->where[i] - ON_CPU_0];
-	__u64 clock = how == DELAY_BLOCKED && cpu->epoch == w->x.epoch ? cpu->paid : 0;
 
 	delay_switch_out(&w->t[i], &w->x, cpu, how, w->now);
-	CHECK(w->t[i].paid >= paid);
-	CHECK_EQ(cpu->paid, w->t[i].paid > clock
-				? w->t[i].paid
-				: clock); /* who goes to sleep takes its debt along */
+	CHECK(w->t[i].account.paid >= paid);
+	CHECK_EQ(cpu->paid, w->t[i].account.paid);
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
@@ -142,31 +142,35 @@ static void come(struct world *w, int i, int c)
 	delay_enter(t, &w->x);
 	before = *t;
 	joined = delay_switch_in(t, &w->x, cpu, w->now);
-	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->epoch);
-	own = before.paid + w->now - before.runnable_at;
+	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch);
+	own = before.account.paid + w->now - before.runnable_at;
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
 		/* as far as the CPU's clock is or its slices say, whichever is more, but no further
 		 * than it stood still; beyond R it is carry */
-		__u64 grown = before.paid + delay_grown_since(cpu, before.runnable_at, w->now),
+		__u64 grown = before.account.paid + delay_grown_since(cpu, before.runnable_at),
 		      clock = grown > cpu->paid ? grown : cpu->paid;
 
-		CHECK_EQ(t->paid + t->carry - before.carry, own < clock ? own : clock);
-		CHECK(t->paid >= before.paid &&
-		      (t->carry == before.carry || t->paid == w->x.required));
+		CHECK_EQ(t->account.paid + t->account.carry - before.account.carry,
+		    own < clock ? own : clock);
+		CHECK(
+		    t->account.paid >= before.account.paid &&
+		    (t->account.carry == before.account.carry || t->account.paid == w->x.required));
 	}
 	if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
-		CHECK_EQ(t->paid,
-		    before.paid +
-			(own - before.paid < before.slack ? own - before.paid : before.slack));
+		CHECK_EQ(
+		    t->account.paid, before.account.paid + (own - before.account.paid < before.slack
+								   ? own - before.account.paid
+								   : before.slack));
 	else if (!joined && before.pause_hold) /* an outsider's turn is pause as well */
-		CHECK_EQ(t->paid + t->carry - before.paid - before.carry,
+		CHECK_EQ(
+		    t->account.paid + t->account.carry - before.account.paid - before.account.carry,
 		    (w->now < before.pause_end ? w->now : before.pause_end) -
 			(before.pause_from < before.pause_end ? before.pause_from
 							      : before.pause_end));
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		w->in_handler[i] = 0;
 	n_handovers += joined;
-	n_carried += t->carry > before.carry;
+	n_carried += t->account.carry > before.account.carry;
 	w->where[i] = ON_CPU_0 + c;
 }
 
@@ -177,19 +181,20 @@ static void wake(struct world *w, int i, int by)
 	__u32 paced;
 
 	delay_enter(t, &w->x);
-	own = t->paid + w->now - t->blocked_at;
-	paid = t->paid;
-	paced = t->paced;
+	own = t->account.paid + w->now - t->blocked_at;
+	paid = t->account.paid;
+	paced = t->account.paced;
 	delay_wake(t, &w->t[by], &w->x, w->now);
-	delay_segment(t, 1);
-	delay_segment(&w->t[by], 2);
+	delay_segment(&t->account, 1);
+	delay_segment(&w->t[by].account, 2);
 	if (t->pause == COZBPF_PAUSE_BEGUN)
-		CHECK_EQ(t->paid, paid);
+		CHECK_EQ(t->account.paid, paid);
 	else
-		CHECK_EQ(t->paid, own < w->t[by].paid ? own : w->t[by].paid);
-	CHECK_EQ(t->paced, t->pause == COZBPF_PAUSE_BEGUN ? paced : w->t[by].paced);
-	CHECK(!t->last_valid && !w->t[by].last_valid);
-	delay_runnable(t, w->now);
+		CHECK_EQ(
+		    t->account.paid, own < w->t[by].account.paid ? own : w->t[by].account.paid);
+	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? paced : w->t[by].account.paced);
+	CHECK(!t->account.last_valid && !w->t[by].account.last_valid);
+	delay_on_born(t, w->now);
 	w->where[i] = READY;
 	n_joins++;
 }
@@ -202,9 +207,9 @@ static void wake_by_timer(struct world *w, int i)
 	delay_enter(t, &w->x);
 	before = *t;
 	delay_timer_wake(t, &w->x, t->timer_at + 10 * MS + (i == 1 ? 0 : (__u64)w->depth + 1));
-	CHECK_EQ(t->paid, before.paid);
-	CHECK_EQ(t->paced, t->pause == COZBPF_PAUSE_BEGUN ? before.paced : i == 1);
-	delay_runnable(t, w->now);
+	CHECK_EQ(t->account.paid, before.account.paid);
+	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? before.account.paced : i == 1);
+	delay_on_born(t, w->now);
 	w->where[i] = READY;
 }
 
@@ -332,14 +337,14 @@ static struct world start(int n, __u32 pct)
 	    .opened_ns = 1000 * MS, .line = LINE, .speedup_pct = pct, .epoch = 1, .active = 1};
 	for (int i = 0; i < n; i++) {
 		w.t[i].member = 1;
-		w.t[i].ring_used = w.t[i].ring_next = COZBPF_RING;
+		w.t[i].account.ring_used = w.t[i].account.ring_next = COZBPF_RING;
 		for (int k = 0; k < COZBPF_RING; k++) {
-			w.t[i].ring[k].weight_ns = MS;
-			w.t[i].ring[k].line = k < (i == 0 ? 16 : 3) ? LINE : 1;
+			w.t[i].account.ring[k].weight_ns = MS;
+			w.t[i].account.ring[k].line = k < (i == 0 ? 16 : 3) ? LINE : 1;
 		}
-		w.t[i].ring_weight = w.t[i].segment_weight[0] = COZBPF_RING * MS;
+		w.t[i].account.ring_weight = w.t[i].account.segment_weight[0] = COZBPF_RING * MS;
 		w.where[i] = i < 2 ? ON_CPU_0 + (enum where)i : BLOCKED;
-		w.t[i].run_since = i < 2 ? 900 * MS : 0;
+		w.t[i].account.run_since = i < 2 ? 900 * MS : 0;
 		w.t[i].blocked_at = i < 2 ? 0 : 900 * MS;
 		w.t[i].timer_at = 900 * MS;
 		w.t[i].timer_period = 10 * MS;

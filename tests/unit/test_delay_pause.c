@@ -14,13 +14,13 @@ TEST(cost_of_a_sample)
 	x.sample_free = 1;
 	t = thread(0, HALF);
 	CHECK_EQ(delay_sample(&t, &x, 0, T0 + MS, 50 * US), 0);
-	CHECK_EQ(t.paid, 20 * US);
+	CHECK_EQ(t.account.paid, 20 * US);
 	CHECK_EQ(x.required, 20 * US);
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS + 20 * US), T0 + MS);
 	delay_sample(&t, &x, 0, T0 + 2 * MS, 50 * US);
 	CHECK_EQ(x.required, 40 * US);
-	CHECK_EQ(
-	    t.ring[(t.ring_next - 2) & (COZBPF_RING - 1)].weight_ns, MS / 2 + (MS - 20 * US) / 2);
+	CHECK_EQ(t.account.ring[(t.account.ring_next - 2) & (COZBPF_RING - 1)].weight_ns,
+	    MS / 2 + (MS - 20 * US) / 2);
 	delay_sample(&t, &x, 0, T0 + 3 * MS, 50 * US);
 	other = thread(0, HALF);
 	CHECK_EQ(
@@ -30,15 +30,15 @@ TEST(cost_of_a_sample)
 	CHECK_EQ(delay_sample(&other, &x, 0, T0 + 5 * MS, 50 * US), 60 * US);
 	/* Switched out before it is over; no experiment. */
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 5 * MS + US);
-	CHECK_EQ(t.paid, 100 * US);
+	CHECK_EQ(t.account.paid, 100 * US);
 	open(0);
 	x.sample_cost_ns = 20 * US;
 	x.sample_free = 1;
 	x.active = 0;
 	t = thread(0, HALF);
 	delay_sample(&t, &x, 0, T0 + MS, 50 * US);
-	CHECK_EQ(t.paid, 0);
-	CHECK_EQ(t.run_since, T0 + MS);
+	CHECK_EQ(t.account.paid, 0);
+	CHECK_EQ(t.account.run_since, T0 + MS);
 }
 
 /* A thread that pauses is sampled after less than a period executed: what samples cost it more, or
@@ -74,19 +74,19 @@ TEST(aside_of_a_pause)
 		delay_settle(&t, &x,
 		    now + 2 * US); /* before what counts as its beginning, where that is later */
 		delay_settle(&t, &x, end);
-		CHECK_EQ(t.paid, 400 * US);
-		CHECK_EQ(t.carry, 0);
+		CHECK_EQ(t.account.paid, 400 * US);
+		CHECK_EQ(t.account.carry, 0);
 		CHECK_EQ(delay_virtual_time(&t, &x, end + US), end + US - 400 * US);
 	}
 	x.sample_free = 1; /* then all of it is paused already */
 	CHECK_EQ(delay_aside(&t, &x, 1, US), US);
 	x.sample_free = 0;
 	t.entry = MS;
-	t.paid = 340 * US; /* it has stood still for longer than what it owes: so much is paid, and
-			      it need not pause */
+	t.account.paid = 340 * US; /* it has stood still for longer than what it owes: so much is
+			      paid, and it need not pause */
 	CHECK_EQ(delay_plan(&t, &x, 1, 60 * US, US, now), 0);
-	CHECK_EQ(t.paid, 400 * US);
-	CHECK_EQ(t.carry, 0);
+	CHECK_EQ(t.account.paid, 400 * US);
+	CHECK_EQ(t.account.carry, 0);
 	/* The handler pauses no longer than that. */
 	t.entry = 0;
 	t.entries = 20 * US;
@@ -142,7 +142,7 @@ TEST(visit_after_a_pause)
 	delay_begin(&t, &x, T0);
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS), T0);
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), T0 + MS);
-	CHECK_EQ(t.paid, 0); /* it only looks */
+	CHECK_EQ(t.account.paid, 0); /* it only looks */
 	delay_settle(&t, &x, T0 + 4 * MS);
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + 4 * MS), T0 + MS);
 	/* Not more than is owed: the rest is carry. */

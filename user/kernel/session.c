@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "cozbpf.skel.h"
+#include "core/experiment/rules.h"
+#include <cozbpf/delay_rules.h>
 #include "kernel/sampling.h"
 #include "kernel/session_private.h"
 
@@ -133,6 +135,12 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c->sleep_pauses = s->config.sleep_pauses;
 	c->sync_uprobe = s->config.sync_uprobe;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef COZBPF_RULE_SWITCHES
+	if (!rules_turn_off(getenv("COZBPF_RULES_OFF")))
+		return error_set(
+		    e, EXIT_USAGE, "COZBPF_RULES_OFF names a rule that does not exist");
+	c->rules_off = delay_rules_off;
+#endif
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	multi_prepare(s->bpf->progs.on_visits);
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);

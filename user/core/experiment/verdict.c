@@ -2,6 +2,8 @@
 /* Why an experiment is spoilt; see verdict.h. */
 #include "core/experiment/verdict.h"
 
+#include <cozbpf/delay_rules.h>
+
 #include <math.h>
 
 /* times what the CPUs have time for, and it still fits */
@@ -84,7 +86,7 @@ double verdict_stretch(struct verdicts *v, const struct snapshot *snap)
 	/* not a number where none has executed */
 	double by = (double)snap->use.virtual_ns / ((double)passed * snap->use.cpus);
 
-	if (!(by > FITS))
+	if (!DELAY_RULE(FIT_CPUS) || !(by > FITS))
 		return 1;
 	v->stretched++;
 	return by;

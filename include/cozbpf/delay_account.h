@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * An account: the delay L that one line of execution has taken or been credited, its debt and its
+ * carry, and the required delay R of all. Who runs, waits or pauses is elsewhere (delay_pause.h,
+ * delay_switch.h); the share f is in delay_share.h.
+ */
+#ifndef COZBPF_DELAY_ACCOUNT_H
+#define COZBPF_DELAY_ACCOUNT_H
+
+#include <cozbpf/abi.h>
+#include <cozbpf/delay_rules.h>
+
+#define DELAY_INLINE static inline __attribute__((always_inline, unused))
+/* Rare or long: a function of its own. The verifier checks it once and by itself, so its pointers
+ * may be NULL. */
+#ifdef __bpf__
+#define DELAY_OUTLINE __attribute__((noinline, weak))
+#else
+#define DELAY_OUTLINE static inline __attribute__((unused))
+#endif
+#define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
+
+/* The account of what thread @t runs. A runtime that has threads of its own is looked up here. */
+#define delay_account(t) (&(t)->account)
+
+/* R = max(R, v). Bounded: after eight lost races others have raised R; the next look raises it to
+ * ours. */
+DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
+{
+	if (!x)
+		return 0;
+	for (int i = 0; i < 8; i++) {
+		__u64 r = DELAY_READ(x->required);
+
+		if (v <= r || __sync_val_compare_and_swap(&x->required, r, v) == r)
+			return 0;
+	}
+	return 0;
+}
+
+/* L grows by @by without standing still; R follows when L passes it (paper 3.4.3). */
+DELAY_INLINE void delay_give(struct cozbpf_account *a, struct cozbpf_control *x, __u64 by)
+{
+	a->paid += by;
+	if (a->paid > DELAY_READ(x->required))
+		delay_raise_required(x, a->paid);
+}
+
+/* What was given too much for executed time is taken back. Never below 0. */
+DELAY_INLINE void delay_take_back(struct cozbpf_account *a, __u64 by)
+{
+	a->paid -= by < a->paid ? by : a->paid;
+}
+
+/* Credit that the time executed up to @now has earned and L does not hold yet (CREDIT). */
+DELAY_INLINE __u64 delay_pending(__u64 run_since, __u32 share, __u32 speedup_pct, __u64 now)
+{
+	if (!run_since || now <= run_since)
+		return 0;
+	return (now - run_since) * share / COZBPF_SHARE_ONE * speedup_pct / 100;
+}
+
+/* Executed since the last sample, up to @now. */
+DELAY_INLINE __u64 delay_unsampled(const struct cozbpf_account *a, __u64 now)
+{
+	return a->unsampled + (a->run_since && now > a->run_since ? now - a->run_since : 0);
+}
+
+/* CREDIT: L grows by s x f x the time executed since the last look. Between experiments and without
+ * a share only the time is booked. */
+DELAY_INLINE void delay_credit(struct cozbpf_account *a, struct cozbpf_control *x, __u64 now)
+{
+	__u64 from = a->run_since;
+
+	if (!from || now <= from)
+		return;
+	a->run_since = now;
+	a->unsampled += now - from;
+	if (!DELAY_RULE(CREDIT) || !DELAY_READ(x->active) || !a->share || !x->speedup_pct)
+		return;
+	delay_give(a, x, delay_pending(from, a->share, x->speedup_pct, now));
+}
+
+/* Nothing was executed for @stood: that pays the debt, and what exceeds it is carry, never R
+ * (CARRY). */
+DELAY_INLINE void delay_stand_still(
+    struct cozbpf_account *a, const struct cozbpf_control *x, __u64 stood)
+{
+	__u64 required = DELAY_READ(x->required),
+	      debt = required > a->paid ? required - a->paid : 0;
+
+	if (stood <= debt) {
+		a->paid += stood;
+		return;
+	}
+	a->paid += debt;
+	if (DELAY_RULE(CARRY))
+		a->carry += stood - debt;
+}
+
+/* What is owed up to @required when the carry is used up. */
+DELAY_INLINE __u64 delay_owed(struct cozbpf_account *a, __u64 required)
+{
+	__u64 debt;
+
+	if (a->paid >= required)
+		return 0;
+	debt = required - a->paid;
+	if (a->carry >= debt) {
+		a->carry -= debt;
+		a->paid = required;
+		return 0;
+	}
+	a->paid += a->carry;
+	debt -= a->carry;
+	a->carry = 0;
+	return debt;
+}
+
+/* The pause owed now, 0 for none. PACED: a paced account owes nothing. MIN_DEBT: a small debt
+ * waits. A long debt is paid in parts. */
+DELAY_INLINE __u64 delay_debt(struct cozbpf_account *a, struct cozbpf_control *x, __u32 min_debt)
+{
+	__u64 required = DELAY_READ(x->required), debt;
+
+	if (!DELAY_READ(x->active))
+		return 0;
+	if (a->paced && a->paid < required)
+		a->paid = required;
+	debt = delay_owed(a, required);
+	if (DELAY_RULE(MIN_DEBT) && debt < min_debt)
+		return 0;
+	return debt < COZBPF_PAUSE_MAX_NS ? debt : COZBPF_PAUSE_MAX_NS;
+}
+
+/*
+ * The join in virtual time (paper 3.4.1). Real time less L is an account's virtual time. One that
+ * waited goes on, virtually, at the later of two virtual times: its own, had it not waited at all,
+ * and that of who released it. So L = min(L + waited, clock of who released it).
+ *
+ * | rule          | released by                       | waited             | clock                 |
+ * | ------------- | --------------------------------- | ------------------ | ---------------------
+ * |
+ * | JOIN_WAKER    | a thread of the target            | blocked            | the waker's L         |
+ * | SLACK_LATENCY | the same, on the way to its CPU   | wake-up latency    | the waker's L then    |
+ * | JOIN_CPU      | the CPU that it waited for        | runnable           | the CPU's L, or own L |
+ * |               |                                   |                    | + L's growth there    |
+ * | JOIN_CALL     | a probed call, by another thread  | R's growth in it   | R                     |
+ * | JOIN_PARENT   | its birth                         | any                | the parent's L        |
+ * | JOIN_ADOPT    | becoming the target's             | any                | R                     |
+ * | -             | a timer, a device, an outsider    | 0                  | own L                 |
+ */
+DELAY_INLINE __u64 delay_join(const struct cozbpf_account *a, __u64 waited, __u64 clock)
+{
+	__u64 own = a->paid + waited;
+
+	return own < clock ? own : clock;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * A thread leaves its CPU, blocked or runnable, and gets one again. Three time stamps say what it
+ * does: run_since (it executes), blocked_at, runnable_at (it waits for a CPU). They are words of
+ * their own because its waker, on another CPU, writes runnable_at at the moment of the switch, or
+ * even where no switch follows. Part of delay.h.
+ */
+#ifndef COZBPF_DELAY_SWITCH_H
+#define COZBPF_DELAY_SWITCH_H
+
+#include <cozbpf/delay_cpu.h>
+
+/* How a thread leaves its CPU: it blocks, is preempted by another thread of the target, or by an
+ * outsider. */
+enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
+
+/* The thread leaves its CPU, and the CPU's clock is its L. */
+DELAY_INLINE void delay_switch_out(
+    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+	int runnable = how != DELAY_BLOCKED;
+
+	delay_advance(t, x, now);
+	a->run_since = 0;
+	if (runnable) /* else a wake-up that came early has set it already */
+		t->runnable_at = now;
+	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
+	t->ousted = how == DELAY_OUSTED;
+	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
+		t->call = COZBPF_CALL_BLOCKED;
+		t->call_required = DELAY_READ(x->required);
+	}
+	cpu->paid = a->paid;
+	cpu->left_at = now;
+	cpu->missed_at = 0;
+	cpu->epoch = a->epoch;
+	delay_slice_end(cpu, a, x, now);
+	delay_executed(cpu, a, x, now);
+	cpu->executed_to = 0;
+	if (x->lone.cpu == cpu->number && !x->lone.to)
+		x->lone.to = now;
+}
+
+/*
+ * JOIN_CPU: threads of the target used the CPU while this one waited for it. SLICES: those threads
+ * may be in debt, so at the latest the wait ends, virtually, when they have done what they really
+ * did. LONE_CPU: nor is it a wait while another CPU was virtually idle. What the thread stood still
+ * beyond R is carry.
+ */
+DELAY_INLINE void delay_wait_for_cpu(
+    struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+	__u64 since = t->runnable_at, clock,
+	      grown = DELAY_RULE(SLICES) ? delay_grown_since(cpu, since) : 0,
+	      lone = delay_lone_grown_since(x, since, now);
+
+	clock = a->paid + (grown > lone ? grown : lone);
+	if (clock < cpu->paid)
+		clock = cpu->paid;
+	delay_stand_still(a, x, delay_join(a, now - since, clock) - a->paid);
+}
+
+/* What has been served of a pause when its thread gets a CPU again: of a wait that is a join
+ * nothing, for that is credited as one. OUSTED_PAUSE: an outsider's turn is pause as well. */
+DELAY_INLINE void delay_serve_off_cpu(
+    struct cozbpf_thread *t, struct cozbpf_control *x, int joined, __u64 now)
+{
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		return;
+	if (!t->pause_hold)
+		delay_serve(t, x, joined ? t->runnable_at : now);
+	else if (DELAY_RULE(OUSTED_PAUSE) && !joined)
+		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
+}
+
+/*
+ * STOOD_STILL: an outsider had the CPU when a sample fell due that would have told the thread to
+ * pause, up to @required, so it has stood still since @missed. Outsiders that come while it pauses
+ * and stay are in its way after the pause; those that come before it must not be either.
+ */
+DELAY_INLINE void delay_stood_still(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+	__u64 owed, stood = now - missed;
+
+	if (a->paced)
+		return;
+	delay_credit(a, x, missed);
+	owed = delay_owed(a, required);
+	if (stood > owed)
+		stood = owed;
+	a->paid += stood;
+	a->run_since = missed + stood;
+}
+
+/*
+ * The thread gets a CPU. 1: that is a join with the threads that had it meanwhile. OUSTED_SLOWER:
+ * an outsider makes the CPU a slower one, and a faster line saves that as well, so its time counts
+ * as executed, as that of interrupts does.
+ */
+DELAY_INLINE int delay_switch_in(
+    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+	int joined, slowed, missed;
+
+	delay_enter(t, x);
+	delay_share_look_up(a);
+	/* Later than: the thread itself, preempted by an outsider, was the last to leave this CPU
+	 * at that very moment. */
+	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
+		 cpu->epoch == a->epoch;
+	slowed = DELAY_RULE(OUSTED_SLOWER) && t->ousted && !joined && t->runnable_at;
+	delay_serve_off_cpu(t, x, joined, now);
+	if (joined)
+		delay_wait_for_cpu(t, x, cpu, now);
+	else if (t->slack && t->runnable_at) /* SLACK_LATENCY: the wait for the waker ends here */
+		a->paid = delay_join(a, now - t->runnable_at, a->paid + t->slack);
+	t->slack = 0;
+	a->run_since = slowed ? t->runnable_at : now;
+	missed = DELAY_RULE(STOOD_STILL) && slowed && cpu->left_at == t->runnable_at &&
+		 cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE;
+	t->ousted = 0;
+	t->runnable_at = 0;
+	t->blocked_at = 0;
+	delay_slice_begin(cpu, a);
+	if (t->pause == COZBPF_PAUSE_BEGUN && now >= t->pause_end) {
+		delay_pause_over(t); /* what is still owed shows at the next sample */
+		a->run_since = slowed && t->pause_hold ? t->pause_end : now;
+	} else if (t->pause == COZBPF_PAUSE_BEGUN) {
+		if (t->pause_from < now)
+			t->pause_from = now;
+		a->run_since = t->pause_end;
+	}
+	delay_executed_from(cpu, a, a->run_since);
+	if (missed)
+		delay_stood_still(t, x, cpu->missed_at, cpu->missed_required, now);
+	return joined;
+}
+
+#endif
