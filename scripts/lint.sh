@@ -117,7 +117,7 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	symbols/symbols.h | symbols/elf/unwind.h) ;;
 	symbols/code/cheapsite.h | symbols/code/coz/sites.h) ;;
 	symbols/*)
-		fail "$at" "'$path' is private to user/symbols/; its doors are named in symbols.h" ;;
+		fail "$at" "'$path' is private to user/symbols/: symbols.h names the doors" ;;
 	esac
 	if [ "$folder" = shim ]; then
 		fail "$at" "the shim includes nothing of user/$other"

@@ -90,7 +90,8 @@ def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
         command = [tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out]
-        command += ["-d", f"{seconds:g}s", "-P", "progress", "--fixed-line", case.line(), "--fixed-speedup", wanted]
+        command += ["-d", f"{seconds:g}s", "-P", "progress"]
+        command += ["--fixed-line", case.line(), "--fixed-speedup", wanted]
         command += [*options.extra, *more, "--", case.binary]
         command += arguments(case, iters_per_ms, seconds + 2)
         result, text, again = machine.run_quiet(
