@@ -97,7 +97,8 @@ struct place *places_new(struct points *p, const struct point_kind *kind)
 	at->kind = kind;
 	at->arg = -1;
 	at->next = p->places;
-	return p->places = at;
+	p->places = at;
+	return at;
 }
 
 int places_add(struct points *p, struct spec *spec, unsigned index, int arg, struct error *e)
