@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Samples: which line runs (design.md section 3), what the thread owes, and the signal that makes
- * it pay (4.2, 4.7). */
+/* Samples: which line runs, what the thread owes, and the signal that makes
+ * it pay. */
 #include "shim.bpf.h"
 #include "unwind.bpf.h"
 
@@ -252,6 +252,5 @@ int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 		return 0;
 	delay_on_deliver(t, &control, bpf_ktime_get_ns());
 	__sync_fetch_and_add(&stats->begun, 1);
-	__sync_fetch_and_add(&control.pauses, 1);
 	return 0;
 }

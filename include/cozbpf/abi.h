@@ -13,9 +13,9 @@
  * nor unwound */
 #define COZBPF_MAPPINGS 40
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
-/* last samples kept per thread: the window of the share f (design.md 4.1) */
+/* last samples kept per account, from which the share f is taken: one bit each in hit_bits */
 #define COZBPF_RING 32
-/* kinds of stretches between waits told apart per thread, a power of two (design.md 4.1) */
+/* kinds of stretches between edges told apart per account (SEGMENTS), a power of two */
 #define COZBPF_SEGMENTS 16
 #define COZBPF_YOUNG 8   /* a thread's first samples, from which threads born later start */
 #define COZBPF_POINTS 64 /* progress points */
@@ -25,9 +25,9 @@
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 
-/* a pause is at most this long, the rest is asked again (design.md 4.7) */
+/* a pause is at most this long, the rest is asked again */
 #define COZBPF_PAUSE_MAX_NS 10000000ULL
-/* an ask not begun by then is withdrawn (design.md 4.7) */
+/* an ask not begun by then is withdrawn (WITHDRAW) */
 #define COZBPF_ASK_TIMEOUT_NS 5000000ULL
 /* debt that says the thread cannot be made to pay: five longest pauses */
 #define COZBPF_DEEP_DEBT_NS 50000000ULL
@@ -208,7 +208,7 @@ struct cozbpf_slice {
 };
 #define COZBPF_SLICES 8
 
-/* The clock of a CPU (design.md 4.5): L of the last target thread that left it, and the slices
+/* The clock of a CPU (JOIN_CPU): L of the last target thread that left it, and the slices
  * before. */
 struct cozbpf_cpu {
 	__u64 paid, left_at;
@@ -219,10 +219,9 @@ struct cozbpf_cpu {
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no
 		      edges */
 	__u64 irq_exit_at;
-	__u64 timer_at; /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
-	__u64 joins, handovers; /* how often the two rules of 4.5 were applied; joins: wake-ups by
-				   threads of the target */
-	__u64 other_wakes;      /* wake-ups of the target's threads that were no thread's doing */
+	__u64 timer_at;    /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
+	__u64 joins;       /* wake-ups of the target's threads by one of them */
+	__u64 other_wakes; /* those that were no thread's doing */
 	__u64 missed_at; /* when a sample met the outsider that has taken the CPU since left_at; 0:
 			    none has */
 	__u64 missed_required; /* R at the latest such sample */
@@ -284,9 +283,9 @@ struct cozbpf_control {
 	__u32 sample_free;     /* virtual time is without what samples cost */
 	__u64 pause_horizon;   /* end of the latest pause asked for */
 	__u64 samples, in_scope, in_pause,
-	    deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
-	__u64 pauses, sync_calls; /* sync_calls: probes of calls that were hit, returns included */
-	__u64 events_lost, storage_lost, unseen_switches;
+	    deep_debt;    /* of the whole run; deep_debt: samples of threads that owe too much */
+	__u64 sync_calls; /* probes of calls that were hit, returns included */
+	__u64 events_lost, storage_lost;
 	__s64 threads; /* living threads of the target */
 	__u64 adopted; /* threads that ran already when they became the target's */
 	__u64 young_next;
@@ -407,7 +406,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 152 + 24 * COZBPF_SLICES);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 144 + 24 * COZBPF_SLICES);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);

@@ -23,8 +23,7 @@ DELAY_INLINE int delay_on_interrupt(struct cozbpf_thread *t, struct cozbpf_contr
 {
 	delay_enter(t, x);
 	delay_settle(t, x, now);
-	if (delay_heal(t, now))
-		__sync_fetch_and_add(&x->unseen_switches, 1);
+	delay_heal(t, now);
 	return t->pause == COZBPF_PAUSE_BEGUN;
 }
 
@@ -114,8 +113,7 @@ DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct coz
 	if (!in)
 		return;
 	since = out ? 0 : in->runnable_at;
-	if (delay_switch_in(in, x, cpu, now))
-		cpu->handovers++;
+	delay_switch_in(in, x, cpu, now);
 	/* Before the outsider others of the target ran, or a quota held the thread back. */
 	if (since)
 		cpu->outsiders_ns += now - since < ran ? now - since : ran;

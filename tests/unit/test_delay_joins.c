@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The delay arithmetic where threads meet, are born or sleep over an epoch (design.md 4.4, 4.5),
+/* The delay arithmetic where threads meet, are born or sleep over an epoch,
  * rule by rule. What a thread does by itself is in test_delay.c. Times are exact: the arithmetic
  * has no tolerance. */
 #include "delay_fixture.h"
 
-/* The table of 4.5, one row each. */
+/* The table at delay_join(), one row each. */
 TEST(woken_by_a_thread_of_the_target)
 {
 	struct cozbpf_thread t, w;

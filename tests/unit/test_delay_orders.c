@@ -270,7 +270,7 @@ static int event(struct world *w, int i, int e)
 	}
 }
 
-/* The next experiment, with another speedup: only when nobody is in a pause (4.4). */
+/* The next experiment, with another speedup: only when nobody is in a pause. */
 static int next_experiment(struct world *w)
 {
 	for (int i = 0; i < w->n; i++)
