@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Latency pairs: a begin waits in a map, by its key, for the end (paper 3.3; design.md section 5).
+/* Latency pairs: a begin waits in a map, by its key, for the end (paper 3.3).
  * Counting of visits is in maps.bpf.h. */
 #ifndef COZBPF_LATENCY_BPF_H
 #define COZBPF_LATENCY_BPF_H

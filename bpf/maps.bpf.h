@@ -158,7 +158,7 @@ static __always_inline void count_visits_at(
 	__sync_fetch_and_add(&point->buckets[bucket].sum, n * v);
 }
 
-/* The same now, in virtual time (design.md section 5). */
+/* The same now, in virtual time. */
 static __always_inline void count_visits(const struct cozbpf_thread *t, __u32 index, __u64 n)
 {
 	count_visits_at(t, index, n,

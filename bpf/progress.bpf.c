@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Visits to progress points, counted in virtual time (design.md section 5). The attach cookie says
+/* Visits to progress points, counted in virtual time. The attach cookie says
  * which point (COZBPF_COOKIE() of abi.h). */
 #include "latency.bpf.h"
 #include "shim.bpf.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Samples: which line runs (design.md section 3), what the thread owes, and the signal that makes
- * it pay (4.2, 4.7). */
+/* Samples: which line runs, what the thread owes, and the signal that makes
+ * it pay. */
 #include "shim.bpf.h"
 #include "unwind.bpf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* Asking a thread to pause: whether the shim listens, told from what the kernel itself keeps of the
- * signal's action (design.md 4.7), and the signal. */
+ * signal's action, and the signal. */
 #ifndef COZBPF_SHIM_BPF_H
 #define COZBPF_SHIM_BPF_H
 
@@ -53,7 +53,7 @@ static __always_inline bool stack_too_small(struct task_struct *task, __u64 sp)
 }
 
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted
- * (design.md 4.7). */
+ * in proc_stats. */
 static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task,
     struct cozbpf_proc_stats *stats, __u64 sp)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Edges from probed calls (--sync=uprobe, design.md 4.6): the calls of the paper's Tables 1 and 2.
+ * Edges from probed calls (--sync=uprobe): the calls of the paper's Tables 1 and 2.
  * A thread pays before a call that may wake another or block, and need not pay what accrued while
  * it was blocked until another one released it.
  */

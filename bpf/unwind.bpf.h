@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * From a sample to the first frame in scope (design.md section 3): lines by binary search in the
+ * From a sample to the first frame in scope: lines by binary search in the
  * line table, callers by the rows that the loader made of .eh_frame, as compilers omit frame
  * pointers and libraries are compiled without; by frame pointers where there is no row.
  */

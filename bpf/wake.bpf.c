@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Scheduler edges (--sync=wake, design.md 4.5 and 4.6): who ran, who waited, who woke whom, and
+ * Scheduler edges (--sync=wake): who ran, who waited, who woke whom, and
  * which wake-ups are no thread's doing. The scheduler's hooks run with interrupts off; they touch
  * the thread state and the clock of this CPU, and create nothing.
  */

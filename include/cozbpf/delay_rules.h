@@ -36,7 +36,7 @@
 	X(JOIN_CALL, SIM, "a probed call that blocked: L = min(L + R's growth in it, R)")         \
 	X(JOIN_ADOPT, REAL, "a thread that ran before the profile begins with R")                 \
 	X(SLACK_LATENCY, SIM, "wake-up latency is part of a wait that virtually was none")        \
-	X(SLICES, SIM, "a wait for a CPU is shorter by what L grew on it meanwhile")              \
+	X(LAST_SLICE, SIM, "a wait for a CPU is shorter by what L grew in the last slice there")  \
 	X(LONE_CPU, SIM, "a wait beside a CPU that is virtually free is none")                    \
 	X(LONE_ROOM, SIM, "a CPU that was busy for most of the experiment is not free")           \
 	X(OUSTED_SLOWER, SIM, "time that an outsider takes counts as executed")                   \

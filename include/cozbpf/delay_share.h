@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * The share f of a thread's time that it spends in the selected line (design.md 4.1), per kind of
+ * The share f of a thread's time that it spends in the selected line, per kind of
  * segment and from the last sample; part of delay.h, under the same rules.
  */
 #ifndef COZBPF_DELAY_SHARE_H

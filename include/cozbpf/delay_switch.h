@@ -43,17 +43,17 @@ DELAY_INLINE void delay_switch_out(
 }
 
 /*
- * JOIN_CPU: threads of the target used the CPU while this one waited for it. SLICES: those threads
- * may be in debt, so at the latest the wait ends, virtually, when they have done what they really
- * did. LONE_CPU: nor is it a wait while another CPU was virtually idle. What the thread stood still
- * beyond R is carry.
+ * JOIN_CPU: threads of the target used the CPU while this one waited for it. LAST_SLICE: those
+ * threads may be in debt, so at the latest the wait ends, virtually, when they have done what they
+ * really did. LONE_CPU: nor is it a wait while another CPU was virtually idle. What the thread
+ * stood still beyond R is carry.
  */
 DELAY_INLINE void delay_wait_for_cpu(
     struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
 	__u64 since = t->runnable_at, clock,
-	      grown = DELAY_RULE(SLICES) ? delay_grown_since(cpu, since) : 0,
+	      grown = DELAY_RULE(LAST_SLICE) ? delay_grown_since(cpu, since) : 0,
 	      lone = delay_lone_grown_since(x, since, now);
 
 	clock = a->paid + (grown > lone ? grown : lone);

@@ -21,6 +21,7 @@ def parse(argv):
     parser.add_argument("--rules", default="", help="comma-separated (default: all)")
     parser.add_argument("--seconds-per-cell", type=float, default=10)
     parser.add_argument("--profiles", type=int, default=4, help="profiles of each case: the standard error comes from them (default 4)")
+    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a quiet machine before each run (default 20)")
     parser.add_argument("--simulated", required=True, help="the simulator's program, which knows the rules")
     return parser.parse_args(argv)
 
@@ -39,7 +40,7 @@ def measure(options, rule):
     env = dict(os.environ, COZBPF_RULES_OFF=rule or "")
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [sys.executable, BENCH / "accuracy.py", "--no-coz", "--json", out.name, "--profiles", options.profiles]
-        command += ["--seconds-per-cell", options.seconds_per_cell, "--cases", options.cases]
+        command += ["--seconds-per-cell", options.seconds_per_cell, "--patience", options.patience, "--cases", options.cases]
         subprocess.run([str(word) for word in command], env=env, stdout=subprocess.DEVNULL, check=False)
         text = Path(out.name).read_text()
     errors = {}

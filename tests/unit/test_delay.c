@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The delay arithmetic of a thread by itself, rule by rule (design.md 4.1 to 4.3, 4.7): credit,
+ * The delay arithmetic of a thread by itself, rule by rule: credit,
  * pauses, the window of samples. Joins are in test_delay_joins.c, all orders of events in
  * test_delay_orders.c, whole programs in test_delay_sim.c. Times are exact: the arithmetic has no
  * tolerance.

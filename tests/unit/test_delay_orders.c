@@ -145,8 +145,8 @@ static void come(struct world *w, int i, int c)
 	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch);
 	own = before.account.paid + w->now - before.runnable_at;
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
-		/* as far as the CPU's clock is or its slices say, whichever is more, but no further
-		 * than it stood still; beyond R it is carry */
+		/* as far as the CPU's clock is or its last slice says, whichever is more, but no
+		 * further than it stood still; beyond R it is carry */
 		__u64 grown = before.account.paid + delay_grown_since(cpu, before.runnable_at),
 		      clock = grown > cpu->paid ? grown : cpu->paid;
 
@@ -270,7 +270,7 @@ static int event(struct world *w, int i, int e)
 	}
 }
 
-/* The next experiment, with another speedup: only when nobody is in a pause (4.4). */
+/* The next experiment, with another speedup: only when nobody is in a pause. */
 static int next_experiment(struct world *w)
 {
 	for (int i = 0; i < w->n; i++)
