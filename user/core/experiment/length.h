@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long the next experiment is (design.md section 6): long enough for a few visits at the most
- * visited progress point, and no longer than useful. The clock is the caller's; nothing is known
- * here of lines and speedups.
+ * How long the next experiment is: long enough for a few visits at the most visited progress point,
+ * and no longer than useful. The clock is the caller's; nothing is known here of lines and
+ * speedups.
  */
 #ifndef COZBPF_LENGTH_H
 #define COZBPF_LENGTH_H
@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LENGTH_FIRST_NS 500000000ULL /* design.md 6 */
+/* the shortest experiment of Coz (its ExperimentMinTime) */
+#define LENGTH_FIRST_NS 500000000ULL
 /* 100 samples of a thread: three times the window that its share f is taken from */
 #define LENGTH_MIN_NS 100000000ULL
 /* a program visited less often than once in 2 s needs --end-to-end, not longer experiments */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which speedup the next experiment at a line gets: block-randomised (design.md section 6), so that
- * each line's baselines and speedups alternate closely in time and all speedups come equally often.
- * Which line is next is not decided here.
+ * Which speedup the next experiment at a line gets. Draws are block-randomised: each line's
+ * baselines and speedups alternate closely in time, and all speedups come equally often. Which line
+ * is next is not decided here.
  */
 #ifndef COZBPF_SCHEDULE_H
 #define COZBPF_SCHEDULE_H

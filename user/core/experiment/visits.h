@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the virtual-time buckets of one progress point to the visits of one experiment (design.md
- * section 5): how many fall in the window (V0, V1], how many of them are independent observations,
- * and the stretch between the first and the last of these. No estimation here.
+ * From the virtual-time buckets of one progress point to the visits of one experiment: how many
+ * fall in the window (V0, V1], how many of them are independent observations, and the stretch
+ * between the first and the last of these. No estimation here.
  */
 #ifndef COZBPF_VISITS_H
 #define COZBPF_VISITS_H
