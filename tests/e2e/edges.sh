@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Which wake-ups a thread of the target causes (design.md 4.6): each way of waiting is used a
+# Which wake-ups a thread of the target causes (docs/design.md, What is an edge). Each way of
+# waiting is used a
 # thousand times, and the wake-ups of either kind are counted, not timed. A handful more come from
 # starting and ending threads, or where a waiter is woken twice. A round is missed when the waiter
 # seemed asleep in another wait, or when an interrupt fell into the same 3 us as a softirq of a

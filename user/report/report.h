@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports, made from an estimate alone (the folded one from counts of samples). Text for people,
- * JSON as in design.md section 11. */
+ * JSON as in docs/design.md, Contracts. */
 #ifndef COZBPF_REPORT_H
 #define COZBPF_REPORT_H
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Handler of the pause signal (design.md 4.7). The same code is linked into the preloaded library
- * and injected, as a flat blob (blob.lds), into processes that were launched without it. It uses no
- * libc, no thread-local storage and no vector registers, and is position-independent.
+ * Handler of the pause signal (docs/design.md, Pausing a thread). The same code is linked into the
+ * preloaded library and injected, as a flat blob (blob.lds), into processes that were launched
+ * without it. It uses no libc, no thread-local storage and no vector registers, and is
+ * position-independent.
  */
 #include <linux/signal.h>
 #include <linux/time.h>

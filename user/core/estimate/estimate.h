@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimation: from a profile's records to program speedups, slopes, intervals and a ranking
- * (design.md section 7; paper 3.2, 3.4). Pure: the bootstrap's random numbers come from a seed that
- * the caller gives.
+ * (docs/design.md, The answer; paper 3.2, 3.4). Pure: the bootstrap's random numbers come from a
+ * seed that the caller gives.
  */
 #ifndef COZBPF_ESTIMATE_H
 #define COZBPF_ESTIMATE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The language of latency pairs: NAME=BEGIN..END[,key=argN|tid] (design.md section 11). Parsing
+/* The language of latency pairs: NAME=BEGIN..END[,key=argN|tid] (docs/points.md). Parsing
  * only: other files look up what a SPEC names. */
 #ifndef COZBPF_PAIR_H
 #define COZBPF_PAIR_H

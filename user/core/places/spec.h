@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The language of progress points: [NAME=]SPEC (design.md section 11). Parsing only: user/symbols/
+/* The language of progress points: [NAME=]SPEC (docs/points.md). Parsing only: user/symbols/
  * resolves. */
 #ifndef COZBPF_SPEC_H
 #define COZBPF_SPEC_H

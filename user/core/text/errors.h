@@ -4,7 +4,7 @@
 #ifndef COZBPF_ERRORS_H
 #define COZBPF_ERRORS_H
 
-/* Exit statuses of the tool (design.md section 11). */
+/* Exit statuses of the tool (docs/design.md, Contracts). */
 enum exit_status {
 	EXIT_OK = 0,
 	EXIT_OTHER = 1,     /* anything without a status of its own */
