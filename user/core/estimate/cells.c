@@ -134,8 +134,8 @@ static int note_points(
 }
 
 /*
- * Visits paced from outside do not slow down with the program. So neither delays (design.md section
- * 5) nor what visits owe to the line are subtracted from their time. @is_paced: most experiments of
+ * Visits paced from outside do not slow down with the program. So neither delays (docs/design.md,
+ * Progress) nor what visits owe to the line are subtracted from their time. @is_paced: most experiments of
  * the run have such visits. Then experiments with visits that were not yet seen as paced tell
  * nothing: a timer is recognised only after some expiries.
  */
