@@ -11,16 +11,19 @@
 /* Works out the share of the segment that the thread is in. */
 DELAY_OUTLINE int delay_share_anew(struct cozbpf_account *a)
 {
-	__u64 share;
+	__u64 weight, hits, share;
 	__u32 k;
 
 	if (!a || !a->ring_weight)
 		return 0;
 	k = a->segment & (COZBPF_SEGMENTS - 1);
-	if (a->segment_weight[k])
-		share = a->segment_hits[k] * COZBPF_SHARE_ONE / a->segment_weight[k];
-	else
-		share = a->ring_hits * COZBPF_SHARE_ONE / a->ring_weight;
+	weight = a->segment_weight[k];
+	hits = a->segment_hits[k];
+	if (!weight) { /* none of its own: the share of all */
+		weight = a->ring_weight;
+		hits = a->ring_hits;
+	}
+	share = hits * COZBPF_SHARE_ONE / weight;
 	if (share > COZBPF_SHARE_ONE)
 		share = COZBPF_SHARE_ONE; /* whatever races do to the sums */
 	a->segment_share[k] = (__u32)share;

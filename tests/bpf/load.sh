@@ -10,10 +10,10 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 2800 45000
+on_sample 2800 37000
 on_deliver 120 200
-on_switch 1250 8000
-on_waking 850 5000
+on_switch 1250 7000
+on_waking 850 4000
 on_wakeup_new 40 60
 on_timer_entry 40 40
 on_timer_exit 40 40
@@ -25,9 +25,9 @@ on_fork 1000 6000
 on_adopt 600 2800
 on_exec 180 250
 on_exit 250 600
-on_visit 2100 9500
-on_visits 2100 9500
-on_tracepoint 880 3600
+on_visit 1750 8500
+on_visits 1750 8500
+on_tracepoint 880 3400
 on_counter 80 100
 on_call 950 3700
 on_return 700 3500
