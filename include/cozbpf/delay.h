@@ -7,10 +7,14 @@
  * CPU at a time; delay_virtual_time() only reads. `required` is the one word that all share, and is
  * only ever raised, atomically.
  *
- *   delay_account.h  L, R, debt, carry, the join        delay_advance.h  bringing a thread up to now
- *   delay_share.h    the share f                        delay_cpu.h      a CPU's clock and slice
- *   delay_window.h   the samples that f is taken from   delay_switch.h   leaving and getting a CPU
- *   delay_pause.h    asking for pauses, serving them    delay_rules.h    the rules by name
+ *   delay_account.h   L, R, debt, carry, the join
+ *   delay_share.h     the share f
+ *   delay_window.h    the samples that f is taken from
+ *   delay_pause.h     asking for pauses, serving them
+ *   delay_advance.h   bringing a thread up to now
+ *   delay_cpu.h       a CPU's clock and slice
+ *   delay_switch.h    leaving and getting a CPU
+ *   delay_rules.h     the rules by name
  */
 #ifndef COZBPF_DELAY_H
 #define COZBPF_DELAY_H

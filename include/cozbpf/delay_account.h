@@ -138,17 +138,15 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_account *a, struct cozbpf_control *x
  * waited goes on, virtually, at the later of two virtual times: its own, had it not waited at all,
  * and that of who released it. So L = min(L + waited, clock of who released it).
  *
- * | rule          | released by                       | waited             | clock                 |
- * | ------------- | --------------------------------- | ------------------ | ---------------------
- * |
- * | JOIN_WAKER    | a thread of the target            | blocked            | the waker's L         |
- * | SLACK_LATENCY | the same, on the way to its CPU   | wake-up latency    | the waker's L then    |
- * | JOIN_CPU      | the CPU that it waited for        | runnable           | the CPU's L, or own L |
- * |               |                                   |                    | + L's growth there    |
- * | JOIN_CALL     | a probed call, by another thread  | R's growth in it   | R                     |
- * | JOIN_PARENT   | its birth                         | any                | the parent's L        |
- * | JOIN_ADOPT    | becoming the target's             | any                | R                     |
- * | -             | a timer, a device, an outsider    | 0                  | own L                 |
+ *   rule           released by                       waited             clock
+ *   JOIN_WAKER     a thread of the target            blocked            the waker's L
+ *   SLACK_LATENCY  the same, on the way to its CPU   wake-up latency    the waker's L then
+ *   JOIN_CPU       the CPU that it waited for        runnable           the CPU's L, or own L
+ *                                                                       + L's growth there
+ *   JOIN_CALL      a probed call, by another thread  R's growth in it   R
+ *   JOIN_PARENT    its birth                         any                the parent's L
+ *   JOIN_ADOPT     becoming the target's             any                R
+ *   -              a timer, a device, an outsider    0                  own L
  */
 DELAY_INLINE __u64 delay_join(const struct cozbpf_account *a, __u64 waited, __u64 clock)
 {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What each accounting rule is worth: the change of the predictions' error when that rule alone is turned off.
-# usage: rules.sh [--seeds N] [--jobs N] [--cases] [RULE...]      in the simulator: seconds per rule
-#        rules.sh --real [CASES] [OPTION...]                      on real programs (see rules.py --help): needs root, a quiet machine, hours
+# What each accounting rule is worth: how predictions' errors change when that rule alone is off.
+# usage: rules.sh [--seeds N] [--jobs N] [--cases] [RULE...]   in the simulator: seconds per rule
+#        rules.sh --real [CASES] [OPTION...]   on real programs, for hours; needs root and a quiet
+#                                              machine; see rules.py --help
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
@@ -11,4 +12,5 @@ if [ "${1:-}" != --real ]; then
 fi
 shift
 make --no-print-directory BUILD="$build/rules" RULE_SWITCHES=1 all workloads
-exec env BUILD="$build/rules" python3 tests/bench/rules.py --simulated "$build/rules/simulated" "$@"
+exec env BUILD="$build/rules" python3 tests/bench/rules.py --cozbpf "$build/rules/cozbpf" \
+	--simulated "$build/rules/simulated" "$@"

@@ -135,9 +135,9 @@ static int note_points(
 
 /*
  * Visits paced from outside do not slow down with the program. So neither delays (docs/design.md,
- * Progress) nor what visits owe to the line are subtracted from their time. @is_paced: most experiments of
- * the run have such visits. Then experiments with visits that were not yet seen as paced tell
- * nothing: a timer is recognised only after some expiries.
+ * Progress) nor what visits owe to the line are subtracted from their time. @is_paced: most
+ * experiments of the run have such visits. Then experiments with visits that were not yet seen as
+ * paced tell nothing: a timer is recognised only after some expiries.
  */
 static void fill_visits(struct observation *item, const struct point_record *r, bool is_paced)
 {
