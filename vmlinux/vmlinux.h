@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The kernel facts that cozbpf's BPF programs rely on, by hand: every type lists only the fields in use, and CO-RE relocates them against the
- * running kernel's BTF. `bpftool btf dump file /sys/kernel/btf/vmlinux format c` shows the whole; copy a field from there when one is needed.
+ * The kernel facts that cozbpf's BPF programs rely on, by hand: every type lists only the fields in
+ * use, and CO-RE relocates them against the running kernel's BTF. To add a field, copy it from
+ * `bpftool btf dump file /sys/kernel/btf/vmlinux format c`, which shows the whole.
  */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
@@ -110,10 +111,12 @@ struct linux_binprm;
 
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
 
-/* User registers as the kernel saves them; the layout is user ABI (arch/x86/include/asm/ptrace.h, arch/arm64/include/uapi/asm/ptrace.h). */
+/* User registers as the kernel saves them; the layout is user ABI
+ * (arch/x86/include/asm/ptrace.h, arch/arm64/include/uapi/asm/ptrace.h). */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long ip, cs, flags, sp, ss;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {

@@ -391,7 +391,7 @@ struct cozbpf_thread {
 	__u64 asked_at, pause_from, pause_end;
 	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after
 					 the one before */
-	__u64 call_required;          /* R when it blocked in a probed call */
+	__u64 call_required, call_at; /* R and the time when it blocked in a probed call */
 	__u32 tgid;
 	__u8 call;      /* COZBPF_CALL_* */
 	__u8 relay;     /* the next signal delivered is to be sent again, with its value */
@@ -410,7 +410,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 12 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 13 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

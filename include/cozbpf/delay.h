@@ -265,19 +265,28 @@ DELAY_INLINE __u64 delay_on_call(struct cozbpf_thread *t, struct cozbpf_control 
 	return delay_pay_first(t, x, min_debt);
 }
 
-/* JOIN_CALL: the call returns. When the thread blocked in it and another one let it go on
- * (@released: no timeout, no EINTR), the other one has paid what was inserted meanwhile. */
+/*
+ * JOIN_CALL: the call returns. When the thread blocked in it and another one let it go on
+ * (@released: no timeout, no EINTR), the other one has paid what was inserted meanwhile.
+ * JOIN_CALL_BOUND: R may hold late what others earned before. No thread earns more than s of a
+ * time.
+ */
 DELAY_INLINE void delay_on_return(
     struct cozbpf_thread *t, struct cozbpf_control *x, int released, __u32 id, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 required;
+	__u64 required, grown, most;
 
 	delay_advance(t, x, now);
 	required = DELAY_READ(x->required);
 	if (DELAY_RULE(JOIN_CALL) && t->call == COZBPF_CALL_BLOCKED && released &&
-	    required > t->call_required)
-		a->paid = delay_join(a, required - t->call_required, required);
+	    required > t->call_required) {
+		grown = required - t->call_required;
+		most = (now - t->call_at) * x->speedup_pct / 100;
+		if (DELAY_RULE(JOIN_CALL_BOUND) && grown > most)
+			grown = most;
+		a->paid = delay_join(a, grown, required);
+	}
 	t->call = COZBPF_CALL_NONE;
 	delay_segment(a, 2 * id + 1);
 }

@@ -34,6 +34,7 @@
 	X(JOIN_CPU, SIM, "a thread that waited for a CPU: L = min(L + waited, the CPU's clock)")  \
 	X(JOIN_PARENT, SIM, "a new thread begins with its parent's L")                            \
 	X(JOIN_CALL, SIM, "a probed call that blocked: L = min(L + R's growth in it, R)")         \
+	X(JOIN_CALL_BOUND, SIM, "R's growth in a call is at most s x its time")                   \
 	X(JOIN_ADOPT, REAL, "a thread that ran before the profile begins with R")                 \
 	X(SLACK_LATENCY, SIM, "wake-up latency is part of a wait that virtually was none")        \
 	X(LAST_SLICE, SIM, "a wait for a CPU is shorter by what L grew in the last slice there")  \

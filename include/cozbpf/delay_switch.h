@@ -30,6 +30,7 @@ DELAY_INLINE void delay_switch_out(
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
 		t->call = COZBPF_CALL_BLOCKED;
 		t->call_required = DELAY_READ(x->required);
+		t->call_at = now;
 	}
 	cpu->paid = a->paid;
 	cpu->left_at = now;

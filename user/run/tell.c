@@ -125,7 +125,7 @@ void run_show(struct runner *r, uint64_t now, uint64_t due)
 	    .run = r->recorder.run + 1,
 	    .runs = (uint32_t)r->o.runs,
 	    .experiments = r->recorder.profile.n_experiments,
-	    .spoilt = experiment_n_spoilt(x),
+	    .spoilt = x->dropped,
 	    .noise = verdict_noise(&x->verdicts),
 	    .points = points,
 	    .leader = r->answer.leader,

@@ -363,12 +363,3 @@ bool experiment_is_paced(const struct experiment *x, unsigned point)
 {
 	return x->tally.points[point].is_paced;
 }
-
-uint64_t experiment_n_spoilt(const struct experiment *x)
-{
-	uint64_t n = 0;
-
-	for (int i = 0; i < N_SPOILT; i++)
-		n += x->verdicts.spoilt_by[i];
-	return n;
-}

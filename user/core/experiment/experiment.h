@@ -136,7 +136,4 @@ static inline bool experiment_is_open(const struct experiment *x)
 /* Whether most visits of a point were paced from outside, in the last experiment. */
 bool experiment_is_paced(const struct experiment *x, unsigned point);
 
-/* Experiments of all runs that did not count. */
-uint64_t experiment_n_spoilt(const struct experiment *x);
-
 #endif
