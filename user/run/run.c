@@ -31,9 +31,7 @@ static int open_console(struct runner *r, struct error *e)
 
 int run_profile(const struct run_options *o)
 {
-	struct runner r = {.o = *o,
-	    .target.launch = {.pidfd = -1, .go_fd = -1, .result_fd = -1},
-	    .answer = {.seed = o->seed, .until_width = o->until_width}};
+	struct runner r = {.o = *o, .answer = {.seed = o->seed, .until_width = o->until_width}};
 	struct error e = {0};
 	int err, status;
 
