@@ -69,7 +69,10 @@ def run(command, timeout_s, started=lambda pid: None):
 
 
 class Patience:
-    """How long to wait for a quiet machine before each run, in seconds; the benches' --patience."""
+    """How long to wait for a quiet machine before each run, in seconds; the benches' --patience.
+
+    A wait in vain halves the next ones: a machine that is never quiet costs two such waits in all.
+    """
 
     seconds = 20.0
 
@@ -83,6 +86,7 @@ def wait_quiet():
         if (busy_s() - busy) / ((time.monotonic() - at) * CPUS) < 2 * QUIET:
             return True
         if time.monotonic() - begin > Patience.seconds:
+            Patience.seconds /= 2
             return False
 
 
@@ -97,16 +101,17 @@ def turn():
 def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
     """Runs @command on a quiet machine, up to @tries times when others disturbed it or it hung.
 
+    A machine that is not quiet before a try would disturb the next one as well, so that try counts.
     @collect is called after each try: it returns what the run left behind and clears it away.
     Returns the least disturbed run, what that run left, and the number of repetitions."""
     best, left = None, None
     for again in range(tries):
         with turn():
-            wait_quiet()
+            quiet = wait_quiet()
             result = run(command, timeout_s)
         collected = collect()
         if not best or (result.timed_out, result.others) < (best.timed_out, best.others):
             best, left = result, collected
-        if best.others < QUIET and not best.timed_out:
+        if (best.others < QUIET or not quiet) and not best.timed_out:
             break
     return best, left, again
