@@ -57,6 +57,11 @@ PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options%
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
+TSAN := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+# clang's analyzer judges these better: gcc 12 sees neither that error_set() returns -1 nor that a
+# structure owns memory.
+GCC_ANALYZER := -O2 -g -fanalyzer $(addprefix -Wno-analyzer-,malloc-leak null-dereference \
+	possible-null-dereference use-of-uninitialized-value)
 ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o)
 PURE_ASAN_OBJS := $(PURE_SRCS:%.c=$(BUILD)/asan/%.o)
 PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o)
@@ -210,11 +215,26 @@ fuzz: $(FUZZERS)
 fuzz: ## each fuzzer of tests/fuzz for FUZZ_SECONDS; findings and corpus stay in build/fuzz
 	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
 
-coverage: ## lines covered by the unit tests, per file
+tsan: ## the tool under TSan: build/tsan/asan/cozbpf
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan ASAN_FLAGS='$(TSAN)' asan
+
+check-sanitized: asan tsan workloads
+check-sanitized: ## the end-to-end tests with the tool under ASan and UBSan, then TSan; root; long
+	$(Q)COZBPF_TEST_TIMEOUT=900 COZBPF=$(BUILD)/asan/cozbpf $(MAKE) check-e2e
+	$(Q)COZBPF_TEST_TIMEOUT=900 COZBPF=$(BUILD)/tsan/asan/cozbpf $(MAKE) check-e2e
+
+COVERAGE := $(MAKE) --no-print-directory BUILD=$(BUILD)/coverage ASAN_FLAGS='-O0 -g --coverage'
+coverage: ## lines covered by the unit tests, per file and folder
 	$(Q)rm -rf $(BUILD)/coverage
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage \
-		ASAN_FLAGS='-O0 -g --coverage' check; rc=$$?; \
-		scripts/coverage.sh $(BUILD)/coverage && exit $$rc
+	$(Q)$(COVERAGE) check; rc=$$?; \
+		scripts/coverage.sh $(BUILD)/coverage user/core=90 && exit $$rc
+
+coverage-all: ## the same with the end-to-end tests; needs root; long
+	$(Q)rm -rf $(BUILD)/coverage
+	$(Q)$(COVERAGE) check asan workloads; COZBPF_TEST_TIMEOUT=900 \
+		COZBPF=$(BUILD)/coverage/asan/cozbpf $(COVERAGE) check-e2e; rc=$$?; \
+		scripts/coverage.sh $(BUILD)/coverage user/core=90 user/target=80 \
+		user/symbols=80 && exit $$rc
 
 bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 
@@ -255,7 +275,10 @@ format: ## reformat the sources
 format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
-analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h shim_blob.h) ## clang-tidy over user/
+analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h shim_blob.h)
+analyze: ## clang-tidy and gcc's analyzer over user/ (cppcheck is part of lint)
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/analyzer WERROR=1 \
+		CFLAGS='$(GCC_ANALYZER)' $(BUILD)/analyzer/cozbpf
 	$(Q)clang-tidy --quiet $(filter-out user/shim/%,$(USER_SRCS)) -- \
 		$(CPPFLAGS_ALL) $(DEFINES) -std=gnu11
 
@@ -297,7 +320,7 @@ help: ## this list
 	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
 	@echo '  RULES=arguments of bench-rules'
 
-.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan fuzz \
-	coverage bench bench-attach bench-marker bench-startup bench-accuracy bench-overhead \
-	bench-rules lint \
+.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan tsan \
+	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
+	bench-accuracy bench-overhead bench-rules lint \
 	format format-check analyze install uninstall deb check-package dist clean help

@@ -9,7 +9,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* A softirq that begins this soon after an interrupt handler of this CPU runs on that interrupt's
- * exit, not inline from a system call. */
+ * exit, not inline from a system call. Traced: 546 of 550 on an exit began within 3 us, and none of
+ * 29,591 from sends over loopback within 50 us. */
 #define IRQ_EXIT_NS 3000
 
 enum { SOFTIRQ_NET_TX = 2, SOFTIRQ_NET_RX = 3 }; /* include/linux/interrupt.h */

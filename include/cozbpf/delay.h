@@ -42,7 +42,8 @@ DELAY_INLINE void delay_sample_cost(struct cozbpf_account *a, struct cozbpf_cont
 }
 
 /* The sample is one in @line, 0: in none in scope. Returns the pause
- * that the thread owes now, 0 for none. */
+ * that the thread owes now, 0 for none. Beyond four periods samples were lost: the kernel throttles
+ * them to the end of a tick, 4 ms. */
 DELAY_INLINE __u64 delay_sample(
     struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {

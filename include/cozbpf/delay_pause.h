@@ -40,7 +40,8 @@ DELAY_INLINE void delay_settle(struct cozbpf_thread *t, struct cozbpf_control *x
 /*
  * A sample that asks for a pause looks at the clock @late after it was due. ENTRY_MEAN: what
  * samples cost changes with a virtual machine's state by the second, so a running mean follows it.
- * A value far off says that the CPU was taken away as the sample fell due.
+ * Its weight of 1/8 is that of TCP's round-trip time (RFC 6298). A value far off says that the CPU
+ * was taken away as the sample fell due.
  */
 DELAY_INLINE void delay_sample_entry(
     struct cozbpf_thread *t, const struct cozbpf_control *x, __s64 late)
