@@ -192,7 +192,7 @@ void unwinder_deinit(struct files *f)
 	if (!u)
 		return;
 	pthread_mutex_lock(&u->lock);
-	u->stop = true;
+	__atomic_store_n(&u->stop, true, __ATOMIC_RELAXED); /* read without the lock as well */
 	if (u->tid) /* a saturated machine would let us wait for it */
 		setpriority(PRIO_PROCESS, (id_t)u->tid, getpriority(PRIO_PROCESS, (id_t)gettid()));
 	pthread_cond_signal(&u->todo);
