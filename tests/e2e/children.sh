@@ -44,7 +44,8 @@ in_scope() { # COMM: of its samples, half or more are in lines in scope
 
 nothing_lost() {
 	says ' 0 lost'
-	says_not "warning: ([^'o]|o[^t])" # one of a point's cost, or of other programs, may be right
+	# A warning of a point's cost, or of other programs, may be right.
+	says_not "warning: ([^'o]|o[^t])"
 }
 
 echo "-- fork"

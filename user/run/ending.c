@@ -116,18 +116,20 @@ static void show_report(const struct runner *r)
 int run_finish(struct runner *r)
 {
 	struct ending ending;
-	struct error e = {0};
-	int err;
+	struct error e = {0}, lost = {0};
+	int err, is_lost = recorder_finish(&r->recorder, &lost);
 
 	console_clear_progress(&r->console);
-	if (recorder_finish(&r->recorder, &e))
-		return say_error(&e);
 	err = judge(r, &ending, &e);
 	for (size_t i = 0; i < ending.n_messages; i++)
 		console_say(&r->console, "%s", ending.messages[i]);
 	ending_deinit(&ending);
 	if (err)
-		return say_error(&e);
-	show_report(r);
-	return r->target.exit_status;
+		say_error(&e);
+	else
+		show_report(r);
+	/* The ranking is in memory. That the file lacks a part of it is said last, and decides. */
+	if (is_lost)
+		return say_error(&lost);
+	return err ? e.status : r->target.exit_status;
 }

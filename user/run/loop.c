@@ -286,7 +286,7 @@ static int run_once(struct loop *l, bool is_last, struct error *e)
 
 	if (open_signals(l, e))
 		return -1;
-	err = t->ops->hold(t, &l->old_mask, r->points.has_counters, e) || write_startup(r, e) ||
+	err = t->ops->hold(t, &r->mask, r->points.has_counters, e) || write_startup(r, e) ||
 		      t->ops->start(t, e)
 		  ? -1
 		  : 0;

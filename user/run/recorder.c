@@ -4,10 +4,13 @@
 #include "run/recorder.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/profile/counters.h"
 #include "kernel/session.h"
@@ -92,11 +95,45 @@ int recorder_open(struct recorder *w, const struct identity *identity, const cha
 			: "");
 	}
 	w->out = fdopen(fd, "a");
-	if (!w->out)
+	if (!w->out) {
+		close(fd);
 		return error_set(e, EXIT_OTHER, "out of memory");
+	}
+	/* Records of two runs at once would mix. Some file systems know no locks. */
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		error_set(e, EXIT_OTHER, "another cozbpf is writing the profile '%s'", path);
+		return error_hint(e, "name another file with -o; `cozbpf merge` adds them up");
+	}
+	w->whole = lseek(fd, 0, SEEK_END);
 	read_build_id(main, w->build_id);
 	find_other_build(w->build_id, fd, ret);
 	return 0;
+}
+
+/*
+ * What was written are whole records. When they do not reach the file, the file ends with the last
+ * one that did, and later ones stay in memory alone.
+ */
+static void commit(struct recorder *w)
+{
+	FILE *nowhere;
+
+	if (w->failed)
+		return;
+	errno = 0;
+	if (!fflush(w->out) && !ferror(w->out)) {
+		w->whole = lseek(fileno(w->out), 0, SEEK_END);
+		return;
+	}
+	w->failed = errno ? errno : EIO;
+	__fpurge(w->out);
+	if (w->whole >= 0 && ftruncate(fileno(w->out), w->whole))
+		w->whole = -1;
+	nowhere = fopencookie(NULL, "w", (cookie_io_functions_t){0});
+	if (!nowhere)
+		return;
+	fclose(w->out);
+	w->out = nowhere;
 }
 
 int recorder_count(struct recorder *w, const struct recorder_sources *from, struct error *e)
@@ -125,9 +162,8 @@ int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct e
 	w->run = (uint32_t)w->profile.n_runs;
 	bigger[w->profile.n_runs++] = run;
 	profile_write_startup(w->out, &run);
-	fflush(w->out);
-	return ferror(w->out) ? error_set(e, EXIT_OTHER, "cannot write the profile '%s'", w->path)
-			      : 0;
+	commit(w);
+	return recorder_finish(w, e);
 }
 
 void recorder_begin(struct recorder *w, uint64_t now)
@@ -144,7 +180,7 @@ void recorder_add(struct recorder *w, struct experiment_record *x, uint32_t line
 
 	x->run = w->run;
 	profile_write_experiment(w->out, x);
-	fflush(w->out);
+	commit(w);
 	/* without memory it stands in the file alone */
 	if (!bigger)
 		return;
@@ -213,16 +249,17 @@ void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *tot
 	run->dropped = totals->dropped;
 	w->throttled_ns += totals->throttled_ns;
 	profile_write_runtime(w->out, run);
-	fflush(w->out);
+	commit(w);
 	w->is_running = false;
 }
 
-int recorder_finish(struct recorder *w, struct error *e)
+int recorder_finish(const struct recorder *w, struct error *e)
 {
-	if (!ferror(w->out) && !fflush(w->out))
+	if (!w->failed)
 		return 0;
-	return error_set(
-	    e, EXIT_OTHER, "cannot write the profile '%s': is the disk full?", w->path);
+	error_set(e, EXIT_OTHER, "cannot write the profile '%s': %s", w->path, strerror(w->failed));
+	return error_hint(e, "make room, or name another file with -o%s",
+	    w->whole < 0 ? "" : "; the file keeps all experiments up to then");
 }
 
 void recorder_deinit(struct recorder *w)

@@ -35,6 +35,10 @@ struct recorder {
 	/* Private. */
 	FILE *out;
 	const char *path;
+	/* why records reach the file no more, an errno; 0: they do */
+	int failed;
+	/* where the last whole record ends; -1: not a regular file */
+	off_t whole;
 	char build_id[41];
 	const struct session *session;
 	const struct line_map *lines;
@@ -95,7 +99,7 @@ struct run_totals {
 void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *totals);
 
 /* Whether all that was written has reached the file. -1 with @e. */
-int recorder_finish(struct recorder *w, struct error *e);
+int recorder_finish(const struct recorder *w, struct error *e);
 void recorder_deinit(struct recorder *w);
 
 #endif

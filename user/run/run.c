@@ -29,12 +29,25 @@ static int open_console(struct runner *r, struct error *e)
 	return console_init(&r->console, &o, e);
 }
 
+/* A closed pipe, or a limit on the size of files, is an error of write(). It must not end us while
+ * the target has our handler, or while the answer is still to be written. */
+static void block_signals_of_writes(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
 int run_profile(const struct run_options *o)
 {
 	struct runner r = {.o = *o, .answer = {.seed = o->seed, .until_width = o->until_width}};
 	struct error e = {0};
 	int err, status;
 
+	block_signals_of_writes(&r.mask);
 	err = open_console(&r, &e) || run_setup(&r, &e) || loop_run(&r, &e);
 	console_close(&r.console);
 	console_clear_progress(&r.console);

@@ -4,6 +4,8 @@
 #ifndef COZBPF_RUN_RUNNER_H
 #define COZBPF_RUN_RUNNER_H
 
+#include <signal.h>
+
 #include <cozbpf/abi.h>
 #include "core/estimate/answer.h"
 #include "kernel/session.h"
@@ -17,6 +19,7 @@
 
 struct runner {
 	struct run_options o;
+	sigset_t mask; /* with which we were started; the command gets this mask */
 	struct session *session;
 	struct target target;
 	struct files files;
