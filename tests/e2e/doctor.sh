@@ -47,7 +47,7 @@ if grep -q '^missing' "$dir/out"; then fail 'something is missing all the same';
 
 run 3 setpriv --reuid=65534 --regid=65534 --clear-groups "$tool" doctor
 says '^missing +privilege .*CAP_BPF, CAP_PERFMON'
-says '-> sudo cozbpf .*setcap cap_bpf,cap_perfmon'
+says '-> run it with sudo, .*docs/security.md'
 says '^cozbpf cannot profile here: 1 of '
 
 run 3 setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin "$tool" doctor

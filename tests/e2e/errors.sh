@@ -40,7 +40,7 @@ for drop in '--reuid=65534 --regid=65534 --clear-groups' \
 	run 3 setpriv $drop "$dir/open/cozbpf" -P progress -o "$dir/open/profile.coz" \
 		-- "$dir/open/abab" --seconds 1
 	says '^cozbpf: error: the kernel does not let this process load BPF programs$' \
-		'^cozbpf: hint: run it with sudo, .*setcap .*cozbpf doctor'
+		'^cozbpf: hint: run it with sudo, .*docs/security.md.*cozbpf doctor'
 	check "the command has not run" [ ! -s "$dir/out" ]
 done
 
@@ -73,6 +73,10 @@ gcc -O2 -g -o "$dir/locked" "$dir/locked.c"
 [ "$(uname -m)" != x86_64 ] ||
 	fails 2 "the instruction at offset 0x[0-9a-f]+ of '.*/locked' cannot be probed" \
 	'take a line nearby' -P progress -- "$dir/locked"
+# The first instruction of this progress() has more than one byte.
+[ "$(uname -m)" != x86_64 ] ||
+	fails 2 "offset 0x[0-9a-f]+ of '.*/locked' is inside an instruction" 'objdump -d' \
+	-P "$dir/locked:progress+1" -- "$dir/locked"
 fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P progres -- "$work"
 fails 2 "no symbol 'xyzzyplugh'" "lists the symbols" -P xyzzyplugh -- "$work"
 fails 2 "no symbol 'nothing_here'" . -P "$dir/mirror:nothing_here" -- "$work"

@@ -75,6 +75,42 @@ else
 		-- "$dir/mirror"
 	says "only root can run the command as 'root'"
 
+	# A breakpoint is in the memory of all processes that map the file.
+	cp "$workloads/abab" "$dir/roots"
+	start "$dir/roots" --seconds 30
+	byte() { # at the first instruction of progress() in the process
+		local base at
+		base=$(awk '/roots$/ { sub(/-.*/, "", $1); print $1; exit }' "/proc/$tool_pid/maps")
+		at=$(nm "$dir/roots" | awk '$3 == "progress" { print $1 }')
+		dd "if=/proc/$tool_pid/mem" bs=1 skip=$((0x$base + 0x$at)) count=1 2>/dev/null |
+			od -An -tx1
+	}
+	whole=$(byte)
+	broken=0
+	probe() { # PROFILE TOOL...
+		local profile=$1
+		shift
+		"$@" run --no-tui "${with[@]:1}" -P "other=$dir/roots:progress" \
+			-o "$dir/theirs/$profile" -- "$dir/mirror" >"$dir/out" 2>"$dir/err" &
+		while kill -0 $! 2>/dev/null; do
+			[ "$(byte)" = "$whole" ] || broken=1
+			sleep 0.05
+		done
+		wait $!
+	}
+	probe ours "$dir/cozbpf"
+	check "root's probe is seen there" [ $broken -eq 1 ]
+	is_whole() { [ "$(byte)" = "$whole" ]; }
+	wait_for 20 is_whole || bad "root's probe is taken away"
+	broken=0
+	probe theirs "${as_user[@]}" "$dir/capable"
+	says "no process of the target that is yours runs '.*/roots'"
+	check "a user's probe is not" [ $broken -eq 0 ]
+	kill "$tool_pid"
+	library=$(ldd "$dir/mirror" | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
+	run 0 "${as_user[@]}" "$dir/capable" "${with[@]}" -P "c=$library:write" \
+		-o "$dir/theirs/libc.coz" -- "$dir/mirror"
+
 	# Enough where uprobes ask for no more; else doctor and run say so alike.
 	echo "-- file capabilities without CAP_SYS_ADMIN"
 	setcap $few+ep "$dir/capable"

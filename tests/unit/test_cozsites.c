@@ -74,7 +74,7 @@ static const struct marker *find_marker(const struct marker *m, size_t n, const 
 static bool is_jump(struct object *o, uint64_t offset)
 {
 	uint8_t bytes[2] = {0};
-	FILE *f = fopen(object_file(o), "r");
+	FILE *f = fopen(object_path(o), "r");
 	bool ok = f && !fseek(f, (long)offset, SEEK_SET) && fread(bytes, 1, 2, f) == 2;
 
 	if (f)

@@ -83,6 +83,18 @@ TEST(places)
 	files_deinit(&f);
 }
 
+/* As maps has it. */
+static struct map_entry real_mapping(const char *path)
+{
+	struct map_entry m = mapping(0, 0, path);
+	struct stat st;
+
+	CHECK_EQ(stat(path, &st), 0);
+	m.dev = st.st_dev;
+	m.ino = st.st_ino;
+	return m;
+}
+
 /* The main object stays open, and serves the mapping of the same file by the same path. */
 TEST(opened_once)
 {
@@ -96,11 +108,11 @@ TEST(opened_once)
 	init(&f, &options);
 	CHECK_EQ(files_open(&f, files_named(&f, 0, itself, itself), &main, &e), 0);
 	f.main_object = main;
-	m = mapping(1, 2, itself);
+	m = real_mapping(itself);
 	mapped = files_mapped(&f, 0, &m);
 	CHECK_EQ(files_open(&f, mapped, &o, &e), 0);
 	CHECK(o == main);
-	m = mapping(1, 2, "/proc/self/exe");
+	m = real_mapping("/proc/self/exe");
 	mapped = files_mapped(&f, 0, &m);
 	CHECK_EQ(files_open(&f, mapped, &o, &e), 0);
 	CHECK(o != main);
@@ -110,5 +122,38 @@ TEST(opened_once)
 	CHECK(files_main(&f) && files_main(&f)->object == main);
 	m = mapping(1, 5, "/nowhere");
 	CHECK_EQ(files_open(&f, files_mapped(&f, 0, &m), &o, &e), -1);
+	files_deinit(&f);
+}
+
+/* A link that leads elsewhere since the file was mapped. */
+TEST(swapped)
+{
+	char link[PATH_MAX + 16];
+	struct run_options options;
+	struct object *o = NULL;
+	struct error e = {0};
+	struct map_entry m;
+	struct files f;
+	struct stat st, opened;
+	struct file *file;
+
+	init(&f, &options);
+	snprintf(link, sizeof(link), "%s.swapped", itself);
+	unlink(link);
+	CHECK_EQ(symlink(itself, link), 0);
+	m = real_mapping(link);
+	file = files_mapped(&f, 0, &m);
+	CHECK_EQ(files_open(&f, file, &o, &e), 0);
+	unlink(link);
+	CHECK_EQ(symlink("/bin/sh", link), 0);
+	/* What is probed is the file that was read. */
+	CHECK_EQ(stat(object_probe_path(o), &opened), 0);
+	CHECK_EQ(stat(itself, &st), 0);
+	CHECK_EQ(opened.st_ino, st.st_ino);
+	files_close(&f);
+	CHECK_EQ(files_open(&f, file, &o, &e), -1);
+	CHECK_EQ(e.status, EXIT_FORBIDDEN);
+	CHECK(strstr(e.cause, "another file"));
+	unlink(link);
 	files_deinit(&f);
 }

@@ -39,7 +39,7 @@ static uint64_t load_bias(struct object *o, pid_t pid)
 	f = fopen(path, "r");
 	/* A program without a fixed address begins at 0. */
 	while (f && !found && fgets(line, sizeof(line), f))
-		if (strstr(line, strrchr(object_file(o), '/')) &&
+		if (strstr(line, strrchr(object_path(o), '/')) &&
 		    sscanf(line, "%llx-%*x %*s %llx", &start, &offset) == 2 && !offset)
 			found = start;
 	if (f)
@@ -58,7 +58,7 @@ static inline void set_byte(pid_t pid, uint64_t addr, uint8_t byte)
 
 static inline uint8_t file_byte(struct object *o, uint64_t offset)
 {
-	FILE *f = fopen(object_file(o), "r");
+	FILE *f = fopen(object_path(o), "r");
 	uint8_t byte = 0;
 
 	CHECK(f && !fseek(f, (long)offset, SEEK_SET) && fread(&byte, 1, 1, f) == 1);

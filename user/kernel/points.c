@@ -22,17 +22,16 @@ static int fail_probe(const struct point_probe *p, int err, struct error *e)
 		error_set(e, EXIT_USAGE,
 		    "the instruction at offset 0x%llx of '%s' cannot be probed: it has a prefix "
 		    "such as lock",
-		    at, p->path);
+		    at, p->file);
 		return error_hint(e, "take a line nearby (-P FILE:LINE), another function, or "
 				     "SYMBOL+OFFSET of another instruction");
 	}
 	error_set(e, EXIT_FORBIDDEN,
-	    "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->path,
+	    "the kernel does not take a probe at offset 0x%llx of '%s': %s", at, p->file,
 	    strerror(err));
 	if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
-		return error_hint(e, "probing may need CAP_SYS_ADMIN here: run it with sudo, add "
-				     "cap_sys_admin to the file's "
-				     "capabilities, or use --end-to-end");
+		return error_hint(e, "probing may need CAP_SYS_ADMIN here: " ADVICE_PRIVILEGE
+				     ", or use --end-to-end");
 	return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
 }
 

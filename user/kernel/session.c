@@ -85,9 +85,7 @@ static int fail_load(struct session *s, int err, struct error *e)
 			       options */
 		error_set(
 		    e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
-		return error_hint(e, "run it with sudo, or once: sudo setcap "
-				     "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep on "
-				     "cozbpf; `cozbpf doctor` tells what is missing");
+		return error_hint(e, ADVICE_PRIVILEGE "; `cozbpf doctor` tells what is missing");
 	}
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;

@@ -84,8 +84,9 @@ struct sample_cost session_measure_samples(struct session *s, bool sample_free);
 /* A place whose visits count for a point. Several may serve one point. */
 struct point_probe {
 	unsigned index, role, key; /* of the point; COZBPF_ROLE_*; see COZBPF_COOKIE() */
-	const char *path;          /* of a file, or NULL: a tracepoint */
-	uint64_t offset;           /* file offset in @path */
+	const char *path;          /* object_probe_path(), or NULL: a tracepoint */
+	const char *file;          /* the same file, for messages */
+	uint64_t offset;           /* in the file */
 	uint64_t
 	    semaphore; /* file offset of a counter to be raised while the probe is there; 0: none */
 	bool at_return; /* of the function that begins there */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include "run/options.h"
@@ -139,19 +140,44 @@ static struct object *find_open(struct files *f, struct file *file)
 	return NULL;
 }
 
-int files_open(struct files *f, struct file *file, struct object **ret, struct error *e)
+/* A path may lead elsewhere by the time that the file is opened. Some file systems (overlay, btrfs)
+ * show other device numbers to stat() than in maps; those have no major number. */
+static int check_same(const struct file *file, const struct object *o, struct error *e)
+{
+	struct line_object id = object_identity(o);
+
+	if (!file->ino ||
+	    (file->ino == id.ino && (file->dev == id.dev || (!major(file->dev) && !major(id.dev)))))
+		return 0;
+	error_set(e, EXIT_FORBIDDEN, "'%s' is another file than process %d has mapped", file->path,
+	    file->pid);
+	return error_hint(e, "restart the process");
+}
+
+static int open_object(struct file *file, struct object **ret, struct error *e)
 {
 	char root[64] = "";
 	struct object_place place = {file->file, file->path, root};
 
-	*ret = file->object ? file->object : find_open(f, file);
-	if (*ret)
-		return 0;
 	if (file->pid)
 		maps_root(file->pid, root, sizeof(root));
-	if (object_open_at(&place, &file->object, e))
+	return object_open_at(&place, ret, e);
+}
+
+int files_open(struct files *f, struct file *file, struct object **ret, struct error *e)
+{
+	struct object *open = file->object ? file->object : find_open(f, file), *o = open;
+
+	if (!o && open_object(file, &o, e))
 		return -1;
-	*ret = file->object;
+	if (check_same(file, o, e)) {
+		if (!open)
+			object_close(o);
+		return -1;
+	}
+	if (!open)
+		file->object = o;
+	*ret = o;
 	return 0;
 }
 

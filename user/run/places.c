@@ -3,8 +3,12 @@
  * points is in the kinds' tables. */
 #include "run/places.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include "core/places/spec.h"
 #include "kernel/session.h"
@@ -28,10 +32,44 @@ static void set_placed(struct points *p, struct place *at)
 	point->is_free = at->kind->is_free;
 }
 
+static bool runs_as_we_do(int pid)
+{
+	char name[32];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "/proc/%d", pid);
+	return !stat(name, &st) && st.st_uid == getuid();
+}
+
+/* Whether the program has other rights than the user who starts it. */
+static bool gives_rights(const struct object *o)
+{
+	const char *file = object_probe_path(o);
+	struct stat st;
+
+	return stat(file, &st) || st.st_mode & (S_ISUID | S_ISGID) ||
+	       getxattr(file, "security.capability", NULL, 0) > 0;
+}
+
+/* A probe is met by all processes that map its file. So a user who is not root may probe only what
+ * own processes of the target map, or a program that the command is about to run as that user. */
+static int check_right(const struct points *p, const struct file *file, struct error *e)
+{
+	if (!geteuid() || (file->ino && runs_as_we_do(file->pid)))
+		return 0;
+	if (p->target->ops->preloads && file == files_main(p->files) &&
+	    !gives_rights(p->files->main_object))
+		return 0;
+	error_set(e, EXIT_FORBIDDEN,
+	    "no process of the target that is yours runs '%s', and only root may probe other files",
+	    file->path);
+	return error_hint(e, "run it with sudo");
+}
+
 int places_try(
     struct points *p, struct place *at, struct file *file, struct object *o, struct error *e)
 {
-	int err = at->kind->place_in(p, at, o, e);
+	int err = check_right(p, file, e) ? -1 : at->kind->place_in(p, at, o, e);
 
 	if (err) {
 		session_forget_probes(p->session);
@@ -75,7 +113,8 @@ static int place_in_named(struct points *p, struct place *at, struct error *e)
 	at->path = strdup(object_path(o));
 	if (!at->path)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	return places_try(p, at, file, o, e);
+	/* The target may map the file later. */
+	return check_right(p, file, e) ? await(p, at, e) : places_try(p, at, file, o, e);
 }
 
 static int place_at_start(struct points *p, struct place *at, struct error *e)
@@ -147,7 +186,7 @@ void places_mapped(void *points, struct file *file, bool in_scope)
 		if (!at->kind->matches(at, file->path, in_scope) &&
 		    (at->spec.path || strcmp(file->path, p->files->main_path)))
 			continue;
-		if (!files_has_place(p->files, file, at))
+		if (!check_right(p, file, &e) && !files_has_place(p->files, file, at))
 			place_in_mapped(p, at, file);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/places/probe_args.h"
 #include "core/text/paths.h"
@@ -24,11 +25,24 @@ static void note_cost(
 	point->sort = sort > point->sort ? sort : point->sort;
 }
 
+int point_probe_place(struct points *p, const struct place *at, struct object *o,
+    const struct point_probe *probe, struct error *e)
+{
+	struct point_probe in_file = *probe;
+
+	in_file.path = object_probe_path(o);
+	in_file.file = object_path(o);
+	/* Who is not root has no right to risk other programs that map the file. */
+	if (object_check_site(o, probe->offset, at->spec.offset || geteuid(), e))
+		return -1;
+	return session_add_probe(p->session, &in_file, e);
+}
+
 int point_probe_add(struct points *p, const struct place *at, struct object *o,
     const struct point_probe *probe, const char *function, struct error *e)
 {
 	note_cost(p, at, o, probe);
-	if (session_add_probe(p->session, probe, e))
+	if (point_probe_place(p, at, o, probe, e))
 		return -1;
 	if (p->o->verbose)
 		console_say(p->console, "progress point '%s' at 0x%llx of '%s'%s%s", at->spec.name,
@@ -40,10 +54,8 @@ int point_probe_add(struct points *p, const struct place *at, struct object *o,
 int point_probe_sites(struct points *p, const struct place *at, struct object *o,
     struct probe_site *sites, size_t n, struct error *e)
 {
-	struct point_probe probe = {.index = at->index,
-	    .role = at->role,
-	    .path = object_file(o),
-	    .at_return = at->spec.kind == SPEC_RETURN};
+	struct point_probe probe = {
+	    .index = at->index, .role = at->role, .at_return = at->spec.kind == SPEC_RETURN};
 	int err = point_probe_key(p, at, o, NULL, &probe.key, e);
 
 	for (size_t i = 0; !err && i < n; i++) {

@@ -67,8 +67,12 @@ POINT_KINDS(POINT_KIND_DECLARE)
 
 /* For kinds that are probes in a file. */
 
-/* Adds a probe on a site of the place: notes its cost, and says where it is; @function may be NULL.
- * -1 with @e. */
+/* Has the file that is open probed at a site of the place, if an instruction begins there. -1 with
+ * @e. */
+int point_probe_place(struct points *p, const struct place *at, struct object *o,
+    const struct point_probe *probe, struct error *e);
+/* The same, and notes the cost of a visit, and says where the probe is. @function may be NULL. -1
+ * with @e. */
 int point_probe_add(struct points *p, const struct place *at, struct object *o,
     const struct point_probe *probe, const char *function, struct error *e);
 /* The same for all of @n sites where the place's function or line begins. Takes over @sites. */

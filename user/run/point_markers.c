@@ -10,9 +10,10 @@
 #include "run/target.h"
 #include "symbols/code/coz/sites.h"
 
-static int place_marker(struct points *p, const struct marker *m, struct object *o, struct error *e)
+static int place_marker(struct points *p, const struct place *at, const struct marker *m,
+    struct object *o, struct error *e)
 {
-	struct point_probe probe = {.path = object_file(o)};
+	struct point_probe probe = {0};
 	int err;
 
 	if (m->kind == MARKER_PROGRESS) {
@@ -24,7 +25,7 @@ static int place_marker(struct points *p, const struct marker *m, struct object 
 	}
 	for (size_t i = 0; !err && i < m->n_sites; i++) {
 		probe.offset = m->sites[i].offset;
-		err = session_add_probe(p->session, &probe, e);
+		err = point_probe_place(p, at, o, &probe, e);
 	}
 	if (!err)
 		console_say(p->console, "%s '%s' by coz.h at %zu place%s of '%s'",
@@ -35,8 +36,8 @@ static int place_marker(struct points *p, const struct marker *m, struct object 
 	return err;
 }
 
-static int place_markers(struct points *p, struct object *o, const struct marker *markers, size_t n,
-    size_t *placed, struct error *e)
+static int place_markers(struct points *p, const struct place *at, struct object *o,
+    const struct marker *markers, size_t n, size_t *placed, struct error *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (markers[i].n_lost) {
@@ -48,7 +49,7 @@ static int place_markers(struct points *p, struct object *o, const struct marker
 			    markers[i].name, markers[i].n_lost, object_path(o));
 			continue;
 		}
-		if (place_marker(p, &markers[i], o, e))
+		if (place_marker(p, at, &markers[i], o, e))
 			return -1;
 		++*placed;
 	}
@@ -68,13 +69,12 @@ static int place_in(struct points *p, struct place *at, struct object *o, struct
 	size_t n = 0, placed = 0;
 	int err = object_find_markers(o, &markers, &n, e);
 
-	(void)at;
 	if (!err && !n && has_given_up(p, o)) {
 		markers_free(markers, n);
 		err = object_find_coz_sites(o, &markers, &n, e);
 	}
 	if (!err)
-		err = place_markers(p, o, markers, n, &placed, e);
+		err = place_markers(p, at, o, markers, n, &placed, e);
 	markers_free(markers, n);
 	return err ? -1 : !placed;
 }

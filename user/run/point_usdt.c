@@ -4,7 +4,7 @@
 
 static int place_in(struct points *p, struct place *at, struct object *o, struct error *e)
 {
-	struct point_probe probe = {.index = at->index, .role = at->role, .path = object_file(o)};
+	struct point_probe probe = {.index = at->index, .role = at->role};
 	struct sdt_probe *probes = NULL;
 	size_t n = 0;
 	int err = object_find_usdt(o, at->spec.group, at->spec.event, &probes, &n, e);

@@ -32,7 +32,7 @@ int object_open(const char *path, const char *root, struct object **ret, struct 
 /* The same for a file of another process. That process may see the file at another path, and the
  * file may have been replaced since. */
 struct object_place {
-	/* What is opened, such as /proc/PID/map_files/...; probes are placed in this file too. */
+	/* What is opened, such as /proc/PID/map_files/... */
 	const char *file;
 	const char *path; /* as the process sees it, for messages and patterns */
 	const char *root; /* as for object_open() */
@@ -44,7 +44,8 @@ void object_close(struct object *o); /* accepts NULL */
 
 /* Facts, valid as long as the object is open. */
 const char *object_path(const struct object *o);
-const char *object_file(const struct object *o);    /* what was opened */
+/* For the kernel, as the file to probe: the open file itself, whatever its path leads to by now. */
+const char *object_probe_path(const struct object *o);
 bool object_has_debug_info(const struct object *o); /* in itself or in a separate file */
 bool object_is_static(const struct object *o);      /* no PT_INTERP: nothing can be preloaded */
 bool object_is_go(const struct object *o);          /* made by the Go compiler, whose stacks move */

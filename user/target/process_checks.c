@@ -41,8 +41,7 @@ uint64_t process_caps(void)
 static void check_privilege(struct finding *f)
 {
 	uint64_t have = process_caps(), wanted = CAP_BIT_BPF | CAP_BIT_PERFMON;
-	char names[128], self[PATH_MAX];
-	ssize_t n;
+	char names[128];
 
 	if (have & CAP_BIT_SYS_ADMIN)
 		have |= wanted; /* which includes them (5.8, 124ea650d307) */
@@ -50,13 +49,8 @@ static void check_privilege(struct finding *f)
 		finding_set(f, FINDING_OK, geteuid() ? "CAP_BPF and CAP_PERFMON" : "root");
 		return;
 	}
-	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[n > 0 ? n : 0] = 0;
 	finding_set(f, FINDING_MISSING, "this process lacks %s", names);
-	finding_hint(f,
-	    "sudo cozbpf ..., or once: sudo setcap "
-	    "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep '%.300s'",
-	    n > 0 ? self : "cozbpf");
+	finding_hint(f, "%s", ADVICE_PRIVILEGE);
 }
 
 static void check_other_users(struct finding *f)

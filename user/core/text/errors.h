@@ -19,6 +19,10 @@ struct error {
 	char hint[1024];  /* next step for the user, or empty */
 };
 
+/* The next step of who lacks rights. */
+#define ADVICE_PRIVILEGE \
+	"run it with sudo, or have root let a trusted group run it (docs/security.md)"
+
 /* Fills @e (may be NULL) with status and cause, and clears the hint. Returns -1, so callers can
  * `return error_set(...)`. */
 int error_set(struct error *e, int status, const char *cause, ...)

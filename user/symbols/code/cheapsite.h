@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where in a function a uprobe costs least. Instructions are decoded only here and in coz/. */
+/* Where in a function a uprobe may be, and where it costs least. Instructions are decoded only here
+ * and in coz/. */
 #ifndef COZBPF_CHEAPSITE_H
 #define COZBPF_CHEAPSITE_H
 
@@ -20,5 +21,13 @@ int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret);
 
 /* Whether the kernel emulates the instruction at a file offset. False on other machines. */
 bool object_site_is_cheap(struct object *o, uint64_t offset);
+
+/*
+ * -1 with @e (EXIT_USAGE) when no instruction begins at file offset @offset: a probe replaces the
+ * first byte of one. Code is decoded from the start of the function, which the file itself has to
+ * tell; a debug file is not believed. @strict: -1 also where that cannot be told, such as on other
+ * machines than x86-64. (boundary.c)
+ */
+int object_check_site(struct object *o, uint64_t offset, bool strict, struct error *e);
 
 #endif

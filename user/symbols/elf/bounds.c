@@ -19,7 +19,7 @@ static uint64_t table_addr(struct bytes table, uint64_t base, size_t i)
 }
 
 /* Bounds of the table's entry for @addr; it ends where the next one begins. */
-static bool find_unwound(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+bool object_unwound_bounds(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
 	struct bytes section = elf_section(o->main.elf, ".eh_frame_hdr"), table;
 	struct reader r = reader_at(section, 0, section.size);
@@ -74,7 +74,7 @@ bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, ui
 {
 	uint64_t section = object_code_end(o, addr);
 
-	if (!find_symbol(o, addr, start, end) && !find_unwound(o, addr, start, end))
+	if (!find_symbol(o, addr, start, end) && !object_unwound_bounds(o, addr, start, end))
 		return false;
 	if (*end > section)
 		*end = section;

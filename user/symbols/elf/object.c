@@ -305,6 +305,7 @@ static int open_main(struct object *o, struct error *e)
 			error_hint(e, "name the program itself, not a script that starts it");
 		return -1;
 	}
+	snprintf(o->probe_path, sizeof(o->probe_path), "/proc/self/fd/%d", o->main.fd);
 	if (!fstat(o->main.fd, &st)) {
 		o->dev = st.st_dev;
 		o->ino = st.st_ino;
@@ -397,9 +398,9 @@ const char *object_path(const struct object *o)
 	return o->path;
 }
 
-const char *object_file(const struct object *o)
+const char *object_probe_path(const struct object *o)
 {
-	return o->file;
+	return o->probe_path;
 }
 
 bool object_has_debug_info(const struct object *o)

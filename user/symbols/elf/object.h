@@ -35,6 +35,7 @@ struct elf_file {
 
 struct object {
 	char *file, *path, *root; /* see struct object_place */
+	char probe_path[32];
 	/* .elf is NULL where there is no separate debug file, or none that dwz made. */
 	struct elf_file main, debug, alt;
 	char *debug_path;
@@ -91,6 +92,9 @@ bool alt_file_find(struct object *o, Elf *elf);
 int object_load_symbols(struct object *o); /* 0 or -errno */
 /* The last function at or before @addr; NULL: none. */
 const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
+/* Where the last function at or before @addr begins, by the main file alone: its symbols, and its
+ * table for exceptions. What a debug file says may not belong to the code. */
+bool object_own_start(const struct object *o, uint64_t addr, uint64_t *ret);
 /* Whether a function begins in (@after, @upto]. */
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
 
@@ -98,7 +102,9 @@ bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
  * in the file. */
 bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret);
 
-/* bounds.c: link-time addresses of @addr's function; false: it is not known. */
+/* bounds.c: of the table for exceptions. */
+bool object_unwound_bounds(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
+/* Link-time addresses of @addr's function; false: it is not known. */
 bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 
 #endif

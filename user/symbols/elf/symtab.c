@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define MAX_SYMBOLS 50000000
+#define MAX_TABLES 8
 
 static int symbol_cmp(const void *a, const void *b)
 {
@@ -59,7 +60,7 @@ static int add_tables(struct object *o, Elf *elf)
 	GElf_Shdr header;
 	int err = 0, tables = 0;
 
-	while (!err && tables < 8 && (scn = elf_nextscn(elf, scn))) {
+	while (!err && tables < MAX_TABLES && (scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &header) ||
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
@@ -93,6 +94,41 @@ int object_load_symbols(struct object *o)
 	o->n_symbols = n;
 	o->symbols_loaded = true;
 	return 0;
+}
+
+/* The last function of one table at or before @addr. */
+static void find_start(const struct object *o, Elf_Scn *scn, const GElf_Shdr *header, uint64_t addr,
+    uint64_t *ret, bool *found)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	GElf_Sym s;
+
+	for (size_t i = 0; data && i < n && i < MAX_SYMBOLS && gelf_getsym(data, (int)i, &s); i++) {
+		const char *name = elf_strptr(o->main.elf, header->sh_link, s.st_name);
+
+		if (s.st_value > addr || (*found && s.st_value <= *ret) || !name ||
+		    !is_function(o, &s, name))
+			continue;
+		*ret = s.st_value;
+		*found = true;
+	}
+}
+
+bool object_own_start(const struct object *o, uint64_t addr, uint64_t *ret)
+{
+	uint64_t end;
+	bool found = object_unwound_bounds(o, addr, ret, &end);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	for (int i = 0; i < MAX_TABLES && (scn = elf_nextscn(o->main.elf, scn));)
+		if (gelf_getshdr(scn, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)) {
+			find_start(o, scn, &header, addr, ret, &found);
+			i++;
+		}
+	return found;
 }
 
 const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Whether an instruction begins at a probe's site; see cheapsite.h. */
+#include "symbols/code/cheapsite.h"
+#include "symbols/code/decode.h"
+
+#define MAX_DECODED (16U << 20) /* bytes: 0.3 s; the largest functions of interpreters have 1 MB */
+
+enum site { SITE_BEGINS, SITE_INSIDE, SITE_UNKNOWN };
+
+static enum site look_at(struct decoder *d, const struct object *o, uint64_t start, uint64_t addr)
+{
+	struct bytes code = decoder_code(d, o, start);
+
+	if (addr - start > MAX_DECODED || code.size <= addr - start)
+		return SITE_UNKNOWN;
+	while (start < addr)
+		if (!decoder_next(d, &code, &start))
+			return SITE_UNKNOWN;
+	return start == addr ? SITE_BEGINS : SITE_INSIDE;
+}
+
+static enum site find_site(struct object *o, uint64_t addr)
+{
+	enum site ret = SITE_UNKNOWN;
+	struct decoder d;
+	uint64_t start;
+
+	if (object_own_start(o, addr, &start) && !decoder_init(&d, o)) {
+		ret = look_at(&d, o, start, addr);
+		decoder_deinit(&d);
+	}
+	return ret;
+}
+
+int object_check_site(struct object *o, uint64_t offset, bool strict, struct error *e)
+{
+	unsigned long long at = offset;
+	enum site site;
+	uint64_t addr;
+
+	if (!object_address(o, offset, &addr) || !object_is_code(o, addr))
+		return error_set(
+		    e, EXIT_USAGE, "offset 0x%llx of '%s' is no code", at, object_path(o));
+	site = find_site(o, addr);
+	if (site == SITE_BEGINS || (site == SITE_UNKNOWN && !strict))
+		return 0;
+	error_set(e, EXIT_USAGE,
+	    site == SITE_INSIDE
+		? "offset 0x%llx of '%s' is inside an instruction: a probe would break the program"
+		: "whether an instruction begins at offset 0x%llx of '%s' cannot be told",
+	    at, object_path(o));
+	return error_hint(
+	    e, "`objdump -d` shows where instructions begin; or name a line: -P FILE:LINE");
+}
