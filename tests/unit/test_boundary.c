@@ -62,4 +62,3 @@ TEST(debug_file_that_lies)
 	object_close(o);
 }
 #endif
-

@@ -3,7 +3,8 @@
 #include "symbols/code/cheapsite.h"
 #include "symbols/code/decode.h"
 
-#define MAX_DECODED (16U << 20) /* bytes: 0.3 s; the largest functions of interpreters have 1 MB */
+#define MAX_DECODED (16U << 20) /* bytes: 0.3 s; the largest functions of interpreters have 1 MB \
+				 */
 
 enum site { SITE_BEGINS, SITE_INSIDE, SITE_UNKNOWN };
 
