@@ -45,6 +45,15 @@ run 0 env SUDO_UID=0 SUDO_GID=0 "$dir/cozbpf" "${with[@]}" -o "$dir/ours/profile
 	-- "$dir/mirror"
 prints '^umask [0-9]+ ids 0 0 0 0$'
 
+
+echo "-- by doas or pkexec"
+run 0 env DOAS_USER=$user "$dir/cozbpf" "${with[@]}" -o "$dir/theirs/doas.coz" -- "$dir/mirror"
+prints "^umask [0-9]+ ids $uid $uid $gid $gid\$"
+theirs "$dir/theirs/doas.coz"
+run 0 env PKEXEC_UID="$uid" "$dir/cozbpf" "${with[@]}" -o "$dir/theirs/pkexec.coz" \
+	-- "$dir/mirror"
+prints "^umask [0-9]+ ids $uid $uid $gid $gid\$"
+
 echo "-- --user"
 run 0 "$dir/cozbpf" "${with[@]}" --user $user -o "$dir/theirs/user.coz" -- "$dir/mirror"
 prints "^umask [0-9]+ ids $uid $uid $gid $gid\$" "^env HOME=$home\$"

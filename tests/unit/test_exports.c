@@ -31,8 +31,13 @@ TEST(csv)
 		.verdict = VERDICT_NOT_ENOUGH_DATA,
 		.points = points,
 		.n_points = 1},
-	    {.line = "none.c:1", .progress = "done", .verdict = VERDICT_NOT_ENOUGH_DATA}};
-	struct estimate e = {.lines = lines, .n_lines = 3};
+	    {.line = "none.c:1", .progress = "done", .verdict = VERDICT_NOT_ENOUGH_DATA},
+	    {.line = "=cmd|a!b", /* text all the same */
+		.progress = "@f(1,2)",
+		.verdict = VERDICT_NOT_ENOUGH_DATA,
+		.points = points,
+		.n_points = 1}};
+	struct estimate e = {.lines = lines, .n_lines = 4};
 	FILE *out = open_text();
 
 	CHECK_EQ(report_csv(out, &e), 0);
@@ -43,7 +48,9 @@ TEST(csv)
 	    "/src/a.c:7,0.25,0.123457,0.1,0.15,done,throughput,0.2,3,40,optimize\n"
 	    "/src/a.c:7,0.5,0,,,done,throughput,-1,1,9,optimize\n"
 	    "\"dir, "
-	    "\"\"x\"\"/b.c:1\",0.25,0.123457,0.1,0.15,\"a\nb\",latency,0.2,3,40,not-enough-data\n");
+	    "\"\"x\"\"/b.c:1\",0.25,0.123457,0.1,0.15,\"a\nb\",latency,0.2,3,40,not-enough-data\n"
+	    "'=cmd|a!b,0.25,0.123457,0.1,0.15,\"'@f(1,2)\",throughput,0.2,3,40,"
+	    "not-enough-data\n");
 	free(text);
 	text = NULL;
 }

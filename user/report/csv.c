@@ -7,14 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-/* RFC 4180: text with separators is quoted, and quotes are doubled. */
+/* RFC 4180: text with separators is quoted, and quotes are doubled. Spreadsheets take text that
+ * begins like a formula for one, and names come from profiles of others: an apostrophe goes before
+ * (OWASP, CSV Injection). */
 static void print_text(FILE *out, const char *s)
 {
+	const char *mark = *s && strchr("=+-@\t\r", *s) ? "'" : "";
+
 	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, out);
+		fprintf(out, "%s%s", mark, s);
 		return;
 	}
-	putc('"', out);
+	fprintf(out, "\"%s", mark);
 	for (; *s; s++) {
 		if (*s == '"')
 			putc('"', out);

@@ -24,6 +24,8 @@ static const struct passwd *find_user(const char *user)
 	return *user && !*end ? getpwuid((uid_t)uid) : NULL;
 }
 
+static const char *const callers[] = {"SUDO_UID", "PKEXEC_UID", "DOAS_USER"};
+
 int identity_resolve(const char *user, struct identity *ret, struct error *e)
 {
 	const struct passwd *p;
@@ -31,8 +33,9 @@ int identity_resolve(const char *user, struct identity *ret, struct error *e)
 	memset(ret, 0, sizeof(*ret));
 	ret->uid = geteuid();
 	ret->gid = getegid();
-	if (!user && ret->uid == 0)
-		user = getenv("SUDO_UID");
+	/* Who has become root by one of these is not to find files of root's. */
+	for (size_t i = 0; !user && ret->uid == 0 && i < sizeof(callers) / sizeof(*callers); i++)
+		user = getenv(callers[i]);
 	if (!user)
 		return 0;
 	p = find_user(user);

@@ -16,8 +16,8 @@ struct identity {
 	char name[64], home[256];
 };
 
-/* @user: name or number given by --user, or NULL: SUDO_UID when we are root through sudo. Returns
- * -1 with @e when there is no such user. */
+/* @user: name or number given by --user, or NULL: who has called sudo, pkexec or doas when
+ * we are root by these. Returns -1 with @e when there is no such user. */
 int identity_resolve(const char *user, struct identity *ret, struct error *e);
 
 /* In the child, before exec: sets groups, ids, HOME, USER, LOGNAME. Returns 0 or -errno. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,12 @@
 
 #include "target/procfs.h"
 
+/* Names for a process, in order: another user may hold one of them just to be in the way. */
+#define NAMES 16
+
 /* Process numbers are unique within their namespace. The start time tells a process from a later
  * one with its number. */
-static socklen_t name_of(int pid, struct sockaddr_un *ret)
+static socklen_t name_of(int pid, int i, struct sockaddr_un *ret)
 {
 	struct stat st = {0};
 
@@ -24,44 +28,63 @@ static socklen_t name_of(int pid, struct sockaddr_un *ret)
 	stat("/proc/self/ns/pid", &st);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
 			   (size_t)snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1,
-			       "cozbpf/%" PRIu64 "/%d/%" PRIu64, (uint64_t)st.st_ino, pid,
-			       procfs_start(pid)));
+			       "cozbpf/%" PRIu64 "/%d/%" PRIu64 "/%d", (uint64_t)st.st_ino, pid,
+			       procfs_start(pid), i));
 }
 
-/* The process that holds the name; 0: unknown. */
-static int holder(const struct sockaddr_un *name, socklen_t size)
+/* Who holds the name; pid 0: unknown. */
+static struct ucred holder(const struct sockaddr_un *name, socklen_t size)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), pid = 0;
-	socklen_t len;
-	struct ucred who;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct ucred who = {0};
+	socklen_t len = sizeof(who);
 
-	len = sizeof(who);
-	if (fd >= 0 && !connect(fd, (const struct sockaddr *)name, size) &&
-	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
-		pid = who.pid;
+	if (fd < 0 || connect(fd, (const struct sockaddr *)name, size) ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
+		who = (struct ucred){0};
 	if (fd >= 0)
 		close(fd);
-	return pid;
+	return who;
+}
+
+/* Whether that user may profile the process, as far as we can tell. */
+static bool has_business(int pid, uid_t user)
+{
+	char name[32];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "/proc/%d", pid);
+	return !user || user == geteuid() || (!stat(name, &st) && st.st_uid == user);
+}
+
+static int refuse(int pid, const struct ucred *owner, struct error *e)
+{
+	char comm[32];
+
+	error_set(e, EXIT_FORBIDDEN, "process %d is being profiled already, by process %d (%s)",
+	    pid, owner->pid, procfs_comm(owner->pid, comm, sizeof(comm)));
+	return error_hint(e, "wait until it has ended, or end it: kill -INT %d", owner->pid);
 }
 
 int owner_claim(int pid, struct error *e)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), owner;
-	struct sockaddr_un name;
-	socklen_t size = name_of(pid, &name);
-	char comm[32];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = fd < 0 ? errno : EADDRINUSE;
 
-	if (fd >= 0 && !bind(fd, (const struct sockaddr *)&name, size) && !listen(fd, 1))
-		return fd;
-	if (fd < 0 || errno != EADDRINUSE) {
-		if (fd >= 0)
+	for (int i = 0; fd >= 0 && err == EADDRINUSE && i < NAMES; i++) {
+		struct sockaddr_un name;
+		socklen_t size = name_of(pid, i, &name);
+		struct ucred owner;
+
+		if (!bind(fd, (const struct sockaddr *)&name, size) && !listen(fd, 1))
+			return fd;
+		err = errno;
+		owner = err == EADDRINUSE ? holder(&name, size) : (struct ucred){0};
+		if (owner.pid && has_business(pid, owner.uid)) {
 			close(fd);
-		return error_set(
-		    e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(errno));
+			return refuse(pid, &owner, e);
+		}
 	}
-	close(fd);
-	owner = holder(&name, size);
-	error_set(e, EXIT_FORBIDDEN, "process %d is being profiled already, by process %d (%s)",
-	    pid, owner, procfs_comm(owner, comm, sizeof(comm)));
-	return error_hint(e, "wait until it has ended, or end it: kill -INT %d", owner);
+	if (fd >= 0)
+		close(fd);
+	return error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(err));
 }

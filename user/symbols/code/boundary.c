@@ -3,14 +3,10 @@
 #include "symbols/code/cheapsite.h"
 #include "symbols/code/decode.h"
 
-#define MAX_DECODED (16U << 20) /* bytes: 0.3 s; interpreters have functions of 1 MB */
-* /
+/* bytes, which take 0.3 s; interpreters have functions of 1 MB */
+#define MAX_DECODED (16U << 20)
 
-    enum site {
-	    SITE_BEGINS,
-	    SITE_INSIDE,
-	    SITE_UNKNOWN
-    };
+enum site { SITE_BEGINS, SITE_INSIDE, SITE_UNKNOWN };
 
 static enum site look_at(struct decoder *d, const struct object *o, uint64_t start, uint64_t addr)
 {
