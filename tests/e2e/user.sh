@@ -109,6 +109,7 @@ else
 	}
 	probe ours "$dir/cozbpf"
 	check "root's probe is seen there" [ $broken -eq 1 ]
+	# shellcheck disable=SC2317 # wait_for calls it
 	is_whole() { [ "$(byte)" = "$whole" ]; }
 	wait_for 20 is_whole || bad "root's probe is taken away"
 	broken=0
