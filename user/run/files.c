@@ -9,8 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "run/options.h"
+#include "symbols/elf/openfile.h"
 
 int files_init(struct files *f, struct error *e)
 {
@@ -90,16 +92,31 @@ struct file *files_named(struct files *f, int pid, const char *path, const char 
 	return file;
 }
 
-static bool identify(const char *way, struct file_id *ret)
+void files_root(const struct file *file, char *ret, size_t size)
+{
+	*ret = 0;
+	if (file->pid)
+		maps_root(file->pid, ret, size);
+}
+
+static bool identify(const struct file *file, struct file_id *ret)
 {
 	struct statfs fs;
 	struct stat st;
+	char root[64];
+	bool found;
+	int fd;
 
-	if (stat(way, &st))
-		return false;
-	*ret = (struct file_id){st.st_dev, st.st_ino,
-	    !statfs(way, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC, st.st_size, st.st_ctim};
-	return true;
+	files_root(file, root, sizeof(root));
+	fd = file_find(root, file->file);
+	found = fd >= 0 && !fstat(fd, &st);
+	if (found)
+		*ret = (struct file_id){st.st_dev, st.st_ino,
+		    !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC, st.st_size,
+		    st.st_ctim};
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 static bool is_same(const struct file_id *a, const struct file_id *b)
@@ -114,7 +131,7 @@ static bool is_same(const struct file_id *a, const struct file_id *b)
 /* NULL: stat() does not find it. */
 static struct file *first_of(struct files *f, struct file *file)
 {
-	if (file->first || !identify(file->file, &file->id))
+	if (file->first || !identify(file, &file->id))
 		return file->first;
 	file->first = file;
 	for (struct file *other = f->all; other; other = other->next) {
@@ -141,14 +158,13 @@ static struct object *find_open(struct files *f, struct file *file)
 
 int files_open(struct files *f, struct file *file, struct object **ret, struct error *e)
 {
-	char root[64] = "";
+	char root[64];
 	struct object_place place = {file->file, file->path, root};
 
 	*ret = file->object ? file->object : find_open(f, file);
 	if (*ret)
 		return 0;
-	if (file->pid)
-		maps_root(file->pid, root, sizeof(root));
+	files_root(file, root, sizeof(root));
 	if (object_open_at(&place, &file->object, e))
 		return -1;
 	*ret = file->object;

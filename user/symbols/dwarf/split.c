@@ -29,8 +29,11 @@ static bool split_open(struct split *s, const struct object *o, const struct uni
 	*s = (struct split){.file.fd = -1};
 	if (!path_join(file, sizeof(file), skeleton->comp_dir, skeleton->dwo_name))
 		return false;
-	snprintf(path, sizeof(path), "%s%s", file[0] == '/' ? o->root : "", file);
-	if (elf_file_open(&s->file, path, true, why, sizeof(why)))
+	/* A relative name counts from our directory, which is no place for a container's files. */
+	if (*o->root && file[0] != '/')
+		return false;
+	snprintf(path, sizeof(path), "%s%s", o->root, file);
+	if (elf_file_open(&s->file, o->root, path, true, why, sizeof(why)))
 		return false;
 	s->dwarf = dwarf_begin_elf(s->file.elf, DWARF_C_READ, NULL);
 	if (!s->dwarf) {

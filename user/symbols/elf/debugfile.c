@@ -60,7 +60,7 @@ static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *
 	len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
 	if (len < 0 || (size_t)len >= sizeof(path) ||
-	    elf_file_open(&o->debug, path, false, why, sizeof(why)))
+	    elf_file_open(&o->debug, o->root, path, false, why, sizeof(why)))
 		return false;
 	if (belongs(o, o->debug.elf, have_crc, crc) && (o->debug_path = strdup(path)))
 		return true;
@@ -135,6 +135,7 @@ bool alt_file_find(struct object *o, Elf *elf)
 {
 	struct bytes link = elf_section(elf, ".gnu_debugaltlink");
 	const char *name = string_at(link, 0), *of = o->debug_path ? o->debug_path : o->path,
+		   *root = o->debug_path || !strncmp(of, o->root, strlen(o->root)) ? "" : o->root,
 		   *slash = strrchr(of, '/');
 	size_t name_size = name ? strlen(name) + 1 : 0;
 	char path[PATH_MAX], why[256];
@@ -147,10 +148,10 @@ bool alt_file_find(struct object *o, Elf *elf)
 	if (*name == '/')
 		written = snprintf(path, sizeof(path), "%s%s", o->root, name);
 	else
-		written = snprintf(
-		    path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - of) : 0, of, name);
+		written = snprintf(path, sizeof(path), "%s%.*s%s", root,
+		    slash ? (int)(slash + 1 - of) : 0, of, name);
 	if (written < 0 || (size_t)written >= sizeof(path) ||
-	    elf_file_open(&o->alt, path, true, why, sizeof(why)))
+	    elf_file_open(&o->alt, o->root, path, true, why, sizeof(why)))
 		return false;
 	len = elf_build_id(o->alt.elf, id);
 	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len))

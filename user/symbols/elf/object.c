@@ -4,7 +4,6 @@
 #include "symbols/elf/object.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
+
+#include "symbols/elf/openfile.h"
 
 /* Higher counts belong to no linked program. They bound the work on damaged files. */
 #define MAX_SEGMENTS 4096
@@ -44,23 +45,19 @@ static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 	return -1;
 }
 
-int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size)
+int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
+    char *why, size_t size)
 {
-	struct stat st;
-
 	elf_version(EV_CURRENT);
 	f->elf = NULL;
-	/* O_NONBLOCK: opening a FIFO must not block. */
-	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0 || fstat(f->fd, &st)) {
-		snprintf(why, size, "%s", strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		snprintf(why, size, "it is not a regular file");
-	} else if (!(f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL))) {
+	f->fd = file_open(root, path, why, size);
+	if (f->fd < 0)
+		return -1;
+	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
+	if (!f->elf)
 		snprintf(why, size, "%s", elf_errmsg(-1));
-	} else if (!elf_check(f->elf, relocatable, why, size)) {
+	else if (!elf_check(f->elf, relocatable, why, size))
 		return 0;
-	}
 	elf_file_close(f);
 	return -1;
 }
@@ -299,7 +296,7 @@ static int open_main(struct object *o, struct error *e)
 	struct stat st;
 	char why[256];
 
-	if (elf_file_open(&o->main, o->file, false, why, sizeof(why))) {
+	if (elf_file_open(&o->main, o->root, o->file, false, why, sizeof(why))) {
 		error_set(e, EXIT_USAGE, "cannot read '%s': %s", o->path, why);
 		if (strstr(why, "not an ELF"))
 			error_hint(e, "name the program itself, not a script that starts it");
@@ -349,9 +346,9 @@ static int open_at(const struct object_place *place, struct object **ret, struct
 	return 0;
 }
 
-int object_open_code(const char *path, struct object **ret, struct error *e)
+int object_open_code(const char *path, const char *root, struct object **ret, struct error *e)
 {
-	const struct object_place place = {path, path, ""};
+	const struct object_place place = {path, path, root};
 
 	return open_at(&place, ret, e);
 }

@@ -57,9 +57,10 @@ struct object {
 };
 
 /* object.c */
-/* 0, or -1 with the reason in @why. @relocatable: any ELF file will do, also one that cannot be
- * run. */
-int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size);
+/* Opens @path, within @root (openfile.h). 0, or -1 with the reason in @why. @relocatable: any ELF
+ * file will do, also one that cannot be run. */
+int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
+    char *why, size_t size);
 void elf_file_close(struct elf_file *f);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
