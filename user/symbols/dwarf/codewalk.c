@@ -63,7 +63,7 @@ static int read_code(struct code_walker *w, const struct unit *u, struct reader 
 	int err = 0;
 
 	w->n_ranges = 0;
-	for (uint32_t i = 0; i < a->n_attrs; i++)
+	for (uint32_t i = 0; i < a->n_attrs && !r->bad; i++)
 		read_code_value(w, u, r, &w->abbrevs.attrs[a->first_attr + i], d, &v);
 	if (v.has_low && v.has_high)
 		err = code_range_add(w, v.low, v.high_is_addr ? v.high : v.low + v.high);

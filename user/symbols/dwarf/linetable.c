@@ -154,13 +154,15 @@ int line_table_read(struct line_table *t, const struct debug_sections *s, uint64
 {
 	struct reader r = offset < s->line.size ? reader_at(s->line, offset, s->line.size - offset)
 						: (struct reader){.bad = true};
-	uint64_t unit_length = read_u32(&r), header_length;
+	uint64_t unit_length = read_u32(&r), header_length, max = *length;
 	struct reader body;
 
 	t->offset_size = unit_length == 0xffffffff ? 8 : 4;
 	if (t->offset_size == 8)
 		unit_length = read_u64(&r);
-	if (r.bad || unit_length > reader_left(&r))
+	*length = 0;
+	if (r.bad || unit_length > reader_left(&r) ||
+	    (uint64_t)(r.p - s->line.data) - offset + unit_length > max)
 		return -EINVAL;
 	r.end = r.p + unit_length;
 	*length = (uint64_t)(r.end - s->line.data) - offset;

@@ -24,6 +24,22 @@
 #define HOST_DATA ELFDATA2MSB
 #endif
 
+/* libelf looks for the last zero byte of the table with each name, which is quick where the table
+ * ends with one, as it has to. */
+static bool has_good_names(Elf *elf)
+{
+	Elf_Data *data;
+	Elf_Scn *scn;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings) || !strings)
+		return true;
+	scn = elf_getscn(elf, strings);
+	data = scn ? elf_rawdata(scn, NULL) : NULL;
+	return !data || !data->d_buf || !data->d_size ||
+	       !((const char *)data->d_buf)[data->d_size - 1];
+}
+
 static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 {
 	GElf_Ehdr header;
@@ -33,6 +49,8 @@ static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 		snprintf(why, size, "it is not an ELF file");
 	} else if (ident[EI_DATA] != HOST_DATA) {
 		snprintf(why, size, "it is built for a machine with another byte order");
+	} else if (!has_good_names(elf)) {
+		snprintf(why, size, "its section names are damaged");
 	} else if (relocatable) {
 		return 0;
 	} else if (header.e_type == ET_REL) {

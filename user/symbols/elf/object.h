@@ -54,6 +54,12 @@ struct object {
 	struct symbol *symbols; /* by address; loaded on first use */
 	size_t n_symbols;
 	bool symbols_loaded;
+	/* bounds.c: .eh_frame_hdr and its address; loaded on first use */
+	struct bytes unwound;
+	uint64_t unwound_addr;
+	bool unwound_loaded;
+	/* code/cheapsite.c: bytes of code that have been searched for branches */
+	uint64_t searched;
 };
 
 /* object.c */
@@ -90,6 +96,8 @@ bool alt_file_find(struct object *o, Elf *elf);
 
 /* symtab.c */
 int object_load_symbols(struct object *o); /* 0 or -errno */
+/* How many of the symbols are at or before @addr: the index of the first one behind. */
+size_t object_symbols_upto(const struct object *o, uint64_t addr);
 /* The last function at or before @addr; NULL: none. */
 const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
 /* Whether a function begins in (@after, @upto]. */

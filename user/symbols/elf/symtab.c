@@ -26,8 +26,21 @@ static bool is_function(const struct object *o, const GElf_Sym *s, const char *n
 	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && *name != '.');
 }
 
+/* elf_strptr() looks for the end of the whole table with each name. */
+static struct bytes string_table(Elf *elf, size_t index)
+{
+	Elf_Scn *scn = elf_getscn(elf, index);
+	GElf_Shdr header;
+	Elf_Data *data = scn && gelf_getshdr(scn, &header) && header.sh_type == SHT_STRTAB
+			     ? elf_getdata(scn, NULL)
+			     : NULL;
+
+	return data && data->d_buf ? (struct bytes){data->d_buf, data->d_size} : (struct bytes){0};
+}
+
 static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 {
+	struct bytes strings = string_table(elf, header->sh_link);
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), n;
 	struct symbol *grown;
@@ -43,10 +56,11 @@ static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *
 	o->symbols = grown;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym s;
-		const char *name = gelf_getsym(data, (int)i, &s)
-				       ? elf_strptr(elf, header->sh_link, s.st_name)
-				       : NULL;
+		const char *name = NULL;
 
+		/* Without a name to show, a function still begins there. */
+		if (gelf_getsym(data, (int)i, &s) && s.st_name < strings.size)
+			name = string_at(strings, s.st_name) ?: "?";
 		if (name && is_function(o, &s, name))
 			o->symbols[o->n_symbols++] = (struct symbol){s.st_value, s.st_size, name};
 	}
@@ -95,7 +109,7 @@ int object_load_symbols(struct object *o)
 	return 0;
 }
 
-const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
+size_t object_symbols_upto(const struct object *o, uint64_t addr)
 {
 	size_t lo = 0, hi = o->n_symbols;
 
@@ -107,10 +121,16 @@ const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
+{
+	size_t n = object_symbols_upto(o, addr);
+	uint64_t at = n ? o->symbols[n - 1].addr : 0;
+
 	/* Among several names for one address, the first one in order: the largest. */
-	while (lo > 1 && o->symbols[lo - 2].addr == o->symbols[lo - 1].addr)
-		lo--;
-	return lo ? &o->symbols[lo - 1] : NULL;
+	return n ? &o->symbols[at ? object_symbols_upto(o, at - 1) : 0] : NULL;
 }
 
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto)
