@@ -98,6 +98,8 @@ static struct unwinder *unwinder_of(struct files *f)
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->todo, NULL);
 	sigfillset(&all);
+	/* A file may be cut off while it is read; see symbols/elf/mapped.h. */
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&u->thread, NULL, work, u);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -9,8 +9,11 @@
  *   code/      machine code: where a probe costs least
  *   code/coz/  the places of Coz's own coz.h in programs that run already
  *
- * Four parts have a door of their own: elf/openfile.h, elf/unwind.h, code/cheapsite.h,
- * code/coz/sites.h.
+ * Parts with a door of their own: elf/openfile.h, elf/privileges.h, elf/unwind.h,
+ * code/cheapsite.h, code/coz/sites.h.
+ *
+ * Below the doors no capability is effective, but while a file is opened. A file that is cut off
+ * while it is read is an error.
  */
 #ifndef COZBPF_SYMBOLS_H
 #define COZBPF_SYMBOLS_H
@@ -64,6 +67,11 @@ struct line_object object_identity(const struct object *o);
  */
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e);
+
+/* While object_add_lines(), object_source_files() or object_find_line() read, @wanted is asked every
+ * few milliseconds, by the thread that reads. True ends the reading: -1 with @e. NULL: nobody is
+ * asked. */
+void reading_stops_when(bool (*wanted)(void));
 
 /* All source files that the line tables name, with the number of lines in each; for messages about
  * scopes that match nothing. source_files_free() frees the array and the strings. */

@@ -16,6 +16,7 @@
 #include "symbols/code/cheapsite.h"
 
 #include "symbols/code/decode.h"
+#include "symbols/elf/privileges.h"
 
 #define MAX_FUNCTION 65536         /* bytes; larger functions keep their site */
 #define MAX_STRETCH 64             /* instructions; compilers' stretches have 5 to 10 */
@@ -159,6 +160,7 @@ static bool is_certain(struct search *s)
 
 int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret)
 {
+	WITHOUT_PRIVILEGES;
 	struct search s = {.o = o};
 	uint64_t moved;
 
@@ -179,6 +181,7 @@ int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret)
 
 bool object_site_is_cheap(struct object *o, uint64_t offset)
 {
+	WITHOUT_PRIVILEGES;
 	struct decoder d;
 	struct bytes code;
 	uint64_t addr;

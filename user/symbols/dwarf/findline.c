@@ -17,6 +17,7 @@
 #include "core/text/paths.h"
 #include "core/text/suggest.h"
 #include "symbols/elf/names.h"
+#include "symbols/elf/privileges.h"
 
 /* A row that begins the line. */
 struct begin {
@@ -304,6 +305,7 @@ static int make_sites(
 int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret,
     size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct line_search s = {.o = o, .file = file, .line = line, .work_left = MAX_WORK};
 	struct table_visitor visitor = {search_table, search_sequence, search_done, &s};
 	int err;

@@ -8,6 +8,9 @@
 
 #include "core/text/hash.h"
 #include "core/text/paths.h"
+#include "symbols/dwarf/stop.h"
+
+#define UNIT_WORK 64 /* the reading of a unit's first entry, in line table operations */
 
 /* The hint tells how to get debug information. */
 static int no_debug_info(const struct object *o, struct error *e)
@@ -121,6 +124,7 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	 * are. Twice: a damaged one may seem longer than it is. */
 	uint64_t bytes_left = 2 * (uint64_t)o->sections.line.size, length;
 	size_t n_good = 0, n_bad = 0;
+	unsigned work = 0;
 	int more = 0, err = 0;
 
 	if (!o->dwarf)
@@ -131,7 +135,9 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 			    : u.lines < o->sections.line.size ? offset_add(&seen, u.lines)
 							      : -EINVAL;
 
-		if (known > 0)
+		if (reading_stopped(&work, UNIT_WORK))
+			err = -EINTR;
+		if (err || known > 0)
 			continue;
 		length = known ? 0 : bytes_left;
 		err = known
@@ -153,9 +159,15 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	if (err == -ENOMEM || more == -ENOMEM)
 		return error_set(e, EXIT_OTHER,
 		    "out of memory while reading the debug information of '%s'", o->path);
+	if (err == -EINTR)
+		return error_set(e, EXIT_OTHER,
+		    "the debug information of '%s' was not read to its end: a signal came",
+		    o->path);
 	if (err < 0)
 		return error_set(
 		    e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
+	if (object_check(o, e))
+		return -1;
 	return !n_good && (n_bad || more < 0) ? damaged(o, e) : 0;
 }
 

@@ -17,6 +17,8 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "symbols/elf/privileges.h"
+
 /* CRC-32 (the polynomial of zlib and of .gnu_debuglink) of the whole file. */
 static uint32_t file_crc(Elf *elf)
 {
@@ -96,6 +98,16 @@ static bool try_build_id(struct object *o)
 	return *o->root && try_file(o, false, 0, "%s/%s", BUILD_ID_DIR, file);
 }
 
+static bool has_real_path(const char *path, char ret[PATH_MAX])
+{
+	bool found;
+
+	privileges_borrow();
+	found = realpath(path, ret);
+	privileges_return();
+	return found;
+}
+
 /* The object's directory as the target sees it, without the root. */
 static void object_directory(const struct object *o, char dir[PATH_MAX])
 {
@@ -105,7 +117,7 @@ static void object_directory(const struct object *o, char dir[PATH_MAX])
 	/* Links below a root are not followed: an absolute link would lead out of the root. */
 	if (root_len && !strncmp(o->path, o->root, root_len))
 		snprintf(dir, PATH_MAX, "%s", o->path + root_len);
-	else if (root_len || !realpath(o->path, dir))
+	else if (root_len || !has_real_path(o->path, dir))
 		snprintf(dir, PATH_MAX, "%s", o->path);
 	slash = strrchr(dir, '/');
 	if (slash)

@@ -13,6 +13,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "symbols/elf/openfile.h"
+#include "symbols/elf/privileges.h"
 
 /* Higher counts belong to no linked program. They bound the work on damaged files. */
 #define MAX_SEGMENTS 4096
@@ -66,14 +67,20 @@ static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
     char *why, size_t size)
 {
+	int err;
+
 	elf_version(EV_CURRENT);
-	f->elf = NULL;
+	*f = (struct elf_file){0};
 	f->fd = file_open(root, path, why, size);
 	if (f->fd < 0)
 		return -1;
-	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
-	if (!f->elf)
-		snprintf(why, size, "%s", elf_errmsg(-1));
+	err = mapped_open(&f->bytes, f->fd);
+	if (!err && f->bytes.data)
+		f->elf = elf_memory(f->bytes.data, f->bytes.size);
+	if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	else if (!f->elf)
+		snprintf(why, size, "it is not an ELF file");
 	else if (!elf_check(f->elf, relocatable, why, size))
 		return 0;
 	elf_file_close(f);
@@ -84,9 +91,26 @@ void elf_file_close(struct elf_file *f)
 {
 	if (f->elf)
 		elf_end(f->elf);
+	mapped_close(&f->bytes);
 	if (f->fd >= 0)
 		close(f->fd);
 	*f = (struct elf_file){.fd = -1};
+}
+
+static bool has_changed(const struct elf_file *f)
+{
+	return f->elf && mapped_changed(&f->bytes, f->fd);
+}
+
+int object_check(const struct object *o, struct error *e)
+{
+	bool debug = has_changed(&o->debug) || has_changed(&o->alt);
+
+	if (!debug && !has_changed(&o->main))
+		return 0;
+	error_set(e, EXIT_OTHER, "'%s' changed while it was read",
+	    debug && o->debug_path ? o->debug_path : o->path);
+	return error_hint(e, "try again once nobody writes to it any more");
 }
 
 /* Section @name, or its old compressed spelling (".zdebug_x" for ".debug_x"). */
@@ -366,6 +390,7 @@ static int open_at(const struct object_place *place, struct object **ret, struct
 
 int object_open_code(const char *path, const char *root, struct object **ret, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	const struct object_place place = {path, path, root};
 
 	return open_at(&place, ret, e);
@@ -373,6 +398,7 @@ int object_open_code(const char *path, const char *root, struct object **ret, st
 
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct object *o;
 
 	if (open_at(place, &o, e))
@@ -382,6 +408,10 @@ int object_open_at(const struct object_place *place, struct object **ret, struct
 		debug_file_find(o);
 		if (o->debug.elf)
 			open_dwarf(o, o->debug.elf);
+	}
+	if (object_check(o, e)) {
+		object_close(o);
+		return -1;
 	}
 	*ret = o;
 	return 0;
@@ -429,12 +459,15 @@ bool object_is_static(const struct object *o)
 
 bool object_is_go(const struct object *o)
 {
+	WITHOUT_PRIVILEGES;
+
 	return elf_has_section(o->main.elf, ".go.buildinfo") ||
 	       elf_has_section(o->main.elf, ".gopclntab");
 }
 
 bool object_has_text(const struct object *o, const char *text)
 {
+	WITHOUT_PRIVILEGES;
 	struct bytes rodata = elf_section(o->main.elf, ".rodata");
 
 	return rodata.data && memmem(rodata.data, rodata.size, text, strlen(text) + 1);

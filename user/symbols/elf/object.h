@@ -7,6 +7,7 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "symbols/elf/mapped.h"
 #include "symbols/elf/reader.h"
 #include "symbols/symbols.h"
 
@@ -30,7 +31,8 @@ struct symbol {
 
 struct elf_file {
 	int fd;
-	Elf *elf;
+	struct mapped bytes;
+	Elf *elf; /* of the bytes in memory */
 };
 
 struct object {
@@ -68,6 +70,9 @@ struct object {
 int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
     char *why, size_t size);
 void elf_file_close(struct elf_file *f);
+/* After reading: 0, or -1 with @e when a file of the object was cut off meanwhile, so that what was
+ * read means nothing. */
+int object_check(const struct object *o, struct error *e);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
 /* The link-time address of a section; false: there is none. */

@@ -16,6 +16,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "symbols/elf/privileges.h"
+
 /* Sections of 32-bit DWARF end at 4 GiB, and the debug files of the largest browsers have 5 GiB.
  * The checksum of a sparse file of this size is there in a minute. */
 #define MAX_BYTES (16LL << 30)
@@ -36,7 +38,7 @@ static int find_in(int root, const char *path)
 	return fd;
 }
 
-int file_find(const char *root, const char *path)
+static int find(const char *root, const char *path)
 {
 	size_t n = strlen(root);
 	int at, fd, err;
@@ -48,6 +50,18 @@ int file_find(const char *root, const char *path)
 	err = errno;
 	if (at >= 0)
 		close(at);
+	errno = err;
+	return fd;
+}
+
+int file_find(const char *root, const char *path)
+{
+	int fd, err;
+
+	privileges_borrow();
+	fd = find(root, path);
+	err = errno;
+	privileges_return();
 	errno = err;
 	return fd;
 }
@@ -99,7 +113,9 @@ int file_open(const char *root, const char *path, char *why, size_t size)
 				    : strerror(errno));
 		return -1;
 	}
+	privileges_borrow();
 	fd = open_found(found, why, size);
+	privileges_return();
 	close(found);
 	return fd;
 }
