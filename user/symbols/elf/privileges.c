@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define OVER_FILES (1U << CAP_DAC_OVERRIDE | 1U << CAP_CHOWN | 1U << CAP_FOWNER)
+
 struct capabilities {
 	struct __user_cap_data_struct half[_LINUX_CAPABILITY_U32S_3];
 };
@@ -87,7 +89,7 @@ void privileges_drop(void)
 	if (!get(&now))
 		return;
 	if (!geteuid()) {
-		left.half[0].permitted = now.half[0].permitted & (1U << CAP_DAC_OVERRIDE);
+		left.half[0].permitted = now.half[0].permitted & OVER_FILES;
 		left.half[0].effective = left.half[0].permitted;
 	}
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

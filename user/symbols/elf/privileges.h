@@ -19,8 +19,9 @@ void privileges_return(void);
 
 /*
  * For commands that only read and write files: gives all capabilities up for good, and the right to
- * get any by an exec. Under sudo one stays permitted and effective, CAP_DAC_OVERRIDE: root has to
- * read and write the files of the user. To be called before there are threads.
+ * get any by an exec. Under sudo those over files stay, permitted and effective: CAP_DAC_OVERRIDE,
+ * CAP_CHOWN and CAP_FOWNER. Root has to read and write the files of the user. To be called before
+ * there are threads.
  */
 void privileges_drop(void);
 
