@@ -68,9 +68,9 @@ struct line_object object_identity(const struct object *o);
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e);
 
-/* While object_add_lines(), object_source_files() or object_find_line() read, @wanted is asked every
- * few milliseconds, by the thread that reads. True ends the reading: -1 with @e. NULL: nobody is
- * asked. */
+/* While object_add_lines(), object_source_files() or object_find_line() read, @wanted is asked
+ * every few milliseconds, by the thread that reads. True ends the reading: -1 with @e. NULL: nobody
+ * is asked. */
 void reading_stops_when(bool (*wanted)(void));
 
 /* All source files that the line tables name, with the number of lines in each; for messages about

@@ -95,7 +95,8 @@ int mapped_open(struct mapped *m, int fd)
 	    NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (data == MAP_FAILED)
 		return -errno;
-	*m = (struct mapped){data, (size_t)st.st_size, 0};
+	*m = (struct mapped){.data = data, .size = (size_t)st.st_size};
+	m->unwritten = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	m->slot = take_slot((uintptr_t)data, (uintptr_t)data + m->size);
 	if (m->slot)
 		return 0;
@@ -120,5 +121,7 @@ void mapped_close(struct mapped *m)
 	}
 	if (m->data)
 		munmap(m->data, m->size);
+	if (m->data && m->unwritten != MAP_FAILED)
+		munmap(m->unwritten, m->size);
 	*m = (struct mapped){0};
 }
