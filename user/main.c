@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Picks the subcommand; everything else is in user/cmd/. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +10,25 @@
 #include "cmd/cmd.h"
 #include "core/text/errors.h"
 #include "core/text/printable.h"
+#include "symbols/elf/privileges.h"
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *help;
+	bool only_files; /* which it reads and writes: it needs no capability */
 } commands[] = {
     {"run", cmd_run,
-	"launch a command, or attach to a running process, and profile it (the default)"},
-    {"attach", cmd_run, NULL}, /* another name of run, for users who expect one */
-    {"report", cmd_report, "show what was measured"},
-    {"plot", cmd_plot, "draw what was measured: a page for the browser"},
-    {"merge", cmd_merge, "put profiles of several machines or replicas together"},
+	"launch a command, or attach to a running process, and profile it (the default)", false},
+    {"attach", cmd_run, NULL, false}, /* another name of run, for users who expect one */
+    {"report", cmd_report, "show what was measured", true},
+    {"plot", cmd_plot, "draw what was measured: a page for the browser", true},
+    {"merge", cmd_merge, "put profiles of several machines or replicas together", true},
     {"compare", cmd_compare,
-	"hold two profiles against each other: what a change did, and whether it was predicted"},
-    {"lines", cmd_lines, "what could be selected in a binary"},
-    {"doctor", cmd_doctor, "what this machine allows"},
+	"hold two profiles against each other: what a change did, and whether it was predicted",
+	true},
+    {"lines", cmd_lines, "what could be selected in a binary", false},
+    {"doctor", cmd_doctor, "what this machine allows", false},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -60,7 +64,10 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
+		if (!strcmp(argv[1], commands[i].name)) {
+			if (commands[i].only_files)
+				privileges_drop();
 			return commands[i].run(argc - 1, argv + 1);
+		}
 	return cmd_run(argc, argv);
 }

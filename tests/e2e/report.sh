@@ -94,4 +94,20 @@ fi
 check 'a report is made twice the same' cmp a.json b.json
 "$tool" report good.coz >/dev/full 2>err
 check 'a full device is noticed' [ $? -ne 0 ]
+if [ "$(id -u)" -eq 0 ]; then
+	# While standard input is awaited, the report is being read.
+	mkfifo held
+	"$tool" report - <held >out 2>err &
+	exec 9>held
+	for _ in $(seq 100); do
+		sed -n 's/^\(Cap[IPEA].*\|NoNew.*\):\s*/\1 /p' "/proc/$!/status" >rights
+		! grep -q 'CapEff 0*$' rights || break
+		sleep 0.05
+	done
+	exec 9>&-
+	wait $!
+	check 'no capability is effective while a profile is read' grep -q 'CapEff 0*$' rights
+	check "those over files may come back: $(tr '\n' ' ' <rights)" grep -q 'CapPrm 0*b$' rights
+	check 'and no others by an exec' grep -q 'NoNewPrivs 1$' rights
+fi
 finish

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "core/profile/runs.h"
 #include "report/say.h"
+#include "symbols/elf/privileges.h"
 
 int parse_sort(const char *name, enum sort_key *ret, struct error *e)
 {
@@ -70,7 +71,9 @@ int input_read(struct profile *p, const char *name, struct error *e)
 			    e, "'cozbpf -- cmd' profiles a command and writes %s", DEFAULT_PROFILE);
 		return -1;
 	}
+	privileges_lower();
 	ret = profile_read(p, in, name, e);
+	privileges_raise();
 	if (in != stdin)
 		fclose(in);
 	return ret;

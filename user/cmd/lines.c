@@ -18,6 +18,7 @@
 #include "core/profile/profile.h"
 #include "symbols/symbols.h"
 #include "report/say.h"
+#include "symbols/elf/privileges.h"
 
 struct lines_options {
 	struct string_list sources, binaries;
@@ -269,6 +270,8 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	size_t n_lines;
 	int ret, pid = 0;
 
+	if (!o->pid)
+		privileges_drop();
 	if (o->pid &&
 	    (target_pid(o->pid, &pid, e) || target_program(pid, program, sizeof(program), e)))
 		return -1;

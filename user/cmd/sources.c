@@ -4,7 +4,6 @@
 #include "cmd/sources.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/text/paths.h"
+#include "symbols/elf/openfile.h"
 
 #define SOURCE_MAX (4UL << 20) /* bytes of a file; the largest generated sources have some 3 MB */
 #define TOTAL_MAX (64UL << 20) /* bytes of all files */
@@ -51,7 +51,8 @@ static time_t started(const struct profile *p)
 /* NULL where the file may not or cannot be read. */
 static char *read_text(const char *path, size_t *ret_size, time_t *ret_changed)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char why[256];
+	int fd = file_open("", path, why, sizeof(why));
 	struct stat st;
 	size_t size = 0;
 	ssize_t got = 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "target/procfs.h"
+#include "symbols/elf/privileges.h"
 
 static dev_t terminal_device(int fd)
 {
@@ -54,6 +55,8 @@ static int check_output(const struct console_options *o, int fd, struct error *e
 
 static int check_terminal(const struct console_options *o, int fd, struct error *e)
 {
+	WITHOUT_PRIVILEGES; /* ncurses reads the terminal's description */
+
 	if (fd < 0) {
 		error_set(e, EXIT_USAGE, "there is no terminal for the live view");
 		return error_hint(e, "leave out --tui, or start it on a terminal");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "report/say.h"
+#include "symbols/elf/privileges.h"
 
 /* Least time between two pictures, when keys are pressed. */
 #define DRAW_LEAST_NS 100000000ULL
@@ -54,7 +55,9 @@ void console_open(struct console *c, const struct console_target *t)
 	fflush(stderr);
 	view_name_target(v, t);
 	v->pid = t->n_pids ? t->pids[0] : 0;
+	privileges_lower(); /* ncurses reads the terminal's description */
 	v->screen = screen_open(v->fd, v->has_keys, v->has_colours);
+	privileges_raise();
 	v->n_readings = 0;
 	v->next_ns = 0;
 	if (!v->screen)

@@ -2,12 +2,11 @@
 /* The source around one line; see excerpt.h. */
 #include "run/excerpt.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "symbols/elf/openfile.h"
 
 #define AROUND 40   /* lines before and after the one looked at */
 #define COLUMNS 400 /* of a line that are kept */
@@ -17,17 +16,13 @@
  * debug information names the file, so it must not make us open a device. */
 static FILE *open_source(const char *path, int pid)
 {
-	char theirs[4400];
-	struct stat s;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char theirs[4400], root[64], why[256];
+	int fd = file_open("", path, why, sizeof(why));
 
 	if (fd < 0 && pid) {
-		snprintf(theirs, sizeof(theirs), "/proc/%d/root/%s", pid, path);
-		fd = open(theirs, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	}
-	if (fd >= 0 && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
-		close(fd);
-		return NULL;
+		snprintf(root, sizeof(root), "/proc/%d/root", pid);
+		snprintf(theirs, sizeof(theirs), "%s/%s", root, path);
+		fd = file_open(root, theirs, why, sizeof(why));
 	}
 	return fd < 0 ? NULL : fdopen(fd, "r");
 }

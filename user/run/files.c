@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "run/options.h"
+#include "symbols/elf/openfile.h"
 
 int files_init(struct files *f, struct error *e)
 {
@@ -91,16 +93,31 @@ struct file *files_named(struct files *f, int pid, const char *path, const char 
 	return file;
 }
 
-static bool identify(const char *way, struct file_id *ret)
+void files_root(const struct file *file, char *ret, size_t size)
+{
+	*ret = 0;
+	if (file->pid)
+		maps_root(file->pid, ret, size);
+}
+
+static bool identify(const struct file *file, struct file_id *ret)
 {
 	struct statfs fs;
 	struct stat st;
+	char root[64];
+	bool found;
+	int fd;
 
-	if (stat(way, &st))
-		return false;
-	*ret = (struct file_id){st.st_dev, st.st_ino,
-	    !statfs(way, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC, st.st_size, st.st_ctim};
-	return true;
+	files_root(file, root, sizeof(root));
+	fd = file_find(root, file->file);
+	found = fd >= 0 && !fstat(fd, &st);
+	if (found)
+		*ret = (struct file_id){st.st_dev, st.st_ino,
+		    !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC, st.st_size,
+		    st.st_ctim};
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 static bool is_same(const struct file_id *a, const struct file_id *b)
@@ -115,7 +132,7 @@ static bool is_same(const struct file_id *a, const struct file_id *b)
 /* NULL: stat() does not find it. */
 static struct file *first_of(struct files *f, struct file *file)
 {
-	if (file->first || !identify(file->file, &file->id))
+	if (file->first || !identify(file, &file->id))
 		return file->first;
 	file->first = file;
 	for (struct file *other = f->all; other; other = other->next) {
@@ -156,11 +173,10 @@ static int check_same(const struct file *file, const struct object *o, struct er
 
 static int open_object(struct file *file, struct object **ret, struct error *e)
 {
-	char root[64] = "";
+	char root[64];
 	struct object_place place = {file->file, file->path, root};
 
-	if (file->pid)
-		maps_root(file->pid, root, sizeof(root));
+	files_root(file, root, sizeof(root));
 	return object_open_at(&place, ret, e);
 }
 

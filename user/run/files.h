@@ -103,6 +103,8 @@ struct file *files_mapped(struct files *f, int pid, const struct map_entry *m);
  * the same. NULL: out of memory. */
 struct file *files_named(struct files *f, int pid, const char *path, const char *file);
 
+/* The root that the way to the file leads through: "" or /proc/PID/root. */
+void files_root(const struct file *file, char *ret, size_t size);
 /* Opens the file, unless it is open. The object is the registry's. -1 with @e. */
 int files_open(struct files *f, struct file *file, struct object **ret, struct error *e);
 /* The record of the main object; NULL: there is none. */

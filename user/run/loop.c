@@ -46,6 +46,16 @@ struct loop {
 static const int forwarded[] = {
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
 
+/* Debug information of a library that comes now may take long, and signals wait meanwhile. */
+static bool is_to_end(void)
+{
+	sigset_t waiting;
+
+	return !sigpending(&waiting) &&
+	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
+		   sigismember(&waiting, SIGHUP) || sigismember(&waiting, SIGQUIT));
+}
+
 static int open_signals(struct loop *l, struct error *e)
 {
 	sigset_t set;
@@ -59,6 +69,7 @@ static int open_signals(struct loop *l, struct error *e)
 		sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &set, l->is_masked ? NULL : &l->old_mask);
 	l->is_masked = true;
+	reading_stops_when(is_to_end);
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signal_fd < 0
 		   ? error_set(e, EXIT_OTHER, "cannot read signals: %s", strerror(errno))

@@ -16,6 +16,7 @@
 #include "kernel/session.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
+#include "symbols/elf/privileges.h"
 
 static void read_build_id(const struct object *main, char ret[41])
 {
@@ -48,7 +49,9 @@ static int read_startups(int fd, struct profile *ret)
 	fclose(out);
 	startups = size ? fmemopen(text, size, "r") : NULL;
 	if (startups) {
+		privileges_lower();
 		err = profile_read(ret, startups, "", &e);
+		privileges_raise();
 		fclose(startups);
 	}
 end:

@@ -25,6 +25,7 @@
 struct table {
 	struct file *of; /* the main thread's */
 	char *file;      /* a copy: the registry may find another way to the file */
+	char root[64];   /* of the process that maps it */
 	struct cozbpf_unwind_row *rows;
 	size_t n;
 	bool is_taken, is_made;
@@ -47,7 +48,7 @@ static void make_rows(struct unwinder *u, struct table *t)
 	struct error e = {0};
 	size_t n = 0;
 
-	if (!object_open_code(t->file, &o, &e))
+	if (!object_open_code(t->file, t->root, &o, &e))
 		object_unwind_rows(o, ROWS_PER_FILE, &u->stop, &rows, &n);
 	object_close(o);
 	pthread_mutex_lock(&u->lock);
@@ -97,6 +98,8 @@ static struct unwinder *unwinder_of(struct files *f)
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->todo, NULL);
 	sigfillset(&all);
+	/* A file may be cut off while it is read; see symbols/elf/mapped.h. */
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&u->thread, NULL, work, u);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -124,6 +127,7 @@ static void ask(struct unwinder *u, struct file *file)
 		return;
 	t->of = file;
 	t->file = strdup(file->file);
+	files_root(file, t->root, sizeof(t->root));
 	if (!t->file) {
 		free(t);
 		return;

@@ -9,7 +9,11 @@
  *   code/      machine code: where a probe costs least
  *   code/coz/  the places of Coz's own coz.h in programs that run already
  *
- * Three parts have a door of their own: elf/unwind.h, code/cheapsite.h, code/coz/sites.h.
+ * Parts with a door of their own: elf/openfile.h, elf/privileges.h, elf/unwind.h,
+ * code/cheapsite.h, code/coz/sites.h.
+ *
+ * Below the doors no capability is effective, but while a file is opened. A file that is cut off
+ * while it is read is an error.
  */
 #ifndef COZBPF_SYMBOLS_H
 #define COZBPF_SYMBOLS_H
@@ -26,7 +30,8 @@ struct object;
 
 /* Opens the ELF file at @path. Separate debug files are looked for below @root, which is "" or
  * "/proc/PID/root": /usr/lib/debug/.build-id/xx/yyy.debug, and .gnu_debuglink beside the file, in
- * .debug/ and in /usr/lib/debug/DIR. 0, or -1 with @e. */
+ * .debug/ and in /usr/lib/debug/DIR. What lies below @root is found within it (elf/openfile.h). 0,
+ * or -1 with @e. */
 int object_open(const char *path, const char *root, struct object **ret, struct error *e);
 
 /* The same for a file of another process. That process may see the file at another path, and the
@@ -39,7 +44,7 @@ struct object_place {
 };
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
 /* Opens the file's code only, for unwinding: debug information takes time to decompress. */
-int object_open_code(const char *path, struct object **ret, struct error *e);
+int object_open_code(const char *path, const char *root, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
 
 /* Facts, valid as long as the object is open. */
@@ -63,6 +68,11 @@ struct line_object object_identity(const struct object *o);
  */
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e);
+
+/* While object_add_lines(), object_source_files() or object_find_line() read, @wanted is asked
+ * every few milliseconds, by the thread that reads. True ends the reading: -1 with @e. NULL: nobody
+ * is asked. */
+void reading_stops_when(bool (*wanted)(void));
 
 /* All source files that the line tables name, with the number of lines in each; for messages about
  * scopes that match nothing. source_files_free() frees the array and the strings. */

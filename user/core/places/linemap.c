@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/hash.h"
+
 /* A hash table with open addressing, a power of two in size, at most half full. A slot holds an id
  * plus 1, or 0. */
 struct slots {
@@ -78,28 +80,19 @@ static int reserve(void *array, size_t *cap, size_t need, size_t elem)
 	return 0;
 }
 
-static uint64_t hash_string(const char *s)
+static uint64_t hash_line(const void *table, const char *file, uint32_t line)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
-	return h ^ (h >> 29);
+	return hash_number(table, (uintptr_t)file ^ hash_number(table, line));
 }
 
-static uint64_t hash_line(const char *file, uint32_t line)
-{
-	uint64_t h = ((uintptr_t)file ^ ((uint64_t)line << 40) ^ line) * 0x9e3779b97f4a7c15ULL;
-
-	return h ^ (h >> 32);
-}
-
-static uint64_t hash_id(const struct line_map *m, const struct slots *s, uint32_t id)
+/* The hash of @id of @s in a table at @table. */
+static uint64_t hash_id(
+    const struct line_map *m, const struct slots *s, const void *table, uint32_t id)
 {
 	const struct line_index *x = m->index;
 
-	return s == &x->by_name ? hash_string(x->files[id])
-				: hash_line(m->lines[id].file, m->lines[id].line);
+	return s == &x->by_name ? hash_text(table, x->files[id])
+				: hash_line(table, m->lines[id].file, m->lines[id].line);
 }
 
 /* Doubles the slots when one more would fill over half of them. */
@@ -118,7 +111,7 @@ static int slots_grow(const struct line_map *m, struct slots *s)
 
 		if (!s->v[i])
 			continue;
-		for (at = hash_id(m, s, s->v[i] - 1) & (size - 1); v[at];
+		for (at = hash_id(m, s, v, s->v[i] - 1) & (size - 1); v[at];
 		     at = (at + 1) & (size - 1))
 			;
 		v[at] = s->v[i];
@@ -139,7 +132,7 @@ static char *intern_file(struct line_map *m, const char *file)
 	if (slots_grow(m, &x->by_name) ||
 	    reserve(&x->files, &x->files_cap, x->n_files + 1, sizeof(*x->files)))
 		return NULL;
-	for (at = hash_string(file) & (x->by_name.size - 1); x->by_name.v[at];
+	for (at = hash_text(x->by_name.v, file) & (x->by_name.size - 1); x->by_name.v[at];
 	     at = (at + 1) & (x->by_name.size - 1))
 		if (!strcmp(x->files[x->by_name.v[at] - 1], file))
 			return x->files[x->by_name.v[at] - 1];
@@ -160,7 +153,7 @@ uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
 
 	if (!name || m->n_lines >= UINT32_MAX - 1 || slots_grow(m, &x->by_line))
 		return 0;
-	for (at = hash_line(name, line) & (x->by_line.size - 1); x->by_line.v[at];
+	for (at = hash_line(x->by_line.v, name, line) & (x->by_line.size - 1); x->by_line.v[at];
 	     at = (at + 1) & (x->by_line.size - 1)) {
 		const struct source_line *l = &m->lines[x->by_line.v[at] - 1];
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/hash.h"
+
 #define CHUNK 65536 /* bytes; a longer name has a chunk of its own */
 
 struct name_chunk {
@@ -14,18 +16,9 @@ struct name_chunk {
 	char text[];
 };
 
-static uint64_t hash(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
-	return h ^ (h >> 32);
-}
-
 static uint32_t *find_slot(const struct names *t, const char *name)
 {
-	size_t i = hash(name) & (t->n_slots - 1);
+	size_t i = hash_text(t->slots, name) & (t->n_slots - 1);
 
 	while (t->slots[i] && strcmp(t->items[t->slots[i] - 1], name))
 		i = (i + 1) & (t->n_slots - 1);

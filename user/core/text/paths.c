@@ -46,7 +46,9 @@ void path_normalise(char *path)
 
 size_t path_join(char *buf, size_t size, const char *dir, const char *file)
 {
-	size_t dir_len = file[0] != '/' && dir ? strlen(dir) : 0, file_len = strlen(file);
+	/* No further than the room: a damaged file can name one long directory a million times. */
+	size_t dir_len = file[0] != '/' && dir ? strnlen(dir, size) : 0,
+	       file_len = strnlen(file, size);
 
 	if (dir_len + 1 + file_len + 1 > size)
 		return 0;

@@ -16,11 +16,14 @@
 #include "symbols/code/cheapsite.h"
 
 #include "symbols/code/decode.h"
+#include "symbols/elf/privileges.h"
 
 #define MAX_FUNCTION 65536         /* bytes; larger functions keep their site */
 #define MAX_STRETCH 64             /* instructions; compilers' stretches have 5 to 10 */
 #define SHORT_REACH 130            /* bytes: a short branch and its own length */
 #define MAX_SECTION (512ULL << 20) /* bytes searched for long branches: a quarter of a second */
+/* The same for all sites of an object. Damaged notes can name a million sites. */
+#define MAX_SEARCHED (4ULL << 30)
 
 struct search {
 	struct object *o;
@@ -126,8 +129,9 @@ static bool check_long_branches(const struct search *s)
 	uint64_t lo = object_code_start(s->o, s->from);
 	struct bytes code = decoder_code(&s->d, s->o, lo);
 
-	if (!code.data || code.size > MAX_SECTION)
+	if (!code.data || code.size > MAX_SECTION || s->o->searched > MAX_SEARCHED)
 		return false;
+	s->o->searched += code.size;
 	for (size_t i = 0; i + 5 <= code.size; i++) {
 		uint8_t b = code.data[i];
 		int32_t distance;
@@ -156,6 +160,7 @@ static bool is_certain(struct search *s)
 
 int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret)
 {
+	WITHOUT_PRIVILEGES;
 	struct search s = {.o = o};
 	uint64_t moved;
 
@@ -176,6 +181,7 @@ int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret)
 
 bool object_site_is_cheap(struct object *o, uint64_t offset)
 {
+	WITHOUT_PRIVILEGES;
 	struct decoder d;
 	struct bytes code;
 	uint64_t addr;

@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/dwarf/stop.h"
+
+#define ENTRY_WORK 4 /* an entry, in line table operations */
+
 #define SPLIT_BYTES (4ULL << 30)
 
 /* The attributes of a function, before it is known which of them matter. */
@@ -63,7 +67,7 @@ static int read_code(struct code_walker *w, const struct unit *u, struct reader 
 	int err = 0;
 
 	w->n_ranges = 0;
-	for (uint32_t i = 0; i < a->n_attrs; i++)
+	for (uint32_t i = 0; i < a->n_attrs && !r->bad; i++)
 		read_code_value(w, u, r, &w->abbrevs.attrs[a->first_attr + i], d, &v);
 	if (v.has_low && v.has_high)
 		err = code_range_add(w, v.low, v.high_is_addr ? v.high : v.low + v.high);
@@ -182,8 +186,11 @@ int code_walk(struct code_walker *w, const struct unit *u, code_die_fn *fn, void
 	values_skip(&w->abbrevs, u, &r, root, &sibling);
 	if (!root->has_children)
 		return 0;
-	while (!err && walk.depth && r.p < r.end)
+	while (!err && walk.depth && r.p < r.end) {
 		err = walk_entry(w, u, &r, &walk, fn, ctx);
+		if (reading_stopped(&w->work, ENTRY_WORK))
+			return -EINTR;
+	}
 	return err ?: r.bad ? -EINVAL : 0;
 }
 

@@ -36,13 +36,14 @@ struct code_walker {
 	uint64_t split_left;
 	/* Ranges that may be read: a damaged file can name one long list a million times. */
 	uint64_t ranges_left;
+	unsigned work; /* stop.h */
 };
 
 void code_walker_init(struct code_walker *w, const struct debug_sections *s);
 void code_walker_deinit(struct code_walker *w);
 
-/* Calls @fn for each function and inlined copy in @u, outer ones first. 0, -EINVAL, -ENOMEM or what
- * @fn returned. */
+/* Calls @fn for each function and inlined copy in @u, outer ones first. 0, -EINVAL, -ENOMEM,
+ * -EINTR (stop.h) or what @fn returned. */
 int code_walk(struct code_walker *w, const struct unit *u, code_die_fn *fn, void *ctx);
 
 /* ranges.c: fills w->ranges. A form or list that makes no sense has no ranges. 0, -ENOMEM, or

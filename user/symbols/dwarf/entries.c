@@ -17,6 +17,9 @@
 #define MAX_ATTRS 1000000 /* of one unit's abbreviations; real units have thousands */
 #define MAX_CODE 1000000
 #define MAX_FIXED 65536 /* bytes of values in one entry */
+/* Attributes of one abbreviation whose values take no bytes: an entry of one byte would have the
+ * work of thousands. DWARF has some twenty flags. */
+#define MAX_FREE 64
 /* Bytes of abbreviations that may be read again, for units that share them (link-time
  * optimisation). */
 #define SHARED_BYTES (64 << 20)
@@ -166,6 +169,8 @@ static int reserve(void *array, size_t *cap, size_t need, size_t elem)
 /* Reads the attributes of one abbreviation. */
 static int read_attrs(struct abbrevs *t, const struct unit *u, struct reader *r, struct abbrev *a)
 {
+	unsigned n_free = 0;
+
 	a->first_attr = (uint32_t)t->n_attrs;
 	a->all_fixed = true;
 	for (;;) {
@@ -184,6 +189,9 @@ static int read_attrs(struct abbrevs *t, const struct unit *u, struct reader *r,
 		attr->size_class = form_class(u, form, &attr->size);
 		if (form == DW_FORM_implicit_const)
 			attr->implicit = read_sleb(r);
+		n_free += attr->size_class == SIZE_FIXED && !attr->size;
+		if (n_free > MAX_FREE)
+			return -EINVAL;
 		a->n_attrs++;
 		a->size += attr->size;
 		a->all_fixed &= attr->size_class == SIZE_FIXED;
@@ -213,13 +221,15 @@ int abbrevs_read(struct abbrevs *t, const struct unit *u)
 {
 	struct reader r = {.bad = true};
 	const uint8_t *start;
-	uint64_t code;
+	uint64_t code, used;
 	int err = 0;
 
 	if (t->valid && t->offset == u->abbrev && t->version == u->version &&
 	    t->addr_size == u->addr_size && t->offset_size == u->offset_size)
 		return 0;
 	t->valid = false;
+	if (!t->bytes_left)
+		return -EINVAL;
 	if (u->abbrev < t->section.size)
 		r = reader_at(t->section, u->abbrev, t->section.size - u->abbrev);
 	start = r.p;
@@ -230,9 +240,11 @@ int abbrevs_read(struct abbrevs *t, const struct unit *u)
 		if ((uint64_t)(r.p - start) + t->n > t->bytes_left)
 			err = -EINVAL;
 	}
+	/* What is damaged was read as well, and may be read for each unit. */
+	used = (uint64_t)(r.p - start) + t->n;
+	t->bytes_left -= used < t->bytes_left ? used : t->bytes_left;
 	if (err || r.bad)
 		return err ?: -EINVAL;
-	t->bytes_left -= (uint64_t)(r.p - start) + t->n;
 	t->offset = u->abbrev;
 	t->version = u->version;
 	t->addr_size = u->addr_size;
@@ -290,7 +302,7 @@ void values_skip(const struct abbrevs *t, const struct unit *u, struct reader *r
 		read_skip(r, a->size);
 		return;
 	}
-	for (uint32_t i = 0; i < a->n_attrs; i++) {
+	for (uint32_t i = 0; i < a->n_attrs && !r->bad; i++) {
 		const struct abbrev_attr *attr = &t->attrs[a->first_attr + i];
 		struct reader value = *r;
 

@@ -17,6 +17,7 @@
 #include "core/text/paths.h"
 #include "core/text/suggest.h"
 #include "symbols/elf/names.h"
+#include "symbols/elf/privileges.h"
 
 /* A row that begins the line. */
 struct begin {
@@ -38,7 +39,7 @@ enum {
 };
 
 #define MAX_BEGINS 100000 /* more probes than this help nobody */
-/* Begins looked at during a walk; in damaged files everything can lie in everything. */
+/* Begins looked at during the walks; in damaged files everything can lie in everything. */
 #define MAX_WORK 100000000
 
 struct line_search {
@@ -157,8 +158,9 @@ static int own_begins(void *ctx, const struct code_die *d)
 		     i < s->n && s->v[i].addr < d->ranges[k].hi; i++) {
 			struct begin *b = &s->v[i];
 
-			if (!s->work_left--)
+			if (!s->work_left)
 				return -EINVAL;
+			s->work_left--;
 			if (b->is_owned)
 				continue;
 			any = true;
@@ -185,7 +187,6 @@ static int search_done(void *ctx, const struct unit *u, const struct line_table 
 	qsort(s->v + s->unit_first, s->n - s->unit_first, sizeof(*s->v), addr_cmp);
 	s->table = t;
 	s->unit = u->offset;
-	s->work_left = MAX_WORK;
 	err = code_walk_split(&s->walker, s->o, u, own_begins, s);
 	return err == -EINVAL ? 0 : err; /* without the tree, symbols tell functions apart */
 }
@@ -304,7 +305,8 @@ static int make_sites(
 int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret,
     size_t *n, struct error *e)
 {
-	struct line_search s = {.o = o, .file = file, .line = line};
+	WITHOUT_PRIVILEGES;
+	struct line_search s = {.o = o, .file = file, .line = line, .work_left = MAX_WORK};
 	struct table_visitor visitor = {search_table, search_sequence, search_done, &s};
 	int err;
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "symbols/elf/privileges.h"
 
 struct line_loader {
 	struct object *o;
@@ -96,6 +97,7 @@ static bool pick_in_scope(const void *ctx, const char *path)
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct line_loader l = {.o = o, .map = map};
 	struct table_visitor visitor = {load_table, load_sequence, load_done, &l};
 	struct line_object object = object_identity(o);
@@ -152,6 +154,7 @@ static int file_cmp(const void *a, const void *b)
 int object_source_files(struct object *o, const struct scope *scope, struct source_file **ret,
     size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct file_lister l = {.o = o};
 	struct table_visitor visitor = {list_table, list_sequence, NULL, &l};
 	struct source_file *files;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/text/paths.h"
+#include "symbols/dwarf/stop.h"
 
 /* The parts of an entry in the directory and file tables (DWARF 5). */
 struct entry_format {
@@ -154,13 +155,15 @@ int line_table_read(struct line_table *t, const struct debug_sections *s, uint64
 {
 	struct reader r = offset < s->line.size ? reader_at(s->line, offset, s->line.size - offset)
 						: (struct reader){.bad = true};
-	uint64_t unit_length = read_u32(&r), header_length;
+	uint64_t unit_length = read_u32(&r), header_length, max = *length;
 	struct reader body;
 
 	t->offset_size = unit_length == 0xffffffff ? 8 : 4;
 	if (t->offset_size == 8)
 		unit_length = read_u64(&r);
-	if (r.bad || unit_length > reader_left(&r))
+	*length = 0;
+	if (r.bad || unit_length > reader_left(&r) ||
+	    (uint64_t)(r.p - s->line.data) - offset + unit_length > max)
 		return -EINVAL;
 	r.end = r.p + unit_length;
 	*length = (uint64_t)(r.end - s->line.data) - offset;
@@ -297,6 +300,7 @@ int line_table_run(struct line_table *t, line_sequence_fn *fn, void *ctx)
 {
 	struct reader r = t->program;
 	struct line_row row;
+	unsigned work = 0;
 	int err = 0;
 
 	reset_row(t, &row);
@@ -315,6 +319,8 @@ int line_table_run(struct line_table *t, line_sequence_fn *fn, void *ctx)
 		} else {
 			err = standard_op(t, &r, op, &row);
 		}
+		if (reading_stopped(&work, 1))
+			return -EINTR;
 	}
 	return err ?: r.bad ? -EINVAL : 0;
 }

@@ -44,12 +44,14 @@ struct line_table {
 typedef int line_sequence_fn(
     void *ctx, const struct line_table *t, const struct line_row *rows, size_t n);
 
-/* Reads the header of the table at @offset of .debug_line. *@length: the table's size in the
- * section. 0, -EINVAL (damaged) or -ENOMEM. */
+/* Reads the header of the table at @offset of .debug_line, if the table has at most *@length bytes
+ * there. *@length then is its size, for a damaged table as well; 0: the size cannot be told, or is
+ * too large. 0, -EINVAL (damaged) or -ENOMEM. */
 int line_table_read(struct line_table *t, const struct debug_sections *s, uint64_t offset,
     uint8_t addr_size, const char *comp_dir, uint64_t *length);
 
-/* Runs the program of a table that has been read. 0, -EINVAL, -ENOMEM or what @fn returned. */
+/* Runs the program of a table that has been read. 0, -EINVAL, -ENOMEM, -EINTR (stop.h) or what @fn
+ * returned. */
 int line_table_run(struct line_table *t, line_sequence_fn *fn, void *ctx);
 
 /* Normalised path of file @index; false when there is no such file or the name is too long. */

@@ -7,12 +7,20 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "core/text/hash.h"
+
+/* Bytes of paths that are made for each file of a table, on the average: a damaged file can make
+ * every entry of four bytes a path of thousands. */
+#define PATH_BYTES 256
+#define SPARE_PATH_BYTES (64 << 20)
+
 void source_set_init(
     struct source_set *s, bool (*pick)(const void *ctx, const char *path), const void *ctx)
 {
 	memset(s, 0, sizeof(*s));
 	s->pick = pick;
 	s->ctx = ctx;
+	s->path_bytes_left = SPARE_PATH_BYTES;
 }
 
 void source_set_deinit(struct source_set *s)
@@ -37,18 +45,10 @@ int source_set_table(struct source_set *s, const struct line_table *t)
 		s->of_file_cap = t->n_files;
 	}
 	s->n_of_file = t->n_files;
+	s->path_bytes_left += t->n_files * PATH_BYTES;
 	if (t->n_files)
 		memset(s->of_file, 0, t->n_files * sizeof(*s->of_file));
 	return 0;
-}
-
-static uint64_t hash_path(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
-	return h ^ (h >> 29);
 }
 
 static bool grow_slots(struct source_set *s)
@@ -62,7 +62,7 @@ static bool grow_slots(struct source_set *s)
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < s->n; i++) {
-		size_t at = hash_path(s->v[i].path) & (size - 1);
+		size_t at = hash_text(slots, s->v[i].path) & (size - 1);
 
 		while (slots[at])
 			at = (at + 1) & (size - 1);
@@ -81,7 +81,7 @@ static uint32_t intern(struct source_set *s, const char *path)
 
 	if (!grow_slots(s))
 		return NO_SOURCE;
-	for (at = hash_path(path) & (s->n_slots - 1); s->slots[at];
+	for (at = hash_text(s->slots, path) & (s->n_slots - 1); s->slots[at];
 	     at = (at + 1) & (s->n_slots - 1))
 		if (!strcmp(s->v[s->slots[at] - 1].path, path))
 			return s->slots[at] - 1;
@@ -109,18 +109,21 @@ uint32_t source_of_file(struct source_set *s, const struct line_table *t, uint32
 		/* Files defined in the middle of a program end here too; no compiler makes them. */
 		return NO_SOURCE;
 	if (s->of_file[file])
-		return s->of_file[file] - 1;
-	if (line_table_path(t, file, path, sizeof(path)))
+		return s->of_file[file] == NO_SOURCE ? NO_SOURCE : s->of_file[file] - 1;
+	if (s->path_bytes_left && line_table_path(t, file, path, sizeof(path))) {
+		size_t len = strlen(path);
+
+		s->path_bytes_left -= len < s->path_bytes_left ? len : s->path_bytes_left;
 		source = intern(s, path);
-	/* Without a source the entry stays 0 and is tried again, which is rare. */
-	s->of_file[file] = source + 1;
+	}
+	s->of_file[file] = source == NO_SOURCE ? NO_SOURCE : source + 1;
 	return source;
 }
 
 static size_t line_slot(const struct source_set *s, uint32_t source, uint32_t line)
 {
-	uint64_t h = ((uint64_t)source << 32 | line) * 0x9e3779b97f4a7c15ULL;
-	size_t at = (h >> 32) & (s->lines_size - 1);
+	uint64_t h = hash_number(s->lines, (uint64_t)source << 32 | line);
+	size_t at = h & (s->lines_size - 1);
 
 	while (s->lines[at].line && (s->lines[at].line != line || s->lines[at].source != source))
 		at = (at + 1) & (s->lines_size - 1);

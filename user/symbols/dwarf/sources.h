@@ -28,8 +28,10 @@ struct source_set {
 	size_t n_slots;
 	struct source_entry *lines; /* open addressing; line 0 marks a free one */
 	size_t n_lines, lines_size;
-	uint32_t *of_file; /* of the current table: file -> source + 1; 0: not resolved yet */
+	/* of the current table: file -> source + 1; 0: not resolved yet; NO_SOURCE: has none */
+	uint32_t *of_file;
 	size_t n_of_file, of_file_cap;
+	size_t path_bytes_left; /* that may be resolved */
 };
 
 /* @pick judges each path once, with @ctx. */

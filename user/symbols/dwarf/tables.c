@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/text/hash.h"
 #include "core/text/paths.h"
+#include "symbols/dwarf/stop.h"
+
+#define UNIT_WORK 64 /* the reading of a unit's first entry, in line table operations */
 
 /* The hint tells how to get debug information. */
 static int no_debug_info(const struct object *o, struct error *e)
@@ -34,41 +38,49 @@ static int damaged(const struct object *o, struct error *e)
 			     "shows what can be read");
 }
 
-/* The tables that have been visited. */
+/* The tables that have been visited: open addressing, at most half full. A slot has an offset plus
+ * 1. */
 struct offsets {
 	uint64_t *v;
-	size_t n, cap;
+	size_t n, size;
 };
 
-static int offset_cmp(const void *a, const void *b)
+static uint64_t *offset_slot(const struct offsets *s, uint64_t offset)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	size_t at = hash_number(s->v, offset) & (s->size - 1);
 
-	return x < y ? -1 : x > y;
+	while (s->v[at] && s->v[at] != offset + 1)
+		at = (at + 1) & (s->size - 1);
+	return &s->v[at];
 }
 
-/* Adds @offset. 1 when it was there already. Tables nearly always come in ascending order. */
+static int offsets_grow(struct offsets *s)
+{
+	struct offsets larger = {.n = s->n, .size = s->size ? s->size * 2 : 256};
+
+	larger.v = calloc(larger.size, sizeof(*larger.v));
+	if (!larger.v)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->size; i++)
+		if (s->v[i])
+			*offset_slot(&larger, s->v[i] - 1) = s->v[i];
+	free(s->v);
+	*s = larger;
+	return 0;
+}
+
+/* Adds @offset. 1 when it was there already. */
 static int offset_add(struct offsets *s, uint64_t offset)
 {
-	if (s->n && offset <= s->v[s->n - 1] &&
-	    bsearch(&offset, s->v, s->n, sizeof(offset), offset_cmp))
+	uint64_t *slot;
+
+	if (s->n >= s->size / 2 && offsets_grow(s))
+		return -ENOMEM;
+	slot = offset_slot(s, offset);
+	if (*slot)
 		return 1;
-	if (s->n == s->cap) {
-		uint64_t *grown = reallocarray(s->v, s->cap ? s->cap * 2 : 256, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		s->v = grown;
-		s->cap = s->cap ? s->cap * 2 : 256;
-	}
-	s->v[s->n++] = offset;
-	if (s->n > 1 && s->v[s->n - 2] > offset) {
-		size_t at = s->n - 1;
-
-		for (; at > 0 && s->v[at - 1] > offset; at--)
-			s->v[at] = s->v[at - 1];
-		s->v[at] = offset;
-	}
+	*slot = offset + 1;
+	s->n++;
 	return 0;
 }
 
@@ -109,25 +121,29 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	struct line_table t = {0};
 	struct unit u;
 	/* Tables do not overlap. In damaged files they may, and would take more bytes than there
-	 * are. */
-	uint64_t bytes_left = o->sections.line.size, length;
+	 * are. Twice: a damaged one may seem longer than it is. */
+	uint64_t bytes_left = 2 * (uint64_t)o->sections.line.size, length;
 	size_t n_good = 0, n_bad = 0;
+	unsigned work = 0;
 	int more = 0, err = 0;
 
 	if (!o->dwarf)
 		return no_debug_info(o, e);
 	unit_iter_init(&units, o->dwarf, &o->sections);
 	while (!err && (more = unit_next(&units, &u)) > 0) {
-		int known = u.has_lines ? offset_add(&seen, u.lines) : 1;
+		int known = !u.has_lines                      ? 1
+			    : u.lines < o->sections.line.size ? offset_add(&seen, u.lines)
+							      : -EINVAL;
 
-		if (known > 0)
+		if (reading_stopped(&work, UNIT_WORK))
+			err = -EINTR;
+		if (err || known > 0)
 			continue;
+		length = known ? 0 : bytes_left;
 		err = known
 			  ?: line_table_read(
 				 &t, &o->sections, u.lines, u.addr_size, u.comp_dir, &length);
-		if (!err && length > bytes_left)
-			break;
-		bytes_left -= err ? 0 : length;
+		bytes_left -= length;
 		if (!err)
 			err = visit_table(&visit, &u, &t);
 		if (!err)
@@ -143,9 +159,15 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	if (err == -ENOMEM || more == -ENOMEM)
 		return error_set(e, EXIT_OTHER,
 		    "out of memory while reading the debug information of '%s'", o->path);
+	if (err == -EINTR)
+		return error_set(e, EXIT_OTHER,
+		    "the debug information of '%s' was not read to its end: a signal came",
+		    o->path);
 	if (err < 0)
 		return error_set(
 		    e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
+	if (object_check(o, e))
+		return -1;
 	return !n_good && (n_bad || more < 0) ? damaged(o, e) : 0;
 }
 

@@ -143,7 +143,7 @@ static int read_root(struct unit_iter *i, struct unit *u)
 	start = r;
 	for (int pass = 0; pass < 2; pass++) {
 		r = start;
-		for (uint32_t k = 0; k < a->n_attrs; k++) {
+		for (uint32_t k = 0; k < a->n_attrs && !r.bad; k++) {
 			const struct abbrev_attr *attr = &i->abbrevs.attrs[a->first_attr + k];
 			struct reader value = r;
 

@@ -18,10 +18,19 @@ static uint64_t table_addr(struct bytes table, uint64_t base, size_t i)
 	return base + (uint64_t)(int64_t)distance;
 }
 
-/* Bounds of the table's entry for @addr; it ends where the next one begins. */
-bool object_unwound_bounds(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+/* A damaged file can have a million sections to look through, and as many functions. */
+static struct bytes load_unwound(struct object *o)
 {
-	struct bytes section = elf_section(o->main.elf, ".eh_frame_hdr"), table;
+	if (!o->unwound_loaded && elf_section_addr(o->main.elf, ".eh_frame_hdr", &o->unwound_addr))
+		o->unwound = elf_section(o->main.elf, ".eh_frame_hdr");
+	o->unwound_loaded = true;
+	return o->unwound;
+}
+
+/* Bounds of the table's entry for @addr; it ends where the next one begins. */
+bool object_unwound_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	struct bytes section = load_unwound(o), table;
 	struct reader r = reader_at(section, 0, section.size);
 	uint8_t version = read_u8(&r), pointer = read_u8(&r), count = read_u8(&r),
 		entries = read_u8(&r);
@@ -33,9 +42,9 @@ bool object_unwound_bounds(const struct object *o, uint64_t addr, uint64_t *star
 	n = read_u32(&r);
 	/* In all of these the pointer to .eh_frame has four bytes. */
 	if (r.bad || version != TABLE_VERSION || (pointer & 0xf) != 0xb || count != ENC_UDATA4 ||
-	    entries != ENC_DATAREL_SDATA4 || n > reader_left(&r) / 8 ||
-	    !elf_section_addr(o->main.elf, ".eh_frame_hdr", &base))
+	    entries != ENC_DATAREL_SDATA4 || n > reader_left(&r) / 8)
 		return false;
+	base = o->unwound_addr;
 	table = (struct bytes){section.data + TABLE_HEADER, (size_t)n * 8};
 	for (hi = n; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -56,17 +65,15 @@ bool object_unwound_bounds(const struct object *o, uint64_t addr, uint64_t *star
 static bool find_symbol(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
 	const struct symbol *s = object_load_symbols(o) ? NULL : object_symbol_at(o, addr);
+	size_t next;
 
 	if (!s || (s->size && addr - s->addr >= s->size))
 		return false;
 	*start = s->addr;
 	*end = s->size ? s->addr + s->size : UINT64_MAX;
-	for (size_t i = (size_t)(s - o->symbols); !s->size && i < o->n_symbols; i++) {
-		if (o->symbols[i].addr > addr) {
-			*end = o->symbols[i].addr;
-			break;
-		}
-	}
+	next = object_symbols_upto(o, addr);
+	if (!s->size && next < o->n_symbols)
+		*end = o->symbols[next].addr;
 	return true;
 }
 

@@ -17,6 +17,8 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "symbols/elf/privileges.h"
+
 /* CRC-32 (the polynomial of zlib and of .gnu_debuglink) of the whole file. */
 static uint32_t file_crc(Elf *elf)
 {
@@ -60,7 +62,7 @@ static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *
 	len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
 	if (len < 0 || (size_t)len >= sizeof(path) ||
-	    elf_file_open(&o->debug, path, false, why, sizeof(why)))
+	    elf_file_open(&o->debug, o->root, path, false, why, sizeof(why)))
 		return false;
 	if (belongs(o, o->debug.elf, have_crc, crc) && (o->debug_path = strdup(path)))
 		return true;
@@ -96,6 +98,16 @@ static bool try_build_id(struct object *o)
 	return *o->root && try_file(o, false, 0, "%s/%s", BUILD_ID_DIR, file);
 }
 
+static bool has_real_path(const char *path, char ret[PATH_MAX])
+{
+	bool found;
+
+	privileges_borrow();
+	found = realpath(path, ret);
+	privileges_return();
+	return found;
+}
+
 /* The object's directory as the target sees it, without the root. */
 static void object_directory(const struct object *o, char dir[PATH_MAX])
 {
@@ -105,7 +117,7 @@ static void object_directory(const struct object *o, char dir[PATH_MAX])
 	/* Links below a root are not followed: an absolute link would lead out of the root. */
 	if (root_len && !strncmp(o->path, o->root, root_len))
 		snprintf(dir, PATH_MAX, "%s", o->path + root_len);
-	else if (root_len || !realpath(o->path, dir))
+	else if (root_len || !has_real_path(o->path, dir))
 		snprintf(dir, PATH_MAX, "%s", o->path);
 	slash = strrchr(dir, '/');
 	if (slash)
@@ -135,6 +147,7 @@ bool alt_file_find(struct object *o, Elf *elf)
 {
 	struct bytes link = elf_section(elf, ".gnu_debugaltlink");
 	const char *name = string_at(link, 0), *of = o->debug_path ? o->debug_path : o->path,
+		   *root = o->debug_path || !strncmp(of, o->root, strlen(o->root)) ? "" : o->root,
 		   *slash = strrchr(of, '/');
 	size_t name_size = name ? strlen(name) + 1 : 0;
 	char path[PATH_MAX], why[256];
@@ -147,10 +160,10 @@ bool alt_file_find(struct object *o, Elf *elf)
 	if (*name == '/')
 		written = snprintf(path, sizeof(path), "%s%s", o->root, name);
 	else
-		written = snprintf(
-		    path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - of) : 0, of, name);
+		written = snprintf(path, sizeof(path), "%s%.*s%s", root,
+		    slash ? (int)(slash + 1 - of) : 0, of, name);
 	if (written < 0 || (size_t)written >= sizeof(path) ||
-	    elf_file_open(&o->alt, path, true, why, sizeof(why)))
+	    elf_file_open(&o->alt, o->root, path, true, why, sizeof(why)))
 		return false;
 	len = elf_build_id(o->alt.elf, id);
 	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len))

@@ -9,6 +9,7 @@
 #include "core/text/paths.h"
 #include "core/text/suggest.h"
 #include "symbols/elf/names.h"
+#include "symbols/elf/privileges.h"
 
 /* How a name can match, best first: only the best kind that occurs is used. */
 enum match {
@@ -160,6 +161,7 @@ static int make_sites(const struct object *o, const struct name_search *s, uint6
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset,
     struct probe_site **ret, size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct name_search s = {.wanted = symbol, .best = MATCH_NONE};
 	bool ok = !object_load_symbols(o);
 	int err;
@@ -167,7 +169,9 @@ int object_find_symbol(struct object *o, const char *symbol, uint64_t offset,
 	suggest_init(&s.near, symbol);
 	for (size_t i = 0; ok && i < o->n_symbols; i++)
 		ok = search_symbol(&s, &o->symbols[i]);
-	if (!ok) {
+	if (object_check(o, e)) {
+		err = -1;
+	} else if (!ok) {
 		err = error_set(e, EXIT_OTHER, "out of memory");
 	} else if (!s.n_found) {
 		err = not_found(o, &s, e);

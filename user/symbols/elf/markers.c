@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "symbols/elf/names.h"
+#include "symbols/elf/privileges.h"
 
 #define MARKER_PROVIDER "coz"
 #define MARKER_NAME 255 /* longest name; include/coz.h promises it */
@@ -149,6 +150,7 @@ static int add_probes(struct marker_list *l, const struct sdt_probe *probes, siz
 
 int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct marker_list l = {0};
 	struct sdt_probe *probes;
 	size_t n_probes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "symbols/elf/names.h"
+#include "symbols/elf/privileges.h"
 
 /* A function's names. */
 struct named {
@@ -76,6 +77,7 @@ static size_t choose_names(struct named *all, size_t n, char **ret)
 
 int object_functions(struct object *o, char ***ret, size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct named *all = NULL;
 	char **names = NULL;
 	size_t n_all = 0;

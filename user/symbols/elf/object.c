@@ -4,7 +4,6 @@
 #include "symbols/elf/object.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,9 @@
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
+
+#include "symbols/elf/openfile.h"
+#include "symbols/elf/privileges.h"
 
 /* Higher counts belong to no linked program. They bound the work on damaged files. */
 #define MAX_SEGMENTS 4096
@@ -23,6 +25,22 @@
 #define HOST_DATA ELFDATA2MSB
 #endif
 
+/* libelf looks for the last zero byte of the table with each name, which is quick where the table
+ * ends with one, as it has to. */
+static bool has_good_names(Elf *elf)
+{
+	Elf_Data *data;
+	Elf_Scn *scn;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings) || !strings)
+		return true;
+	scn = elf_getscn(elf, strings);
+	data = scn ? elf_rawdata(scn, NULL) : NULL;
+	return !data || !data->d_buf || !data->d_size ||
+	       !((const char *)data->d_buf)[data->d_size - 1];
+}
+
 static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 {
 	GElf_Ehdr header;
@@ -32,6 +50,8 @@ static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 		snprintf(why, size, "it is not an ELF file");
 	} else if (ident[EI_DATA] != HOST_DATA) {
 		snprintf(why, size, "it is built for a machine with another byte order");
+	} else if (!has_good_names(elf)) {
+		snprintf(why, size, "its section names are damaged");
 	} else if (relocatable) {
 		return 0;
 	} else if (header.e_type == ET_REL) {
@@ -44,23 +64,25 @@ static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 	return -1;
 }
 
-int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size)
+int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
+    char *why, size_t size)
 {
-	struct stat st;
+	int err;
 
 	elf_version(EV_CURRENT);
-	f->elf = NULL;
-	/* O_NONBLOCK: opening a FIFO must not block. */
-	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0 || fstat(f->fd, &st)) {
-		snprintf(why, size, "%s", strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		snprintf(why, size, "it is not a regular file");
-	} else if (!(f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL))) {
-		snprintf(why, size, "%s", elf_errmsg(-1));
-	} else if (!elf_check(f->elf, relocatable, why, size)) {
+	*f = (struct elf_file){0};
+	f->fd = file_open(root, path, why, size);
+	if (f->fd < 0)
+		return -1;
+	err = mapped_open(&f->bytes, f->fd);
+	if (!err && f->bytes.data)
+		f->elf = elf_memory(f->bytes.data, f->bytes.size);
+	if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	else if (!f->elf)
+		snprintf(why, size, "it is not an ELF file");
+	else if (!elf_check(f->elf, relocatable, why, size))
 		return 0;
-	}
 	elf_file_close(f);
 	return -1;
 }
@@ -69,9 +91,26 @@ void elf_file_close(struct elf_file *f)
 {
 	if (f->elf)
 		elf_end(f->elf);
+	mapped_close(&f->bytes);
 	if (f->fd >= 0)
 		close(f->fd);
 	*f = (struct elf_file){.fd = -1};
+}
+
+static bool has_changed(const struct elf_file *f)
+{
+	return f->elf && mapped_changed(&f->bytes, f->fd);
+}
+
+int object_check(const struct object *o, struct error *e)
+{
+	bool debug = has_changed(&o->debug) || has_changed(&o->alt);
+
+	if (!debug && !has_changed(&o->main))
+		return 0;
+	error_set(e, EXIT_OTHER, "'%s' changed while it was read",
+	    debug && o->debug_path ? o->debug_path : o->path);
+	return error_hint(e, "try again once nobody writes to it any more");
 }
 
 /* Section @name, or its old compressed spelling (".zdebug_x" for ".debug_x"). */
@@ -299,7 +338,7 @@ static int open_main(struct object *o, struct error *e)
 	struct stat st;
 	char why[256];
 
-	if (elf_file_open(&o->main, o->file, false, why, sizeof(why))) {
+	if (elf_file_open(&o->main, o->root, o->file, false, why, sizeof(why))) {
 		error_set(e, EXIT_USAGE, "cannot read '%s': %s", o->path, why);
 		if (strstr(why, "not an ELF"))
 			error_hint(e, "name the program itself, not a script that starts it");
@@ -350,15 +389,17 @@ static int open_at(const struct object_place *place, struct object **ret, struct
 	return 0;
 }
 
-int object_open_code(const char *path, struct object **ret, struct error *e)
+int object_open_code(const char *path, const char *root, struct object **ret, struct error *e)
 {
-	const struct object_place place = {path, path, ""};
+	WITHOUT_PRIVILEGES;
+	const struct object_place place = {path, path, root};
 
 	return open_at(&place, ret, e);
 }
 
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct object *o;
 
 	if (open_at(place, &o, e))
@@ -368,6 +409,10 @@ int object_open_at(const struct object_place *place, struct object **ret, struct
 		debug_file_find(o);
 		if (o->debug.elf)
 			open_dwarf(o, o->debug.elf);
+	}
+	if (object_check(o, e)) {
+		object_close(o);
+		return -1;
 	}
 	*ret = o;
 	return 0;
@@ -415,12 +460,15 @@ bool object_is_static(const struct object *o)
 
 bool object_is_go(const struct object *o)
 {
+	WITHOUT_PRIVILEGES;
+
 	return elf_has_section(o->main.elf, ".go.buildinfo") ||
 	       elf_has_section(o->main.elf, ".gopclntab");
 }
 
 bool object_has_text(const struct object *o, const char *text)
 {
+	WITHOUT_PRIVILEGES;
 	struct bytes rodata = elf_section(o->main.elf, ".rodata");
 
 	return rodata.data && memmem(rodata.data, rodata.size, text, strlen(text) + 1);

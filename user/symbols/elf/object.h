@@ -7,6 +7,7 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "symbols/elf/mapped.h"
 #include "symbols/elf/reader.h"
 #include "symbols/symbols.h"
 
@@ -26,11 +27,13 @@ struct debug_sections {
 struct symbol {
 	uint64_t addr, size;
 	const char *name; /* linkage name, in the string section */
+	bool is_own;      /* of the file itself, not of a debug file */
 };
 
 struct elf_file {
 	int fd;
-	Elf *elf;
+	struct mapped bytes;
+	Elf *elf; /* of the bytes in memory */
 };
 
 struct object {
@@ -55,13 +58,23 @@ struct object {
 	struct symbol *symbols; /* by address; loaded on first use */
 	size_t n_symbols;
 	bool symbols_loaded;
+	/* bounds.c: .eh_frame_hdr and its address; loaded on first use */
+	struct bytes unwound;
+	uint64_t unwound_addr;
+	bool unwound_loaded;
+	/* code/cheapsite.c: bytes of code that have been searched for branches */
+	uint64_t searched;
 };
 
 /* object.c */
-/* 0, or -1 with the reason in @why. @relocatable: any ELF file will do, also one that cannot be
- * run. */
-int elf_file_open(struct elf_file *f, const char *path, bool relocatable, char *why, size_t size);
+/* Opens @path, within @root (openfile.h). 0, or -1 with the reason in @why. @relocatable: any ELF
+ * file will do, also one that cannot be run. */
+int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
+    char *why, size_t size);
 void elf_file_close(struct elf_file *f);
+/* After reading: 0, or -1 with @e when a file of the object was cut off meanwhile, so that what was
+ * read means nothing. */
+int object_check(const struct object *o, struct error *e);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
 /* The link-time address of a section; false: there is none. */
@@ -90,11 +103,13 @@ bool alt_file_find(struct object *o, Elf *elf);
 
 /* symtab.c */
 int object_load_symbols(struct object *o); /* 0 or -errno */
+/* How many of the symbols are at or before @addr: the index of the first one behind. */
+size_t object_symbols_upto(const struct object *o, uint64_t addr);
 /* The last function at or before @addr; NULL: none. */
 const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
 /* Where the last function at or before @addr begins, by the main file alone: its symbols, and its
  * table for exceptions. What a debug file says may not belong to the code. */
-bool object_own_start(const struct object *o, uint64_t addr, uint64_t *ret);
+bool object_own_start(struct object *o, uint64_t addr, uint64_t *ret);
 /* Whether a function begins in (@after, @upto]. */
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
 
@@ -103,7 +118,7 @@ bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
 bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret);
 
 /* bounds.c: of the table for exceptions. */
-bool object_unwound_bounds(const struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
+bool object_unwound_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 /* Link-time addresses of @addr's function; false: it is not known. */
 bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 

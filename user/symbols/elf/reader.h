@@ -138,14 +138,18 @@ static inline const char *read_string(struct reader *r)
 	return (const char *)start;
 }
 
-/* The string at @offset of a string section; NULL when there is none. */
+/* Names are paths and functions. In a damaged file all of them can be the ends of one long text. */
+#define STRING_MAX 4096
+
+/* The string at @offset of a string section; NULL when there is none, and for one of STRING_MAX
+ * bytes and more. */
 static inline const char *string_at(struct bytes b, uint64_t offset)
 {
-	struct reader r =
-	    offset < b.size ? reader_at(b, offset, b.size - offset) : (struct reader){.bad = true};
-	const char *s = r.bad ? NULL : read_string(&r);
+	size_t left = offset < b.size ? b.size - offset : 0;
 
-	return r.bad ? NULL : s;
+	if (!left || !memchr(b.data + offset, 0, left < STRING_MAX ? left : STRING_MAX))
+		return NULL;
+	return (const char *)b.data + offset;
 }
 
 #endif

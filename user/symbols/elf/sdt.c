@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/text/suggest.h"
+#include "symbols/elf/privileges.h"
 
 #define NOTE_SECTION ".note.stapsdt"
 #define BASE_SECTION ".stapsdt.base"
@@ -148,6 +149,8 @@ static int read_object(struct note_reader *r, struct error *e)
 	r->moves = elf_section_addr(o->main.elf, BASE_SECTION, &r->base);
 	if (section.data && read_notes(r, section))
 		return error_set(e, EXIT_OTHER, "out of memory");
+	if (object_check(o, e))
+		return -1;
 	if (r->n || !r->n_damaged)
 		return 0;
 	error_set(e, EXIT_NO_RESULT, "the notes of static probes in '%s' are damaged", o->path);
@@ -168,6 +171,7 @@ static int read_probes(struct object *o, struct note_reader *r, struct error *e)
 
 int object_sdt_probes(struct object *o, struct sdt_probe **ret, size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct note_reader r;
 
 	if (read_probes(o, &r, e))
@@ -213,6 +217,7 @@ static int not_found(
 int object_find_usdt(struct object *o, const char *provider, const char *name,
     struct sdt_probe **ret, size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	struct note_reader r;
 	size_t kept = 0;
 	int err = 0;

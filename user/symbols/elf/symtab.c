@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define MAX_SYMBOLS 50000000
-#define MAX_TABLES 8
+#define MAX_FOREIGN 64 /* symbols of a debug file between those of the file itself */
 
 static int symbol_cmp(const void *a, const void *b)
 {
@@ -14,7 +14,10 @@ static int symbol_cmp(const void *a, const void *b)
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
-	return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->name, y->name);
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	/* Of those that are there twice, the file's own stays. */
+	return strcmp(x->name, y->name) ?: y->is_own - x->is_own;
 }
 
 /* Whether a symbol is a function, or a label in assembler code, which may have no type. */
@@ -27,8 +30,21 @@ static bool is_function(const struct object *o, const GElf_Sym *s, const char *n
 	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && *name != '.');
 }
 
+/* elf_strptr() looks for the end of the whole table with each name. */
+static struct bytes string_table(Elf *elf, size_t index)
+{
+	Elf_Scn *scn = elf_getscn(elf, index);
+	GElf_Shdr header;
+	Elf_Data *data = scn && gelf_getshdr(scn, &header) && header.sh_type == SHT_STRTAB
+			     ? elf_getdata(scn, NULL)
+			     : NULL;
+
+	return data && data->d_buf ? (struct bytes){data->d_buf, data->d_size} : (struct bytes){0};
+}
+
 static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 {
+	struct bytes strings = string_table(elf, header->sh_link);
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), n;
 	struct symbol *grown;
@@ -44,12 +60,14 @@ static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *
 	o->symbols = grown;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym s;
-		const char *name = gelf_getsym(data, (int)i, &s)
-				       ? elf_strptr(elf, header->sh_link, s.st_name)
-				       : NULL;
+		const char *name = NULL;
 
+		/* Without a name to show, a function still begins there. */
+		if (gelf_getsym(data, (int)i, &s) && s.st_name < strings.size)
+			name = string_at(strings, s.st_name) ?: "?";
 		if (name && is_function(o, &s, name))
-			o->symbols[o->n_symbols++] = (struct symbol){s.st_value, s.st_size, name};
+			o->symbols[o->n_symbols++] = (struct symbol){
+			    s.st_value, s.st_size, name, elf == o->main.elf};
 	}
 	return 0;
 }
@@ -60,7 +78,7 @@ static int add_tables(struct object *o, Elf *elf)
 	GElf_Shdr header;
 	int err = 0, tables = 0;
 
-	while (!err && tables < MAX_TABLES && (scn = elf_nextscn(elf, scn))) {
+	while (!err && tables < 8 && (scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &header) ||
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
@@ -96,42 +114,7 @@ int object_load_symbols(struct object *o)
 	return 0;
 }
 
-/* The last function of one table at or before @addr. */
-static void find_start(const struct object *o, Elf_Scn *scn, const GElf_Shdr *header, uint64_t addr,
-    uint64_t *ret, bool *found)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
-	GElf_Sym s;
-
-	for (size_t i = 0; data && i < n && i < MAX_SYMBOLS && gelf_getsym(data, (int)i, &s); i++) {
-		const char *name = elf_strptr(o->main.elf, header->sh_link, s.st_name);
-
-		if (s.st_value > addr || (*found && s.st_value <= *ret) || !name ||
-		    !is_function(o, &s, name))
-			continue;
-		*ret = s.st_value;
-		*found = true;
-	}
-}
-
-bool object_own_start(const struct object *o, uint64_t addr, uint64_t *ret)
-{
-	uint64_t end;
-	bool found = object_unwound_bounds(o, addr, ret, &end);
-	Elf_Scn *scn = NULL;
-	GElf_Shdr header;
-
-	for (int i = 0; i < MAX_TABLES && (scn = elf_nextscn(o->main.elf, scn));)
-		if (gelf_getshdr(scn, &header) &&
-		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)) {
-			find_start(o, scn, &header, addr, ret, &found);
-			i++;
-		}
-	return found;
-}
-
-const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
+size_t object_symbols_upto(const struct object *o, uint64_t addr)
 {
 	size_t lo = 0, hi = o->n_symbols;
 
@@ -143,10 +126,31 @@ const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
+{
+	size_t n = object_symbols_upto(o, addr);
+	uint64_t at = n ? o->symbols[n - 1].addr : 0;
+
 	/* Among several names for one address, the first one in order: the largest. */
-	while (lo > 1 && o->symbols[lo - 2].addr == o->symbols[lo - 1].addr)
-		lo--;
-	return lo ? &o->symbols[lo - 1] : NULL;
+	return n ? &o->symbols[at ? object_symbols_upto(o, at - 1) : 0] : NULL;
+}
+
+bool object_own_start(struct object *o, uint64_t addr, uint64_t *ret)
+{
+	uint64_t end;
+	bool found = object_unwound_bounds(o, addr, ret, &end);
+	size_t n = object_load_symbols(o) ? 0 : object_symbols_upto(o, addr);
+	size_t least = n > MAX_FOREIGN ? n - MAX_FOREIGN : 0;
+
+	while (n > least && !o->symbols[n - 1].is_own)
+		n--;
+	if (n == least || (found && o->symbols[n - 1].addr <= *ret))
+		return found;
+	*ret = o->symbols[n - 1].addr;
+	return true;
 }
 
 bool object_function_begins(struct object *o, uint64_t after, uint64_t upto)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "symbols/elf/object.h"
+#include "symbols/elf/privileges.h"
 
 /* DWARF's numbers of registers on x86-64 */
 enum { REG_RBP = 6, REG_RSP = 7, REG_RIP = 16 };
@@ -164,7 +165,9 @@ static int add_code(const struct object *o, Dwarf_CFI *cfi, const struct segment
 int object_unwind_rows(
     struct object *o, size_t max, const bool *stop, struct cozbpf_unwind_row **ret, size_t *n)
 {
+	WITHOUT_PRIVILEGES;
 	struct rows r = {.max = max, .stop = stop};
+	struct error changed;
 	GElf_Ehdr header;
 	struct stat st;
 	Dwarf_CFI *cfi;
@@ -179,7 +182,7 @@ int object_unwind_rows(
 	for (size_t i = 0; cfi && !err && i < o->n_code; i++)
 		err = add_code(o, cfi, &o->code[i], (uint64_t)st.st_size, &r);
 	dwarf_cfi_end(cfi);
-	if (err) {
+	if (err || object_check(o, &changed)) {
 		free(r.v);
 		return err;
 	}

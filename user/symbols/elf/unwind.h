@@ -17,9 +17,9 @@
 /*
  * The rows of all code of the object, sorted by file offset; each row holds up to the next one. At
  * most
- * @max rows are made, and code beyond has no rule. *@n is 0 for an object without .eh_frame and for
- * another machine. Another thread may set *@stop, which ends the reading early. *@ret is the
- * caller's to free. 0 or -ENOMEM.
+ * @max rows are made, and code beyond has no rule. *@n is 0 for an object without .eh_frame, for
+ * another machine, and for a file that was cut off meanwhile. Another thread may set *@stop, which
+ * ends the reading early. *@ret is the caller's to free. 0 or -ENOMEM.
  */
 int object_unwind_rows(
     struct object *o, size_t max, const bool *stop, struct cozbpf_unwind_row **ret, size_t *n);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "symbols/code/coz/flow.h"
+#include "symbols/elf/privileges.h"
 
 #define COUNTER_TEXT "_coz_get_counter"
 #define MAX_COUNTERS 4096 /* places in one object */
@@ -457,5 +458,6 @@ int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t 
 
 int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e)
 {
+	WITHOUT_PRIVILEGES;
 	return find_coz_sites(o, MAX_WORK, ret, n, e);
 }
