@@ -14,6 +14,7 @@
 
 #include <cozbpf/abi.h>
 #include "shim_blob.h"
+#include "target/filters.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -304,7 +305,7 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	int err;
 
 	*ret = (struct injection){.pid = pid, .signal = signal};
-	if (tracee_vdso(pid, &vdso, e))
+	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
 	ret->at = find_page(pid, &same);
 	if (!same)

@@ -91,9 +91,13 @@ int procfs_parent(int pid)
 	return (int)status_field(pid, "PPid");
 }
 
-bool procfs_seccomp(int pid)
+int procfs_seccomp(int pid, int tid)
 {
-	return status_field(pid, "Seccomp") != 0;
+	char status[4096];
+
+	return read_file(pid, tid, "status", status, sizeof(status))
+		   ? (int)field(status, "Seccomp", 10)
+		   : 0;
 }
 
 /* The fields behind the name in a stat file. The name may hold anything, but the last ')' ends it.

@@ -20,8 +20,8 @@ uint64_t procfs_pending(int pid, int tid);
 int procfs_tgid(int pid);   /* the process of a thread id; 0: none */
 int procfs_tracer(int pid); /* 0: not traced */
 int procfs_parent(int pid);
-bool procfs_seccomp(int pid);        /* it has a filter */
-char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: gone */
+int procfs_seccomp(int pid, int tid); /* SECCOMP_MODE_* */
+char procfs_state(int pid, int tid);  /* 'R', 'S', ...; 0: gone */
 /* start time in clock ticks since boot; with the number it names a process for good; 0: gone */
 uint64_t procfs_start(int pid);
 const char *procfs_comm(int pid, char *ret, size_t size); /* returns @ret; "?" when it has gone */

@@ -241,7 +241,7 @@ static int check_held(struct tracee *t, struct error *e)
 		    t->pid);
 	if (ptrace(
 		PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
-	    (procfs_seccomp(t->pid) ||
+	    (procfs_seccomp(t->pid, t->tid) ||
 		ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d has a seccomp filter, which may kill it for what attaching needs",
@@ -302,7 +302,7 @@ bool tracee_owes(void)
 	return false;
 }
 
-static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 {
 	uint64_t all = ~0ULL;
 	int err;
@@ -357,7 +357,7 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 		    "process %d has no thread that can be stopped: it has ended, or waits "
 		    "uninterruptibly",
 		    pid);
-	if (hold_thread(pid, tid, ret, e))
+	if (tracee_hold_thread(pid, tid, ret, e))
 		return -1;
 	ret->syscall_at = vdso.syscall_at;
 	return 0;
@@ -368,7 +368,7 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 	uint64_t bit = 1ULL << (signal - 1);
 	struct tracee t;
 
-	if (hold_thread(pid, tid, &t, e))
+	if (tracee_hold_thread(pid, tid, &t, e))
 		return -1;
 	t.mask = block ? t.mask | bit : t.mask & ~bit;
 	tracee_release(&t);
@@ -434,6 +434,11 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 
 	*ret = (struct tracee){.pid = pid};
 	return tracee_vdso(pid, &vdso, e);
+}
+
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
+{
+	return tracee_hold(pid, ret, e);
 }
 
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e)

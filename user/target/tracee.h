@@ -30,6 +30,9 @@ struct tracee {
  */
 int tracee_hold(int pid, struct tracee *ret, struct error *e);
 
+/* Holds thread @tid of @pid, to be looked at: it makes no call. Returns 0, or -1 with @e. */
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e);
+
 /* Holds thread @tid of @pid still to block or unblock a signal. Returns 0, or -1 with @e. */
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e);
 

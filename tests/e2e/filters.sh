@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Targets whose system calls are restricted live on: where a pause would kill a thread, attaching is
+# refused with the reason, and doctor says the same.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture sandboxed
+options=(-v --no-tui -P progress --fixed-line "$(line_of sandboxed LINE_A)" --fixed-speedup 100
+	--experiment-length 50ms -d 1s -o "$dir/profile.coz")
+
+target_pid=
+begin() { # WAY: starts a target; its process is in $target_pid
+	: >"$dir/target"
+	"$dir/sandboxed" "$@" >"$dir/target" 2>&1 </dev/null &
+	target_pid=$!
+	started+=("$target_pid")
+	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
+}
+end() {
+	local rc=0
+	kill -TERM "$target_pid"
+	wait "$target_pid" || rc=$?
+	check "the target lives to its end" [ "$rc-$(tail -n 1 "$dir/target")" = "0-end" ]
+}
+refused() { # WAY PATTERN
+	echo "-- $1"
+	begin "$1"
+	run 3 "$tool" doctor -p "$target_pid"
+	prints "^missing +system calls +process $target_pid $2"
+	run 3 "$tool" "${options[@]}" -p "$target_pid"
+	says "process $target_pid $2" 'hint: '
+	end
+}
+paused() {
+	local n
+	n=$(sed -nE "s/^cozbpf: process [0-9]+ \(sandboxed\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
+	check "its threads were paused (${n:-0} times)" is "${n:-0}" '>=' 20
+}
+
+echo "-- all"
+begin all
+run 0 "$tool" doctor -p "$target_pid"
+prints '^ok +system calls +its seccomp filter allows what pauses need'
+run 0 "$tool" "${options[@]}" -p "$target_pid"
+paused
+end
+refused sleep 'has a seccomp filter that forbids clock_nanosleep\(\)'
+refused clock 'has a seccomp filter that forbids clock_gettime\(\)'
+refused return 'has a seccomp filter that forbids rt_sigreturn\(\)'
+refused one 'has a seccomp filter that forbids clock_nanosleep\(\)'
+refused strict "is in seccomp's strict mode"
+finish
