@@ -69,25 +69,25 @@ TEST(arguments_and_ranges)
 TEST(arithmetic)
 {
 	const struct sock_filter code[] = {
-	    BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),   /* A: 64 */
-	    BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 8),  /* 72 */
-	    BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 7),  /* 10 */
-	    BPF_STMT(BPF_ST, 3),                     /* memory[3]: 10 */
-	    BPF_STMT(BPF_LDX | BPF_W | BPF_MEM, 3),  /* X: 10 */
-	    BPF_STMT(BPF_ALU | BPF_MUL | BPF_X, 0),  /* 100 */
-	    BPF_STMT(BPF_ALU | BPF_SUB | BPF_K, 1),  /* 99 */
-	    BPF_STMT(BPF_ALU | BPF_XOR | BPF_K, 1),  /* 98 */
-	    BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 4),  /* 1568 */
-	    BPF_STMT(BPF_ALU | BPF_OR | BPF_K, 3),   /* 1571 */
+	    BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),    /* A: 64 */
+	    BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 8),   /* 72 */
+	    BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 7),   /* 10 */
+	    BPF_STMT(BPF_ST, 3),                      /* memory[3]: 10 */
+	    BPF_STMT(BPF_LDX | BPF_W | BPF_MEM, 3),   /* X: 10 */
+	    BPF_STMT(BPF_ALU | BPF_MUL | BPF_X, 0),   /* 100 */
+	    BPF_STMT(BPF_ALU | BPF_SUB | BPF_K, 1),   /* 99 */
+	    BPF_STMT(BPF_ALU | BPF_XOR | BPF_K, 1),   /* 98 */
+	    BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 4),   /* 1568 */
+	    BPF_STMT(BPF_ALU | BPF_OR | BPF_K, 3),    /* 1571 */
 	    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~2U), /* 1569 */
 	    BPF_STMT(BPF_ALU | BPF_NEG, 0),
 	    BPF_STMT(BPF_MISC | BPF_TAX, 0),
 	    BPF_STMT(BPF_STX, 0),
 	    BPF_STMT(BPF_LD | BPF_IMM, 31),
 	    BPF_STMT(BPF_MISC | BPF_TXA, 0),
-	    BPF_STMT(BPF_ALU | BPF_NEG, 0),          /* 1569 */
+	    BPF_STMT(BPF_ALU | BPF_NEG, 0), /* 1569 */
 	    BPF_STMT(BPF_LDX | BPF_IMM, 5),
-	    BPF_STMT(BPF_ALU | BPF_RSH | BPF_X, 0),  /* 49 */
+	    BPF_STMT(BPF_ALU | BPF_RSH | BPF_X, 0), /* 49 */
 	    BPF_STMT(BPF_JMP | BPF_JA, 1),
 	    RETURN(1),
 	    BPF_STMT(BPF_RET | BPF_A, 0),

@@ -10,6 +10,7 @@
 #include "run/console.h"
 #include "run/options.h"
 #include "run/target.h"
+#include "target/filters.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -89,21 +90,42 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 		console_say(t->console, "%s", e.cause);
 }
 
+/* The process has come by seccomp filters. Trusted first: one that comes while the others are
+ * looked at is not among those trusted. No pause is asked for meanwhile. */
+static void check_filters(const struct target *t, struct process *p)
+{
+	struct error e;
+
+	session_trust_filters(t->session, p->pid, true);
+	if (!filters_check(p->pid, &e)) {
+		if (t->o->verbose && procfs_seccomp(p->pid, procfs_live_thread(p->pid)))
+			console_say(t->console, "process %d: its new seccomp filters let pauses be",
+			    p->pid);
+		return;
+	}
+	session_trust_filters(t->session, p->pid, false);
+	if (!p->filtered && procfs_live_thread(p->pid))
+		console_say(t->console, "warning: %s", e.cause);
+}
+
 void handlers_unblock(struct target *t, uint64_t now)
 {
 	if (now < t->unblock_ns)
 		return;
 	t->unblock_ns = now + UNBLOCK_NS;
 	for (struct process *p = t->processes; p; p = p->next) {
+		struct cozbpf_proc_stats stats;
 		unsigned known = p->injection.n_unblocked;
-		uint64_t blocked;
 
+		session_process(t->session, p->pid, &stats);
+		if (stats.filtered > p->filtered)
+			check_filters(t, p);
+		p->filtered = stats.filtered;
 		if (!p->injected)
 			continue;
-		blocked = session_blocked(t->session, p->pid);
-		if (blocked - p->blocked > UNBLOCK_ASKS)
+		if (stats.blocked - p->blocked > UNBLOCK_ASKS)
 			inject_unblock(&p->injection);
-		p->blocked = blocked;
+		p->blocked = stats.blocked;
 		if (t->o->verbose && p->injection.n_unblocked > known)
 			console_say(t->console,
 			    "process %d: signal %d unblocked in %u threads that had come to block "

@@ -57,6 +57,7 @@ static bool has_filter(int pid, int tid, void *arg)
 static void check_calls(int pid, struct finding *f)
 {
 	bool filtered = false;
+	struct tracee t;
 	struct error e;
 
 	procfs_threads(pid, has_filter, &filtered);
@@ -64,13 +65,15 @@ static void check_calls(int pid, struct finding *f)
 		finding_set(f, FINDING_MISSING,
 		    "it has a seccomp filter, which only CAP_SYS_ADMIN can suspend");
 		finding_hint(f, "sudo cozbpf ...");
-	} else if (filtered && filters_check(pid, &e)) {
+	} else if (filters_check(pid, &e) || tracee_hold(pid, &t, &e)) {
 		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
 		finding_hint(f, "%.300s", e.hint);
-	} else
+	} else {
+		tracee_release(&t);
 		finding_set(f, FINDING_OK,
 		    filtered ? "its seccomp filter allows what pauses need, and can be suspended"
 			     : "no seccomp filter");
+	}
 }
 
 struct thread_counts {

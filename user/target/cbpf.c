@@ -16,24 +16,44 @@ static int compute(struct machine *m, const struct sock_filter *i)
 	uint32_t by = BPF_SRC(i->code) == BPF_X ? m->x : i->k;
 
 	switch (BPF_OP(i->code)) {
-	case BPF_ADD: m->a += by; return 0;
-	case BPF_SUB: m->a -= by; return 0;
-	case BPF_MUL: m->a *= by; return 0;
-	case BPF_DIV: m->a = by ? m->a / by : 0; return by ? 0 : -1;
-	case BPF_AND: m->a &= by; return 0;
-	case BPF_OR: m->a |= by; return 0;
-	case BPF_XOR: m->a ^= by; return 0;
-	case BPF_LSH: m->a = m->a << (by & 31); return 0;
-	case BPF_RSH: m->a = m->a >> (by & 31); return 0;
-	case BPF_NEG: m->a = -m->a; return 0;
-	default: return -1;
+	case BPF_ADD:
+		m->a += by;
+		return 0;
+	case BPF_SUB:
+		m->a -= by;
+		return 0;
+	case BPF_MUL:
+		m->a *= by;
+		return 0;
+	case BPF_DIV:
+		m->a = by ? m->a / by : 0;
+		return by ? 0 : -1;
+	case BPF_AND:
+		m->a &= by;
+		return 0;
+	case BPF_OR:
+		m->a |= by;
+		return 0;
+	case BPF_XOR:
+		m->a ^= by;
+		return 0;
+	case BPF_LSH:
+		m->a = m->a << (by & 31);
+		return 0;
+	case BPF_RSH:
+		m->a = m->a >> (by & 31);
+		return 0;
+	case BPF_NEG:
+		m->a = -m->a;
+		return 0;
+	default:
+		return -1;
 	}
 }
 
 /* 0, or -1: there is nothing to load from there. */
-static int load(
-    const struct machine *m, const struct sock_filter *i, const struct seccomp_data *data,
-    uint32_t *ret)
+static int load(const struct machine *m, const struct sock_filter *i,
+    const struct seccomp_data *data, uint32_t *ret)
 {
 	switch (i->code & ~BPF_CLASS(~0)) {
 	case BPF_W | BPF_ABS:
@@ -41,14 +61,19 @@ static int load(
 			return -1;
 		memcpy(ret, (const char *)data + i->k, 4);
 		return 0;
-	case BPF_W | BPF_LEN: *ret = sizeof(*data); return 0;
-	case BPF_W | BPF_IMM: *ret = i->k; return 0;
+	case BPF_W | BPF_LEN:
+		*ret = sizeof(*data);
+		return 0;
+	case BPF_W | BPF_IMM:
+		*ret = i->k;
+		return 0;
 	case BPF_W | BPF_MEM:
 		if (i->k >= BPF_MEMWORDS)
 			return -1;
 		*ret = m->memory[i->k];
 		return 0;
-	default: return -1;
+	default:
+		return -1;
 	}
 }
 
@@ -58,12 +83,18 @@ static int64_t jump(const struct machine *m, const struct sock_filter *i)
 	uint32_t with = BPF_SRC(i->code) == BPF_X ? m->x : i->k;
 
 	switch (BPF_OP(i->code)) {
-	case BPF_JA: return i->k;
-	case BPF_JEQ: return m->a == with ? i->jt : i->jf;
-	case BPF_JGT: return m->a > with ? i->jt : i->jf;
-	case BPF_JGE: return m->a >= with ? i->jt : i->jf;
-	case BPF_JSET: return m->a & with ? i->jt : i->jf;
-	default: return -1;
+	case BPF_JA:
+		return i->k;
+	case BPF_JEQ:
+		return m->a == with ? i->jt : i->jf;
+	case BPF_JGT:
+		return m->a > with ? i->jt : i->jf;
+	case BPF_JGE:
+		return m->a >= with ? i->jt : i->jf;
+	case BPF_JSET:
+		return m->a & with ? i->jt : i->jf;
+	default:
+		return -1;
 	}
 }
 
@@ -71,22 +102,26 @@ static int64_t jump(const struct machine *m, const struct sock_filter *i)
 static int step(struct machine *m, const struct sock_filter *i, const struct seccomp_data *data)
 {
 	switch (BPF_CLASS(i->code)) {
-	case BPF_LD: return load(m, i, data, &m->a);
-	case BPF_LDX: return load(m, i, data, &m->x);
+	case BPF_LD:
+		return load(m, i, data, &m->a);
+	case BPF_LDX:
+		return load(m, i, data, &m->x);
 	case BPF_ST:
 	case BPF_STX:
 		if (i->k >= BPF_MEMWORDS)
 			return -1;
 		m->memory[i->k] = BPF_CLASS(i->code) == BPF_ST ? m->a : m->x;
 		return 0;
-	case BPF_ALU: return compute(m, i);
+	case BPF_ALU:
+		return compute(m, i);
 	case BPF_MISC:
 		if (BPF_MISCOP(i->code) == BPF_TAX)
 			m->x = m->a;
 		else
 			m->a = m->x;
 		return 0;
-	default: return -1;
+	default:
+		return -1;
 	}
 }
 

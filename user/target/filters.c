@@ -32,8 +32,8 @@ static const struct {
 	struct seccomp_data data; /* a pointer stands as 1 << 46, a place like that of a stack */
 } calls[] = {
     {"clock_gettime", {SYS_clock_gettime, ARCH, UNKNOWN_CODE, {CLOCK_MONOTONIC, 1ULL << 46}}},
-    {"clock_nanosleep", {SYS_clock_nanosleep, ARCH, UNKNOWN_CODE,
-			    {CLOCK_MONOTONIC, TIMER_ABSTIME, 1ULL << 46}}},
+    {"clock_nanosleep",
+	{SYS_clock_nanosleep, ARCH, UNKNOWN_CODE, {CLOCK_MONOTONIC, TIMER_ABSTIME, 1ULL << 46}}},
     {"rt_sigreturn", {SYS_rt_sigreturn, ARCH, UNKNOWN_CODE, {0}}},
 };
 

@@ -36,6 +36,7 @@
 #define POLL_NS 20000
 #define MAX_LATE 64
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+#define GET_DISPATCH 0x4211 /* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, newer than libc (6.4) */
 
 /* The parts that depend on the architecture: preparing a stopped thread for a system call, its
  * result, and undoing EINTR. */
@@ -232,6 +233,17 @@ static int fail_seize(int pid, int err, struct error *e)
 			     "/proc/sys/kernel/yama/ptrace_scope");
 }
 
+/* Whether the thread's calls come back to the program as signals, unless they are made from certain
+ * code. */
+static bool dispatches(int tid)
+{
+	struct {
+		uint64_t mode, selector, offset, len;
+	} config = {0};
+
+	return !ptrace(GET_DISPATCH, tid, sizeof(config), &config) && config.mode;
+}
+
 /* Reasons why the held thread cannot make our call; checked while it is held. */
 static int check_held(struct tracee *t, struct error *e)
 {
@@ -239,6 +251,14 @@ static int check_held(struct tracee *t, struct error *e)
 		return error_set(e, EXIT_FORBIDDEN,
 		    "process %d is a 32-bit program: only 64-bit programs can be attached to",
 		    t->pid);
+	if (dispatches(t->tid)) {
+		error_set(e, EXIT_FORBIDDEN,
+		    "process %d dispatches its system calls to itself (as Wine does): the calls of "
+		    "a "
+		    "pause would be taken for the program's own",
+		    t->pid);
+		return error_hint(e, "profile a part that is a Linux program of its own");
+	}
 	if (ptrace(
 		PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
 	    (procfs_seccomp(t->pid, t->tid) ||
