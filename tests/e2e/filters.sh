@@ -44,6 +44,12 @@ prints '^ok +system calls +its seccomp filter allows what pauses need'
 run 0 "$tool" "${options[@]}" -p "$target_pid"
 paused
 end
+echo "-- mdwe"
+begin mdwe
+run 0 "$tool" doctor -p "$target_pid"
+run 0 "$tool" "${options[@]}" -p "$target_pid"
+paused
+end
 refused sleep 'has a seccomp filter that forbids clock_nanosleep\(\)'
 refused clock 'has a seccomp filter that forbids clock_gettime\(\)'
 refused return 'has a seccomp filter that forbids rt_sigreturn\(\)'
@@ -54,22 +60,39 @@ refused strict "is in seccomp's strict mode"
 
 # What comes while the target is profiled is noticed in the kernel, before a pause is asked for.
 unpaused='could not be paused [0-9]+ times of [0-9]+: its system calls are restricted'
-for way in sleep dispatch; do
+# later WAY OUTPUT PATTERN: the target, whose output is there, is restricted when an experiment has
+# been done. Profiling ends when the pattern has been said, and a second is over.
+later() {
+	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+	kill -USR1 "$target_pid"
+	wait_for 20 has "$2" '^restricted' || bad "the target is restricted"
+	wait_for 20 has "$dir/err" "$3"
+	sleep 1
+}
+for way in sleep dispatch all; do
 	echo "-- $way, later"
+	said='attached to 1 process'
+	[ $way != sleep ] || said='warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
+	[ $way != all ] || said='process [0-9]+: its new seccomp filters let pauses be'
+	rm -f "$dir/profile.coz"
 	begin $way later
-	run 0 "$tool" "${options[@]}" -d 2s -p "$target_pid"
-	says "warning: process $target_pid .* $unpaused"
-	[ $way = dispatch ] || says "warning: process $target_pid has a seccomp .* clock_nanosleep"
-	paused
+	start "$tool" "${options[@]}" -d 60s -p "$target_pid"
+	later $way "$dir/target" "$said"
+	kill -INT "$tool_pid"
+	ended 20 0 "it ends when told to"
+	says "$said"
+	[ $way = all ] || says "warning: process $target_pid .* $unpaused"
+	[ $way != all ] || paused
 	end
-	run 0 "$tool" "${options[@]}" -d 2s -- "$dir/sandboxed" $way later
-	says "warning: process .* $unpaused"
-	paused
-	check "the command lives to its end" [ "$(tail -n 1 "$dir/out")" = end ]
 done
-echo "-- all, later: looked at, and paused again"
-begin all later
-run 0 "$tool" "${options[@]}" -d 3s -p "$target_pid"
-says "process $target_pid: its new seccomp filters let pauses be"
-end
+echo "-- launched, and sleep later"
+rm -f "$dir/profile.coz"
+start "$tool" "${options[@]}" -d 60s -- "$dir/sandboxed" sleep later
+wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
+target_pid=$(sed -n 's/^ready //p' "$dir/out")
+later sleep "$dir/out" 'warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
+kill -TERM "$target_pid"
+ended 20 0 "it ends with the command"
+says "warning: process $target_pid .* $unpaused"
+check "the command lives to its end" [ "$(tail -n 1 "$dir/out")" = end ]
 finish

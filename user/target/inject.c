@@ -126,10 +126,10 @@ static bool is_ours(const struct signal_action *a)
 	       a->restorer == a->handler + COZBPF_HANDLER_DISTANCE;
 }
 
-static int64_t map_pages(struct tracee *t, size_t size)
+static int64_t map_page(struct tracee *t, int protection)
 {
 	const uint64_t args[6] = {
-	    0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
+	    0, PAGE, (uint64_t)protection, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
 
 	return tracee_call(t, SYS_mmap, args);
 }
@@ -157,18 +157,19 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal,
 		   : -EFAULT;
 }
 
-/* Writes the code into the page at @at, which is still writable, and makes it executable and
- * read-only. Returns 0 or -errno. */
-static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
+/* Maps a page with the code. The page is executable and read-only from the beginning, since a
+ * process may refuse to make memory executable (PR_SET_MDWE). Returns its address or -errno. */
+static int64_t map_code(struct tracee *t, uint64_t clock_gettime)
 {
+	int64_t at = map_page(t, PROT_READ | PROT_EXEC);
 	uint8_t page[sizeof(shim_blob)];
 
 	memcpy(page, shim_blob, sizeof(page));
 	memcpy(page + sizeof(page) - 8, &clock_gettime, 8);
-	if (!procfs_write_memory(t->pid, at, page, sizeof(page)))
-		return -EFAULT;
-	return (int)tracee_call(
-	    t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
+	if (at < 0 || tracee_write(t, (uint64_t)at, page, sizeof(page)))
+		return at;
+	unmap(t, (uint64_t)at, PAGE);
+	return -EFAULT;
 }
 
 /* Stands at the end of the page, for a later cozbpf in case this one is killed. */
@@ -206,16 +207,18 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 {
 	struct signal_action action = {.flags = COZBPF_HANDLER_FLAGS}, ignored;
 	uint64_t scratch;
-	int64_t at = map_pages(t, i->at ? PAGE : 2 * PAGE);
+	int64_t at = map_page(t, PROT_READ | PROT_WRITE);
 	int err = 0;
 
 	if (at < 0)
 		return (int)at;
 	scratch = (uint64_t)at;
 	if (!i->at) {
-		i->at = (uint64_t)at;
-		scratch = i->at + PAGE;
-		err = write_code(t, i->at, clock_gettime);
+		at = map_code(t, clock_gettime);
+		if (at < 0)
+			err = (int)at;
+		else
+			i->at = (uint64_t)at;
 	}
 	if (i->reused)
 		clear_left(t, i, scratch);
@@ -229,12 +232,12 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 		err = -EBUSY;
 	}
 	unmap(t, scratch, PAGE);
-	if (err && !i->reused)
+	if (err && i->at && !i->reused)
 		unmap(t, i->at, PAGE);
 	if (!err) {
 		const struct left_record left = {(uint64_t)i->signal, i->before};
 
-		procfs_write_memory(t->pid, i->at + LEFT_AT, &left, sizeof(left));
+		tracee_write(t, i->at + LEFT_AT, &left, sizeof(left));
 	}
 	return err;
 }
@@ -402,7 +405,7 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 	*ret_left = left;
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
-	scratch = map_pages(&t, PAGE);
+	scratch = map_page(&t, PROT_READ | PROT_WRITE);
 	err = scratch < 0 ? (int)scratch : 0;
 	/* Ignoring first discards pending signals; with the default action they would kill the
 	 * process. */

@@ -407,6 +407,18 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 	return call_result(&regs);
 }
 
+bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, (const char *)from + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, t->tid, addr + i, word))
+			return false;
+	}
+	return true;
+}
+
 /*
  * The kernel resumes an interrupted system call by itself, except for calls that always answer
  * EINTR, epoll_wait first of all. When no signal was to be delivered, the program did nothing to
@@ -471,6 +483,11 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 {
 	return -38; /* ENOSYS: no thread is ever held */
+}
+
+bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	return false;
 }
 
 uint64_t tracee_release(struct tracee *t)

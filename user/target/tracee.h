@@ -40,6 +40,10 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e);
  * failed, -ESRCH also when the process has gone. */
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6]);
 
+/* Writes @n bytes, a multiple of 8, into its memory despite page protection: a kernel may forbid
+ * that to /proc/PID/mem (proc_mem.force_override=never). Returns whether all were written. */
+bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n);
+
 /* Releases the thread. Returns for how long it was held, in ns. */
 uint64_t tracee_release(struct tracee *t);
 
