@@ -36,6 +36,7 @@ void handlers_after_exec(struct target *t, struct process *p)
 	struct error e;
 
 	handlers_forget(p);
+	p->filters_bad = false; /* threads that had them are gone */
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
 	if (t->ops->preloads && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
 	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
@@ -104,7 +105,8 @@ static void check_filters(const struct target *t, struct process *p)
 		return;
 	}
 	session_trust_filters(t->session, p->pid, false);
-	if (!p->filtered && procfs_live_thread(p->pid))
+	p->filters_bad = true;
+	if (procfs_live_thread(p->pid))
 		console_say(t->console, "warning: %s", e.cause);
 }
 
@@ -118,7 +120,7 @@ void handlers_unblock(struct target *t, uint64_t now)
 		unsigned known = p->injection.n_unblocked;
 
 		session_process(t->session, p->pid, &stats);
-		if (stats.filtered > p->filtered)
+		if (stats.filtered > p->filtered && !p->filters_bad)
 			check_filters(t, p);
 		p->filtered = stats.filtered;
 		if (!p->injected)

@@ -253,9 +253,8 @@ static int check_held(struct tracee *t, struct error *e)
 		    t->pid);
 	if (dispatches(t->tid)) {
 		error_set(e, EXIT_FORBIDDEN,
-		    "process %d dispatches its system calls to itself (as Wine does): the calls of "
-		    "a "
-		    "pause would be taken for the program's own",
+		    "process %d dispatches its system calls to itself (as Wine does), so it would "
+		    "take those of a pause for its own",
 		    t->pid);
 		return error_hint(e, "profile a part that is a Linux program of its own");
 	}
@@ -272,18 +271,19 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
-/* Threads that did not stop in time. They will, when they leave the kernel, and must then be
- * released. */
+/* Threads that did not stop in time: they will when they leave the kernel, and must then be
+ * released. Also those that were killed while held: they are not gone before we have taken their
+ * end. */
 static struct tracee late[MAX_LATE];
 static unsigned n_late;
 
 /* Restored where it was first stopped, in the delivery of signals: there the kernel looks whether a
- * call has to be resumed. */
-static void restore(const struct tracee *t)
+ * call has to be resumed. False: the thread has been killed. */
+static bool restore(const struct tracee *t)
 {
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
 	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
-	ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	return !ptrace(PTRACE_DETACH, t->tid, 0, 0);
 }
 
 /* Whether nothing is left to do with it. */
@@ -296,11 +296,11 @@ static bool settle(const struct tracee *t)
 	if (!t->called)
 		ptrace(PTRACE_DETACH, t->tid, 0, signal_of(status));
 	else if (is_event_stop(status))
-		restore(t);
+		return restore(t);
 	/* the stop that was asked for comes next */
 	else
 		ptrace(PTRACE_CONT, t->tid, 0, signal_of(status));
-	return !t->called || is_event_stop(status);
+	return !t->called;
 }
 
 unsigned tracee_settle(void)
@@ -352,6 +352,7 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	if (ptrace(PTRACE_GETREGS, tid, 0, &ret->saved) ||
 	    ptrace(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+		late[n_late++] = *ret;
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
@@ -439,10 +440,8 @@ uint64_t tracee_release(struct tracee *t)
 		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 		ptrace(PTRACE_CONT, t->tid, 0, 0);
 	}
-	if (t->called && wait_interrupted(t->tid) == -ETIMEDOUT)
+	if ((t->called && wait_interrupted(t->tid) == -ETIMEDOUT) || !restore(t))
 		late[n_late++] = *t; /* there was room when it was held */
-	else
-		restore(t);
 	held = now_ns() - t->since_ns;
 	hurry(false);
 	return held;
