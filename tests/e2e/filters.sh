@@ -9,9 +9,9 @@ options=(-v --no-tui -P progress --fixed-line "$(line_of sandboxed LINE_A)" --fi
 	--experiment-length 50ms -d 1s -o "$dir/profile.coz")
 
 target_pid=
-begin() { # WAY: starts a target; its process is in $target_pid
+begin() { # COMMAND...: starts a target; its process is in $target_pid
 	: >"$dir/target"
-	"$dir/sandboxed" "$@" >"$dir/target" 2>&1 </dev/null &
+	"$@" >"$dir/target" 2>&1 </dev/null &
 	target_pid=$!
 	started+=("$target_pid")
 	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
@@ -20,11 +20,11 @@ end() {
 	local rc=0
 	kill -TERM "$target_pid"
 	wait "$target_pid" || rc=$?
-	check "the target lives to its end" [ "$rc-$(tail -n 1 "$dir/target")" = "0-end" ]
+	check "the target lives to its end" [ "$rc-$(tail -n 1 "$dir/target" | cut -d' ' -f1)" = 0-end ]
 }
 refused() { # WAY PATTERN
 	echo "-- $1"
-	begin "$1"
+	begin "$dir/sandboxed" "$1"
 	run 3 "$tool" doctor -p "$target_pid"
 	prints "^missing +system calls +process $target_pid $2"
 	run 3 "$tool" "${options[@]}" -p "$target_pid"
@@ -38,14 +38,14 @@ paused() {
 }
 
 echo "-- all"
-begin all
+begin "$dir/sandboxed" all
 run 0 "$tool" doctor -p "$target_pid"
 prints '^ok +system calls +its seccomp filter allows what pauses need'
 run 0 "$tool" "${options[@]}" -p "$target_pid"
 paused
 end
 echo "-- mdwe"
-begin mdwe
+begin "$dir/sandboxed" mdwe
 run 0 "$tool" doctor -p "$target_pid"
 run 0 "$tool" "${options[@]}" -p "$target_pid"
 paused
@@ -75,7 +75,7 @@ for way in sleep dispatch all; do
 	[ $way != sleep ] || said='warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
 	[ $way != all ] || said='process [0-9]+: its new seccomp filters let pauses be'
 	rm -f "$dir/profile.coz"
-	begin $way later
+	begin "$dir/sandboxed" $way later
 	start "$tool" "${options[@]}" -d 60s -p "$target_pid"
 	later $way "$dir/target" "$said"
 	kill -INT "$tool_pid"
@@ -95,4 +95,16 @@ kill -TERM "$target_pid"
 ended 20 0 "it ends with the command"
 says "warning: process $target_pid .* $unpaused"
 check "the command lives to its end" [ "$(tail -n 1 "$dir/out")" = end ]
+echo "-- restartable sequences: no increment is lost"
+fixture restartable
+begin "$dir/restartable"
+for _ in 1 2 3 4; do
+	start "$tool" "${options[@]}" --fixed-line "$(line_of restartable LINE_A)" -d 60s -p "$target_pid"
+	wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
+	kill -INT "$tool_pid"
+	wait "$tool_pid"
+done
+end
+lost=$(sed -n 's/^end lost \(.*\) of.*/\1/p' "$dir/target")
+check "none was lost ($(tail -n 1 "$dir/target"))" [ "${lost:--1}" -eq 0 ]
 finish

@@ -36,6 +36,7 @@
 #define POLL_NS 20000
 #define MAX_LATE 64
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+#define GET_RSEQ 0x420f     /* PTRACE_GET_RSEQ_CONFIGURATION */
 #define GET_DISPATCH 0x4211 /* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, newer than libc (6.4) */
 
 /* The parts that depend on the architecture: preparing a stopped thread for a system call, its
@@ -69,6 +70,16 @@ static int64_t call_result(const struct user_regs_struct *regs)
 static bool was_interrupted(const struct user_regs_struct *regs)
 {
 	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR;
+}
+
+static bool is_at(const struct user_regs_struct *regs, uint64_t start, uint64_t length)
+{
+	return regs->rip - start < length;
+}
+
+static void go_to(struct user_regs_struct *regs, uint64_t at)
+{
+	regs->rip = at;
 }
 
 static void call_again(struct user_regs_struct *regs)
@@ -322,6 +333,35 @@ bool tracee_owes(void)
 	return false;
 }
 
+/*
+ * Ends the restartable sequence (rseq) in which the thread was stopped, as the kernel does when a
+ * thread loses its CPU. Our call would make the kernel forget the sequence, and the thread would go
+ * on in it, with what it has read from a CPU that others have used since.
+ */
+static void abort_sequence(struct tracee *t)
+{
+	struct {
+		uint64_t at;
+		uint32_t size, signature, flags, pad;
+	} rseq = {0};
+	struct {
+		uint32_t version, flags;
+		uint64_t start, length, abort;
+	} sequence;
+	const uint64_t none = 0;
+	uint64_t at, pointer;
+
+	if (ptrace(GET_RSEQ, t->tid, sizeof(rseq), &rseq) < 0 || !rseq.at)
+		return;
+	pointer = rseq.at + 8; /* rseq_cs in struct rseq */
+	if (!procfs_read_memory(t->pid, pointer, &at, sizeof(at)) || !at ||
+	    !procfs_read_memory(t->pid, at, &sequence, sizeof(sequence)) ||
+	    !is_at(&t->saved, sequence.start, sequence.length))
+		return;
+	if (tracee_write(t, pointer, &none, sizeof(none)))
+		go_to(&t->saved, sequence.abort);
+}
+
 int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 {
 	uint64_t all = ~0ULL;
@@ -356,6 +396,7 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
+	abort_sequence(ret);
 	if (check_held(ret, e) || ptrace(PTRACE_SETSIGMASK, tid, 8, &all)) {
 		tracee_release(ret);
 		return -1;
