@@ -20,7 +20,8 @@ end() {
 	local rc=0
 	kill -TERM "$target_pid"
 	wait "$target_pid" || rc=$?
-	check "the target lives to its end" [ "$rc-$(tail -n 1 "$dir/target" | cut -d' ' -f1)" = 0-end ]
+	rc=$rc-$(tail -n 1 "$dir/target" | cut -c-3)
+	check "the target lives to its end" [ "$rc" = 0-end ]
 }
 refused() { # WAY PATTERN
 	echo "-- $1"
@@ -99,7 +100,8 @@ echo "-- restartable sequences: no increment is lost"
 fixture restartable
 begin "$dir/restartable"
 for _ in 1 2 3 4; do
-	start "$tool" "${options[@]}" --fixed-line "$(line_of restartable LINE_A)" -d 60s -p "$target_pid"
+	start "$tool" "${options[@]}" --fixed-line "$(line_of restartable LINE_A)" -d 60s \
+		-p "$target_pid"
 	wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 	kill -INT "$tool_pid"
 	wait "$tool_pid"
@@ -107,4 +109,24 @@ done
 end
 lost=$(sed -n 's/^end lost \(.*\) of.*/\1/p' "$dir/target")
 check "none was lost ($(tail -n 1 "$dir/target"))" [ "${lost:--1}" -eq 0 ]
+
+echo "-- children that are forked while the handler is taken out"
+fixture forker
+begin "$dir/forker"
+start "$tool" "${options[@]}" --fixed-line "$(line_of forker LINE_A)" -d 60s -p "$target_pid"
+wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+sleep 0.5
+kill -INT "$tool_pid"
+wait "$tool_pid"
+kill -STOP "$target_pid"
+looked=0 left=0
+while read -r status; do
+	mask=$(sed -n 's/^SigCgt:\t//p' "$status" 2>/dev/null)
+	[ -n "$mask" ] || continue
+	looked=$((looked + 1))
+	left=$((left + ((0x$mask >> 33) != 0)))
+done < <(grep -l "^Name:.forker$" /proc/[0-9]*/status 2>/dev/null)
+kill -CONT "$target_pid"
+check "of $looked processes $left have the handler" is "$((looked >= 50 ? left : 1))" == 0
+end
 finish

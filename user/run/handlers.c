@@ -22,6 +22,10 @@
 #define OWED_POLL_NS 1000000
 /* from the last sample program's end to the delivery of what it has sent */
 #define DRAIN_NS 2000000ULL
+/* Children forked so much before we detach may be unknown (1 s), and their children, forked while
+ * we look for them. */
+#define MISSED_TICKS 100
+#define MISSED_LOOKS 4
 
 void handlers_forget(struct process *p)
 {
@@ -55,6 +59,7 @@ void handlers_after_fork(struct process *child, const struct process *parent)
 		return;
 	child->injection = parent->injection;
 	child->injection.pid = child->pid;
+	child->injection.start = procfs_start(child->pid);
 	child->injection.unblocked = NULL; /* threads of the parent */
 	child->injection.n_unblocked = 0;
 	child->blocked = 0;
@@ -146,29 +151,65 @@ uint64_t handlers_next(const struct target *t)
 	return next;
 }
 
+static void take_back(const struct target *t, struct injection *i)
+{
+	struct error e;
+	bool left;
+
+	if (inject_remove(i, &left, &e))
+		console_say(t->console, "warning: %s", e.cause);
+	else if (t->o->verbose)
+		console_say(t->console,
+		    "process %d: pause handler taken out%s; a thread stood still for %.2f ms",
+		    i->pid, left ? "" : " of use, its page left there", (double)i->held_ns / 1e6);
+}
+
+struct missed {
+	struct target *t;
+	uint64_t since; /* as procfs_start() */
+	unsigned found;
+};
+
+static void take_back_missed(int pid, void *arg)
+{
+	struct missed *m = arg;
+	struct injection i;
+
+	if (procfs_start(pid) < m->since)
+		return;
+	for (const struct process *p = m->t->processes; p; p = p->next)
+		if (p->pid == pid)
+			return;
+	for (const struct process *p = m->t->processes; p; p = p->next) {
+		if (!p->injected || !inject_inherited(&p->injection, pid, &i))
+			continue;
+		take_back(m->t, &i);
+		m->found++;
+		return;
+	}
+}
+
 void handlers_take_back(struct target *t)
 {
 	uint64_t horizon = session_pause_horizon(t->session), now = monotonic_ns(),
 		 wait = horizon > now ? horizon - now : 0;
 	const struct timespec pause = {
 	    0, (long)((wait < COZBPF_PAUSE_MAX_NS ? wait : COZBPF_PAUSE_MAX_NS) + DRAIN_NS)};
-	struct error e;
-	bool left;
+	struct missed missed = {.t = t, .since = procfs_now() - MISSED_TICKS};
 
 	nanosleep(&pause, NULL);
-	for (struct process *p = t->processes; p; p = p->next) {
-		if (!p->injected || !procfs_live_thread(p->pid))
-			continue;
-		if (inject_remove(&p->injection, &left, &e))
-			console_say(t->console, "warning: %s", e.cause);
-		else if (t->o->verbose)
-			console_say(t->console,
-			    "process %d: pause handler taken out%s; a thread stood still for %.2f "
-			    "ms",
-			    p->pid, left ? "" : " of use, its page left there",
-			    (double)p->injection.held_ns / 1e6);
-		handlers_forget(p);
+	for (struct process *p = t->processes; p; p = p->next)
+		if (p->injected && procfs_live_thread(p->pid))
+			take_back(t, &p->injection);
+	/* Nobody tells any more of children, which inherit what their parents have until then. */
+	for (int i = 0; i < MISSED_LOOKS; i++) {
+		missed.found = 0;
+		procfs_processes(take_back_missed, &missed);
+		if (!missed.found)
+			break;
 	}
+	for (struct process *p = t->processes; p; p = p->next)
+		handlers_forget(p);
 }
 
 /* A thread that did not come back from a system call of ours in time would go on with our

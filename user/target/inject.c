@@ -174,10 +174,37 @@ static int64_t map_code(struct tracee *t, uint64_t clock_gettime)
 
 /* Stands at the end of the page, for a later cozbpf in case this one is killed. */
 struct left_record {
-	uint64_t signal;
+	uint64_t signal, owner;
 	struct signal_action before;
 };
 #define LEFT_AT (PAGE - sizeof(struct left_record))
+
+/* Tells the pages of this cozbpf from those of another that profiles at the same time. */
+static uint64_t owner_id(void)
+{
+	return (uint64_t)getpid() << 40 ^ procfs_start(getpid());
+}
+
+/* Whether our page is in the process still. */
+static bool has_page(int pid, const struct injection *i)
+{
+	struct left_record left;
+
+	return procfs_read_memory(pid, i->at + LEFT_AT, &left, sizeof(left)) &&
+	       left.signal == (uint64_t)i->signal && left.owner == owner_id();
+}
+
+bool inject_inherited(const struct injection *i, int pid, struct injection *ret)
+{
+	if (!has_page(pid, i))
+		return false;
+	*ret = *i;
+	ret->pid = pid;
+	ret->start = procfs_start(pid);
+	ret->unblocked = NULL; /* threads of the parent */
+	ret->n_unblocked = 0;
+	return true;
+}
 
 /* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring a
  * signal first discards pending ones. */
@@ -235,7 +262,7 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 	if (err && i->at && !i->reused)
 		unmap(t, i->at, PAGE);
 	if (!err) {
-		const struct left_record left = {(uint64_t)i->signal, i->before};
+		const struct left_record left = {(uint64_t)i->signal, owner_id(), i->before};
 
 		tracee_write(t, i->at + LEFT_AT, &left, sizeof(left));
 	}
@@ -307,7 +334,7 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	bool same = false;
 	int err;
 
-	*ret = (struct injection){.pid = pid, .signal = signal};
+	*ret = (struct injection){.pid = pid, .signal = signal, .start = procfs_start(pid)};
 	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
 	ret->at = find_page(pid, &same);
@@ -397,12 +424,15 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 {
 	const struct signal_action ignore = {.handler = 1};
 	struct signal_action was;
-	bool left = wait_left(i);
 	struct tracee t;
 	int64_t scratch;
+	bool left;
 	int err;
 
-	*ret_left = left;
+	*ret_left = true;
+	if (procfs_start(i->pid) != i->start || !has_page(i->pid, i))
+		return 0;
+	*ret_left = left = wait_left(i);
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
 	scratch = map_page(&t, PROT_READ | PROT_WRITE);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Reads the text of /proc/PID/task/TID/NAME. Returns its length; 0 when unreadable. */
@@ -130,6 +131,15 @@ uint64_t procfs_start(int pid)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
+uint64_t procfs_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return ((uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec) /
+	       (1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 const char *procfs_comm(int pid, char *ret, size_t size)
 {
 	size_t n = read_file(pid, pid, "comm", ret, size);
@@ -189,6 +199,19 @@ void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *
 		if (d->d_name[0] != '.' && !handle(pid, atoi(d->d_name), arg))
 			break;
 	closedir(tasks);
+}
+
+void procfs_processes(void (*handle)(int pid, void *arg), void *arg)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+
+	if (!all)
+		return;
+	while ((d = readdir(all)))
+		if (atoi(d->d_name) > 0)
+			handle(atoi(d->d_name), arg);
+	closedir(all);
 }
 
 static bool is_gone(char state)

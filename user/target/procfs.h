@@ -24,6 +24,7 @@ int procfs_seccomp(int pid, int tid); /* SECCOMP_MODE_* */
 char procfs_state(int pid, int tid);  /* 'R', 'S', ...; 0: gone */
 /* start time in clock ticks since boot; with the number it names a process for good; 0: gone */
 uint64_t procfs_start(int pid);
+uint64_t procfs_now(void);                                /* in the same ticks */
 const char *procfs_comm(int pid, char *ret, size_t size); /* returns @ret; "?" when it has gone */
 
 /* Value of an entry of its auxiliary vector (AT_*); 0 without it. */
@@ -41,6 +42,9 @@ int procfs_live_thread(int pid);
 /* The thread to hold (tracee.h): a running one, else one in a call that can be resumed, else any.
  * 0: none. */
 int procfs_easy_thread(int pid);
+
+/* Hands each process to @handle. */
+void procfs_processes(void (*handle)(int pid, void *arg), void *arg);
 
 /* Hands each thread to @handle until it returns false. */
 void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
