@@ -373,15 +373,18 @@ struct inside {
  * restorer's. */
 static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
 {
+	int fd = procfs_open_memory(pid);
 	uint64_t words[512];
+	bool found = false;
 
-	for (uint64_t at = sp & ~7ULL;
-	     at < sp + STACK_SCAN && procfs_read_memory(pid, at, words, sizeof(words));
+	for (uint64_t at = sp & ~7ULL; !found && at < sp + STACK_SCAN &&
+				       pread(fd, words, sizeof(words), (off_t)at) == sizeof(words);
 	     at += sizeof(words))
 		for (size_t i = 0; i < sizeof(words) / 8; i++)
-			if (words[i] == restorer)
-				return true;
-	return false;
+			found |= words[i] == restorer;
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 /*

@@ -304,6 +304,11 @@ static int open_memory(int pid, int flags)
 	return tid ? open(path, flags | O_CLOEXEC) : -1;
 }
 
+int procfs_open_memory(int pid)
+{
+	return open_memory(pid, O_RDONLY);
+}
+
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n)
 {
 	int fd = open_memory(pid, O_RDONLY);

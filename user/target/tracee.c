@@ -67,9 +67,12 @@ static int64_t call_result(const struct user_regs_struct *regs)
 	return (int64_t)regs->rax;
 }
 
+/* Whether its call has answered EINTR and can be made again. close() has closed all the
+ * same, and the number may be another thread's by now. */
 static bool was_interrupted(const struct user_regs_struct *regs)
 {
-	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR;
+	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR &&
+	       regs->orig_rax != SYS_close;
 }
 
 static bool is_at(const struct user_regs_struct *regs, uint64_t start, uint64_t length)
