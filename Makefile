@@ -53,7 +53,7 @@ USER_SRCS := $(sort $(shell find user -name '*.c' ! -path 'user/shim/*'))
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
-	user/run/files.c user/target/maps.c user/target/procfs.c,$(USER_SRCS))
+	user/run/files.c $(addprefix user/target/,cbpf.c maps.c procfs.c),$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)

@@ -31,9 +31,14 @@ int on_adopt(struct bpf_iter__task *ctx)
 		__sync_fetch_and_add(&control.storage_lost, 1);
 		return 0;
 	}
-	if (t->member)
+	if (t->member) {
+		if (number == control.filters_of)
+			t->filter =
+			    control.filters_good ? compat_filter(task) : COZBPF_FILTER_UNKNOWN;
 		return 0;
+	}
 	t->tgid = number;
+	t->filter = compat_filter(task); /* looked at when the handler was injected */
 	delay_on_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
 	__sync_fetch_and_add(&control.adopted, 1);

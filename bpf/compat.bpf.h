@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include <cozbpf/abi.h>
 
 /* From 6.13 (6280cf718db0, "bpf: Implement bpf_send_signal_task() kfunc"). */
 extern int bpf_send_signal_task(
@@ -99,6 +100,33 @@ static __always_inline __u64 compat_siginfo_value(const struct kernel_siginfo *i
 
 	bpf_probe_read_kernel(&value, sizeof(value), (const char *)info + 24);
 	return value;
+}
+
+/* The thread's seccomp filter, as in struct cozbpf_thread. A kernel may have been built without. */
+static __always_inline __u64 compat_filter(struct task_struct *task)
+{
+	int mode;
+
+	if (!bpf_core_field_exists(task->seccomp.filter))
+		return COZBPF_FILTER_NONE;
+	mode = BPF_CORE_READ(task, seccomp.mode);
+	if (mode == 2) /* SECCOMP_MODE_FILTER */
+		return (__u64)BPF_CORE_READ(task, seccomp.filter);
+	return mode ? COZBPF_FILTER_STRICT : COZBPF_FILTER_NONE;
+}
+
+/* Whether the thread's system calls go to a handler of its own. arm64 has no such thing before it
+ * got the generic entry code. */
+static __always_inline bool compat_dispatches(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->thread_info.syscall_work) ||
+	    !bpf_core_enum_value_exists(
+		enum syscall_work_bit, SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH))
+		return false;
+	return BPF_CORE_READ(task, thread_info.syscall_work) >>
+		   bpf_core_enum_value(
+		       enum syscall_work_bit, SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH) &
+	       1;
 }
 
 #endif

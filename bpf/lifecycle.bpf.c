@@ -41,6 +41,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	delay_on_fork(c, p, &control, bpf_ktime_get_ns());
 	c->tgid = to;
+	c->filter = p->filter;
 	__sync_fetch_and_add(&control.threads, 1);
 	if (process) {
 		struct cozbpf_proc *maps = bpf_map_lookup_elem(&procs, &from);
@@ -66,6 +67,8 @@ int BPF_PROG(on_exec, struct task_struct *p)
 	if (!t)
 		return 0;
 	tgid = t->tgid;
+	if (t->filter == COZBPF_FILTER_OURS)
+		t->filter = compat_filter(p);
 	delay_on_exec(t);
 	bpf_map_delete_elem(&procs, &tgid);
 	bpf_map_delete_elem(&process_counters, &tgid);

@@ -52,6 +52,19 @@ static __always_inline bool stack_too_small(struct task_struct *task, __u64 sp)
 	return look.short_of;
 }
 
+/* Whether a pause's system calls might kill the thread, or be made something else of: it has come
+ * by a seccomp filter that nobody has looked at, or dispatches its calls to itself (as Wine does).
+ */
+static __always_inline bool calls_restricted(
+    const struct cozbpf_thread *t, struct task_struct *task)
+{
+	__u64 filter = compat_filter(task);
+
+	if (filter == COZBPF_FILTER_STRICT || filter != t->filter)
+		return true;
+	return compat_dispatches(task);
+}
+
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted
  * in proc_stats. */
 static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task,
@@ -66,6 +79,10 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
 	if (BPF_CORE_READ(task, blocked.sig[0]) >> ((config.signal - 1) & 63) & 1) {
 		if (!t->returning)
 			__sync_fetch_and_add(&stats->blocked, 1);
+		return false;
+	}
+	if (calls_restricted(t, task)) {
+		__sync_fetch_and_add(&stats->filtered, 1);
 		return false;
 	}
 	if (alt_size ? (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack

@@ -73,7 +73,23 @@ struct pid {
 	struct upid numbers[];
 };
 
+struct thread_info {
+	unsigned long syscall_work;
+};
+
+enum syscall_work_bit {
+	SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH = 5,
+};
+
+struct seccomp_filter;
+
+struct seccomp {
+	int mode;
+	struct seccomp_filter *filter;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
@@ -85,6 +101,7 @@ struct task_struct {
 	sigset_t blocked;
 	unsigned long sas_ss_sp;
 	unsigned long sas_ss_size;
+	struct seccomp seccomp;
 	char comm[16];
 };
 

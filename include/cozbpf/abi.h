@@ -177,6 +177,7 @@ struct cozbpf_proc_stats {
 	__u64 blocked;     /* asks not made: the thread blocks the signal */
 	__u64 small_stack; /* asks not made: the alternate stack is too small */
 	__u64 not_sent;    /* the kernel refused the signal */
+	__u64 filtered;    /* asks not made: a pause's system calls might kill the thread */
 };
 
 /* executed in a line that is a progress point: one of the visits counted here */
@@ -301,6 +302,9 @@ struct cozbpf_control {
 			     0: it does not */
 	__u64 sample_due_ns,
 	    sample_seen_ns; /* when the last one there was due, and when it looked at the clock */
+	/* the loader's, for the next reading of the iterator: of this process the filters as they
+	 * are now let pauses be (or do not) */
+	__u32 filters_of, filters_good;
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
@@ -326,6 +330,12 @@ struct cozbpf_counter_event {
 #define COZBPF_IRQ_TIMER 1
 #define COZBPF_IRQ_SOFT 2
 #define COZBPF_IRQ_DEVICE 4
+
+/* Seccomp of a thread; else the address of its filter in the kernel. */
+#define COZBPF_FILTER_NONE 0
+#define COZBPF_FILTER_OURS 1   /* whichever the command that we launch begins with: ours */
+#define COZBPF_FILTER_STRICT 2 /* a pause kills it */
+#define COZBPF_FILTER_UNKNOWN 3
 
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0
@@ -392,6 +402,7 @@ struct cozbpf_thread {
 	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after
 					 the one before */
 	__u64 call_required, call_at; /* R and the time when it blocked in a probed call */
+	__u64 filter; /* the seccomp filter that is known to let pauses be, COZBPF_FILTER_* */
 	__u32 tgid;
 	__u8 call;      /* COZBPF_CALL_* */
 	__u8 relay;     /* the next signal delivered is to be sent again, with its value */
@@ -410,7 +421,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 13 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 14 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

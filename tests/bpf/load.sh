@@ -10,7 +10,7 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 2800 37000
+on_sample 2800 41000
 on_deliver 120 200
 on_switch 1250 7000
 on_waking 850 4000
@@ -29,7 +29,7 @@ on_visit 1750 8500
 on_visits 1750 8500
 on_tracepoint 880 3400
 on_counter 80 100
-on_call 950 3700
+on_call 950 4100
 on_return 700 3500
 '
 

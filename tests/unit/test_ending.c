@@ -189,6 +189,11 @@ TEST(not_paused)
 				"on it are too low\nanswer");
 	s.small_stack = 200;
 	CHECK(strstr(paused(s, 1), "311 times of 1260: its stacks have no room for a signal; "));
+	s.filtered = 320;
+	CHECK(strstr(paused(s, 1),
+	    "631 times of 1580: its system calls are restricted (seccomp, or "
+	    "dispatch to itself as in Wine), so that a pause might kill it; "));
+	s.filtered = 0;
 	s.no_shim = 400;
 	CHECK(strstr(paused(s, 1), "711 times of 1660: it has no pause handler (static, setuid, "
 				   "started without LD_PRELOAD, or it uses the signal itself); "));

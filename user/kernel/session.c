@@ -298,7 +298,7 @@ size_t session_add_unwind_rows(
 
 int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e)
 {
-	struct cozbpf_thread t = {.member = 1, .tgid = (uint32_t)pid};
+	struct cozbpf_thread t = {.member = 1, .tgid = (uint32_t)pid, .filter = COZBPF_FILTER_OURS};
 	struct cozbpf_proc_stats stats = {0};
 	uint32_t key = (uint32_t)pid;
 
@@ -348,6 +348,16 @@ int session_adopt(struct session *s, struct error *e)
 			break;
 	}
 	return 0;
+}
+
+void session_trust_filters(struct session *s, int pid, bool good)
+{
+	struct cozbpf_control *c = &s->bpf->bss->control;
+
+	c->filters_good = good;
+	__atomic_store_n(&c->filters_of, (uint32_t)pid, __ATOMIC_RELEASE);
+	adopt_once(s);
+	__atomic_store_n(&c->filters_of, 0, __ATOMIC_RELEASE);
 }
 
 int session_set_mappings(
@@ -494,14 +504,12 @@ const struct cozbpf_line_count *session_line_counts(const struct session *s)
 	return s->line_counts;
 }
 
-uint64_t session_blocked(const struct session *s, int pid)
+void session_process(const struct session *s, int pid, struct cozbpf_proc_stats *ret)
 {
-	struct cozbpf_proc_stats stats;
 	uint32_t key = (uint32_t)pid;
 
-	return bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, &stats)
-		   ? 0
-		   : stats.blocked;
+	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.proc_stats), &key, ret))
+		*ret = (struct cozbpf_proc_stats){0};
 }
 
 void session_processes(const struct session *s,

@@ -55,6 +55,10 @@ int session_add_process(struct session *s, int pid, int pidfd, const char *comm,
  */
 int session_adopt(struct session *s, struct error *e);
 
+/* The seccomp filters that the process's threads have at the moment let pauses be, or do not: only
+ * threads whose filters do are paused. Those attached to have been looked at before. */
+void session_trust_filters(struct session *s, int pid, bool good);
+
 /* Adds rows for unwinding, as many as there is room for: returns how many, with the place of the
  * first. */
 size_t session_add_unwind_rows(
@@ -189,8 +193,8 @@ void session_run_counters(const struct session *s, struct run_record *ret);
 /* Since the session began. */
 void session_cpu_use(const struct session *s, struct cpu_use *ret);
 
-/* How often a thread of the process could not be asked to pause since it blocks the signal. */
-uint64_t session_blocked(const struct session *s, int pid);
+/* What happened to a process so far; all 0 when it is not of the target. */
+void session_process(const struct session *s, int pid, struct cozbpf_proc_stats *ret);
 
 /* Signals, events and threads' storage that were lost since the session began: a look at each
  * process. */

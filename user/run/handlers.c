@@ -10,6 +10,7 @@
 #include "run/console.h"
 #include "run/options.h"
 #include "run/target.h"
+#include "target/filters.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -21,6 +22,10 @@
 #define OWED_POLL_NS 1000000
 /* from the last sample program's end to the delivery of what it has sent */
 #define DRAIN_NS 2000000ULL
+/* Children forked so much before we detach may be unknown (1 s), and their children, forked while
+ * we look for them. */
+#define MISSED_TICKS 100
+#define MISSED_LOOKS 4
 
 void handlers_forget(struct process *p)
 {
@@ -35,6 +40,7 @@ void handlers_after_exec(struct target *t, struct process *p)
 	struct error e;
 
 	handlers_forget(p);
+	p->filters_bad = false; /* threads that had them are gone */
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
 	if (t->ops->preloads && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
 	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
@@ -53,6 +59,7 @@ void handlers_after_fork(struct process *child, const struct process *parent)
 		return;
 	child->injection = parent->injection;
 	child->injection.pid = child->pid;
+	child->injection.start = procfs_start(child->pid);
 	child->injection.unblocked = NULL; /* threads of the parent */
 	child->injection.n_unblocked = 0;
 	child->blocked = 0;
@@ -89,21 +96,43 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 		console_say(t->console, "%s", e.cause);
 }
 
+/* The process has come by seccomp filters. Trusted first: one that comes while the others are
+ * looked at is not among those trusted. No pause is asked for meanwhile. */
+static void check_filters(const struct target *t, struct process *p)
+{
+	struct error e;
+
+	session_trust_filters(t->session, p->pid, true);
+	if (!filters_check(p->pid, &e)) {
+		if (t->o->verbose && procfs_seccomp(p->pid, procfs_live_thread(p->pid)))
+			console_say(t->console, "process %d: its new seccomp filters let pauses be",
+			    p->pid);
+		return;
+	}
+	session_trust_filters(t->session, p->pid, false);
+	p->filters_bad = true;
+	if (procfs_live_thread(p->pid))
+		console_say(t->console, "warning: %s", e.cause);
+}
+
 void handlers_unblock(struct target *t, uint64_t now)
 {
 	if (now < t->unblock_ns)
 		return;
 	t->unblock_ns = now + UNBLOCK_NS;
 	for (struct process *p = t->processes; p; p = p->next) {
+		struct cozbpf_proc_stats stats;
 		unsigned known = p->injection.n_unblocked;
-		uint64_t blocked;
 
+		session_process(t->session, p->pid, &stats);
+		if (stats.filtered > p->filtered && !p->filters_bad)
+			check_filters(t, p);
+		p->filtered = stats.filtered;
 		if (!p->injected)
 			continue;
-		blocked = session_blocked(t->session, p->pid);
-		if (blocked - p->blocked > UNBLOCK_ASKS)
+		if (stats.blocked - p->blocked > UNBLOCK_ASKS)
 			inject_unblock(&p->injection);
-		p->blocked = blocked;
+		p->blocked = stats.blocked;
 		if (t->o->verbose && p->injection.n_unblocked > known)
 			console_say(t->console,
 			    "process %d: signal %d unblocked in %u threads that had come to block "
@@ -122,29 +151,65 @@ uint64_t handlers_next(const struct target *t)
 	return next;
 }
 
+static void take_back(const struct target *t, struct injection *i)
+{
+	struct error e;
+	bool left;
+
+	if (inject_remove(i, &left, &e))
+		console_say(t->console, "warning: %s", e.cause);
+	else if (t->o->verbose)
+		console_say(t->console,
+		    "process %d: pause handler taken out%s; a thread stood still for %.2f ms",
+		    i->pid, left ? "" : " of use, its page left there", (double)i->held_ns / 1e6);
+}
+
+struct missed {
+	struct target *t;
+	uint64_t since; /* as procfs_start() */
+	unsigned found;
+};
+
+static void take_back_missed(int pid, void *arg)
+{
+	struct missed *m = arg;
+	struct injection i;
+
+	if (procfs_start(pid) < m->since)
+		return;
+	for (const struct process *p = m->t->processes; p; p = p->next)
+		if (p->pid == pid)
+			return;
+	for (const struct process *p = m->t->processes; p; p = p->next) {
+		if (!p->injected || !inject_inherited(&p->injection, pid, &i))
+			continue;
+		take_back(m->t, &i);
+		m->found++;
+		return;
+	}
+}
+
 void handlers_take_back(struct target *t)
 {
 	uint64_t horizon = session_pause_horizon(t->session), now = monotonic_ns(),
 		 wait = horizon > now ? horizon - now : 0;
 	const struct timespec pause = {
 	    0, (long)((wait < COZBPF_PAUSE_MAX_NS ? wait : COZBPF_PAUSE_MAX_NS) + DRAIN_NS)};
-	struct error e;
-	bool left;
+	struct missed missed = {.t = t, .since = procfs_now() - MISSED_TICKS};
 
 	nanosleep(&pause, NULL);
-	for (struct process *p = t->processes; p; p = p->next) {
-		if (!p->injected || !procfs_live_thread(p->pid))
-			continue;
-		if (inject_remove(&p->injection, &left, &e))
-			console_say(t->console, "warning: %s", e.cause);
-		else if (t->o->verbose)
-			console_say(t->console,
-			    "process %d: pause handler taken out%s; a thread stood still for %.2f "
-			    "ms",
-			    p->pid, left ? "" : " of use, its page left there",
-			    (double)p->injection.held_ns / 1e6);
-		handlers_forget(p);
+	for (struct process *p = t->processes; p; p = p->next)
+		if (p->injected && procfs_live_thread(p->pid))
+			take_back(t, &p->injection);
+	/* Nobody tells any more of children, which inherit what their parents have until then. */
+	for (int i = 0; i < MISSED_LOOKS; i++) {
+		missed.found = 0;
+		procfs_processes(take_back_missed, &missed);
+		if (!missed.found)
+			break;
 	}
+	for (struct process *p = t->processes; p; p = p->next)
+		handlers_forget(p);
 }
 
 /* A thread that did not come back from a system call of ours in time would go on with our

@@ -24,7 +24,8 @@ void handlers_due(struct target *t, struct process *p, uint64_t now);
 /* When it is; UINT64_MAX: there is nothing to look at. */
 uint64_t handlers_next(const struct target *t);
 
-/* While no thread is in a pause: unblocks the signal where threads have come to block it. */
+/* While no thread is in a pause: unblocks the signal where threads have come to block it, and looks
+ * at seccomp filters that have come. */
 void handlers_unblock(struct target *t, uint64_t now);
 /* After session_detach(): takes the handlers out again. */
 void handlers_take_back(struct target *t);

@@ -81,6 +81,9 @@ struct process {
 	struct injection injection; /* when it is */
 	/* pauses that could not be asked for since the signal was blocked, at the last look */
 	uint64_t blocked;
+	/* those since it came by seccomp filters, at the last look */
+	uint64_t filtered;
+	bool filters_bad; /* for good: none can be taken off */
 	/* when to look whether it has a pause handler; 0: not any more */
 	uint64_t shim_ns;
 	struct process *next;

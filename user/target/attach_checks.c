@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/text/errors.h"
+#include "target/filters.h"
 #include "target/inject.h"
 #include "target/owner.h"
 #include "target/process_checks.h"
@@ -44,13 +45,35 @@ static void check_kind(int pid, struct finding *f)
 	if (tracee_vdso(pid, &vdso, &e)) {
 		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
 		finding_hint(f, "%.300s", e.hint);
-	} else if (procfs_seccomp(pid) && !(process_caps() & CAP_BIT_SYS_ADMIN)) {
+	} else
+		finding_set(f, FINDING_OK, "a 64-bit program");
+}
+
+static bool has_filter(int pid, int tid, void *arg)
+{
+	return !(*(bool *)arg = procfs_seccomp(pid, tid));
+}
+
+static void check_calls(int pid, struct finding *f)
+{
+	bool filtered = false;
+	struct tracee t;
+	struct error e;
+
+	procfs_threads(pid, has_filter, &filtered);
+	if (filtered && !(process_caps() & CAP_BIT_SYS_ADMIN)) {
 		finding_set(f, FINDING_MISSING,
 		    "it has a seccomp filter, which only CAP_SYS_ADMIN can suspend");
 		finding_hint(f, "sudo cozbpf ...");
-	} else
-		finding_set(f, FINDING_OK, "a 64-bit program%s",
-		    procfs_seccomp(pid) ? ", whose seccomp filter can be suspended" : "");
+	} else if (filters_check(pid, &e) || tracee_hold(pid, &t, &e)) {
+		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
+		finding_hint(f, "%.300s", e.hint);
+	} else {
+		tracee_release(&t);
+		finding_set(f, FINDING_OK,
+		    filtered ? "its seccomp filter allows what pauses need, and can be suspended"
+			     : "no seccomp filter");
+	}
 }
 
 struct thread_counts {
@@ -101,6 +124,7 @@ size_t attach_checks(int pid, struct finding *ret, size_t max)
 	} checks[] = {
 	    {"held by others", check_holder},
 	    {"kind of process", check_kind},
+	    {"system calls", check_calls},
 	    {"threads", check_threads},
 	};
 	size_t n = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doctor's checks of a process to attach to. They do nothing to it. */
+/* Doctor's checks of a process to attach to. They do nothing to it but hold threads still for a
+ * moment. */
 #ifndef COZBPF_ATTACH_CHECKS_H
 #define COZBPF_ATTACH_CHECKS_H
 

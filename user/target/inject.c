@@ -14,6 +14,7 @@
 
 #include <cozbpf/abi.h>
 #include "shim_blob.h"
+#include "target/filters.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -125,10 +126,10 @@ static bool is_ours(const struct signal_action *a)
 	       a->restorer == a->handler + COZBPF_HANDLER_DISTANCE;
 }
 
-static int64_t map_pages(struct tracee *t, size_t size)
+static int64_t map_page(struct tracee *t, int protection)
 {
 	const uint64_t args[6] = {
-	    0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
+	    0, PAGE, (uint64_t)protection, MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0};
 
 	return tracee_call(t, SYS_mmap, args);
 }
@@ -156,26 +157,54 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal,
 		   : -EFAULT;
 }
 
-/* Writes the code into the page at @at, which is still writable, and makes it executable and
- * read-only. Returns 0 or -errno. */
-static int write_code(struct tracee *t, uint64_t at, uint64_t clock_gettime)
+/* Maps a page with the code. The page is executable and read-only from the beginning, since a
+ * process may refuse to make memory executable (PR_SET_MDWE). Returns its address or -errno. */
+static int64_t map_code(struct tracee *t, uint64_t clock_gettime)
 {
+	int64_t at = map_page(t, PROT_READ | PROT_EXEC);
 	uint8_t page[sizeof(shim_blob)];
 
 	memcpy(page, shim_blob, sizeof(page));
 	memcpy(page + sizeof(page) - 8, &clock_gettime, 8);
-	if (!procfs_write_memory(t->pid, at, page, sizeof(page)))
-		return -EFAULT;
-	return (int)tracee_call(
-	    t, SYS_mprotect, (const uint64_t[6]){at, PAGE, PROT_READ | PROT_EXEC});
+	if (at < 0 || tracee_write(t, (uint64_t)at, page, sizeof(page)))
+		return at;
+	unmap(t, (uint64_t)at, PAGE);
+	return -EFAULT;
 }
 
 /* Stands at the end of the page, for a later cozbpf in case this one is killed. */
 struct left_record {
-	uint64_t signal;
+	uint64_t signal, owner;
 	struct signal_action before;
 };
 #define LEFT_AT (PAGE - sizeof(struct left_record))
+
+/* Tells the pages of this cozbpf from those of another that profiles at the same time. */
+static uint64_t owner_id(void)
+{
+	return (uint64_t)getpid() << 40 ^ procfs_start(getpid());
+}
+
+/* Whether our page is in the process still. */
+static bool has_page(int pid, const struct injection *i)
+{
+	struct left_record left;
+
+	return procfs_read_memory(pid, i->at + LEFT_AT, &left, sizeof(left)) &&
+	       left.signal == (uint64_t)i->signal && left.owner == owner_id();
+}
+
+bool inject_inherited(const struct injection *i, int pid, struct injection *ret)
+{
+	if (!has_page(pid, i))
+		return false;
+	*ret = *i;
+	ret->pid = pid;
+	ret->start = procfs_start(pid);
+	ret->unblocked = NULL; /* threads of the parent */
+	ret->n_unblocked = 0;
+	return true;
+}
 
 /* An earlier cozbpf was killed: its handler is taken off the signals that lead to it. Ignoring a
  * signal first discards pending ones. */
@@ -205,16 +234,18 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 {
 	struct signal_action action = {.flags = COZBPF_HANDLER_FLAGS}, ignored;
 	uint64_t scratch;
-	int64_t at = map_pages(t, i->at ? PAGE : 2 * PAGE);
+	int64_t at = map_page(t, PROT_READ | PROT_WRITE);
 	int err = 0;
 
 	if (at < 0)
 		return (int)at;
 	scratch = (uint64_t)at;
 	if (!i->at) {
-		i->at = (uint64_t)at;
-		scratch = i->at + PAGE;
-		err = write_code(t, i->at, clock_gettime);
+		at = map_code(t, clock_gettime);
+		if (at < 0)
+			err = (int)at;
+		else
+			i->at = (uint64_t)at;
 	}
 	if (i->reused)
 		clear_left(t, i, scratch);
@@ -228,12 +259,12 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 		err = -EBUSY;
 	}
 	unmap(t, scratch, PAGE);
-	if (err && !i->reused)
+	if (err && i->at && !i->reused)
 		unmap(t, i->at, PAGE);
 	if (!err) {
-		const struct left_record left = {(uint64_t)i->signal, i->before};
+		const struct left_record left = {(uint64_t)i->signal, owner_id(), i->before};
 
-		procfs_write_memory(t->pid, i->at + LEFT_AT, &left, sizeof(left));
+		tracee_write(t, i->at + LEFT_AT, &left, sizeof(left));
 	}
 	return err;
 }
@@ -303,8 +334,8 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	bool same = false;
 	int err;
 
-	*ret = (struct injection){.pid = pid, .signal = signal};
-	if (tracee_vdso(pid, &vdso, e))
+	*ret = (struct injection){.pid = pid, .signal = signal, .start = procfs_start(pid)};
+	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
 	ret->at = find_page(pid, &same);
 	if (!same)
@@ -342,15 +373,18 @@ struct inside {
  * restorer's. */
 static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
 {
+	int fd = procfs_open_memory(pid);
 	uint64_t words[512];
+	bool found = false;
 
-	for (uint64_t at = sp & ~7ULL;
-	     at < sp + STACK_SCAN && procfs_read_memory(pid, at, words, sizeof(words));
+	for (uint64_t at = sp & ~7ULL; !found && at < sp + STACK_SCAN &&
+				       pread(fd, words, sizeof(words), (off_t)at) == sizeof(words);
 	     at += sizeof(words))
 		for (size_t i = 0; i < sizeof(words) / 8; i++)
-			if (words[i] == restorer)
-				return true;
-	return false;
+			found |= words[i] == restorer;
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 /*
@@ -393,15 +427,18 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 {
 	const struct signal_action ignore = {.handler = 1};
 	struct signal_action was;
-	bool left = wait_left(i);
 	struct tracee t;
 	int64_t scratch;
+	bool left;
 	int err;
 
-	*ret_left = left;
+	*ret_left = true;
+	if (procfs_start(i->pid) != i->start || !has_page(i->pid, i))
+		return 0;
+	*ret_left = left = wait_left(i);
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
-	scratch = map_pages(&t, PAGE);
+	scratch = map_page(&t, PROT_READ | PROT_WRITE);
 	err = scratch < 0 ? (int)scratch : 0;
 	/* Ignoring first discards pending signals; with the default action they would kill the
 	 * process. */

@@ -22,7 +22,8 @@ struct signal_action {
 
 struct injection {
 	int pid, signal;
-	uint64_t at;                 /* address of the page */
+	uint64_t start; /* of the process (procfs_start()), whose number may go to another */
+	uint64_t at;    /* address of the page */
 	struct signal_action before; /* what the signal had */
 	uint64_t held_ns;            /* how long a thread was held still for the injection */
 	bool reused;                 /* took over a page that an earlier cozbpf left */
@@ -51,9 +52,16 @@ void inject_unblock(struct injection *i);
 /*
  * Takes the handler out. The last pause must be over, and no new one may be asked for. -1 with @e
  * when the process could not be held: the handler stays, which does nothing by itself. *@ret_left:
- * the page stays because a thread may still be in it.
+ * the page stays because a thread may still be in it. A process that does not have the page any
+ * more has ended or executed another program, and is left alone.
  */
 int inject_remove(struct injection *i, bool *ret_left, struct error *e);
 void inject_forget(struct injection *i);
+
+/*
+ * Whether process @pid has a handler that it has inherited from that of @i by a fork. If so *@ret
+ * is filled for inject_remove().
+ */
+bool inject_inherited(const struct injection *i, int pid, struct injection *ret);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Reads the text of /proc/PID/task/TID/NAME. Returns its length; 0 when unreadable. */
@@ -91,9 +92,13 @@ int procfs_parent(int pid)
 	return (int)status_field(pid, "PPid");
 }
 
-bool procfs_seccomp(int pid)
+int procfs_seccomp(int pid, int tid)
 {
-	return status_field(pid, "Seccomp") != 0;
+	char status[4096];
+
+	return read_file(pid, tid, "status", status, sizeof(status))
+		   ? (int)field(status, "Seccomp", 10)
+		   : 0;
 }
 
 /* The fields behind the name in a stat file. The name may hold anything, but the last ')' ends it.
@@ -124,6 +129,15 @@ uint64_t procfs_start(int pid)
 	for (int i = 3; at && i < 22; i++) /* the 22nd field; the state is the third */
 		at = (at = strchr(at, ' ')) ? at + 1 : NULL;
 	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+uint64_t procfs_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return ((uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec) /
+	       (1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 const char *procfs_comm(int pid, char *ret, size_t size)
@@ -185,6 +199,19 @@ void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *
 		if (d->d_name[0] != '.' && !handle(pid, atoi(d->d_name), arg))
 			break;
 	closedir(tasks);
+}
+
+void procfs_processes(void (*handle)(int pid, void *arg), void *arg)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+
+	if (!all)
+		return;
+	while ((d = readdir(all)))
+		if (atoi(d->d_name) > 0)
+			handle(atoi(d->d_name), arg);
+	closedir(all);
 }
 
 static bool is_gone(char state)
@@ -275,6 +302,11 @@ static int open_memory(int pid, int flags)
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", tid);
 	return tid ? open(path, flags | O_CLOEXEC) : -1;
+}
+
+int procfs_open_memory(int pid)
+{
+	return open_memory(pid, O_RDONLY);
 }
 
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n)

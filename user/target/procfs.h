@@ -20,10 +20,11 @@ uint64_t procfs_pending(int pid, int tid);
 int procfs_tgid(int pid);   /* the process of a thread id; 0: none */
 int procfs_tracer(int pid); /* 0: not traced */
 int procfs_parent(int pid);
-bool procfs_seccomp(int pid);        /* it has a filter */
-char procfs_state(int pid, int tid); /* 'R', 'S', ...; 0: gone */
+int procfs_seccomp(int pid, int tid); /* SECCOMP_MODE_* */
+char procfs_state(int pid, int tid);  /* 'R', 'S', ...; 0: gone */
 /* start time in clock ticks since boot; with the number it names a process for good; 0: gone */
 uint64_t procfs_start(int pid);
+uint64_t procfs_now(void);                                /* in the same ticks */
 const char *procfs_comm(int pid, char *ret, size_t size); /* returns @ret; "?" when it has gone */
 
 /* Value of an entry of its auxiliary vector (AT_*); 0 without it. */
@@ -42,8 +43,15 @@ int procfs_live_thread(int pid);
  * 0: none. */
 int procfs_easy_thread(int pid);
 
+/* Hands each process to @handle. */
+void procfs_processes(void (*handle)(int pid, void *arg), void *arg);
+
 /* Hands each thread to @handle until it returns false. */
 void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
+
+/* A descriptor to read its memory by pread(), for many reads of the program that it executes now;
+ * -1: gone. */
+int procfs_open_memory(int pid);
 
 /* Reads or writes its memory, despite page protection. Returns whether all @n bytes were done. */
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n);

@@ -36,6 +36,8 @@
 #define POLL_NS 20000
 #define MAX_LATE 64
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+#define GET_RSEQ 0x420f     /* PTRACE_GET_RSEQ_CONFIGURATION */
+#define GET_DISPATCH 0x4211 /* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, newer than libc (6.4) */
 
 /* The parts that depend on the architecture: preparing a stopped thread for a system call, its
  * result, and undoing EINTR. */
@@ -65,9 +67,22 @@ static int64_t call_result(const struct user_regs_struct *regs)
 	return (int64_t)regs->rax;
 }
 
+/* Whether its call has answered EINTR and can be made again. close() has closed all the
+ * same, and the number may be another thread's by now. */
 static bool was_interrupted(const struct user_regs_struct *regs)
 {
-	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR;
+	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR &&
+	       regs->orig_rax != SYS_close;
+}
+
+static bool is_at(const struct user_regs_struct *regs, uint64_t start, uint64_t length)
+{
+	return regs->rip - start < length;
+}
+
+static void go_to(struct user_regs_struct *regs, uint64_t at)
+{
+	regs->rip = at;
 }
 
 static void call_again(struct user_regs_struct *regs)
@@ -232,6 +247,17 @@ static int fail_seize(int pid, int err, struct error *e)
 			     "/proc/sys/kernel/yama/ptrace_scope");
 }
 
+/* Whether the thread's calls come back to the program as signals, unless they are made from certain
+ * code. */
+static bool dispatches(int tid)
+{
+	struct {
+		uint64_t mode, selector, offset, len;
+	} config = {0};
+
+	return !ptrace(GET_DISPATCH, tid, sizeof(config), &config) && config.mode;
+}
+
 /* Reasons why the held thread cannot make our call; checked while it is held. */
 static int check_held(struct tracee *t, struct error *e)
 {
@@ -239,9 +265,16 @@ static int check_held(struct tracee *t, struct error *e)
 		return error_set(e, EXIT_FORBIDDEN,
 		    "process %d is a 32-bit program: only 64-bit programs can be attached to",
 		    t->pid);
+	if (dispatches(t->tid)) {
+		error_set(e, EXIT_FORBIDDEN,
+		    "process %d dispatches its system calls to itself (as Wine does), so it would "
+		    "take those of a pause for its own",
+		    t->pid);
+		return error_hint(e, "profile a part that is a Linux program of its own");
+	}
 	if (ptrace(
 		PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
-	    (procfs_seccomp(t->pid) ||
+	    (procfs_seccomp(t->pid, t->tid) ||
 		ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d has a seccomp filter, which may kill it for what attaching needs",
@@ -252,18 +285,19 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
-/* Threads that did not stop in time. They will, when they leave the kernel, and must then be
- * released. */
+/* Threads that did not stop in time: they will when they leave the kernel, and must then be
+ * released. Also those that were killed while held: they are not gone before we have taken their
+ * end. */
 static struct tracee late[MAX_LATE];
 static unsigned n_late;
 
 /* Restored where it was first stopped, in the delivery of signals: there the kernel looks whether a
- * call has to be resumed. */
-static void restore(const struct tracee *t)
+ * call has to be resumed. False: the thread has been killed. */
+static bool restore(const struct tracee *t)
 {
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
 	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
-	ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	return !ptrace(PTRACE_DETACH, t->tid, 0, 0);
 }
 
 /* Whether nothing is left to do with it. */
@@ -276,11 +310,11 @@ static bool settle(const struct tracee *t)
 	if (!t->called)
 		ptrace(PTRACE_DETACH, t->tid, 0, signal_of(status));
 	else if (is_event_stop(status))
-		restore(t);
+		return restore(t);
 	/* the stop that was asked for comes next */
 	else
 		ptrace(PTRACE_CONT, t->tid, 0, signal_of(status));
-	return !t->called || is_event_stop(status);
+	return !t->called;
 }
 
 unsigned tracee_settle(void)
@@ -302,7 +336,36 @@ bool tracee_owes(void)
 	return false;
 }
 
-static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
+/*
+ * Ends the restartable sequence (rseq) in which the thread was stopped, as the kernel does when a
+ * thread loses its CPU. Our call would make the kernel forget the sequence, and the thread would go
+ * on in it, with what it has read from a CPU that others have used since.
+ */
+static void abort_sequence(struct tracee *t)
+{
+	struct {
+		uint64_t at;
+		uint32_t size, signature, flags, pad;
+	} rseq = {0};
+	struct {
+		uint32_t version, flags;
+		uint64_t start, length, abort;
+	} sequence;
+	const uint64_t none = 0;
+	uint64_t at, pointer;
+
+	if (ptrace(GET_RSEQ, t->tid, sizeof(rseq), &rseq) < 0 || !rseq.at)
+		return;
+	pointer = rseq.at + 8; /* rseq_cs in struct rseq */
+	if (!procfs_read_memory(t->pid, pointer, &at, sizeof(at)) || !at ||
+	    !procfs_read_memory(t->pid, at, &sequence, sizeof(sequence)) ||
+	    !is_at(&t->saved, sequence.start, sequence.length))
+		return;
+	if (tracee_write(t, pointer, &none, sizeof(none)))
+		go_to(&t->saved, sequence.abort);
+}
+
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 {
 	uint64_t all = ~0ULL;
 	int err;
@@ -332,9 +395,11 @@ static int hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	if (ptrace(PTRACE_GETREGS, tid, 0, &ret->saved) ||
 	    ptrace(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+		late[n_late++] = *ret;
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
+	abort_sequence(ret);
 	if (check_held(ret, e) || ptrace(PTRACE_SETSIGMASK, tid, 8, &all)) {
 		tracee_release(ret);
 		return -1;
@@ -357,7 +422,7 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 		    "process %d has no thread that can be stopped: it has ended, or waits "
 		    "uninterruptibly",
 		    pid);
-	if (hold_thread(pid, tid, ret, e))
+	if (tracee_hold_thread(pid, tid, ret, e))
 		return -1;
 	ret->syscall_at = vdso.syscall_at;
 	return 0;
@@ -368,7 +433,7 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 	uint64_t bit = 1ULL << (signal - 1);
 	struct tracee t;
 
-	if (hold_thread(pid, tid, &t, e))
+	if (tracee_hold_thread(pid, tid, &t, e))
 		return -1;
 	t.mask = block ? t.mask | bit : t.mask & ~bit;
 	tracee_release(&t);
@@ -385,6 +450,18 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 	    to_syscall_stop(t->tid) || ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
 		return -ESRCH;
 	return call_result(&regs);
+}
+
+bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, (const char *)from + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, t->tid, addr + i, word))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -407,10 +484,8 @@ uint64_t tracee_release(struct tracee *t)
 		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 		ptrace(PTRACE_CONT, t->tid, 0, 0);
 	}
-	if (t->called && wait_interrupted(t->tid) == -ETIMEDOUT)
+	if ((t->called && wait_interrupted(t->tid) == -ETIMEDOUT) || !restore(t))
 		late[n_late++] = *t; /* there was room when it was held */
-	else
-		restore(t);
 	held = now_ns() - t->since_ns;
 	hurry(false);
 	return held;
@@ -436,6 +511,11 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 	return tracee_vdso(pid, &vdso, e);
 }
 
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
+{
+	return tracee_hold(pid, ret, e);
+}
+
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 {
 	struct tracee t;
@@ -446,6 +526,11 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 {
 	return -38; /* ENOSYS: no thread is ever held */
+}
+
+bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	return false;
 }
 
 uint64_t tracee_release(struct tracee *t)

@@ -30,12 +30,19 @@ struct tracee {
  */
 int tracee_hold(int pid, struct tracee *ret, struct error *e);
 
+/* Holds thread @tid of @pid, to be looked at: it makes no call. Returns 0, or -1 with @e. */
+int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e);
+
 /* Holds thread @tid of @pid still to block or unblock a signal. Returns 0, or -1 with @e. */
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e);
 
 /* Makes the system call @number with up to six arguments. Returns its result: -errno when it
  * failed, -ESRCH also when the process has gone. */
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6]);
+
+/* Writes @n bytes, a multiple of 8, into its memory despite page protection: a kernel may forbid
+ * that to /proc/PID/mem (proc_mem.force_override=never). Returns whether all were written. */
+bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n);
 
 /* Releases the thread. Returns for how long it was held, in ns. */
 uint64_t tracee_release(struct tracee *t);

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Targets whose system calls are restricted live on: where a pause would kill a thread, attaching is
+# refused with the reason, and doctor says the same.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture sandboxed
+options=(-v --no-tui -P progress --fixed-line "$(line_of sandboxed LINE_A)" --fixed-speedup 100
+	--experiment-length 50ms -d 1s -o "$dir/profile.coz")
+
+target_pid=
+begin() { # COMMAND...: starts a target; its process is in $target_pid
+	: >"$dir/target"
+	"$@" >"$dir/target" 2>&1 </dev/null &
+	target_pid=$!
+	started+=("$target_pid")
+	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
+}
+end() {
+	local rc=0
+	kill -TERM "$target_pid"
+	wait "$target_pid" || rc=$?
+	rc=$rc-$(tail -n 1 "$dir/target" | cut -c-3)
+	check "the target lives to its end" [ "$rc" = 0-end ]
+}
+refused() { # WAY PATTERN
+	echo "-- $1"
+	begin "$dir/sandboxed" "$1"
+	run 3 "$tool" doctor -p "$target_pid"
+	prints "^missing +system calls +process $target_pid $2"
+	run 3 "$tool" "${options[@]}" -p "$target_pid"
+	says "process $target_pid $2" 'hint: '
+	end
+}
+paused() {
+	local n
+	n=$(sed -nE "s/^cozbpf: process [0-9]+ \(sandboxed\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
+	check "its threads were paused (${n:-0} times)" is "${n:-0}" '>=' 3
+}
+
+echo "-- all"
+begin "$dir/sandboxed" all
+run 0 "$tool" doctor -p "$target_pid"
+prints '^ok +system calls +its seccomp filter allows what pauses need'
+run 0 "$tool" "${options[@]}" -p "$target_pid"
+paused
+end
+echo "-- mdwe"
+begin "$dir/sandboxed" mdwe
+run 0 "$tool" doctor -p "$target_pid"
+run 0 "$tool" "${options[@]}" -p "$target_pid"
+paused
+end
+refused sleep 'has a seccomp filter that forbids clock_nanosleep\(\)'
+refused clock 'has a seccomp filter that forbids clock_gettime\(\)'
+refused return 'has a seccomp filter that forbids rt_sigreturn\(\)'
+refused one 'has a seccomp filter that forbids clock_nanosleep\(\)'
+refused dispatch 'dispatches its system calls to itself'
+refused strict "is in seccomp's strict mode"
+
+
+# What comes while the target is profiled is noticed in the kernel, before a pause is asked for.
+unpaused='could not be paused [0-9]+ times of [0-9]+: its system calls are restricted'
+# later WAY OUTPUT PATTERN: the target, whose output is there, is restricted when an experiment has
+# been done. Profiling ends when the pattern has been said, and a second is over.
+later() {
+	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+	kill -USR1 "$target_pid"
+	wait_for 20 has "$2" '^restricted' || bad "the target is restricted"
+	wait_for 20 has "$dir/err" "$3"
+	sleep 1
+}
+for way in sleep dispatch all; do
+	echo "-- $way, later"
+	said='attached to 1 process'
+	[ $way != sleep ] || said='warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
+	[ $way != all ] || said='process [0-9]+: its new seccomp filters let pauses be'
+	rm -f "$dir/profile.coz"
+	begin "$dir/sandboxed" $way later
+	start "$tool" "${options[@]}" -d 60s -p "$target_pid"
+	later $way "$dir/target" "$said"
+	kill -INT "$tool_pid"
+	ended 20 0 "it ends when told to"
+	says "$said"
+	[ $way = all ] || says "warning: process $target_pid .* $unpaused"
+	[ $way != all ] || paused
+	end
+done
+echo "-- launched, and sleep later"
+rm -f "$dir/profile.coz"
+start "$tool" "${options[@]}" -d 60s -- "$dir/sandboxed" sleep later
+wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
+target_pid=$(sed -n 's/^ready //p' "$dir/out")
+later sleep "$dir/out" 'warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
+kill -TERM "$target_pid"
+ended 20 0 "it ends with the command"
+says "warning: process $target_pid .* $unpaused"
+check "the command lives to its end" [ "$(tail -n 1 "$dir/out")" = end ]
+echo "-- restartable sequences: no increment is lost"
+fixture restartable
+begin "$dir/restartable"
+for _ in 1 2 3 4; do
+	start "$tool" "${options[@]}" --fixed-line "$(line_of restartable LINE_A)" -d 60s \
+		-p "$target_pid"
+	wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
+	kill -INT "$tool_pid"
+	wait "$tool_pid"
+done
+end
+lost=$(sed -n 's/^end lost \(.*\) of.*/\1/p' "$dir/target")
+check "none was lost ($(tail -n 1 "$dir/target"))" [ "${lost:--1}" -eq 0 ]
+
+echo "-- children that are forked while the handler is taken out"
+fixture forker
+begin "$dir/forker"
+start "$tool" "${options[@]}" --fixed-line "$(line_of forker LINE_A)" -d 60s -p "$target_pid"
+wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+sleep 0.5
+kill -INT "$tool_pid"
+wait "$tool_pid"
+kill -STOP "$target_pid"
+looked=0 left=0
+while read -r status; do
+	mask=$(sed -n 's/^SigCgt:\t//p' "$status" 2>/dev/null)
+	[ -n "$mask" ] || continue
+	looked=$((looked + 1))
+	left=$((left + ((0x$mask >> 33) != 0)))
+done < <(grep -l "^Name:.forker$" /proc/[0-9]*/status 2>/dev/null)
+kill -CONT "$target_pid"
+check "of $looked processes $left have the handler" is "$((looked >= 50 ? left : 1))" == 0
+end
+finish
