@@ -33,6 +33,9 @@
 #define ADOPT_READINGS 20
 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
 #define PAUSE_EXIT_NS 1000
+/* eight ticks of the loop: after a longer stop (Ctrl-Z, a file system that hangs) of ours the
+ * target runs at its own speed */
+#define UNWATCHED_NS 2000000000ULL
 
 static struct session *log_session;
 
@@ -426,6 +429,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	s->deep_debt_at_open = c->deep_debt;
 	session_cpu_use(s, &s->use_at_open);
 	c->opened_ns = session_now_ns();
+	c->expires_ns = c->opened_ns + UNWATCHED_NS;
 	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* Next to the epoch: in between, a virtual time that is to last is off by that much. */
 	c->required_before += required;
@@ -435,6 +439,15 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);
 }
 
+void session_keep_alive(struct session *s)
+{
+	struct cozbpf_control *c = &s->bpf->bss->control;
+	uint64_t now = session_now_ns();
+
+	if (now < c->expires_ns) /* else threads owe what nobody was there to end */
+		__atomic_store_n(&c->expires_ns, now + UNWATCHED_NS, __ATOMIC_RELAXED);
+}
+
 void session_close_experiment(struct session *s, struct snapshot *ret)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
@@ -442,6 +455,7 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->closed_ns = session_now_ns();
 	__atomic_store_n(&c->active, 0, __ATOMIC_SEQ_CST);
 	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
+	ret->has_expired = ret->closed_ns >= c->expires_ns;
 	ret->opened_ns = c->opened_ns;
 	ret->counted_ns = c->counted_ns;
 	ret->selected_samples = c->selected_samples;
