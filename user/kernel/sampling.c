@@ -63,9 +63,12 @@ int sampling_start(
 		if (fd < 0 && (errno == ENODEV || errno == EINVAL))
 			continue; /* offline */
 		if (fd < 0) {
+			int err = errno;
+
 			error_set(
-			    e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(errno));
+			    e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(err));
 			error_hint(e, "run as root or with CAP_PERFMON; `cozbpf doctor` tells");
+			error_hint_files(e, err);
 			sampling_stop(s);
 			return -1;
 		}

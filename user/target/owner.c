@@ -54,10 +54,12 @@ int owner_claim(int pid, struct error *e)
 	if (fd >= 0 && !bind(fd, (const struct sockaddr *)&name, size) && !listen(fd, 1))
 		return fd;
 	if (fd < 0 || errno != EADDRINUSE) {
+		int err = errno;
+
 		if (fd >= 0)
 			close(fd);
-		return error_set(
-		    e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(errno));
+		error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(err));
+		return error_hint_files(e, err);
 	}
 	close(fd);
 	owner = holder(&name, size);
