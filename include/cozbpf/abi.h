@@ -283,7 +283,7 @@ struct cozbpf_control {
 	__u32 sample_free;     /* virtual time is without what samples cost */
 	__u64 pause_horizon;   /* end of the latest pause asked for */
 	__u64 expires_ns; /* the loader's: no pause is asked for from then on. The loader puts it
-			     off while it watches the experiment (session_keep_alive()) */
+			     off while it watches the experiment (session_watch()) */
 	__u64 samples, in_scope, in_pause,
 	    deep_debt;    /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 sync_calls; /* probes of calls that were hit, returns included */

@@ -331,16 +331,16 @@ TEST(expired)
 
 	begin_open(&s, 50, 500 * MS);
 	records = s.n_records;
-	s.next.has_expired = true;
+	s.next.was_disturbed = true;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK_EQ(s.n_records, records);
 	CHECK_EQ(s.x.verdicts.spoilt_by[SPOILT_STOP], 1);
-	s.next.has_expired = false;
+	s.next.was_disturbed = false;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK_EQ(s.n_records, records + 1);
 	session_deinit(&s);
 	begin(&s, (struct experiment_options){.end_to_end = true, .fixed_line = HOT});
-	s.next.has_expired = true;
+	s.next.was_disturbed = true;
 	end_run(&s, true);
 	CHECK_EQ(s.n_records, 0);
 	CHECK_EQ(s.x.verdicts.spoilt_by[SPOILT_STOP], 1);

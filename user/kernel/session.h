@@ -169,9 +169,11 @@ void session_ask_line(struct session *s);
 
 /* Opens an experiment; the buckets of all points are cleared. */
 void session_open_experiment(struct session *s, const struct opening *o);
-/* To be called more often than each second while an experiment is open: one that nobody has watched
- * for two asks for no more pauses, and does not count. */
-void session_keep_alive(struct session *s);
+/*
+ * To be called more often than each second: an experiment that nobody has watched for two asks for
+ * no more pauses, and does not count. Begins to sample on CPUs that have come, or come back.
+ */
+void session_watch(struct session *s);
 void session_close_experiment(struct session *s, struct snapshot *ret);
 
 void session_read(const struct session *s, struct counters *ret);

@@ -51,7 +51,7 @@ enum spoilt verdict_window(struct verdicts *v, const struct judged *x)
 
 	if (x->spoilt)
 		return x->spoilt;
-	if (s->has_expired)
+	if (s->was_disturbed)
 		return SPOILT_STOP;
 	/* The close came before visits count, or much too late: a suspended machine, or a stop that
 	 * nobody has seen. */
@@ -68,7 +68,7 @@ enum spoilt verdict_run(const struct judged *x, uint64_t exits)
 {
 	if (x->spoilt)
 		return x->spoilt;
-	if (x->snap->has_expired)
+	if (x->snap->was_disturbed)
 		return SPOILT_STOP;
 	if (exits != 1)
 		return x->snap->required_ns < elapsed_ns(x->snap) ? SPOILT_STOP : SPOILT_NO_TIME;
