@@ -56,6 +56,7 @@ struct cozbpf_config {
 	__u32 sleep_pauses; /* 0: pauses always hold the CPU; 1: sleep when no thread of the target
 			       can be waiting for a CPU */
 	__u32 n_cpus;
+	__u32 any_stack;   /* pauses on stacks that the program has made, too (--any-stack) */
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
@@ -168,15 +169,16 @@ struct cozbpf_proc {
 /* What happened to one process of the target; for the report. */
 struct cozbpf_proc_stats {
 	char comm[16];
-	__u64 samples;     /* all samples, pauses excluded */
-	__u64 in_scope;    /* those attributed to a line */
-	__u64 asked;       /* pauses asked of the shim */
-	__u64 begun;       /* pauses begun */
-	__u64 withdrawn;   /* asks not begun in time */
-	__u64 no_shim;     /* asks not made: the signal's action is not the shim's */
-	__u64 blocked;     /* asks not made: the thread blocks the signal */
-	__u64 small_stack; /* asks not made: the alternate stack is too small */
-	__u64 not_sent;    /* the kernel refused the signal */
+	__u64 samples;       /* all samples, pauses excluded */
+	__u64 in_scope;      /* those attributed to a line */
+	__u64 asked;         /* pauses asked of the shim */
+	__u64 begun;         /* pauses begun */
+	__u64 withdrawn;     /* asks not begun in time */
+	__u64 no_shim;       /* asks not made: the signal's action is not the shim's */
+	__u64 blocked;       /* asks not made: the thread blocks the signal */
+	__u64 small_stack;   /* asks not made: the stack has no room for a signal */
+	__u64 foreign_stack; /* asks not made: the program has made the stack, as for a coroutine */
+	__u64 not_sent;      /* the kernel refused the signal */
 };
 
 /* executed in a line that is a progress point: one of the visits counted here */
@@ -334,6 +336,11 @@ struct cozbpf_counter_event {
 #define COZBPF_PAUSE_ASKED 1 /* signal sent, handler not seen yet */
 #define COZBPF_PAUSE_BEGUN 2 /* in the handler */
 
+/* whether a signal frame fits the stack that a thread is on */
+#define COZBPF_STACK_FITS 0
+#define COZBPF_STACK_SMALL 1
+#define COZBPF_STACK_FOREIGN 2 /* where it ends is known to the program alone */
+
 /*
  * What one line of execution has taken of delay, and the samples that tell how much of its time it
  * spends in the selected line (delay_account.h). A runtime's own threads could have one as well.
@@ -399,7 +406,7 @@ struct cozbpf_thread {
 	__u8 relay;     /* the next signal delivered is to be sent again, with its value */
 	__u8 returning; /* no sample since its last pause: it may still be on its way out of the
 			   handler, with the signal blocked */
-	__u8 pad;
+	__u8 stack;     /* COZBPF_STACK_*, as found last */
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)

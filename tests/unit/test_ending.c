@@ -189,6 +189,11 @@ TEST(not_paused)
 				"on it are too low\nanswer");
 	s.small_stack = 200;
 	CHECK(strstr(paused(s, 1), "311 times of 1260: its stacks have no room for a signal; "));
+	s.foreign_stack = 400;
+	CHECK(strstr(paused(s, 1), "711 times of 1660: it runs on stacks that it has made itself "
+				   "(coroutines), which a pause may overrun; if each has 4 kB to "
+				   "spare, use --any-stack; "));
+	s.foreign_stack = 0;
 	s.no_shim = 400;
 	CHECK(strstr(paused(s, 1), "711 times of 1660: it has no pause handler (static, setuid, "
 				   "started without LD_PRELOAD, or it uses the signal itself); "));

@@ -149,6 +149,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c->min_debt_ns = s->config.min_debt_ns;
 	c->pause_exit_ns = PAUSE_EXIT_NS;
 	c->sleep_pauses = s->config.sleep_pauses;
+	c->any_stack = s->config.any_stack;
 	c->sync_uprobe = s->config.sync_uprobe;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 #ifdef COZBPF_RULE_SWITCHES

@@ -23,7 +23,7 @@ struct session;
 struct session_config {
 	int signal; /* number of the pause signal */
 	bool follow_children;
-	bool sleep_pauses, sync_uprobe; /* see cozbpf_config */
+	bool sleep_pauses, any_stack, sync_uprobe; /* see cozbpf_config */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
