@@ -32,6 +32,11 @@ static __always_inline __u64 compat_sample_bp(const struct bpf_perf_event_data *
 {
 	return ctx->regs.bp;
 }
+/* Where the C library keeps a thread's own data: at the top of the stack that it made for it. */
+static __always_inline __u64 compat_thread_pointer(struct task_struct *t)
+{
+	return BPF_CORE_READ(t, thread.fsbase);
+}
 #elif defined(__TARGET_ARCH_arm64)
 static __always_inline bool compat_user_mode(const struct bpf_perf_event_data *ctx)
 {
@@ -48,6 +53,10 @@ static __always_inline __u64 compat_sample_sp(const struct bpf_perf_event_data *
 static __always_inline __u64 compat_sample_bp(const struct bpf_perf_event_data *ctx)
 {
 	return ctx->regs.regs[29];
+}
+static __always_inline __u64 compat_thread_pointer(struct task_struct *t)
+{
+	return BPF_CORE_READ(t, thread.uw.tp_value);
 }
 #endif
 

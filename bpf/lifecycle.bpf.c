@@ -47,8 +47,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		struct cozbpf_proc *maps = bpf_map_lookup_elem(&procs, &from);
 		__u32 *set = bpf_map_lookup_elem(&process_counters, &from);
 
-		if (maps)
-			bpf_map_update_elem(&procs, &to, maps, BPF_ANY);
+		if (maps && bpf_map_update_elem(&procs, &to, maps, BPF_ANY))
+			__sync_fetch_and_add(&control.storage_lost, 1);
 		if (set)
 			bpf_map_update_elem(&process_counters, &to, set, BPF_ANY);
 		name_process(to, child);

@@ -27,29 +27,62 @@ static __always_inline bool shim_installed(struct task_struct *task)
 #define RED_ZONE 128
 
 struct stack_look {
-	__u64 sp;
-	__u32 need, short_of;
+	__u64 sp, thread_pointer;
+	__u32 need, found; /* COZBPF_STACK_* */
 };
 
 static long look_at_stack(struct task_struct *task, struct vm_area_struct *vma, void *arg)
 {
 	struct stack_look *look = arg;
 
-	look->short_of = !(vma->vm_flags & VM_GROWSDOWN) && look->sp - vma->vm_start < look->need;
+	look->found = COZBPF_STACK_FITS;
+	if (vma->vm_flags & VM_GROWSDOWN)
+		return 0;
+	if (look->sp - vma->vm_start < look->need)
+		look->found = COZBPF_STACK_SMALL;
+	else if (!config.any_stack && look->thread_pointer - look->sp >= vma->vm_end - look->sp)
+		look->found = COZBPF_STACK_FOREIGN;
 	return 0;
 }
 
 /*
- * Whether the stack that the thread is on ends too soon for a signal frame: a thread's own may be
- * tiny, a coroutine's is. One page fault there would kill the program. Where the kernel cannot tell
- * at the moment (mappings are being changed) it counts as enough: it was at all other samples.
+ * Whether a signal frame fits the alternate stack, or below the stack pointer of the current thread
+ * @t: COZBPF_STACK_*. A page fault there would kill the program, and below a coroutine's stack
+ * there may be another one, which the frame would write over. Two kinds of stacks are known to end
+ * with their mapping: the main thread's, and those at whose top the C library keeps the thread's
+ * data. The main thread's data are elsewhere, maybe beside what malloc() gave. Where the mappings
+ * are being changed what was found last holds. Not inlined: the verifier then looks at it once.
  */
-static __always_inline bool stack_too_small(struct task_struct *task, __u64 sp)
+__attribute__((noinline, weak)) int look_for_room(struct cozbpf_thread *t, __u64 sp)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
 	struct stack_look look = {.sp = sp, .need = config.min_stack + RED_ZONE};
 
+	if (!t)
+		return COZBPF_STACK_SMALL;
+	if (alt_size)
+		return (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack
+			   ? COZBPF_STACK_SMALL
+			   : COZBPF_STACK_FITS;
+	look.thread_pointer = task->pid == task->tgid ? 0 : compat_thread_pointer(task);
+	look.found = t->stack;
 	bpf_find_vma(task, sp, look_at_stack, &look, 0);
-	return look.short_of;
+	t->stack = (__u8)look.found;
+	return (int)look.found;
+}
+
+/* What stands in the way is counted. */
+static __always_inline bool stack_has_room(
+    struct cozbpf_thread *t, struct cozbpf_proc_stats *stats, __u64 sp)
+{
+	int found = look_for_room(t, sp);
+
+	if (found == COZBPF_STACK_SMALL)
+		__sync_fetch_and_add(&stats->small_stack, 1);
+	else if (found)
+		__sync_fetch_and_add(&stats->foreign_stack, 1);
+	return !found;
 }
 
 /* Whether a pause's system calls might kill the thread, or be made something else of: it has come
@@ -67,11 +100,9 @@ static __always_inline bool calls_restricted(
 
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted
  * in proc_stats. */
-static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct task_struct *task,
-    struct cozbpf_proc_stats *stats, __u64 sp)
+static __always_inline bool shim_listens(
+    struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats, __u64 sp)
 {
-	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
-
 	if (!shim_installed(task)) {
 		__sync_fetch_and_add(&stats->no_shim, 1);
 		return false;
@@ -85,12 +116,7 @@ static __always_inline bool shim_listens(const struct cozbpf_thread *t, struct t
 		__sync_fetch_and_add(&stats->filtered, 1);
 		return false;
 	}
-	if (alt_size ? (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack
-		     : stack_too_small(task, sp)) {
-		__sync_fetch_and_add(&stats->small_stack, 1);
-		return false;
-	}
-	return true;
+	return stack_has_room(t, stats, sp);
 }
 
 /* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the

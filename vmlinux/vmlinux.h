@@ -88,8 +88,22 @@ struct seccomp {
 	struct seccomp_filter *filter;
 };
 
+#if defined(__TARGET_ARCH_arm64)
+struct thread_uw {
+	unsigned long tp_value;
+};
+struct thread_struct {
+	struct thread_uw uw;
+};
+#else
+struct thread_struct {
+	unsigned long fsbase;
+};
+#endif
+
 struct task_struct {
 	struct thread_info thread_info;
+	struct thread_struct thread;
 	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
@@ -112,7 +126,7 @@ struct hrtimer {
 };
 
 struct vm_area_struct {
-	unsigned long vm_start;
+	unsigned long vm_start, vm_end;
 	unsigned long vm_flags;
 };
 

@@ -56,6 +56,7 @@ struct cozbpf_config {
 	__u32 sleep_pauses; /* 0: pauses always hold the CPU; 1: sleep when no thread of the target
 			       can be waiting for a CPU */
 	__u32 n_cpus;
+	__u32 any_stack;   /* pauses on stacks that the program has made, too (--any-stack) */
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
@@ -168,16 +169,17 @@ struct cozbpf_proc {
 /* What happened to one process of the target; for the report. */
 struct cozbpf_proc_stats {
 	char comm[16];
-	__u64 samples;     /* all samples, pauses excluded */
-	__u64 in_scope;    /* those attributed to a line */
-	__u64 asked;       /* pauses asked of the shim */
-	__u64 begun;       /* pauses begun */
-	__u64 withdrawn;   /* asks not begun in time */
-	__u64 no_shim;     /* asks not made: the signal's action is not the shim's */
-	__u64 blocked;     /* asks not made: the thread blocks the signal */
-	__u64 small_stack; /* asks not made: the alternate stack is too small */
-	__u64 not_sent;    /* the kernel refused the signal */
-	__u64 filtered;    /* asks not made: a pause's system calls might kill the thread */
+	__u64 samples;       /* all samples, pauses excluded */
+	__u64 in_scope;      /* those attributed to a line */
+	__u64 asked;         /* pauses asked of the shim */
+	__u64 begun;         /* pauses begun */
+	__u64 withdrawn;     /* asks not begun in time */
+	__u64 no_shim;       /* asks not made: the signal's action is not the shim's */
+	__u64 blocked;       /* asks not made: the thread blocks the signal */
+	__u64 small_stack;   /* asks not made: the stack has no room for a signal */
+	__u64 foreign_stack; /* asks not made: the program has made the stack, as for a coroutine */
+	__u64 not_sent;      /* the kernel refused the signal */
+	__u64 filtered;      /* asks not made: a pause's system calls might kill the thread */
 };
 
 /* executed in a line that is a progress point: one of the visits counted here */
@@ -283,6 +285,8 @@ struct cozbpf_control {
 	__u32 sample_entry_ns; /* of that, before the sample's program looks at the clock */
 	__u32 sample_free;     /* virtual time is without what samples cost */
 	__u64 pause_horizon;   /* end of the latest pause asked for */
+	__u64 expires_ns; /* the loader's: no pause is asked for from then on. The loader puts it
+			     off while it watches the experiment (session_watch()) */
 	__u64 samples, in_scope, in_pause,
 	    deep_debt;    /* of the whole run; deep_debt: samples of threads that owe too much */
 	__u64 sync_calls; /* probes of calls that were hit, returns included */
@@ -341,6 +345,11 @@ struct cozbpf_counter_event {
 #define COZBPF_PAUSE_NONE 0
 #define COZBPF_PAUSE_ASKED 1 /* signal sent, handler not seen yet */
 #define COZBPF_PAUSE_BEGUN 2 /* in the handler */
+
+/* whether a signal frame fits the stack that a thread is on */
+#define COZBPF_STACK_FITS 0
+#define COZBPF_STACK_SMALL 1
+#define COZBPF_STACK_FOREIGN 2 /* where it ends is known to the program alone */
 
 /*
  * What one line of execution has taken of delay, and the samples that tell how much of its time it
@@ -408,7 +417,7 @@ struct cozbpf_thread {
 	__u8 relay;     /* the next signal delivered is to be sent again, with its value */
 	__u8 returning; /* no sample since its last pause: it may still be on its way out of the
 			   handler, with the signal blocked */
-	__u8 pad;
+	__u8 stack;     /* COZBPF_STACK_*, as found last */
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)

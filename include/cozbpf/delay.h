@@ -91,13 +91,18 @@ DELAY_INLINE void delay_on_outsider_sample(
 		delay_sample_missed(cpu, x, min_debt, now);
 }
 
-/* Asks for the pause of @debt, @sampled or from a probe's program. Returns its end, to be sent to
- * the thread with t->pause_hold; 0: it need not pause. */
+/*
+ * Asks for the pause of @debt, @sampled or from a probe's program. Returns its end, to be sent to
+ * the thread with t->pause_hold; 0: it need not pause. All pauses are asked for here, so here is
+ * where none is when nobody watches the experiment any more.
+ */
 DELAY_INLINE __u64 delay_on_ask(struct cozbpf_thread *t, struct cozbpf_control *x, int sampled,
     __u64 debt, __u32 exit_ns, __u32 hold, __u64 now)
 {
-	__u64 end = delay_plan(t, x, sampled, debt, exit_ns, now);
+	__u64 end = 0;
 
+	if (now < DELAY_READ(x->expires_ns))
+		end = delay_plan(t, x, sampled, debt, exit_ns, now);
 	if (!end)
 		return 0;
 	delay_asked(t, now, end, debt, hold);

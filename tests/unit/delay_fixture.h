@@ -26,6 +26,7 @@ static void open_at(__u32 epoch, __u32 pct, __u64 now)
 	x.speedup_pct = pct;
 	x.epoch = epoch;
 	x.active = 1;
+	x.expires_ns = ~0ULL;
 }
 
 static void open(__u32 pct)

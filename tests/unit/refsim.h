@@ -447,6 +447,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 		s->x.bucket_shift++;
 	s->x.epoch++;
 	s->x.active = 1;
+	s->x.expires_ns = UINT64_MAX;
 	memset(s->buckets, 0, sizeof(s->buckets));
 	executed = sim_executed(s);
 	sim_run(s, s->now + s->r->length_ns);

@@ -156,3 +156,20 @@ TEST(visit_after_a_pause)
 	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 1);
 	CHECK_EQ(delay_virtual_time(&t, &x, T0 + MS), T0 + MS);
 }
+
+/* Nobody watches the experiment any more: what is owed stays so. */
+TEST(no_pause_after_the_expiry)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	x.required = 3 * MS;
+	x.expires_ns = T0 + 2 * MS;
+	t = thread(0, 0);
+	CHECK_EQ(delay_on_ask(&t, &x, 1, 3 * MS, 0, 1, T0 + 2 * MS), 0);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	CHECK_EQ(t.account.paid, 0);
+	CHECK_EQ(x.pause_horizon, 0);
+	CHECK_EQ(delay_on_ask(&t, &x, 1, 3 * MS, 0, 1, T0 + 2 * MS - 2), T0 + 5 * MS - 2);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_ASKED);
+}

@@ -194,6 +194,11 @@ TEST(not_paused)
 	    "631 times of 1580: its system calls are restricted (seccomp, or "
 	    "dispatch to itself as in Wine), so that a pause might kill it; "));
 	s.filtered = 0;
+	s.foreign_stack = 400;
+	CHECK(strstr(paused(s, 1), "711 times of 1660: it runs on stacks that it has made itself "
+				   "(coroutines), which a pause may overrun; if each has 4 kB to "
+				   "spare, use --any-stack; "));
+	s.foreign_stack = 0;
 	s.no_shim = 400;
 	CHECK(strstr(paused(s, 1), "711 times of 1660: it has no pause handler (static, setuid, "
 				   "started without LD_PRELOAD, or it uses the signal itself); "));

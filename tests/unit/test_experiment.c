@@ -323,6 +323,30 @@ static void end_run(struct session *s, bool target_ended)
 	session_apply(s, experiment_end(&s->x, target_ended));
 }
 
+/* Nobody watched it, and its pauses ended before it did. */
+TEST(expired)
+{
+	static struct session s;
+	size_t records;
+
+	begin_open(&s, 50, 500 * MS);
+	records = s.n_records;
+	s.next.was_disturbed = true;
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.n_records, records);
+	CHECK_EQ(s.x.verdicts.spoilt_by[SPOILT_STOP], 1);
+	s.next.was_disturbed = false;
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.n_records, records + 1);
+	session_deinit(&s);
+	begin(&s, (struct experiment_options){.end_to_end = true, .fixed_line = HOT});
+	s.next.was_disturbed = true;
+	end_run(&s, true);
+	CHECK_EQ(s.n_records, 0);
+	CHECK_EQ(s.x.verdicts.spoilt_by[SPOILT_STOP], 1);
+	session_deinit(&s);
+}
+
 TEST(end_to_end)
 {
 	static struct session s;

@@ -58,6 +58,8 @@ static const struct option_entry entries[] = {
     {0, "sleep-pauses", OPTION_FLAG, FIELD(sleep_pauses), NULL,
 	"pause by sleeping where no thread waits for a CPU (default: hold the CPU; saves CPU "
 	"quota, costs accuracy)"},
+    {0, "any-stack", OPTION_FLAG, FIELD(any_stack), NULL,
+	"pause threads on coroutines' stacks, too; each needs 4 kB to spare"},
     {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread "
 	"and signal calls (default: wake)"},

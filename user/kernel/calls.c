@@ -64,6 +64,7 @@ static int attach_returns(const struct session *s, const struct call_sites *at)
 int session_add_calls(struct session *s, const struct call_sites *at, struct error *e)
 {
 	struct process_calls *p = calloc(1, sizeof(*p));
+	int err;
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -72,8 +73,10 @@ int session_add_calls(struct session *s, const struct call_sites *at, struct err
 	s->calls = p;
 	if (p->call_fd >= 0 && p->return_fd >= 0)
 		return 0;
-	return error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes in '%s': %s",
-	    at->n, at->path, strerror(-(p->call_fd < 0 ? p->call_fd : p->return_fd)));
+	err = -(p->call_fd < 0 ? p->call_fd : p->return_fd);
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes in '%s': %s", at->n,
+	    at->path, strerror(err));
+	return error_hint_files(e, err);
 }
 
 void session_drop_calls(struct session *s, int pid)

@@ -32,7 +32,8 @@ static int fail_probe(const struct point_probe *p, int err, struct error *e)
 	if (err == EACCES || err == EPERM) /* seen on 6.18: CAP_PERFMON is not enough */
 		return error_hint(e, "probing may need CAP_SYS_ADMIN here: " ADVICE_PRIVILEGE
 				     ", or use --end-to-end");
-	return error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
+	error_hint(e, "run `cozbpf doctor` to see whether uprobes work on this machine");
+	return error_hint_files(e, err);
 }
 
 /* The kernel's list of tracepoints, one CATEGORY:NAME per line. */

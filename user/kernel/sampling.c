@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,14 +14,17 @@
 #include <unistd.h>
 
 struct event {
-	int fd; /* the link's */
-	struct bpf_link *link;
+	int fd;                /* the link's */
+	struct bpf_link *link; /* NULL: the CPU is offline */
+	uint64_t enabled_ns;   /* at the last look */
 };
 
 struct sampling {
+	struct bpf_program *prog;
 	uint64_t period_ns;
+	double factor; /* on it */
 	int n;
-	struct event events[];
+	struct event events[]; /* by CPU */
 };
 
 /*
@@ -40,6 +44,7 @@ static int open_event(int cpu, uint64_t period_ns)
 	    .type = PERF_TYPE_SOFTWARE,
 	    .config = PERF_COUNT_SW_CPU_CLOCK,
 	    .sample_period = period_ns,
+	    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 	    .exclude_idle = 1,
 	    .disabled = 1,
 	};
@@ -47,49 +52,92 @@ static int open_event(int cpu, uint64_t period_ns)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* 1: sampling has begun on the CPU; 0: it is offline. -1 with @e. */
+static int start_on(struct sampling *s, int cpu, struct error *e)
+{
+	int fd = open_event(cpu, (uint64_t)((double)s->period_ns * s->factor)), err = errno;
+
+	if (fd < 0 && (err == ENODEV || err == EINVAL))
+		return 0;
+	if (fd < 0) {
+		error_set(e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(err));
+		error_hint(e, "run as root or with CAP_PERFMON; `cozbpf doctor` tells");
+		return error_hint_files(e, err);
+	}
+	s->events[cpu] = (struct event){fd, bpf_program__attach_perf_event(s->prog, fd), 0};
+	if (s->events[cpu].link)
+		return 1;
+	error_set(e, EXIT_FORBIDDEN, "cannot attach the sample program: %s", strerror(errno));
+	close(fd);
+	return -1;
+}
+
 int sampling_start(
     struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e)
 {
-	int n = libbpf_num_possible_cpus(), online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	int n = libbpf_num_possible_cpus(), online = (int)sysconf(_SC_NPROCESSORS_ONLN), any = 0;
 	struct sampling *s = calloc(1, sizeof(*s) + sizeof(s->events[0]) * (size_t)n);
 	struct timespec stagger = {0, (long)(period_ns / (uint64_t)(online > 0 ? online : 1))};
 
 	if (!s)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	s->period_ns = unlocked_period(period_ns);
+	*s = (struct sampling){
+	    .prog = prog, .period_ns = unlocked_period(period_ns), .factor = 1, .n = n};
 	for (int cpu = 0; cpu < n; cpu++) {
-		int fd = open_event(cpu, s->period_ns);
+		int started = start_on(s, cpu, e);
 
-		if (fd < 0 && (errno == ENODEV || errno == EINVAL))
-			continue; /* offline */
-		if (fd < 0) {
-			error_set(
-			    e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(errno));
-			error_hint(e, "run as root or with CAP_PERFMON; `cozbpf doctor` tells");
+		if (started < 0) {
 			sampling_stop(s);
 			return -1;
 		}
-		s->events[s->n] = (struct event){fd, bpf_program__attach_perf_event(prog, fd)};
-		if (!s->events[s->n].link) {
-			error_set(e, EXIT_FORBIDDEN, "cannot attach the sample program: %s",
-			    strerror(errno));
-			close(fd);
-			sampling_stop(s);
-			return -1;
-		}
-		s->n++;
-		nanosleep(&stagger, NULL);
+		any |= started;
+		if (started)
+			nanosleep(&stagger, NULL);
 	}
 	*ret = s;
-	return s->n ? 0 : error_set(e, EXIT_FORBIDDEN, "no CPU could be sampled");
+	return any ? 0 : error_set(e, EXIT_FORBIDDEN, "no CPU could be sampled");
 }
 
 void sampling_set_period(struct sampling *s, double factor)
 {
 	uint64_t period_ns = (uint64_t)((double)s->period_ns * factor);
 
+	s->factor = factor;
 	for (int i = 0; i < s->n; i++)
-		ioctl(s->events[i].fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+		if (s->events[i].link)
+			ioctl(s->events[i].fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+}
+
+/* The kernel ends the event of a CPU that goes offline for good, and its time stands still. */
+static bool has_ended(struct event *event)
+{
+	struct {
+		uint64_t count, enabled_ns;
+	} now;
+	uint64_t before = event->enabled_ns;
+
+	if (read(event->fd, &now, sizeof(now)) != sizeof(now))
+		return false;
+	event->enabled_ns = now.enabled_ns;
+	return now.enabled_ns == before;
+}
+
+int sampling_revive(struct sampling *s)
+{
+	int changed = 0;
+
+	for (int cpu = 0; cpu < s->n; cpu++) {
+		struct event *event = &s->events[cpu];
+
+		if (event->link && has_ended(event)) {
+			bpf_link__destroy(event->link);
+			*event = (struct event){0};
+			changed++;
+		}
+		if (!event->link && start_on(s, cpu, NULL) > 0)
+			changed++;
+	}
+	return changed;
 }
 
 void sampling_stop(struct sampling *s)

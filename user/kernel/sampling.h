@@ -17,6 +17,9 @@ int sampling_start(
     struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
 /* Changes the period of all events to @factor times the original one. */
 void sampling_set_period(struct sampling *s, double factor);
+/* Starts anew on CPUs that were offline meanwhile, and on those that have come. Returns how many
+ * CPUs were lost or won since the last call. */
+int sampling_revive(struct sampling *s);
 void sampling_stop(struct sampling *s); /* accepts NULL */
 
 #endif

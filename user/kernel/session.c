@@ -33,6 +33,13 @@
 #define ADOPT_READINGS 20
 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
 #define PAUSE_EXIT_NS 1000
+/* eight ticks of the loop: after a longer stop (Ctrl-Z, a file system that hangs) of ours the
+ * target runs at its own speed */
+#define UNWATCHED_NS 2000000000ULL
+/* between two looks whether CPUs went or came: each interrupts all of them for a microsecond */
+#define CPUS_NS 1000000000ULL
+/* the two clocks are read one after the other; no machine sleeps for less */
+#define SLEPT_NS 500000000LL
 
 static struct session *log_session;
 
@@ -61,6 +68,15 @@ uint64_t session_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* For how long the machine has been suspended, of which our clock knows nothing. */
+static int64_t slept_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000LL + t.tv_nsec - (int64_t)session_now_ns();
 }
 
 /* mmap lengths are whole pages. */
@@ -131,6 +147,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c->min_debt_ns = s->config.min_debt_ns;
 	c->pause_exit_ns = PAUSE_EXIT_NS;
 	c->sleep_pauses = s->config.sleep_pauses;
+	c->any_stack = s->config.any_stack;
 	c->sync_uprobe = s->config.sync_uprobe;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 #ifdef COZBPF_RULE_SWITCHES
@@ -433,7 +450,10 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	s->samples_at_open = c->samples;
 	s->deep_debt_at_open = c->deep_debt;
 	session_cpu_use(s, &s->use_at_open);
+	s->was_disturbed = false;
+	s->slept_at_open = slept_ns();
 	c->opened_ns = session_now_ns();
+	c->expires_ns = c->opened_ns + UNWATCHED_NS;
 	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* Next to the epoch: in between, a virtual time that is to last is off by that much. */
 	c->required_before += required;
@@ -443,6 +463,25 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);
 }
 
+/* Suspending takes all CPUs but one offline, so it is noticed there, too. */
+static void look_at_cpus(struct session *s, uint64_t now)
+{
+	s->cpus_ns = now + CPUS_NS;
+	if (s->sampling && sampling_revive(s->sampling))
+		s->was_disturbed = true;
+}
+
+void session_watch(struct session *s)
+{
+	struct cozbpf_control *c = &s->bpf->bss->control;
+	uint64_t now = session_now_ns();
+
+	if (now < c->expires_ns) /* else threads owe what nobody was there to end */
+		__atomic_store_n(&c->expires_ns, now + UNWATCHED_NS, __ATOMIC_RELAXED);
+	if (now >= s->cpus_ns)
+		look_at_cpus(s, now);
+}
+
 void session_close_experiment(struct session *s, struct snapshot *ret)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
@@ -450,6 +489,9 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->closed_ns = session_now_ns();
 	__atomic_store_n(&c->active, 0, __ATOMIC_SEQ_CST);
 	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
+	look_at_cpus(s, ret->closed_ns);
+	ret->was_disturbed = s->was_disturbed || ret->closed_ns >= c->expires_ns ||
+			     slept_ns() - s->slept_at_open > SLEPT_NS;
 	ret->opened_ns = c->opened_ns;
 	ret->counted_ns = c->counted_ns;
 	ret->selected_samples = c->selected_samples;

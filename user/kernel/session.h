@@ -23,7 +23,7 @@ struct session;
 struct session_config {
 	int signal; /* number of the pause signal */
 	bool follow_children;
-	bool sleep_pauses, sync_uprobe; /* see cozbpf_config */
+	bool sleep_pauses, any_stack, sync_uprobe; /* see cozbpf_config */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
@@ -174,6 +174,11 @@ void session_ask_line(struct session *s);
 
 /* Opens an experiment; the buckets of all points are cleared. */
 void session_open_experiment(struct session *s, const struct opening *o);
+/*
+ * To be called more often than each second: an experiment that nobody has watched for two asks for
+ * no more pauses, and does not count. Begins to sample on CPUs that have come, or come back.
+ */
+void session_watch(struct session *s);
 void session_close_experiment(struct session *s, struct snapshot *ret);
 
 void session_read(const struct session *s, struct counters *ret);

@@ -39,6 +39,9 @@ struct session {
 	unsigned n_keys;
 	struct process_calls *calls; /* calls.c */
 	uint64_t samples_at_open, deep_debt_at_open;
+	int64_t slept_at_open;
+	bool was_disturbed;            /* since the opening: CPUs went or came */
+	uint64_t cpus_ns;              /* when to look for that */
 	struct cozbpf_cpu *cpu_values; /* room for one lookup: a value for each possible CPU */
 	int n_cpu_values;
 	struct cpu_use use_at_open;

@@ -58,7 +58,8 @@ static void add_unpaused(struct unpaused_list *l, const struct ending_process *p
 	const struct cozbpf_proc_stats *s = &p->stats;
 	unsigned i = 0;
 
-	if (!(s->no_shim + s->blocked + s->small_stack + s->filtered + s->not_sent + s->withdrawn))
+	if (!(s->no_shim + s->blocked + s->small_stack + s->foreign_stack + s->filtered +
+		s->not_sent + s->withdrawn))
 		return;
 	while (i < l->n && strncmp(l->names[i].sum.comm, s->comm, sizeof(s->comm)))
 		i++;
@@ -75,6 +76,7 @@ static void add_unpaused(struct unpaused_list *l, const struct ending_process *p
 	l->names[i].sum.blocked += s->blocked;
 	l->names[i].sum.small_stack += s->small_stack;
 	l->names[i].sum.filtered += s->filtered;
+	l->names[i].sum.foreign_stack += s->foreign_stack;
 	l->names[i].sum.not_sent += s->not_sent;
 	l->names[i].sum.withdrawn += s->withdrawn;
 }
@@ -82,7 +84,8 @@ static void add_unpaused(struct unpaused_list *l, const struct ending_process *p
 static void warn_unpaused(struct ending *g, const struct unpaused *u)
 {
 	const struct cozbpf_proc_stats *s = &u->sum;
-	uint64_t not_asked = s->no_shim + s->blocked + s->small_stack + s->filtered + s->not_sent,
+	uint64_t not_asked = s->no_shim + s->blocked + s->small_stack + s->foreign_stack +
+			     s->filtered + s->not_sent,
 		 failed = not_asked + s->withdrawn;
 	const char *why = "the signal was not delivered in time (signal queue limit, ulimit -i?)";
 	char others[64] = "";
@@ -99,6 +102,9 @@ static void warn_unpaused(struct ending *g, const struct unpaused *u)
 	else if (s->filtered * 2 > failed)
 		why = "its system calls are restricted (seccomp, or dispatch to itself as in "
 		      "Wine), so that a pause might kill it";
+	else if (s->foreign_stack * 2 > failed)
+		why = "it runs on stacks that it has made itself (coroutines), which a pause may "
+		      "overrun; if each has 4 kB to spare, use --any-stack";
 	if (u->n > 1)
 		snprintf(others, sizeof(others), " and %u more of that name", u->n - 1);
 	ending_say(g,

@@ -23,10 +23,12 @@
 #include "target/owner.h"
 #include "target/procfs.h"
 
-/* processes of a control group */
-#define MAX_MEMBERS 1024
+/* processes of a control group: one more than there is room for */
+#define MAX_MEMBERS (COZBPF_PROCESSES + 1)
 /* how often it is looked who has joined the group */
 #define JOIN_NS 100000000ULL
+/* for each member: a look takes some 2 us then */
+#define JOIN_EACH_NS 100000ULL
 
 /* Adds a process to those attached to. -1 with @e. */
 static int add_attached(struct target *t, int pid, struct error *e)
@@ -39,8 +41,14 @@ static int add_attached(struct target *t, int pid, struct error *e)
 	a = &bigger[t->n_attached++];
 	*a = (struct attached){
 	    .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .claim_fd = -1};
-	if (a->pidfd < 0)
-		return error_set(e, EXIT_OTHER, "process %d has ended: %s", pid, strerror(errno));
+	if (a->pidfd < 0) {
+		int err = errno;
+
+		if (err == ESRCH)
+			return error_set(e, EXIT_OTHER, "process %d has ended", pid);
+		error_set(e, EXIT_OTHER, "process %d cannot be watched: %s", pid, strerror(err));
+		return error_hint_files(e, err);
+	}
 	a->claim_fd = owner_claim(pid, e);
 	return a->claim_fd < 0 ? -1 : 0;
 }
@@ -48,19 +56,23 @@ static int add_attached(struct target *t, int pid, struct error *e)
 static int resolve_cgroup(struct target *t, struct error *e)
 {
 	size_t n;
-	int *pids;
 
 	if (cgroup_find(t->o->cgroup, t->cgroup, sizeof(t->cgroup), e))
 		return -1;
-	pids = calloc(MAX_MEMBERS, sizeof(*pids));
-	n = pids ? cgroup_processes(t->cgroup, pids, MAX_MEMBERS) : 0;
+	t->members = calloc(MAX_MEMBERS, sizeof(*t->members));
+	if (!t->members)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	n = cgroup_processes(t->cgroup, t->members, MAX_MEMBERS);
+	if (n == MAX_MEMBERS) {
+		error_set(e, EXIT_FORBIDDEN, "the control group '%s' has more than %d processes",
+		    t->cgroup, COZBPF_PROCESSES);
+		return error_hint(
+		    e, "name a group below it, or the processes that matter: -p PID -p PID");
+	}
 	for (size_t i = 0; i < n; i++)
-		if (pids[i] != getpid() && procfs_live_thread(pids[i]) &&
-		    add_attached(t, pids[i], e)) {
-			free(pids);
+		if (t->members[i] != getpid() && procfs_live_thread(t->members[i]) &&
+		    add_attached(t, t->members[i], e))
 			return -1;
-		}
-	free(pids);
 	if (t->n_attached)
 		return 0;
 	error_set(e, EXIT_USAGE, "the control group '%s' has no process", t->cgroup);
@@ -70,20 +82,23 @@ static int resolve_cgroup(struct target *t, struct error *e)
 
 static int find(struct target *t, struct error *e)
 {
-	int pids[MAX_MEMBERS];
+	int pid, *pids;
 
 	for (size_t i = 0; i < t->o->pids.n; i++)
-		if (target_pid(t->o->pids.items[i], &pids[0], e) || add_attached(t, pids[0], e))
+		if (target_pid(t->o->pids.items[i], &pid, e) || add_attached(t, pid, e))
 			return -1;
 	if (t->o->cgroup && resolve_cgroup(t, e))
 		return -1;
-	for (unsigned i = 0; i < t->n_attached && i < MAX_MEMBERS; i++)
-		pids[i] = t->attached[i].pid;
-	if (target_program(pids[0], t->path, sizeof(t->path), e))
+	if (target_program(t->attached[0].pid, t->path, sizeof(t->path), e))
 		return -1;
-	t->signal = inject_choose_signal(
-	    pids, t->n_attached < MAX_MEMBERS ? t->n_attached : MAX_MEMBERS, e);
-	return t->signal ? 0 : -1;
+	pids = calloc(t->n_attached, sizeof(*pids));
+	if (!pids)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	for (unsigned i = 0; i < t->n_attached; i++)
+		pids[i] = t->attached[i].pid;
+	t->signal = inject_choose_signal(pids, t->n_attached, e);
+	free(pids);
+	return t->signal > 0 ? 0 : -1;
 }
 
 static int find_file(
@@ -172,15 +187,23 @@ static bool has_ended(struct target *t)
  * side follows): docker exec and the like. */
 static void join(struct target *t, uint64_t now)
 {
-	int pids[MAX_MEMBERS];
+	const int *pids = t->members;
 	struct error e = {0};
 	bool any = false;
 	size_t n;
 
 	if (!t->o->cgroup || now < t->join_ns)
 		return;
-	t->join_ns = now + JOIN_NS;
-	n = cgroup_processes(t->cgroup, pids, MAX_MEMBERS);
+	n = cgroup_processes(t->cgroup, t->members, MAX_MEMBERS);
+	t->join_ns = now + JOIN_NS + n * JOIN_EACH_NS;
+	if (n == MAX_MEMBERS) {
+		console_say(t->console,
+		    "warning: the control group has more than %d processes now; those that come "
+		    "are not profiled",
+		    COZBPF_PROCESSES);
+		t->join_ns = UINT64_MAX;
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (processes_have(t, pids[i]) || pids[i] == getpid() ||
 		    !procfs_live_thread(pids[i]))

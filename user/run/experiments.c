@@ -104,6 +104,7 @@ bool experiments_step(struct experiments *x, uint64_t now, uint64_t *ret_due)
 	enum experiment_action action;
 	struct reading reading;
 
+	session_watch(x->session);
 	do {
 		read_all(x, &reading);
 		action = experiment_step(&x->machine, &reading.in, now, ret_due);

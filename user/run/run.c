@@ -8,6 +8,7 @@
 #include "run/ending.h"
 #include "run/loop.h"
 #include "run/setup.h"
+#include "target/descriptors.h"
 
 void run_options_deinit(struct run_options *o)
 {
@@ -48,6 +49,7 @@ int run_profile(const struct run_options *o)
 	int err, status;
 
 	block_signals_of_writes(&r.mask);
+	descriptors_raise();
 	err = open_console(&r, &e) || run_setup(&r, &e) || loop_run(&r, &e);
 	console_close(&r.console);
 	console_clear_progress(&r.console);

@@ -152,6 +152,7 @@ int run_setup(struct runner *r, struct error *e)
 {
 	struct session_config c = {.follow_children = !r->o.no_follow,
 	    .sleep_pauses = r->o.sleep_pauses,
+	    .any_stack = r->o.any_stack,
 	    .sync_uprobe = r->o.sync_uprobe,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .spare_ranges = SPARE_RANGES,

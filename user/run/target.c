@@ -28,6 +28,8 @@ void target_deinit(struct target *t)
 	}
 	free(t->attached);
 	t->attached = NULL;
+	free(t->members);
+	t->members = NULL;
 	quota_deinit(&t->quota);
 }
 

@@ -120,6 +120,7 @@ struct target {
 	unsigned n_attached;
 	char cgroup[4096]; /* directory of the control group attached to; empty: none */
 	uint64_t join_ns;  /* when to look for its new members */
+	int *members;      /* room for a list of them */
 };
 
 extern const struct target_ops target_launched, target_attached;

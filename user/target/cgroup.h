@@ -14,8 +14,8 @@
  */
 int cgroup_find(const char *name, char *ret, size_t size, struct error *e);
 
-/* Fills in the processes of the group @directory, at most @max. Returns their number; 0 also when
- * the group has gone. */
+/* Fills in the processes of the group @directory, at most @max. Returns their number, @max where
+ * there may be more; 0 also when the group has gone. */
 size_t cgroup_processes(const char *directory, int *ret, size_t max);
 
 #endif

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "target/descriptors.h"
+
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -116,6 +118,7 @@ static _Noreturn void child(const struct launch_options *o, int go, int result)
 		_exit(127); /* the profiler gave up before the command started */
 	err = -identity_assume(o->identity);
 	if (!err) {
+		descriptors_put_back();
 		set_preload(o);
 		sigprocmask(SIG_SETMASK, o->mask, NULL);
 		execv(o->path, o->argv);

@@ -86,5 +86,6 @@ int owner_claim(int pid, struct error *e)
 	}
 	if (fd >= 0)
 		close(fd);
-	return error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(err));
+	error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(err));
+	return error_hint_files(e, err);
 }

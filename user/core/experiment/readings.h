@@ -89,6 +89,9 @@ struct snapshot {
 	uint64_t selected_ns;
 	uint64_t samples, deep_debt;
 	struct cpu_use use;
+	/* nobody watched it for so long that no pause was asked for any more, the machine slept, or
+	 * a CPU went or came */
+	bool was_disturbed;
 };
 
 #endif

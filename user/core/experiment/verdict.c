@@ -51,6 +51,8 @@ enum spoilt verdict_window(struct verdicts *v, const struct judged *x)
 
 	if (x->spoilt)
 		return x->spoilt;
+	if (s->was_disturbed)
+		return SPOILT_STOP;
 	/* The close came before visits count, or much too late: a suspended machine, or a stop that
 	 * nobody has seen. */
 	if (s->closed_ns < s->counted_ns || counted_ns > 2 * x->planned_ns + WATCHED_NS)
@@ -66,6 +68,8 @@ enum spoilt verdict_run(const struct judged *x, uint64_t exits)
 {
 	if (x->spoilt)
 		return x->spoilt;
+	if (x->snap->was_disturbed)
+		return SPOILT_STOP;
 	if (exits != 1)
 		return x->snap->required_ns < elapsed_ns(x->snap) ? SPOILT_STOP : SPOILT_NO_TIME;
 	return owes_too_much(x) ? SPOILT_DEBT : SPOILT_NOT;

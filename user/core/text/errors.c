@@ -2,6 +2,7 @@
 /* Fills struct error; see errors.h. */
 #include "core/text/errors.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -28,5 +29,15 @@ int error_hint(struct error *e, const char *hint, ...)
 	va_start(args, hint);
 	vsnprintf(e->hint, sizeof(e->hint), hint, args);
 	va_end(args);
+	return -1;
+}
+
+int error_hint_files(struct error *e, int err)
+{
+	if (err == EMFILE)
+		error_hint(e, "raise the limit on open files, in the shell that starts cozbpf: "
+			      "ulimit -n 65536; or profile fewer processes");
+	else if (err == ENFILE)
+		error_hint(e, "raise the machine's limit on open files: sysctl fs.file-max");
 	return -1;
 }

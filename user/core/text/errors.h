@@ -31,4 +31,8 @@ int error_set(struct error *e, int status, const char *cause, ...)
 /* Sets the hint of an error that is already set. Returns -1 as well. */
 int error_hint(struct error *e, const char *hint, ...) __attribute__((format(printf, 2, 3)));
 
+/* Sets the hint of an error that is already set, where @err (an errno) says that no more files can
+ * be opened; else the hint stays. Returns -1 as well. */
+int error_hint_files(struct error *e, int err);
+
 #endif

@@ -66,8 +66,8 @@ static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *
 		if (gelf_getsym(data, (int)i, &s) && s.st_name < strings.size)
 			name = string_at(strings, s.st_name) ?: "?";
 		if (name && is_function(o, &s, name))
-			o->symbols[o->n_symbols++] = (struct symbol){
-			    s.st_value, s.st_size, name, elf == o->main.elf};
+			o->symbols[o->n_symbols++] =
+			    (struct symbol){s.st_value, s.st_size, name, elf == o->main.elf};
 	}
 	return 0;
 }

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# More processes than the usual limit on open files allows, in one control group; and what is said
+# where even the hard limit is too low, or the group too large. The command keeps its own limit.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+fixture crowd
+options=(--no-tui -v --fixed-line "$(line_of crowd LINE_A)" --fixed-speedup 50 -P progress
+	--experiment-length 200ms -d 1s)
+
+echo "-- the command has the limit that cozbpf was started with"
+run 0 sh -c 'ulimit -Sn 777 && exec "$@"' sh "$tool" "${options[@]}" -o "$dir/p.coz" -- \
+	"$dir/crowd" 3 2
+prints '^ready 777$'
+
+for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
+	[ -e "$at/cgroup.procs" ] && mkdir "$at/cozbpf-e2e-$$" 2>/dev/null &&
+		group=$at/cozbpf-e2e-$$ && break
+done
+[ -n "${group:-}" ] || skip "no control group can be made here"
+trap 'cleanup; sleep 0.3; rmdir "$group"' EXIT
+# begin PROCESSES: in the group
+begin() {
+	: >"$dir/target"
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$dir/crowd" "$1" 600 \
+		>"$dir/target" 2>&1 </dev/null &
+	target_pid=$!
+	started+=("$target_pid")
+	wait_for 30 has "$dir/target" '^ready' || bad "the target starts"
+}
+begin 1200
+
+echo "-- 1200 processes, and a soft limit of 1024"
+rm -f "$dir/p.coz"
+run 0 sh -c 'ulimit -Sn 1024 && exec "$@"' sh "$tool" "${options[@]}" --cgroup "$group" \
+	-o "$dir/p.coz"
+says 'attached to 1200 processes with 1200 threads'
+says_not 'warning: process'
+check "the profile has experiments" has "$dir/p.coz" '^experiment'
+check "no process has been lost" [ "$(wc -l <"$group/cgroup.procs")" -eq 1200 ]
+
+echo "-- a hard limit that is too low"
+run 1 sh -c 'ulimit -n 600 && exec "$@"' sh "$tool" "${options[@]}" --cgroup "$group" \
+	-o "$dir/p.coz"
+says 'error: .*process [0-9]+.*: Too many open files' 'hint: .*ulimit -n'
+kill -KILL "$target_pid"
+
+echo "-- more processes than there is room for"
+begin 4100
+run 3 "$tool" "${options[@]}" --cgroup "$group" -o "$dir/p.coz"
+says "the control group '.*' has more than 4096 processes" 'hint: name a group below it'
+kill -KILL "$target_pid"
+finish
