@@ -9,6 +9,7 @@
 #include "golden.h"
 
 #include <math.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -439,4 +440,43 @@ TEST(full_device_is_an_error)
 	CHECK_EQ(report_text(out, &sample, &o), -1);
 	CHECK_EQ(report_json(out, &sample), -1);
 	fclose(out);
+}
+
+/* CPU seconds for the text of @n lines, each of a progress point and a latency of its own. */
+static double text_seconds(size_t n)
+{
+	struct estimate e = {.n_lines = n, .n_latencies = n, .need_speedups = 5};
+	struct text_options o = {.width = 80};
+	FILE *out = fopen("/dev/null", "w");
+	char(*names)[32] = calloc(n, sizeof(*names));
+	clock_t begin;
+	double ret;
+
+	e.lines = calloc(n, sizeof(*e.lines));
+	e.latencies = calloc(n, sizeof(*e.latencies));
+	for (size_t i = 0; i < n; i++) {
+		snprintf(names[i], sizeof(names[i]), "point %zu", i);
+		e.lines[i] = (struct estimate_line){.line = "a.c:1",
+		    .progress = names[i],
+		    .is_latency = true,
+		    .verdict = VERDICT_NOT_ENOUGH_DATA,
+		    .shortage = SHORT_VISITS};
+		e.latencies[i].name = names[i];
+	}
+	begin = clock();
+	CHECK_EQ(report_text(out, &e, &o), 0);
+	ret = (double)(clock() - begin) / CLOCKS_PER_SEC;
+	fclose(out);
+	free(e.lines);
+	free(e.latencies);
+	free(names);
+	return ret;
+}
+
+/* Eight times the points take some eight times the time. They took the square of that. */
+TEST(many_points)
+{
+	double few = text_seconds(2500);
+
+	CHECK(text_seconds(20000) < 24 * few + 0.1);
 }

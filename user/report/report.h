@@ -16,6 +16,7 @@ struct text_options {
 	size_t max_lines; /* ranked lines shown; 0: all */
 };
 
+/* Each returns 0, or -1 when the stream has failed; the text also -ENOMEM. */
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o);
 int report_json(FILE *out, const struct estimate *e);
 /* The curves: a header, then one row for each line, progress point and line speedup. */

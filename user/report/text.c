@@ -3,6 +3,7 @@
  * the sentences. */
 #include "report/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "report/words.h"
 
+#include "core/text/names.h"
 #include "core/text/printable.h"
 
 #define DEFAULT_WIDTH 100
@@ -19,6 +21,21 @@
 #define MIN_SCALE 0.05   /* of the highest block, so that noise does not look like mountains */
 #define MAX_SENTENCES 3  /* per kind and progress point */
 #define MAX_SHORTAGES 10 /* named lines without enough data, per progress point */
+
+/* The lines of a progress point, in rank order, and its latency: NULL, where it has none. */
+struct point {
+	const struct estimate_line **lines;
+	size_t n;
+	const struct estimate_latency *latency;
+};
+
+/* The points in the order of their best lines. Profiles may have as many points as lines, so no
+ * point looks at the lines of another. */
+struct points {
+	struct point *items;
+	size_t n;
+	const struct estimate_line **lines;
+};
 
 struct layout {
 	FILE *out;
@@ -75,20 +92,79 @@ static bool is_ranked(const struct estimate_line *line)
 	return line->verdict != VERDICT_NOT_ENOUGH_DATA;
 }
 
-static bool is_of(const struct estimate_line *line, const struct estimate_line *point)
+/* The index of a line's point in @p. @index: by name and kind, 1 + the index, or 0. */
+static size_t point_of(
+    const struct estimate_line *line, const struct names *names, uint32_t *index, struct points *p)
 {
-	return estimate_same_point(line, point);
+	uint32_t *at = &index[2 * names_find(names, line->progress) + line->is_latency];
+
+	if (!*at)
+		*at = (uint32_t)++p->n;
+	return *at - 1;
+}
+
+static void sort_lines(
+    const struct estimate *e, const struct names *names, uint32_t *index, struct points *ret)
+{
+	size_t begin = 0;
+
+	for (size_t i = 0; i < e->n_lines; i++)
+		ret->items[point_of(&e->lines[i], names, index, ret)].n++;
+	for (size_t i = 0; i < ret->n; i++) {
+		ret->items[i].lines = ret->lines + begin;
+		begin += ret->items[i].n;
+		ret->items[i].n = 0;
+	}
+	for (size_t i = 0; i < e->n_lines; i++) {
+		struct point *point = &ret->items[point_of(&e->lines[i], names, index, ret)];
+
+		point->lines[point->n++] = &e->lines[i];
+	}
+	for (size_t i = 0; i < e->n_latencies; i++) {
+		uint32_t name = names_find(names, e->latencies[i].name);
+
+		if (name != UINT32_MAX && index[2 * name + 1])
+			ret->items[index[2 * name + 1] - 1].latency = &e->latencies[i];
+	}
+}
+
+static void points_deinit(struct points *p)
+{
+	free(p->items);
+	free(p->lines);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int points_init(struct points *p, const struct estimate *e)
+{
+	struct names names = {0};
+	uint32_t *index = NULL, id;
+	int err = 0;
+
+	p->n = 0;
+	p->items = calloc(e->n_lines + 1, sizeof(*p->items));
+	p->lines = calloc(e->n_lines + 1, sizeof(*p->lines));
+	for (size_t i = 0; !err && i < e->n_lines; i++)
+		err = names_id(&names, e->lines[i].progress, &id);
+	index = calloc(2 * names.n + 1, sizeof(*index));
+	if (!p->items || !p->lines || !index)
+		err = -ENOMEM;
+	if (!err)
+		sort_lines(e, &names, index, p);
+	free(index);
+	names_deinit(&names);
+	return err;
 }
 
 /* The table of one progress point. Returns how many rows there are in all. */
-static size_t print_table(const struct layout *l, const struct estimate_line *point)
+static size_t print_table(const struct layout *l, const struct point *point)
 {
 	size_t rank = 0;
 
-	for (size_t i = 0; i < l->e->n_lines; i++) {
-		const struct estimate_line *line = &l->e->lines[i];
+	for (size_t i = 0; i < point->n; i++) {
+		const struct estimate_line *line = point->lines[i];
 
-		if (!is_ranked(line) || !is_of(line, point))
+		if (!is_ranked(line))
 			continue;
 		if (!rank++)
 			fprintf(l->out, "  #  %-*s  %6s  %-16s  %8s  %-*s  verdict\n", l->label,
@@ -102,19 +178,18 @@ static size_t print_table(const struct layout *l, const struct estimate_line *po
 }
 
 /* What the leading lines promise, best first; then what the worst lines would do. */
-static void print_sentences(const struct layout *l, const struct estimate_line *point)
+static void print_sentences(const struct layout *l, const struct point *point)
 {
 	char words[1024];
 	size_t shown[2] = {0};
 
 	for (int contention = 0; contention < 2; contention++) {
-		for (size_t i = 0; i < l->e->n_lines && shown[contention] < MAX_SENTENCES; i++) {
+		for (size_t i = 0; i < point->n && shown[contention] < MAX_SENTENCES; i++) {
 			/* Losses stand at the end of the ranking, the worst one last. */
 			const struct estimate_line *line =
-			    &l->e->lines[contention ? l->e->n_lines - 1 - i : i];
+			    point->lines[contention ? point->n - 1 - i : i];
 
-			if (!is_of(line, point) ||
-			    line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
+			if (line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
 				continue;
 			effect_words(line, label_of(l, line), words, sizeof(words));
 			fprintf(l->out, "%s%s\n", !shown[0] && !shown[1] ? "\n" : "", words);
@@ -123,15 +198,15 @@ static void print_sentences(const struct layout *l, const struct estimate_line *
 	}
 }
 
-static void print_shortages(const struct layout *l, const struct estimate_line *point)
+static void print_shortages(const struct layout *l, const struct point *point)
 {
 	char words[1024];
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->e->n_lines; i++) {
-		const struct estimate_line *line = &l->e->lines[i];
+	for (size_t i = 0; i < point->n; i++) {
+		const struct estimate_line *line = point->lines[i];
 
-		if (is_ranked(line) || !is_of(line, point))
+		if (is_ranked(line))
 			continue;
 		if (!n++)
 			fprintf(l->out, "\nnot enough data yet:\n");
@@ -145,39 +220,35 @@ static void print_shortages(const struct layout *l, const struct estimate_line *
 }
 
 /* The present latency, and what makes it doubtful. */
-static void print_latency(const struct layout *l, const char *name)
+static void print_latency(const struct layout *l, const struct estimate_latency *latency)
 {
 	char words[1024];
 
-	for (size_t i = 0; i < l->e->n_latencies; i++) {
-		const struct estimate_latency *latency = &l->e->latencies[i];
-
-		if (strcmp(latency->name, name))
-			continue;
-		latency_words(&latency->now, words, sizeof(words));
-		fprintf(l->out, "now %s; %.3g in flight\n", words, latency->in_flight);
-		for (unsigned n = 0;; n++) {
-			latency_warning(latency, n, words, sizeof(words));
-			if (!words[0])
-				break;
-			fprintf(l->out, "warning: %s\n", words);
-		}
+	latency_words(&latency->now, words, sizeof(words));
+	fprintf(l->out, "now %s; %.3g in flight\n", words, latency->in_flight);
+	for (unsigned n = 0;; n++) {
+		latency_warning(latency, n, words, sizeof(words));
+		if (!words[0])
+			break;
+		fprintf(l->out, "warning: %s\n", words);
 	}
 }
 
-static void print_point(struct layout *l, const struct estimate_line *point)
+static void print_point(struct layout *l, const struct point *point)
 {
-	l->scale = MIN_SCALE;
-	for (size_t i = 0; i < l->e->n_lines; i++) {
-		const struct estimate_line *line = &l->e->lines[i];
+	const struct estimate_line *first = point->lines[0];
 
-		for (size_t j = 0; is_ranked(line) && is_of(line, point) && j < line->n_points; j++)
+	l->scale = MIN_SCALE;
+	for (size_t i = 0; i < point->n; i++) {
+		const struct estimate_line *line = point->lines[i];
+
+		for (size_t j = 0; is_ranked(line) && j < line->n_points; j++)
 			l->scale = fmax(l->scale, line->points[j].program_speedup);
 	}
 	fprintf(
-	    l->out, "\n%s %s\n", point->is_latency ? "latency" : "progress point", point->progress);
-	if (point->is_latency)
-		print_latency(l, point->progress);
+	    l->out, "\n%s %s\n", first->is_latency ? "latency" : "progress point", first->progress);
+	if (point->latency)
+		print_latency(l, point->latency);
 	if (print_table(l, point))
 		print_sentences(l, point);
 	else
@@ -232,11 +303,17 @@ static void print_legend(const struct layout *l)
 
 int report_text(FILE *to, const struct estimate *e, const struct text_options *o)
 {
-	FILE *out = printable_open(to);
-	struct layout l = {.out = out, .e = e, .o = o, .prefix = common_directories(e)};
+	struct layout l = {.e = e, .o = o, .prefix = common_directories(e)};
+	struct points points;
+	FILE *out;
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;
 	bool ranked = false;
 
+	if (points_init(&points, e)) {
+		points_deinit(&points);
+		return -ENOMEM;
+	}
+	l.out = out = printable_open(to);
 	l.curve = width < DEFAULT_WIDTH ? CURVE_NARROW : CURVE_WIDE;
 	for (size_t i = 0; i < e->n_lines; i++) {
 		int length = (int)strlen(label_of(&l, &e->lines[i]));
@@ -250,16 +327,11 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 	l.label = width - (5 + 8 + 18 + 10 + 2 + l.curve + 2 + 10);
 	l.label = l.label > longest ? longest : l.label < MIN_LABEL ? MIN_LABEL : l.label;
 	print_summary(&l);
-	for (size_t i = 0; i < e->n_lines; i++) {
-		bool seen = false;
-
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = is_of(&e->lines[j], &e->lines[i]);
-		if (!seen)
-			print_point(&l, &e->lines[i]);
-	}
+	for (size_t i = 0; i < points.n; i++)
+		print_point(&l, &points.items[i]);
 	if (ranked)
 		print_legend(&l);
 	printable_close(out, to);
+	points_deinit(&points);
 	return ferror(to) ? -1 : 0;
 }
