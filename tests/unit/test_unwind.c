@@ -3,6 +3,8 @@
  * room for all. */
 #include "debug_fixture.h"
 
+#include <time.h>
+
 #include "symbols/elf/unwind.h"
 
 #ifdef __x86_64__
@@ -69,6 +71,51 @@ TEST(known_rules)
 	check_row(at(rows, n, g + 4), COZBPF_UNWIND_RSP, 32, 0);
 	check_row(at(rows, n, h), COZBPF_UNWIND_RSP, 8, 0);
 	check_row(at(rows, n, h + 5), COZBPF_UNWIND_NONE, 0, 0);
+	free(rows);
+	object_close(o);
+}
+
+/* Without section headers the segment of the table for exceptions leads to the rules. */
+TEST(no_section_headers)
+{
+	struct object *whole = open_object(build("gcc", "", "unwind.S", "unwind_whole")), *bare;
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
+	uint64_t f = offset_of(whole, "with_rbp");
+	size_t n;
+
+	CHECK(run("cp unwind_whole bare && "
+		  "printf '\\0\\0\\0\\0\\0\\0\\0\\0' | dd of=bare bs=1 seek=40 conv=notrunc "
+		  "2>/dev/null && "
+		  "printf '\\0\\0\\0\\0' | dd of=bare bs=1 seek=60 conv=notrunc 2>/dev/null"));
+	bare = open_object(DIR "/bare");
+	CHECK_EQ(object_unwind_rows(bare, 100000, &stop, &rows, &n), 0);
+	check_row(at(rows, n, f + 1), COZBPF_UNWIND_RSP, 16, -2);
+	check_row(at(rows, n, f + 4), COZBPF_UNWIND_RBP, 16, -2);
+	free(rows);
+	object_close(bare);
+	object_close(whole);
+}
+
+/* One function with 100,000 rows: each instruction is executed once. libdw executes all of those
+ * before a row again, which took minutes. */
+TEST(one_function_of_many_rows)
+{
+	struct object *o;
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
+	clock_t begin;
+	size_t n;
+
+	CHECK(run("{ printf '.globl _start\\n_start: .cfi_startproc\\n' && "
+		  "awk 'BEGIN { for (i = 0; i < 100000; i++) "
+		  "printf \"nop\\n.cfi_def_cfa_offset %%d\\n\", 16 + 8 * (i %% 2) }' && "
+		  "printf 'nop\\n.cfi_endproc\\n'; } >many.S && gcc -nostdlib -o many many.S"));
+	o = open_object(DIR "/many");
+	begin = clock();
+	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &rows, &n), 0);
+	CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 2);
+	CHECK(n > 100000);
 	free(rows);
 	object_close(o);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Unwind tables from .eh_frame, read by libdw; see unwind.h. */
+/* Unwind tables from .eh_frame; see unwind.h. */
 #include "symbols/elf/unwind.h"
 
 #include <dwarf.h>
@@ -8,16 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "symbols/elf/cfi.h"
 #include "symbols/elf/object.h"
 #include "symbols/elf/privileges.h"
-
-/* DWARF's numbers of registers on x86-64 */
-enum { REG_RBP = 6, REG_RSP = 7, REG_RIP = 16 };
-
-/* Addresses in a row without a rule. Padding has fewer, so the rest is gone through in larger
- * steps. */
-#define FAR_MISSES 4096
-#define FAR_STEP 16
 
 struct rows {
 	struct cozbpf_unwind_row *v;
@@ -47,119 +40,124 @@ static int add_row(struct rows *r, const struct cozbpf_unwind_row *row)
 	return 0;
 }
 
-static bool fits(int64_t value)
+static bool is_stopped(const struct rows *r)
 {
-	return value >= INT16_MIN && value <= INT16_MAX;
+	return __atomic_load_n(r->stop, __ATOMIC_RELAXED);
 }
 
-/* The caller's stack pointer: a register and an offset, or the one expression that is known, that
- * of the PLT. */
-static bool read_cfa(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
+/* Where the rows of a section of code go. */
+struct section {
+	struct rows *rows;
+	uint64_t addr, offset, end; /* of the code: address, and the same in the file */
+};
+
+static int add_at(uint64_t lo, const struct cozbpf_unwind_row *found, void *ctx)
 {
-	/* The PLT that linkers make has DW_CFA_def_cfa_expression: rsp + 8, and 8 more from the
-	 * 11th byte of an entry on. */
-	static const uint8_t plt[] = {DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and,
-	    DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
-	Dwarf_Op *ops;
-	size_t n;
+	const struct section *s = ctx;
+	struct cozbpf_unwind_row row = *found;
+	uint64_t at = s->offset + (lo - s->addr);
 
-	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
-		return false;
-	if (n == 1 && ops[0].atom == DW_OP_bregx && fits((int64_t)ops[0].number2) &&
-	    (ops[0].number == REG_RSP || ops[0].number == REG_RBP)) {
-		row->kind = ops[0].number == REG_RSP ? COZBPF_UNWIND_RSP : COZBPF_UNWIND_RBP;
-		row->cfa = (int16_t)ops[0].number2;
-		return true;
-	}
-	for (size_t i = 0; i < n && n == sizeof(plt); i++)
-		if (ops[i].atom != plt[i])
-			return false;
-	row->kind = COZBPF_UNWIND_PLT;
-	row->cfa = 8;
-	return n == sizeof(plt);
-}
-
-/* Where the caller's frame pointer is: unchanged, or saved below the CFA. */
-static bool read_rbp(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
-{
-	Dwarf_Op mem[3], *ops;
-	size_t n;
-	int64_t offset;
-
-	if (dwarf_frame_register(frame, REG_RBP, mem, &ops, &n))
-		return false;
-	if (!n)
-		/* Unchanged. Undefined counts as unchanged: no caller needs the value. */
-		return true;
-	offset = n == 1 ? 0 : (int64_t)ops[1].number;
-	if (ops[0].atom != DW_OP_call_frame_cfa || n > 2 ||
-	    (n == 2 && ops[1].atom != DW_OP_plus_uconst) || offset % 8 || offset >= 0 ||
-	    offset / 8 < INT8_MIN)
-		return false;
-	row->rbp = (int8_t)(offset / 8);
-	return true;
-}
-
-/* Compilers keep the return address right below the CFA. At the bottom of the stack it is
- * undefined. */
-static bool has_caller(Dwarf_Frame *frame)
-{
-	Dwarf_Op mem[3], *ops;
-	size_t n;
-
-	return !dwarf_frame_register(frame, REG_RIP, mem, &ops, &n) && n == 2 &&
-	       ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst &&
-	       (int64_t)ops[1].number == -8;
-}
-
-/* The row at @addr; *@end is where it ends. False: no rule is known. */
-static bool read_row(Dwarf_CFI *cfi, uint64_t addr, struct cozbpf_unwind_row *row, uint64_t *end)
-{
-	Dwarf_Frame *frame = NULL;
-	Dwarf_Addr from, to;
-	bool is_signal;
-
-	if (dwarf_cfi_addrframe(cfi, addr, &frame) || !frame)
-		return false;
-	if (dwarf_frame_info(frame, &from, &to, &is_signal) >= 0 && to > addr) {
-		*end = to;
-		if (is_signal || !has_caller(frame) || !read_cfa(frame, row) ||
-		    !read_rbp(frame, row))
-			row->kind = COZBPF_UNWIND_NONE;
-	}
-	free(frame);
-	return *end > addr;
-}
-
-/* Headers may promise any size, so the walk ends where the file ends. */
-static int add_code(const struct object *o, Dwarf_CFI *cfi, const struct segment *code,
-    uint64_t file_size, struct rows *r)
-{
-	uint64_t at = code->lo, end = code->hi;
-	unsigned missed = 0;
-
-	if (!object_clip(o, &at, &end))
+	if (at >= s->end || at > UINT32_MAX)
 		return 0;
-	end = end < file_size ? end : file_size;
-	for (uint64_t addr = code->lo, step; at < end && at <= UINT32_MAX && r->n < r->max;
-	     at += step, addr += step) {
-		struct cozbpf_unwind_row row = {0};
-		uint64_t to = 0;
-		bool found = read_row(cfi, addr, &row, &to);
+	row.lo = (uint32_t)at;
+	if (s->rows->n && row.lo <= s->rows->v[s->rows->n - 1].lo)
+		return 0;
+	return add_row(s->rows, &row);
+}
 
-		if (__atomic_load_n(r->stop, __ATOMIC_RELAXED))
-			break;
-		if (row.kind == COZBPF_UNWIND_NONE)
-			row = (struct cozbpf_unwind_row){0};
-		row.lo = (uint32_t)at;
-		if ((!r->n || row.lo > r->v[r->n - 1].lo) && add_row(r, &row))
-			return -ENOMEM;
-		missed = found ? 0 : missed + 1;
-		step = found ? to - addr : missed > FAR_MISSES ? FAR_STEP : 1;
-		if (step > end - at)
-			break;
+/* The rows of one section of code: of its functions, from *@i on, and none in between. Damaged
+ * tables have functions that lie in others: these are left out. */
+static int add_code(const struct segment *code, const struct cfi *c,
+    const struct cfi_function *functions, size_t n, size_t *i, struct section *s)
+{
+	static const struct cozbpf_unwind_row none = {0};
+	uint64_t at = code->lo, hi = code->lo + (s->end - s->offset);
+	int err = 0;
+
+	for (; !err && *i < n && functions[*i].lo < hi; (*i)++) {
+		const struct cfi_function *f = &functions[*i];
+
+		if (f->lo < at || is_stopped(s->rows))
+			continue;
+		if (f->lo > at)
+			err = add_at(at, &none, s);
+		if (!err)
+			err = cfi_rows(c, f, add_at, s);
+		at = f->hi;
 	}
-	return 0;
+	if (err || at >= hi || is_stopped(s->rows))
+		return err;
+	return add_at(at, &none, s);
+}
+
+/* Programs without section headers name the table for exceptions in their segments, and that table
+ * begins with the place of the other. */
+static bool find_by_segment(Elf *elf, struct cfi *ret)
+{
+	struct bytes file;
+	GElf_Phdr p, load;
+	struct reader r;
+	uint64_t addr;
+	size_t n;
+
+	file.data = (const uint8_t *)elf_rawfile(elf, &file.size);
+	if (elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_GNU_EH_FRAME)
+			continue;
+		r = reader_at(file, p.p_offset, 8);
+		if ((read_u32(&r) >> 8 & 0xff) != (DW_EH_PE_pcrel | DW_EH_PE_sdata4))
+			return false;
+		addr = p.p_vaddr + 4 + (uint64_t)(int64_t)(int32_t)read_u32(&r);
+		for (size_t j = 0; j < n; j++)
+			if (gelf_getphdr(elf, (int)j, &load) && load.p_type == PT_LOAD &&
+			    addr - load.p_vaddr < load.p_filesz && load.p_offset < file.size &&
+			    load.p_filesz <= file.size - load.p_offset) {
+				ret->addr = addr;
+				ret->bytes.data = file.data + load.p_offset + (addr - load.p_vaddr);
+				ret->bytes.size = load.p_filesz - (addr - load.p_vaddr);
+				return !r.bad;
+			}
+		return false;
+	}
+	return false;
+}
+
+static bool find_table(const struct object *o, struct cfi *ret)
+{
+	GElf_Ehdr header;
+
+	*ret = (struct cfi){0};
+	if (!gelf_getehdr(o->main.elf, &header) || header.e_machine != EM_X86_64 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return false;
+	if (elf_section_addr(o->main.elf, ".eh_frame", &ret->addr))
+		ret->bytes = elf_section(o->main.elf, ".eh_frame");
+	return ret->bytes.data || find_by_segment(o->main.elf, ret);
+}
+
+/* Headers may promise any size, so the code ends where the file ends. */
+static int add_all(const struct object *o, const struct cfi *c, uint64_t file_size, struct rows *r)
+{
+	struct cfi_function *functions;
+	struct section s = {.rows = r};
+	size_t n, i = 0;
+	int err = cfi_functions(c, &functions, &n);
+
+	for (size_t k = 0; !err && k < o->n_code; k++) {
+		s.addr = s.offset = o->code[k].lo;
+		s.end = o->code[k].hi;
+		while (i < n && functions[i].lo < s.addr)
+			i++;
+		if (!object_clip(o, &s.offset, &s.end))
+			continue;
+		s.end = s.end < file_size ? s.end : file_size;
+		if (s.offset < s.end)
+			err = add_code(&o->code[k], c, functions, n, &i, &s);
+	}
+	free(functions);
+	return err;
 }
 
 int object_unwind_rows(
@@ -168,20 +166,15 @@ int object_unwind_rows(
 	WITHOUT_PRIVILEGES;
 	struct rows r = {.max = max, .stop = stop};
 	struct error changed;
-	GElf_Ehdr header;
+	struct cfi table;
 	struct stat st;
-	Dwarf_CFI *cfi;
-	int err = 0;
+	int err;
 
 	*ret = NULL;
 	*n = 0;
-	if (!gelf_getehdr(o->main.elf, &header) || header.e_machine != EM_X86_64 ||
-	    fstat(o->main.fd, &st))
+	if (fstat(o->main.fd, &st) || !find_table(o, &table))
 		return 0;
-	cfi = dwarf_getcfi_elf(o->main.elf);
-	for (size_t i = 0; cfi && !err && i < o->n_code; i++)
-		err = add_code(o, cfi, &o->code[i], (uint64_t)st.st_size, &r);
-	dwarf_cfi_end(cfi);
+	err = add_all(o, &table, (uint64_t)st.st_size, &r);
 	if (err || object_check(o, &changed)) {
 		free(r.v);
 		return err;
