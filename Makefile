@@ -18,7 +18,8 @@ PREFIX ?= /usr/local
 INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
 V ?= 0
-FUZZ_SECONDS ?= 20
+TIME ?= 60
+SOAK_SECONDS ?= 3600
 WERROR ?= $(if $(CI),1,0)
 VERSION := 0.1.0
 BUILD_ID := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -53,7 +54,8 @@ USER_SRCS := $(sort $(shell find user -name '*.c' ! -path 'user/shim/*'))
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
-	user/run/files.c $(addprefix user/target/,cbpf.c maps.c procfs.c),$(USER_SRCS))
+	user/run/files.c user/kernel/events.c \
+	$(addprefix user/target/,cbpf.c cgroup.c maps.c procfs.c quota.c),$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
@@ -159,7 +161,11 @@ $(BUILD)/fuzz/%.o: %.c
 $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(PURE_FUZZ_OBJS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer \
+		-DCOZBPF_FUZZ_BESIDE='"$(abspath $(BUILD))/fuzz/seeds/programs"' \
 		-MMD -MP -MF $@.d -MT $@ -o $@ $< $(PURE_FUZZ_OBJS) $(PURE_LIBS)
+
+$(BUILD)/fuzz/seeds/programs/shared: tests/fuzz/seeds.sh
+	$(call say,SEEDS,$(BUILD)/fuzz/seeds)tests/fuzz/seeds.sh $(BUILD)/fuzz/seeds
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
 	@mkdir -p $(@D)
@@ -211,9 +217,9 @@ man: ## the man page formats without a warning
 asan: $(BUILD)/asan/cozbpf $(BUILD)/asan/libcozbpf-shim.so
 asan: ## the tool under ASan and UBSan: build/asan/cozbpf (COZBPF=... make check-e2e)
 
-fuzz: $(FUZZERS)
-fuzz: ## each fuzzer of tests/fuzz for FUZZ_SECONDS; findings and corpus stay in build/fuzz
-	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
+fuzz: $(FUZZERS) $(BUILD)/fuzz/seeds/programs/shared
+fuzz: ## all fuzzers of tests/fuzz for TIME seconds; findings and corpus stay in build/fuzz
+	@scripts/fuzz.sh $(TIME) $(FUZZERS)
 
 tsan: ## the tool under TSan: build/tsan/asan/cozbpf
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan ASAN_FLAGS='$(TSAN)' asan
@@ -317,7 +323,7 @@ clean: ## remove build/
 help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
-	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  FUZZ_SECONDS=20'
+	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules'
 
 .PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan tsan \

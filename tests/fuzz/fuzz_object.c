@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* libFuzzer: any bytes as an ELF file with debug information: opens it, reads lines, source files,
- * sites of lines, symbols and static probes, cheap sites. */
+ * sites of lines, symbols and static probes, cheap sites, rows for unwinding. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +8,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "limit.h"
+#include "mutate_elf.h"
 #include "symbols/code/cheapsite.h"
 #include "symbols/code/coz/sites.h"
+#include "symbols/elf/unwind.h"
 #include "symbols/symbols.h"
 
+#define MAX_ROWS 100000
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	return elf_mutate(data, size, max_size, seed);
+}
 
 static void check_map(const struct line_map *map)
 {
@@ -78,6 +89,20 @@ static void ask_cheap(struct object *o, const struct probe_site *sites, size_t n
 				abort();
 }
 
+static void ask_rows(struct object *o)
+{
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
+	size_t n;
+
+	if (object_unwind_rows(o, MAX_ROWS, &stop, &rows, &n) || n > MAX_ROWS)
+		abort();
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].lo <= rows[i - 1].lo)
+			abort();
+	free(rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -87,12 +112,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	size_t n;
 
+	limit_begin();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	if (!object_open(path, "", &o, &e)) {
 		ask(o);
 		ask_markers(o);
+		ask_rows(o);
 		if (!object_find_symbol(o, "work", 0, &sites, &n, &e)) {
 			ask_cheap(o, sites, n);
 			free(sites);

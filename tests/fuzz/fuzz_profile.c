@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Any bytes as a profile: reading, estimating and reporting fail only by refusing, and a written
  * profile reads as the same one. Built by `make fuzz`. */
+#include "limit.h"
+#include "profiles.h"
+
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/estimate/estimate.h"
 #include "core/estimate/compare.h"
@@ -14,28 +13,6 @@
 #include "report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int cond, const char *what)
-{
-	if (cond)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
-
-static int read_bytes(struct profile *p, const void *data, size_t size)
-{
-	FILE *in = fmemopen((void *)data, size, "r");
-	struct error e;
-	int ret;
-
-	profile_init(p);
-	if (!in)
-		return -1;
-	ret = profile_read(p, in, "fuzz", &e);
-	fclose(in);
-	return ret;
-}
 
 static void write_all(FILE *out, const struct profile *p)
 {
@@ -158,13 +135,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct profile p;
 
-	if (size && !read_bytes(&p, data, size)) {
+	limit_begin();
+	if (!read_bytes(&p, data, size)) {
 		if (p.n_runs)
 			check_round_trip(&p);
 		check_estimate(&p);
 		check_runs(&p);
 	}
-	if (size)
-		profile_deinit(&p);
+	profile_deinit(&p);
 	return 0;
 }

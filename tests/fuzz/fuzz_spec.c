@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "limit.h"
 #include "core/text/paths.h"
 #include "core/places/probe_args.h"
 #include "core/places/scope.h"
@@ -44,6 +45,17 @@ static void check_args(enum probe_arch arch, const char *text)
 	}
 }
 
+static void check_spec(const struct spec *s)
+{
+	bool is_line = s->kind == SPEC_LINE || s->kind == SPEC_SAMPLED,
+	     is_symbol = s->kind == SPEC_SYMBOL || s->kind == SPEC_RETURN;
+
+	if (is_line     ? !s->file || !*s->file || !s->line
+	    : is_symbol ? !s->symbol || !*s->symbol
+			: !s->group || !*s->group || !s->event || !*s->event)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -51,13 +63,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error e = {0};
 	struct spec s;
 
+	limit_begin();
 	memcpy(text, data, size);
 	text[size] = 0;
 	if (!spec_parse(text, &s, &e)) {
 		if (!s.name || !*s.name || strpbrk(s.name, "\t\n"))
 			abort();
-		if (s.kind == SPEC_LINE ? !s.file || !*s.file || !s.line : !s.symbol || !*s.symbol)
-			abort();
+		check_spec(&s);
 		spec_deinit(&s);
 	} else if (e.status != EXIT_USAGE || !*e.cause) {
 		abort();

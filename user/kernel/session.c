@@ -19,6 +19,7 @@
 #include "cozbpf.skel.h"
 #include "core/experiment/rules.h"
 #include <cozbpf/delay_rules.h>
+#include "kernel/events.h"
 #include "kernel/sampling.h"
 #include "kernel/session_private.h"
 
@@ -191,9 +192,10 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 static int on_event(void *context, void *data, size_t size)
 {
 	struct session *s = context;
+	struct cozbpf_counter_event event;
 
-	if (size >= sizeof(struct cozbpf_event) && s->handle)
-		s->handle(data, s->handle_arg);
+	if (s->handle && event_read(data, size, &event))
+		s->handle(&event, s->handle_arg);
 	return 0;
 }
 
@@ -414,8 +416,8 @@ int session_event_fd(const struct session *s)
 	return ring_buffer__epoll_fd(s->events);
 }
 
-void session_events(
-    struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg)
+void session_events(struct session *s,
+    void (*handle)(const struct cozbpf_counter_event *event, void *arg), void *arg)
 {
 	s->handle = handle;
 	s->handle_arg = arg;

@@ -164,10 +164,11 @@ void session_drop_calls(struct session *s, int pid);
  * of @path: ns, 0 when that fails. */
 uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset);
 
-/* Readable when events wait; session_events() hands each to @handle. */
+/* Readable when events wait; session_events() hands each to @handle. Only COZBPF_EVENT_COUNTER has
+ * more than its `event`. */
 int session_event_fd(const struct session *s);
-void session_events(
-    struct session *s, void (*handle)(const struct cozbpf_event *event, void *arg), void *arg);
+void session_events(struct session *s,
+    void (*handle)(const struct cozbpf_counter_event *event, void *arg), void *arg);
 
 /* The first in-scope sample after the question answers it: counters.picked_line. */
 void session_ask_line(struct session *s);

@@ -45,7 +45,7 @@ struct session {
 	struct cozbpf_cpu *cpu_values; /* room for one lookup: a value for each possible CPU */
 	int n_cpu_values;
 	struct cpu_use use_at_open;
-	void (*handle)(const struct cozbpf_event *event, void *arg);
+	void (*handle)(const struct cozbpf_counter_event *event, void *arg);
 	void *handle_arg;
 	char log[2048]; /* libbpf's last words, for errors */
 };

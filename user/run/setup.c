@@ -138,14 +138,14 @@ static int add_points(struct runner *r, struct error *e)
 	return err;
 }
 
-void run_on_event(const struct cozbpf_event *event, void *runner)
+void run_on_event(const struct cozbpf_counter_event *e, void *runner)
 {
 	struct runner *r = runner;
 
-	if (event->kind == COZBPF_EVENT_COUNTER)
-		point_counters_on_event(&r->points, (const struct cozbpf_counter_event *)event);
+	if (e->event.kind == COZBPF_EVENT_COUNTER)
+		point_counters_on_event(&r->points, e);
 	else
-		processes_on_event(&r->target, event);
+		processes_on_event(&r->target, &e->event);
 }
 
 int run_setup(struct runner *r, struct error *e)

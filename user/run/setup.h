@@ -14,6 +14,6 @@ int run_setup(struct runner *r, struct error *e);
 void run_teardown(struct runner *r);
 
 /* A handler for session_events(): tells the rooms. */
-void run_on_event(const struct cozbpf_event *event, void *runner);
+void run_on_event(const struct cozbpf_counter_event *event, void *runner);
 
 #endif

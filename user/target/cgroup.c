@@ -45,21 +45,30 @@ int cgroup_find(const char *name, char *ret, size_t size, struct error *e)
 	    e, "give its directory below /sys/fs/cgroup, or its path as /proc/PID/cgroup shows it");
 }
 
+size_t cgroup_parse(FILE *procs, int *ret, size_t max)
+{
+	size_t n = 0;
+	long pid;
+
+	while (n < max && fscanf(procs, "%ld", &pid) == 1)
+		if (pid > 0 && pid <= INT_MAX) /* 0: in another PID namespace, out of our reach */
+			ret[n++] = (int)pid;
+	return n;
+}
+
 static size_t add_processes(const char *directory, int *ret, size_t max, size_t n, int depth)
 {
 	char path[PATH_MAX];
 	struct dirent *d;
 	FILE *procs;
 	DIR *groups;
-	int pid;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
 	procs = fopen(path, "re");
-	while (procs && n < max && fscanf(procs, "%d", &pid) == 1)
-		if (pid > 0) /* 0: in another PID namespace, out of our reach */
-			ret[n++] = pid;
-	if (procs)
+	if (procs) {
+		n += cgroup_parse(procs, ret + n, max - n);
 		fclose(procs);
+	}
 	groups = depth < MAX_DEPTH ? opendir(directory) : NULL;
 	while (groups && (d = readdir(groups)))
 		if (d->d_type == DT_DIR && d->d_name[0] != '.' &&

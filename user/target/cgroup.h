@@ -4,6 +4,7 @@
 #define COZBPF_CGROUP_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "core/text/errors.h"
 
@@ -13,6 +14,9 @@
  * with @e.
  */
 int cgroup_find(const char *name, char *ret, size_t size, struct error *e);
+
+/* The processes that a file cgroup.procs names, at most @max. Returns their number. */
+size_t cgroup_parse(FILE *procs, int *ret, size_t max);
 
 /* Fills in the processes of the group @directory, at most @max. Returns their number, @max where
  * there may be more; 0 also when the group has gone. */

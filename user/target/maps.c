@@ -100,18 +100,14 @@ static void find_file(int tid, const char *root, struct map_entry *m)
 		m->path[n - cut] = 0;
 }
 
-/* Entries of one maps file. */
-static int read_file(const char *name, struct map_entry **ret, size_t *n)
+int maps_parse(FILE *f, struct map_entry **ret, size_t *n)
 {
 	struct map_entry entry, *all = NULL;
 	char *line = NULL;
 	size_t size = 0, room = 0;
-	FILE *f = fopen(name, "re");
 
 	*ret = NULL;
 	*n = 0;
-	if (!f)
-		return errno == ENOENT ? -ESRCH : -errno;
 	while (*n < MAPS_MAX && getline(&line, &size, f) > 0) {
 		if (!map_parse(line, &entry))
 			continue;
@@ -119,14 +115,17 @@ static int read_file(const char *name, struct map_entry **ret, size_t *n)
 			struct map_entry *bigger =
 			    realloc(all, (room = room ? 2 * room : 16) * sizeof(*all));
 
-			if (!bigger)
-				break;
+			if (!bigger) {
+				free(line);
+				free(all);
+				*n = 0;
+				return -ENOMEM;
+			}
 			all = bigger;
 		}
 		all[(*n)++] = entry;
 	}
 	free(line);
-	fclose(f);
 	*ret = all;
 	return 0;
 }
@@ -136,11 +135,16 @@ int maps_read(int pid, struct map_entry **ret, size_t *n)
 	/* a main thread that ended before the others has no mappings any more */
 	int tid = procfs_live_thread(pid), err;
 	char name[64], root[64];
+	FILE *f;
 
 	if (!tid)
 		return -ESRCH;
 	snprintf(name, sizeof(name), "/proc/%d/maps", tid);
-	err = read_file(name, ret, n);
+	f = fopen(name, "re");
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = maps_parse(f, ret, n);
+	fclose(f);
 	maps_root(tid, root, sizeof(root));
 	for (size_t i = 0; !err && i < *n; i++)
 		find_file(tid, root, &(*ret)[i]);

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct map_entry {
 	uint64_t start, end, offset, dev, ino;
@@ -15,6 +16,9 @@ struct map_entry {
 
 /* Parses one line. Returns 1 for an executable mapping of a file, else 0. */
 int map_parse(const char *line, struct map_entry *ret);
+
+/* The same for the text of a whole file. *@ret is the caller's to free. 0 or -ENOMEM. */
+int maps_parse(FILE *f, struct map_entry **ret, size_t *n);
 
 /* The prefix of the process's paths for us: "" where it sees the same files, else
  * "/proc/PID/root". */

@@ -18,8 +18,7 @@ struct quota_group {
 	uint64_t first_ns, last_ns;
 };
 
-/* From the text of a cpu.stat file. */
-static uint64_t parse_stat(const char *text)
+uint64_t quota_parse_stat(const char *text)
 {
 	static const struct {
 		const char *key;
@@ -50,7 +49,7 @@ static bool read_stat(const char *folder, uint64_t *ret)
 	n = fread(text, 1, sizeof(text) - 1, in);
 	fclose(in);
 	text[n] = 0;
-	*ret = parse_stat(text);
+	*ret = quota_parse_stat(text);
 	return n;
 }
 
@@ -95,17 +94,12 @@ static void add_upwards(struct quota *q, const char *mount, const char *group)
 	}
 }
 
-/* The process's group in the hierarchy of version 2 ("0::PATH"), or in the version 1 hierarchy with
- * the cpu controller ("N:cpu,cpuacct:PATH"). */
-static bool find_group(int pid, bool v2, char *ret, size_t size)
+bool quota_parse_group(FILE *in, bool v2, char *ret, size_t size)
 {
-	char path[64], line[PATH_MAX + 256];
+	char line[PATH_MAX + 256];
 	bool found = false;
-	FILE *in;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	in = fopen(path, "re");
-	while (in && !found && fgets(line, sizeof(line), in)) {
+	while (!found && fgets(line, sizeof(line), in)) {
 		char *controllers = strchr(line, ':'),
 		     *group = controllers ? strchr(controllers + 1, ':') : NULL;
 
@@ -120,8 +114,21 @@ static bool find_group(int pid, bool v2, char *ret, size_t size)
 		if (found)
 			found = snprintf(ret, size, "%s", group) < (int)size;
 	}
-	if (in)
-		fclose(in);
+	return found;
+}
+
+static bool find_group(int pid, bool v2, char *ret, size_t size)
+{
+	char path[64];
+	bool found;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	in = fopen(path, "re");
+	if (!in)
+		return false;
+	found = quota_parse_group(in, v2, ret, size);
+	fclose(in);
 	return found;
 }
 
