@@ -15,6 +15,7 @@
 #include <cozbpf/abi.h>
 #include "shim_blob.h"
 #include "target/filters.h"
+#include "target/keeper.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -147,14 +148,12 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal,
 	const uint64_t args[6] = {(uint64_t)signal, action ? scratch : 0, scratch + OLD_ACTION, 8};
 	int64_t err;
 
-	if (action && !procfs_write_memory(t->pid, scratch, action, sizeof(*action)))
+	if (action && !tracee_write(t, scratch, action, sizeof(*action)))
 		return -EFAULT;
 	err = tracee_call(t, SYS_rt_sigaction, args);
 	if (err)
 		return (int)err;
-	return procfs_read_memory(t->pid, scratch + OLD_ACTION, ret_before, sizeof(*ret_before))
-		   ? 0
-		   : -EFAULT;
+	return tracee_read(t, scratch + OLD_ACTION, ret_before, sizeof(*ret_before)) ? 0 : -EFAULT;
 }
 
 /* Maps a page with the code. The page is executable and read-only from the beginning, since a
@@ -191,7 +190,7 @@ static bool has_page(int pid, const struct injection *i)
 	struct left_record left;
 
 	return procfs_read_memory(pid, i->at + LEFT_AT, &left, sizeof(left)) &&
-	       left.signal == (uint64_t)i->signal && left.owner == owner_id();
+	       left.signal == (uint64_t)i->signal && left.owner == i->owner;
 }
 
 bool inject_inherited(const struct injection *i, int pid, struct injection *ret)
@@ -262,7 +261,7 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 	if (err && i->at && !i->reused)
 		unmap(t, i->at, PAGE);
 	if (!err) {
-		const struct left_record left = {(uint64_t)i->signal, owner_id(), i->before};
+		const struct left_record left = {(uint64_t)i->signal, i->owner, i->before};
 
 		tracee_write(t, i->at + LEFT_AT, &left, sizeof(left));
 	}
@@ -296,8 +295,9 @@ static bool is_among(const int *tids, unsigned n, int tid)
 
 /* Threads that block the signal now and also a little later: libc blocks all signals for moments.
  * Threads from earlier calls are unblocked again, too. */
-void inject_unblock(struct injection *i)
+static int unblock(void *arg, struct error *e)
 {
+	struct injection *i = arg;
 	const struct timespec pause = {0, TRANSIENT_NS};
 	unsigned known = i->n_unblocked, n = known;
 
@@ -312,11 +312,23 @@ void inject_unblock(struct injection *i)
 		/* A thread in an uninterruptible wait would delay us. */
 		if (state != 'D' && procfs_signals(i->pid, tid, &masks) &&
 		    masks.blocked & bit(i->signal) &&
-		    !tracee_block(i->pid, tid, i->signal, false, NULL) &&
+		    !tracee_block(i->pid, tid, i->signal, false, e) &&
 		    !is_among(i->unblocked, known, tid))
 			i->unblocked[n++] = tid;
 	}
 	i->n_unblocked = n;
+	return 0;
+}
+
+void inject_unblock(struct injection *i)
+{
+	unsigned known = i->n_unblocked;
+
+	procfs_threads(i->pid, add_if_blocked, i);
+	if (i->n_unblocked == known)
+		return;
+	i->n_unblocked = known;
+	keeper_run(unblock, i, NULL);
 }
 
 void inject_forget(struct injection *i)
@@ -326,15 +338,15 @@ void inject_forget(struct injection *i)
 	i->n_unblocked = 0;
 }
 
-int inject(int pid, int signal, struct injection *ret, struct error *e)
+static int put_in(void *arg, struct error *e)
 {
+	struct injection *ret = arg;
 	struct process_vdso vdso;
 	struct signal_masks masks;
 	struct tracee t;
 	bool same = false;
-	int err;
+	int err, pid = ret->pid;
 
-	*ret = (struct injection){.pid = pid, .signal = signal, .start = procfs_start(pid)};
 	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
 	ret->at = find_page(pid, &same);
@@ -354,7 +366,7 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	if (err == -EBUSY) {
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d uses signal %d, which was to ask its threads to pause", pid,
-		    signal);
+		    ret->signal);
 		return error_hint(e, "attach again: another one is chosen then");
 	}
 	error_set(e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN,
@@ -362,6 +374,13 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	return err == -ESRCH ? -1
 			     : error_hint(e, "does a security module (SELinux, AppArmor) forbid "
 					     "executable memory there?");
+}
+
+int inject(int pid, int signal, struct injection *ret, struct error *e)
+{
+	*ret = (struct injection){
+	    .pid = pid, .signal = signal, .owner = owner_id(), .start = procfs_start(pid)};
+	return keeper_run(put_in, ret, e);
 }
 
 struct inside {
@@ -398,8 +417,7 @@ static bool look_inside(int pid, int tid, void *arg)
 	struct signal_masks masks;
 	uint64_t sp;
 
-	procfs_signals(pid, tid, &masks);
-	if (masks.pending & in->bit)
+	if (!procfs_signals(pid, tid, &masks) || masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
 		in->any =
@@ -415,27 +433,29 @@ static bool wait_left(const struct injection *i)
 	for (uint64_t waited = 0; waited < LEAVE_NS; waited += LEAVE_POLL_NS) {
 		struct inside in = {bit(i->signal), i->at + COZBPF_HANDLER_DISTANCE, false};
 
-		procfs_threads(i->pid, look_inside, &in);
-		if (!in.any)
+		if (procfs_threads(i->pid, look_inside, &in) && !in.any)
 			return true;
 		nanosleep(&pause, NULL);
 	}
 	return false;
 }
 
-int inject_remove(struct injection *i, bool *ret_left, struct error *e)
+struct removal {
+	struct injection *i;
+	bool left;
+};
+
+static int take_out(void *arg, struct error *e)
 {
+	struct removal *r = arg;
+	struct injection *i = r->i;
 	const struct signal_action ignore = {.handler = 1};
 	struct signal_action was;
 	struct tracee t;
 	int64_t scratch;
-	bool left;
 	int err;
 
-	*ret_left = true;
-	if (procfs_start(i->pid) != i->start || !has_page(i->pid, i))
-		return 0;
-	*ret_left = left = wait_left(i);
+	r->left = wait_left(i);
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
 	scratch = map_page(&t, PROT_READ | PROT_WRITE);
@@ -443,10 +463,11 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 	/* Ignoring first discards pending signals; with the default action they would kill the
 	 * process. */
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
-	if (!err && !is_ours(&was))
+	if (!err && !i->ignored && !is_ours(&was))
 		i->before = was; /* the program has taken the signal for itself meanwhile */
+	i->ignored |= !err;
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &i->before, &was);
-	if (left && !err)
+	if (r->left && !err)
 		unmap(&t, i->at, PAGE);
 	if (scratch > 0)
 		unmap(&t, (uint64_t)scratch, PAGE);
@@ -459,4 +480,17 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 		return 0;
 	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s",
 	    i->pid, strerror(-err));
+}
+
+int inject_remove(struct injection *i, bool *ret_left, struct error *e)
+{
+	struct removal r = {.i = i};
+	int err;
+
+	*ret_left = true;
+	if (procfs_start(i->pid) != i->start || !has_page(i->pid, i))
+		return 0;
+	err = keeper_run(take_out, &r, e);
+	*ret_left = r.left;
+	return err;
 }
