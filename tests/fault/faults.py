@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 
-WORKERS = 2 * os.cpu_count()
+WORKERS = 3 * os.cpu_count()
 TIMEOUT = 30  # seconds without an end are a hang
 SLOW = 0.6  # of the speed before
 PATIENCE = 5  # seconds in which a speed below that may become better: the machine has others
@@ -346,19 +346,21 @@ def all_cases(counts, what, only):
 
 
 def draw(cases, rng):
-    """For each fault and call the first, the last and some between, then the rest at random."""
+    """For each fault and call the first or the last case, then some between, then all others."""
     by_call = collections.defaultdict(list)
     for fault in cases.values():
         for case in fault:
             by_call[case.fault, case.call].append(case)
-    first, rest = [], []
+    rounds = [], [], []
     for some in by_call.values():
-        edges = some[:1] + some[-1:]
-        first.append(rng.choice(edges))
-        rest += rng.sample(some, min(len(some), 4))
-    rng.shuffle(first)
-    rng.shuffle(rest)
-    return first + rest
+        rest = rng.sample(some, len(some))
+        edge = rng.choice([some[0], some[-1]])
+        rest.remove(edge)
+        for round_, part in zip(rounds, ([edge], rest[:4], rest[4:])):
+            round_.extend(part)
+    for round_ in rounds:
+        rng.shuffle(round_)
+    return sum(rounds, [])
 
 
 class Driver:

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define WORK_NS 500000 /* of each thread, followed by as much sleep or more */
+#define REST_NS 1000000 /* of each worker after 0.1 ms of work: many targets are tested at a time \
+			 */
 #define CHILD_TURNS 20
 
 static struct {
@@ -38,7 +39,7 @@ static void record(int worker, uint64_t turns)
 
 static void *work_on_line(void *unused)
 {
-	const struct timespec rest = {0, WORK_NS};
+	const struct timespec rest = {0, REST_NS};
 	const uint64_t one = 1;
 
 	(void)unused;
@@ -54,11 +55,11 @@ static void *work_on_line(void *unused)
 
 static void *work(void *unused)
 {
-	const struct timespec rest = {0, WORK_NS};
+	const struct timespec rest = {0, REST_NS};
 
 	(void)unused;
-	for (uint64_t turns = 20;; turns += 20) {
-		TURNS(20); /* VICTIM */
+	for (uint64_t turns = 10;; turns += 10) {
+		TURNS(10); /* VICTIM */
 		record(1, turns);
 		must(!nanosleep(&rest, NULL));
 	}

@@ -91,12 +91,20 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e)
 	    e, EXIT_FORBIDDEN, "there is no real-time signal left that the target does not use");
 }
 
-/* The page that an earlier cozbpf left in the process: anonymous, executable, with our magic. 0:
+/* Whether our code is there. That of another build stays, and nothing leads to it. */
+static bool is_page(int pid, uint64_t at)
+{
+	uint8_t page[sizeof(shim_blob)];
+
+	return at && procfs_read_memory(pid, at, page, sizeof(page)) &&
+	       !memcmp(page, shim_blob, sizeof(page) - 8);
+}
+
+/* The page that an earlier cozbpf left in the process: anonymous, executable, with our code. 0:
  * none. */
-static uint64_t find_page(int pid, bool *ret_same)
+static uint64_t find_page(int pid)
 {
 	uint64_t start, end, offset, ino, found = 0;
-	uint8_t page[sizeof(shim_blob)];
 	unsigned major, minor;
 	char path[64], *line = NULL, perms[5];
 	size_t size = 0;
@@ -107,12 +115,9 @@ static uint64_t find_page(int pid, bool *ret_same)
 	while (f && !found && getline(&line, &size, f) > 0) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start,
 			&end, perms, &offset, &major, &minor, &ino) != 7 ||
-		    strcmp(perms, "r-xp") || ino || end - start != PAGE ||
-		    !procfs_read_memory(pid, start, page, sizeof(page)) ||
-		    memcmp(page + MAGIC_AT, COZBPF_BLOB_MAGIC, 6))
+		    strcmp(perms, "r-xp") || ino || end - start != PAGE || !is_page(pid, start))
 			continue;
 		found = start;
-		*ret_same = !memcmp(page, shim_blob, sizeof(page) - 8);
 	}
 	free(line);
 	if (f)
@@ -344,19 +349,18 @@ static int put_in(void *arg, struct error *e)
 	struct process_vdso vdso;
 	struct signal_masks masks;
 	struct tracee t;
-	bool same = false;
 	int err, pid = ret->pid;
 
 	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
-	ret->at = find_page(pid, &same);
-	if (!same)
-		ret->at = 0; /* of another build: the page stays, and nothing leads to it */
-	ret->reused = ret->at;
+	ret->at = find_page(pid);
 	procfs_signals(pid, procfs_live_thread(pid), &masks);
 	if (tracee_hold(pid, &t, e))
 		return -1;
-	err = install(&t, ret, vdso.clock_gettime,
+	if (!is_page(pid, ret->at))
+		ret->at = 0; /* another program has been executed meanwhile */
+	ret->reused = ret->at;
+	err = install(&t, ret, t.vdso.clock_gettime,
 	    __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
 	ret->held_ns = tracee_release(&t);
 	if (!err) {
@@ -453,11 +457,16 @@ static int take_out(void *arg, struct error *e)
 	struct signal_action was;
 	struct tracee t;
 	int64_t scratch;
+	bool page;
 	int err;
 
 	r->left = wait_left(i);
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
+	/* Another program has the default in place of a handler. */
+	page = has_page(i->pid, i);
+	if (!page && i->before.handler > 1)
+		i->before = (struct signal_action){0};
 	scratch = map_page(&t, PROT_READ | PROT_WRITE);
 	err = scratch < 0 ? (int)scratch : 0;
 	/* Ignoring first discards pending signals; with the default action they would kill the
@@ -467,7 +476,7 @@ static int take_out(void *arg, struct error *e)
 		i->before = was; /* the program has taken the signal for itself meanwhile */
 	i->ignored |= !err;
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &i->before, &was);
-	if (r->left && !err)
+	if (r->left && !err && page)
 		unmap(&t, i->at, PAGE);
 	if (scratch > 0)
 		unmap(&t, (uint64_t)scratch, PAGE);
@@ -476,10 +485,19 @@ static int take_out(void *arg, struct error *e)
 		if (procfs_state(i->pid, i->unblocked[k]))
 			tracee_block(i->pid, i->unblocked[k], i->signal, true, NULL);
 	inject_forget(i);
-	if (!err || err == -ESRCH)
+	if (!err || (err == -ESRCH && !i->ignored))
 		return 0;
 	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s",
 	    i->pid, strerror(-err));
+}
+
+/* It has executed another program just when its signal was ignored for a moment. */
+static bool still_ignores(const struct injection *i)
+{
+	struct signal_masks masks;
+
+	return i->ignored && procfs_signals(i->pid, procfs_live_thread(i->pid), &masks) &&
+	       masks.ignored & bit(i->signal);
 }
 
 int inject_remove(struct injection *i, bool *ret_left, struct error *e)
@@ -488,7 +506,7 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 	int err;
 
 	*ret_left = true;
-	if (procfs_start(i->pid) != i->start || !has_page(i->pid, i))
+	if (procfs_start(i->pid) != i->start || !(has_page(i->pid, i) || still_ignores(i)))
 		return 0;
 	err = keeper_run(take_out, &r, e);
 	*ret_left = r.left;

@@ -301,13 +301,24 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
+/* Takes the end of a thread that was killed while held. Until then an exec of another thread of its
+ * process does not get on, nor does whoever wants to hold one of them. */
+static void bury(int tid)
+{
+	int status;
+
+	while (!wait_stop(tid, &status))
+		;
+}
+
 /* Restored where it was first stopped, in the delivery of signals: there the kernel looks whether a
  * call has to be resumed. */
 static void restore(const struct tracee *t)
 {
 	ask(PTRACE_SETREGS, t->tid, 0, &t->saved);
 	ask(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
-	ask_word(PTRACE_DETACH, t->tid, 0, 0);
+	if (ask_word(PTRACE_DETACH, t->tid, 0, 0))
+		bury(t->tid);
 }
 
 /*
@@ -365,6 +376,7 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	if (ask(PTRACE_GETREGS, tid, 0, &ret->saved) ||
 	    ask(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+		bury(tid);
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
@@ -378,10 +390,9 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 
 int tracee_hold(int pid, struct tracee *ret, struct error *e)
 {
-	struct process_vdso vdso;
 	int tid;
 
-	if (tracee_vdso(pid, &vdso, e))
+	if (tracee_vdso(pid, &ret->vdso, e))
 		return -1;
 	tid = procfs_easy_thread(pid);
 	if (!tid && procfs_tracer(pid))
@@ -393,8 +404,11 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 		    pid);
 	if (tracee_hold_thread(pid, tid, ret, e))
 		return -1;
-	ret->syscall_at = vdso.syscall_at;
-	return 0;
+	/* Until it was held, another program may have been executed. */
+	if (!tracee_vdso(pid, &ret->vdso, e))
+		return 0;
+	tracee_release(ret);
+	return -1;
 }
 
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
@@ -414,7 +428,7 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 	struct user_regs_struct regs = t->saved;
 
 	t->called = true;
-	prepare_call(&regs, t->syscall_at, number, args);
+	prepare_call(&regs, t->vdso.syscall_at, number, args);
 	if (ask(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) ||
 	    to_syscall_stop(t->tid) || ask(PTRACE_GETREGS, t->tid, 0, &regs))
 		return -ESRCH;

@@ -15,11 +15,17 @@
 
 #include "core/text/errors.h"
 
+/* Parts of a process that cannot be found before it is held: an exec changes them. */
+struct process_vdso {
+	uint64_t syscall_at;    /* address of a system call instruction, in its vDSO */
+	uint64_t clock_gettime; /* address of the function; 0: none */
+};
+
 struct tracee {
 	int pid, tid;
 	struct user_regs_struct saved;
 	uint64_t mask;       /* its signal mask before */
-	uint64_t syscall_at; /* a system call instruction in the process, in its vDSO */
+	struct process_vdso vdso;
 	uint64_t since_ns;
 	bool called;
 };
@@ -51,11 +57,7 @@ bool tracee_read(const struct tracee *t, uint64_t addr, void *ret, size_t n);
 /* Releases the thread. Returns for how long it was held, in ns. */
 uint64_t tracee_release(struct tracee *t);
 
-/* The parts of a process that this needs; inject.c uses them too. */
-struct process_vdso {
-	uint64_t syscall_at;    /* address of a system call instruction */
-	uint64_t clock_gettime; /* address of the function; 0: none */
-};
+/* Whether the process can be worked with, without holding it. 0, or -1 with @e. */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e);
 
 #endif
