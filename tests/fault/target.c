@@ -12,8 +12,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define REST_NS 1000000 /* of each worker after 0.1 ms of work: many targets are tested at a time \
-			 */
+#define REST_NS                                                                           \
+	1000000 /* of each worker after 0.1 ms of work: many targets are tested at a time \
+		 */
 #define CHILD_TURNS 20
 
 static struct {

@@ -456,8 +456,8 @@ static int take_out(void *arg, struct error *e)
 	const struct signal_action ignore = {.handler = 1};
 	struct signal_action was;
 	struct tracee t;
+	bool page, again = i->ignored;
 	int64_t scratch;
-	bool page;
 	int err;
 
 	r->left = wait_left(i);
@@ -471,10 +471,10 @@ static int take_out(void *arg, struct error *e)
 	err = scratch < 0 ? (int)scratch : 0;
 	/* Ignoring first discards pending signals; with the default action they would kill the
 	 * process. */
-	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
-	if (!err && !i->ignored && !is_ours(&was))
-		i->before = was; /* the program has taken the signal for itself meanwhile */
 	i->ignored |= !err;
+	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
+	if (!err && !again && !is_ours(&was))
+		i->before = was; /* the program has taken the signal for itself meanwhile */
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &i->before, &was);
 	if (r->left && !err && page)
 		unmap(&t, i->at, PAGE);

@@ -22,7 +22,8 @@ struct job {
 	bool done;
 };
 
-static bool is_keeper;
+/* volatile: libc says of clone() that nothing in this file is called by it. */
+static volatile bool is_keeper;
 
 static int keep(void *arg)
 {

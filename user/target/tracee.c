@@ -144,13 +144,14 @@ static int take_stop(int tid, int *ret)
 	siginfo_t info = {0};
 	char state;
 
-	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) && errno != EINTR)
-		return -ESRCH;
+	/* Of an end alone it says that there is no such child. */
+	bool ended = waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) && errno != EINTR;
+
 	*ret = info.si_status;
 	if (info.si_pid)
 		return 1;
 	state = procfs_state(tid, tid);
-	if (state && state != 'Z' && state != 'X')
+	if (!ended && state && state != 'Z' && state != 'X')
 		return 0;
 	if (procfs_tgid(tid) != tid || procfs_parent(tid) != getpid())
 		waitpid(tid, NULL, __WALL | WNOHANG);
@@ -372,9 +373,7 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		    tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
-	if (err)
-		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
-	if (ask(PTRACE_GETREGS, tid, 0, &ret->saved) ||
+	if (err || ask(PTRACE_GETREGS, tid, 0, &ret->saved) ||
 	    ask(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
 		bury(tid);
 		hurry(false);

@@ -24,7 +24,7 @@ struct process_vdso {
 struct tracee {
 	int pid, tid;
 	struct user_regs_struct saved;
-	uint64_t mask;       /* its signal mask before */
+	uint64_t mask; /* its signal mask before */
 	struct process_vdso vdso;
 	uint64_t since_ns;
 	bool called;
