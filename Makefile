@@ -19,7 +19,6 @@ INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
 V ?= 0
 TIME ?= 60
-SOAK_SECONDS ?= 3600
 WERROR ?= $(if $(CI),1,0)
 VERSION := 0.1.0
 BUILD_ID := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -203,6 +202,10 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
+check-fault: all ## system calls of ours that go wrong (ALL=1: each of them; long); needs root
+	@COZBPF_TEST_TIMEOUT=$(if $(ALL),36000,300) scripts/run-tests.sh fault \
+		$(filter-out %/lib.sh,$(wildcard tests/fault/*.sh))
+
 check-real: all workloads
 check-real: ## real programs in containers; installs what it needs; needs root and the network
 	@scripts/run-tests.sh real $(wildcard tests/real/*.sh)
@@ -324,7 +327,7 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
 	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
-	@echo '  RULES=arguments of bench-rules'
+	@echo '  RULES=arguments of bench-rules  ALL=1, SEED=N, ONLY=FAULT[:CALL] (check-fault)'
 
 .PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \

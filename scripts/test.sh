@@ -70,6 +70,7 @@ step 60 'lint finds what it should' tests/lint/selftest.sh
 step 300 'unit tests' make -j"$jobs" WERROR=1 check
 step 200 'bpf tests' make WERROR=1 check-bpf
 step 900 'end-to-end tests' make WERROR=1 check-e2e
+step 200 'faults on purpose' make WERROR=1 check-fault
 step 420 'accuracy, short' tests/bench/accuracy.sh --ci
 echo "test: everything took $SECONDS s"
 totals

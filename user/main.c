@@ -10,7 +10,9 @@
 #include "cmd/cmd.h"
 #include "core/text/errors.h"
 #include "core/text/printable.h"
+#include "report/say.h"
 #include "symbols/elf/privileges.h"
+#include "target/identity.h"
 
 static const struct {
 	const char *name;
@@ -51,6 +53,16 @@ static int help(FILE *out)
 	return EXIT_OK;
 }
 
+static int drop_rights(void)
+{
+	struct error e;
+
+	if (identity_become_caller(&e))
+		return say_error(&e);
+	privileges_drop();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -65,8 +77,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name)) {
-			if (commands[i].only_files)
-				privileges_drop();
+			if (commands[i].only_files && drop_rights())
+				return EXIT_OTHER;
 			return commands[i].run(argc - 1, argv + 1);
 		}
 	return cmd_run(argc, argv);

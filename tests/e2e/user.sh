@@ -46,6 +46,36 @@ run 0 env SUDO_UID=0 SUDO_GID=0 "$dir/cozbpf" "${with[@]}" -o "$dir/ours/profile
 prints '^umask [0-9]+ ids 0 0 0 0$'
 
 
+echo "-- a page and a merged profile, under sudo"
+sudo=(env "SUDO_UID=$uid" "SUDO_GID=$gid")
+cd "$dir/theirs" || exit 1
+"${sudo[@]}" "$dir/cozbpf" plot -o page.html sudo.coz 2>"$dir/err" # whatever it has to say
+theirs "$dir/theirs/page.html"
+run 0 "${sudo[@]}" "$dir/cozbpf" merge -o merged.coz sudo.coz
+theirs "$dir/theirs/merged.coz"
+ln -s "$dir/ours/kept" planted
+for output in planted "$dir/ours/new"; do
+	run 1 "${sudo[@]}" "$dir/cozbpf" plot -o "$output" sudo.coz
+	says "cannot write '.*': Permission denied"
+	run 1 "${sudo[@]}" "$dir/cozbpf" merge -o "$output" sudo.coz
+	says "cannot write '.*': Permission denied"
+done
+check "nothing was written" [ ! -s "$dir/ours/kept" ] && [ ! -e "$dir/ours/new" ]
+run 1 "${sudo[@]}" "$dir/cozbpf" report "$dir/ours/kept"
+says 'Permission denied' 'rights of the user who called sudo'
+# Root's own shell follows no link that another user has planted.
+chown -h "$uid" planted
+run 1 "$dir/cozbpf" plot -o planted sudo.coz
+says "cannot write 'planted': it is a link of another user"
+check "nothing was written there" [ ! -s "$dir/ours/kept" ]
+cd "$OLDPWD" || exit 1
+
+# A group of root's does not open what the user's groups do not.
+install -d -m 770 -g disk "$dir/disk"
+run 1 setpriv --groups disk "${sudo[@]}" "$dir/cozbpf" "${with[@]}" -o "$dir/disk/profile.coz" \
+	-- "$dir/mirror"
+says 'Permission denied'
+
 echo "-- by doas or pkexec"
 run 0 env DOAS_USER=$user "$dir/cozbpf" "${with[@]}" -o "$dir/theirs/doas.coz" -- "$dir/mirror"
 prints "^umask [0-9]+ ids $uid $uid $gid $gid\$"
@@ -94,6 +124,9 @@ else
 		dd "if=/proc/$tool_pid/mem" bs=1 skip=$((0x$base + 0x$at)) count=1 2>/dev/null |
 			od -An -tx1
 	}
+	# shellcheck disable=SC2317 # wait_for calls it
+	is_mapped() { [ -n "$(byte)" ]; }
+	wait_for 20 is_mapped || bad "the other process has started"
 	whole=$(byte)
 	broken=0
 	probe() { # PROFILE TOOL...

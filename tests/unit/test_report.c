@@ -285,6 +285,19 @@ TEST(json_golden)
 	free(text);
 }
 
+/* Strict readers take no other bytes than UTF-8. */
+TEST(json_is_utf8)
+{
+	struct estimate_line line = {
+	    .line = "a\xff\xc3\xa9.c:1", .progress = "\xe2\x82", .verdict = VERDICT_OPTIMIZE};
+	struct estimate e = {.lines = &line, .n_lines = 1};
+	char *text = print_json(&e);
+
+	CHECK(strstr(text, "\"a\xef\xbf\xbd\xc3\xa9.c:1\""));
+	CHECK(strstr(text, "\"\xef\xbf\xbd\xef\xbf\xbd\""));
+	free(text);
+}
+
 TEST(latency_golden)
 {
 	char *text;

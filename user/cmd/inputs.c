@@ -69,6 +69,8 @@ int input_read(struct profile *p, const char *name, struct error *e)
 		if (err == ENOENT)
 			error_hint(
 			    e, "'cozbpf -- cmd' profiles a command and writes %s", DEFAULT_PROFILE);
+		if (err == EACCES && getenv("SUDO_UID"))
+			error_hint(e, "files are read with the rights of the user who called sudo");
 		return -1;
 	}
 	privileges_lower();

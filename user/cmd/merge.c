@@ -8,11 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmd/options.h"
 #include "cmd/inputs.h"
+#include "cmd/outfile.h"
 #include "core/profile/runs.h"
 #include "report/say.h"
 
@@ -58,66 +57,18 @@ static int write_runs(FILE *out, const struct profile *p)
 	return ret;
 }
 
-static int cannot_write(const char *name, struct error *e)
-{
-	return error_set(e, EXIT_OTHER, "cannot write '%s': %s", name, strerror(errno));
-}
-
-static int write_direct(const char *name, const struct profile *p, struct error *e)
-{
-	FILE *out = fopen(name, "we");
-
-	return !out || (write_runs(out, p) | fclose(out)) ? cannot_write(name, e) : 0;
-}
-
-/* Writes beside the place and moves the file there: the output may be one of the inputs, and must
- * never be half of a profile. @old: what is there, or NULL. */
-static int write_beside(
-    const char *name, const struct stat *old, const struct profile *p, struct error *e)
-{
-	char *part = NULL;
-	FILE *out;
-	int ret = 0;
-
-	if (asprintf(&part, "%s.%d.part", name, (int)getpid()) < 0)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	out = fopen(part, "wxe");
-	if (!out) {
-		ret = cannot_write(part, e);
-	} else {
-		/* It keeps its owner, as far as we may set that. */
-		if (old && (fchown(fileno(out), old->st_uid, old->st_gid) ||
-			       fchmod(fileno(out), old->st_mode & 0777)))
-			errno = 0;
-		if ((write_runs(out, p) | fclose(out)) || rename(part, name)) {
-			ret = cannot_write(name, e);
-			unlink(part);
-		}
-	}
-	free(part);
-	return ret;
-}
-
-/* A pipe or a device is written to directly, and a link is followed. */
 static int write_file(const char *name, const struct profile *p, struct error *e)
 {
-	char *path = realpath(name, NULL);
-	struct stat old;
-	int ret;
+	struct outfile f;
+	int err;
 
-	if (!path)
-		return write_beside(name, NULL, p, e);
-	if (stat(path, &old) || !S_ISREG(old.st_mode))
-		ret = write_direct(path, p, e);
-	else
-		ret = write_beside(path, &old, p, e);
-	free(path);
-	return ret;
-}
-
-static int write_stdout(const struct profile *p, struct error *e)
-{
-	return write_runs(stdout, p) || fflush(stdout) ? cannot_write("-", e) : 0;
+	if (outfile_open(&f, name, e))
+		return -1;
+	errno = 0;
+	err = write_runs(f.out, p)
+		  ? error_set(e, EXIT_OTHER, "cannot write '%s': %s", name, strerror(errno))
+		  : 0;
+	return outfile_close(&f, err, e);
 }
 
 static int merge(const struct merge_options *o, char **names, int n, struct error *e)
@@ -128,7 +79,7 @@ static int merge(const struct merge_options *o, char **names, int n, struct erro
 	profile_init(&p);
 	ret = inputs_read(&p, names, n, &o->inputs, e);
 	if (!ret)
-		ret = !strcmp(o->output, "-") ? write_stdout(&p, e) : write_file(o->output, &p, e);
+		ret = write_file(o->output, &p, e);
 	if (!ret && strcmp(o->output, "-") != 0)
 		printf("%zu runs, %zu experiments from %d file%s: %s\n", p.n_runs, p.n_experiments,
 		    n, n == 1 ? "" : "s", o->output);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmd/inputs.h"
 #include "cmd/options.h"
+#include "cmd/outfile.h"
 #include "cmd/sources.h"
 #include "core/estimate/estimate.h"
 #include "report/html.h"
@@ -78,39 +78,22 @@ static int check_output(const char *output, char **names, int n, struct error *e
 	return 0;
 }
 
-static int write_page(FILE *out, const struct profile *p, const struct estimate *estimate,
+static int write_page(const struct profile *p, const struct estimate *estimate,
     const struct html_options *o, const char *output, struct error *e)
 {
-	int ret = report_html(out, p, estimate, o);
-
-	if (ret == -ENOMEM)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	if (ret || fflush(out))
-		return error_set(e, EXIT_OTHER, "cannot write '%s': %s", output, strerror(errno));
-	return 0;
-}
-
-static int write_file(const struct profile *p, const struct estimate *estimate,
-    const struct html_options *o, const char *output, struct error *e)
-{
-	struct stat st;
-	FILE *out;
+	struct outfile f;
 	int ret;
 
-	if (!strcmp(output, "-"))
-		return write_page(stdout, p, estimate, o, "standard output", e);
-	out = fopen(output, "we");
-	if (!out) {
+	if (outfile_open(&f, output, e))
+		return -1;
+	errno = 0;
+	ret = report_html(f.out, p, estimate, o);
+	if (ret == -ENOMEM)
+		error_set(e, EXIT_OTHER, "out of memory");
+	else if (ret)
 		error_set(e, EXIT_OTHER, "cannot write '%s': %s", output, strerror(errno));
-		return error_hint(e, "-o names another file, - is standard output");
-	}
-	ret = write_page(out, p, estimate, o, output, e);
-	if (fclose(out) && !ret)
-		ret = error_set(e, EXIT_OTHER, "cannot write '%s': %s", output, strerror(errno));
-	/* Half a page would open, and be empty. */
-	if (ret && !stat(output, &st) && S_ISREG(st.st_mode))
-		unlink(output);
-	if (!ret)
+	ret = outfile_close(&f, ret ? -1 : 0, e);
+	if (!ret && strcmp(output, "-") != 0)
 		say("the page is '%s'", output);
 	return ret;
 }
@@ -139,7 +122,7 @@ static int plot(const struct profile *p, char **names, int n, enum sort_key sort
 		    .n_sources = sources.n,
 		    .reason = empty ? reason.cause : NULL};
 
-		ret = write_file(p, &estimate, &html, output, e);
+		ret = write_page(p, &estimate, &html, output, e);
 		if (!ret && empty) {
 			*e = reason;
 			ret = -1;

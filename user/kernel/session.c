@@ -170,6 +170,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 		err = number_cpus(s);
 	if (err)
 		return fail_load(s, -err, e);
+	if (!s->bpf->bss) /* libbpf tries whether maps can be mapped, and goes on when not */
+		return error_set(e, EXIT_FORBIDDEN, "the kernel maps no BPF maps: out of memory?");
 	s->ranges =
 	    map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
 	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows),

@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "report/compare.h"
+#include "report/jsontext.h"
 
 static cJSON *number(double v)
 {
@@ -48,13 +49,13 @@ static cJSON *side(const char *name, const struct compare_side *s)
 	cJSON *ret = cJSON_CreateObject();
 	const struct estimate *e = s->estimate;
 
-	return whole(ret, ret && add(ret, "file", cJSON_CreateString(name)) &&
+	return whole(ret, ret && add(ret, "file", json_text(name)) &&
 			      add(ret, "experiments", number((double)e->experiments)) &&
 			      add(ret, "runs", number((double)e->runs)) &&
 			      add(ret, "builds", number((double)e->builds)) &&
 			      add(ret, "build",
 				  e->builds == 1 && s->profile->runs[0].build_id[0]
-				      ? cJSON_CreateString(s->profile->runs[0].build_id)
+				      ? json_text(s->profile->runs[0].build_id)
 				      : cJSON_CreateNull()));
 }
 
@@ -70,7 +71,7 @@ static cJSON *rate(const struct compare_rate *r)
 
 static bool add_point(cJSON *object, const char *progress, bool is_latency)
 {
-	return add(object, "progress", cJSON_CreateString(progress)) &&
+	return add(object, "progress", json_text(progress)) &&
 	       add(object, "kind", cJSON_CreateString(is_latency ? "latency" : "throughput"));
 }
 
@@ -91,10 +92,10 @@ static cJSON *prediction(const struct compare_prediction *p)
 	cJSON *ret = cJSON_CreateObject();
 
 	return whole(ret,
-	    ret && add(ret, "line", cJSON_CreateString(p->line->line)) &&
+	    ret && add(ret, "line", json_text(p->line->line)) &&
 		add_point(ret, p->line->progress, p->line->is_latency) &&
 		add_figure(ret, "line_speedup", "line_speedup_ci", &p->at) &&
-		add(ret, "source", cJSON_CreateString(sources[p->source])) &&
+		add(ret, "source", json_text(sources[p->source])) &&
 		add_figure(ret, "predicted", "predicted_ci", &p->predicted) &&
 		add_figure(ret, "predicted_by_slope", "predicted_by_slope_ci", &p->by_slope) &&
 		add_figure(ret, "measured", "measured_ci", p->point ? &p->point->speedup : &none) &&
@@ -113,7 +114,7 @@ static cJSON *line(const struct compare_line *l)
 	cJSON *ret = cJSON_CreateObject();
 
 	return whole(
-	    ret, ret && add(ret, "line", cJSON_CreateString(any->line)) &&
+	    ret, ret && add(ret, "line", json_text(any->line)) &&
 		     add_point(ret, any->progress, any->is_latency) &&
 		     add(ret, "rank_before", rank(l->rank_before)) &&
 		     add(ret, "rank_after", rank(l->rank_after)) &&

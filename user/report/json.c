@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The report as one JSON object. Scripts depend on it, so additions need a good reason. */
+#include "report/jsontext.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -111,8 +112,8 @@ static cJSON *line(const struct estimate_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line", cJSON_CreateString(l->line)) &&
-	    add(ret, "progress", cJSON_CreateString(l->progress)) &&
+	if (ret && add(ret, "line", json_text(l->line)) &&
+	    add(ret, "progress", json_text(l->progress)) &&
 	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
 	    add(ret, "slope", number(l->slope)) &&
 	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) &&
@@ -146,7 +147,7 @@ static cJSON *latency(const struct estimate_latency *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "progress", cJSON_CreateString(l->name)) && add_figures(ret, &l->now) &&
+	if (ret && add(ret, "progress", json_text(l->name)) && add_figures(ret, &l->now) &&
 	    add(ret, "in_flight", number(l->in_flight)) &&
 	    add(ret, "arrivals", number((double)l->arrivals)) &&
 	    add(ret, "departures", number((double)l->departures)) &&

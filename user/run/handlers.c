@@ -12,16 +12,17 @@
 #include "run/target.h"
 #include "target/filters.h"
 #include "target/procfs.h"
-#include "target/tracee.h"
 
 #define PRELOAD_NS 5000000ULL    /* from the exec to the shim's constructor, generously */
 #define UNBLOCK_NS 1000000000ULL /* between two looks at who blocks the signal */
 /* pauses that could not be asked for since the last one; libc blocks all signals for a moment now
  * and then */
 #define UNBLOCK_ASKS 10
-#define OWED_POLL_NS 1000000
 /* from the last sample program's end to the delivery of what it has sent */
 #define DRAIN_NS 2000000ULL
+/* somebody else may hold the process for a moment */
+#define REMOVE_TRIES 5
+#define REMOVE_PAUSE_NS 50000000
 /* Children forked so much before we detach may be unknown (1 s), and their children, forked while
  * we look for them. */
 #define MISSED_TICKS 100
@@ -153,10 +154,16 @@ uint64_t handlers_next(const struct target *t)
 
 static void take_back(const struct target *t, struct injection *i)
 {
+	const struct timespec pause = {0, REMOVE_PAUSE_NS};
 	struct error e;
 	bool left;
+	int err = inject_remove(i, &left, &e);
 
-	if (inject_remove(i, &left, &e))
+	for (int tries = 1; err && tries < REMOVE_TRIES; tries++) {
+		nanosleep(&pause, NULL);
+		err = inject_remove(i, &left, &e);
+	}
+	if (err)
 		console_say(t->console, "warning: %s", e.cause);
 	else if (t->o->verbose)
 		console_say(t->console,
@@ -210,18 +217,4 @@ void handlers_take_back(struct target *t)
 	}
 	for (struct process *p = t->processes; p; p = p->next)
 		handlers_forget(p);
-}
-
-/* A thread that did not come back from a system call of ours in time would go on with our
- * registers. */
-void handlers_settle(const struct target *t)
-{
-	const struct timespec pause = {0, OWED_POLL_NS};
-
-	if (tracee_owes())
-		console_say(t->console,
-		    "a thread of the target is held up in the kernel; waiting until it can "
-		    "be let go: do not kill cozbpf now");
-	while (tracee_settle() && tracee_owes())
-		nanosleep(&pause, NULL);
 }

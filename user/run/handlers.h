@@ -29,7 +29,5 @@ uint64_t handlers_next(const struct target *t);
 void handlers_unblock(struct target *t, uint64_t now);
 /* After session_detach(): takes the handlers out again. */
 void handlers_take_back(struct target *t);
-/* Before we end: threads that have been held too long are let go. */
-void handlers_settle(const struct target *t);
 
 #endif

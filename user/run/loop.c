@@ -20,14 +20,11 @@
 #include "run/setup.h"
 #include "run/tell.h"
 #include "run/unwinder.h"
-#include "target/tracee.h"
 
 /* at least that often: progress line, mappings */
 #define TICK_NS 250000000ULL
 /* while tables for unwinding are being made */
 #define TICK_UNWIND_NS 10000000ULL
-/* while a thread is yet to stop, to be let go */
-#define TICK_LATE_MS 20
 
 struct loop {
 	struct runner *r;
@@ -273,7 +270,7 @@ static void wait_for_end(struct loop *l)
 		struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
 		    {.fd = target_fd(&r->target), .events = POLLIN}};
 
-		poll(fds, 2, tracee_settle() ? TICK_LATE_MS : -1);
+		poll(fds, 2, -1);
 		take_signals(l);
 	}
 }

@@ -13,7 +13,6 @@
 #include "run/options.h"
 #include "run/target.h"
 #include "run/unwinder.h"
-#include "target/tracee.h"
 
 /* the loader maps a program's libraries within milliseconds of the exec */
 #define RESCAN_FIRST_NS 5000000ULL
@@ -124,7 +123,6 @@ void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 	uint64_t last = t->files->scope.n_binaries || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = unwinder_collect(t->files);
 
-	tracee_settle();
 	for (struct process *p = t->processes; p; p = p->next) {
 		handlers_due(t, p, now);
 		if (!all && now < p->rescan_ns)

@@ -179,7 +179,6 @@ int run_setup(struct runner *r, struct error *e)
 
 void run_teardown(struct runner *r)
 {
-	handlers_settle(&r->target);
 	session_destroy(r->session);
 	experiment_deinit(&r->experiments.machine);
 	recorder_deinit(&r->recorder);

@@ -9,6 +9,7 @@
 #include "core/text/errors.h"
 #include "target/filters.h"
 #include "target/inject.h"
+#include "target/keeper.h"
 #include "target/owner.h"
 #include "target/process_checks.h"
 #include "target/procfs.h"
@@ -54,10 +55,21 @@ static bool has_filter(int pid, int tid, void *arg)
 	return !(*(bool *)arg = procfs_seccomp(pid, tid));
 }
 
+/* Whether a pause would be let through, and a thread can be held. */
+static int try_to_hold(void *arg, struct error *e)
+{
+	int pid = *(const int *)arg;
+	struct tracee t;
+
+	if (filters_check(pid, e) || tracee_hold(pid, &t, e))
+		return -1;
+	tracee_release(&t);
+	return 0;
+}
+
 static void check_calls(int pid, struct finding *f)
 {
 	bool filtered = false;
-	struct tracee t;
 	struct error e;
 
 	procfs_threads(pid, has_filter, &filtered);
@@ -65,11 +77,10 @@ static void check_calls(int pid, struct finding *f)
 		finding_set(f, FINDING_MISSING,
 		    "it has a seccomp filter, which only CAP_SYS_ADMIN can suspend");
 		finding_hint(f, "sudo cozbpf ...");
-	} else if (filters_check(pid, &e) || tracee_hold(pid, &t, &e)) {
+	} else if (keeper_run(try_to_hold, &pid, &e)) {
 		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
 		finding_hint(f, "%.300s", e.hint);
 	} else {
-		tracee_release(&t);
 		finding_set(f, FINDING_OK,
 		    filtered ? "its seccomp filter allows what pauses need, and can be suspended"
 			     : "no seccomp filter");

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "target/cbpf.h"
+#include "target/keeper.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -102,10 +103,23 @@ static bool check_thread(int pid, int tid, void *arg)
 	return !c->status;
 }
 
-int filters_check(int pid, struct error *e)
+static int check_threads(void *arg, struct error *e)
 {
 	struct check c = {.e = e};
 
-	procfs_threads(pid, check_thread, &c);
+	procfs_threads(*(const int *)arg, check_thread, &c);
 	return c.status;
+}
+
+static bool has_none(int pid, int tid, void *arg)
+{
+	return !(*(bool *)arg = procfs_seccomp(pid, tid));
+}
+
+int filters_check(int pid, struct error *e)
+{
+	bool any = false;
+
+	procfs_threads(pid, has_none, &any);
+	return any ? keeper_run(check_threads, &pid, e) : 0;
 }

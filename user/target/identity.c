@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* more than any user has; the kernel allows 65536 */
+#define MAX_GROUPS 1024
 
 static const struct passwd *find_user(const char *user)
 {
@@ -66,21 +70,52 @@ int identity_assume(const struct identity *id)
 	return 0;
 }
 
+int identity_become_caller(struct error *e)
+{
+	struct identity id;
+	int err;
+
+	if (identity_resolve(NULL, &id, e))
+		return -1;
+	err = identity_assume(&id);
+	return err ? error_set(
+			 e, EXIT_OTHER, "cannot go on as user '%s': %s", id.name, strerror(-err))
+		   : 0;
+}
+
+/* Of this thread alone, unlike setgroups() of libc. */
+static void set_groups(size_t n, const gid_t *groups)
+{
+	syscall(SYS_setgroups, n, groups);
+}
+
+/* As whom this thread opens files. */
+static void take_files_of(const struct identity *id)
+{
+	gid_t groups[MAX_GROUPS];
+	int n = MAX_GROUPS;
+
+	if (getgrouplist(id->name, id->gid, groups, &n) < 0)
+		n = 0;
+	set_groups((size_t)n, groups);
+	setfsgid(id->gid);
+	setfsuid(id->uid);
+}
+
 int identity_open_append(const struct identity *id, const char *path)
 {
-	int fd, err;
+	gid_t own[MAX_GROUPS];
+	int fd, err, n = getgroups(MAX_GROUPS, own);
 
-	/* A file system identity: the path is followed with the user's rights, never with
-	 * root's. */
-	if (id->change) {
-		setfsgid(id->gid);
-		setfsuid(id->uid);
-	}
+	/* The path is followed with the user's rights, never with root's. */
+	if (id->change)
+		take_files_of(id);
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	err = errno;
 	if (id->change) {
 		setfsuid(geteuid());
 		setfsgid(getegid());
+		set_groups(n > 0 ? (size_t)n : 0, own);
 	}
 	return fd < 0 ? -err : fd;
 }

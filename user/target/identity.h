@@ -23,6 +23,10 @@ int identity_resolve(const char *user, struct identity *ret, struct error *e);
 /* In the child, before exec: sets groups, ids, HOME, USER, LOGNAME. Returns 0 or -errno. */
 int identity_assume(const struct identity *id);
 
+/* For commands that only read and write files: the process goes on as the user who has called sudo,
+ * pkexec or doas, for good. -1 with @e. */
+int identity_become_caller(struct error *e);
+
 /* Opens a file for appending with that user's rights; a new file belongs to that user. Returns a
  * descriptor or -errno. */
 int identity_open_append(const struct identity *id, const char *path);

@@ -15,6 +15,7 @@
 #include <cozbpf/abi.h>
 #include "shim_blob.h"
 #include "target/filters.h"
+#include "target/keeper.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -90,12 +91,20 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e)
 	    e, EXIT_FORBIDDEN, "there is no real-time signal left that the target does not use");
 }
 
-/* The page that an earlier cozbpf left in the process: anonymous, executable, with our magic. 0:
+/* Whether our code is there. That of another build stays, and nothing leads to it. */
+static bool is_page(int pid, uint64_t at)
+{
+	uint8_t page[sizeof(shim_blob)];
+
+	return at && procfs_read_memory(pid, at, page, sizeof(page)) &&
+	       !memcmp(page, shim_blob, sizeof(page) - 8);
+}
+
+/* The page that an earlier cozbpf left in the process: anonymous, executable, with our code. 0:
  * none. */
-static uint64_t find_page(int pid, bool *ret_same)
+static uint64_t find_page(int pid)
 {
 	uint64_t start, end, offset, ino, found = 0;
-	uint8_t page[sizeof(shim_blob)];
 	unsigned major, minor;
 	char path[64], *line = NULL, perms[5];
 	size_t size = 0;
@@ -106,12 +115,9 @@ static uint64_t find_page(int pid, bool *ret_same)
 	while (f && !found && getline(&line, &size, f) > 0) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start,
 			&end, perms, &offset, &major, &minor, &ino) != 7 ||
-		    strcmp(perms, "r-xp") || ino || end - start != PAGE ||
-		    !procfs_read_memory(pid, start, page, sizeof(page)) ||
-		    memcmp(page + MAGIC_AT, COZBPF_BLOB_MAGIC, 6))
+		    strcmp(perms, "r-xp") || ino || end - start != PAGE || !is_page(pid, start))
 			continue;
 		found = start;
-		*ret_same = !memcmp(page, shim_blob, sizeof(page) - 8);
 	}
 	free(line);
 	if (f)
@@ -147,14 +153,12 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal,
 	const uint64_t args[6] = {(uint64_t)signal, action ? scratch : 0, scratch + OLD_ACTION, 8};
 	int64_t err;
 
-	if (action && !procfs_write_memory(t->pid, scratch, action, sizeof(*action)))
+	if (action && !tracee_write(t, scratch, action, sizeof(*action)))
 		return -EFAULT;
 	err = tracee_call(t, SYS_rt_sigaction, args);
 	if (err)
 		return (int)err;
-	return procfs_read_memory(t->pid, scratch + OLD_ACTION, ret_before, sizeof(*ret_before))
-		   ? 0
-		   : -EFAULT;
+	return tracee_read(t, scratch + OLD_ACTION, ret_before, sizeof(*ret_before)) ? 0 : -EFAULT;
 }
 
 /* Maps a page with the code. The page is executable and read-only from the beginning, since a
@@ -191,7 +195,7 @@ static bool has_page(int pid, const struct injection *i)
 	struct left_record left;
 
 	return procfs_read_memory(pid, i->at + LEFT_AT, &left, sizeof(left)) &&
-	       left.signal == (uint64_t)i->signal && left.owner == owner_id();
+	       left.signal == (uint64_t)i->signal && left.owner == i->owner;
 }
 
 bool inject_inherited(const struct injection *i, int pid, struct injection *ret)
@@ -262,7 +266,7 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 	if (err && i->at && !i->reused)
 		unmap(t, i->at, PAGE);
 	if (!err) {
-		const struct left_record left = {(uint64_t)i->signal, owner_id(), i->before};
+		const struct left_record left = {(uint64_t)i->signal, i->owner, i->before};
 
 		tracee_write(t, i->at + LEFT_AT, &left, sizeof(left));
 	}
@@ -296,8 +300,9 @@ static bool is_among(const int *tids, unsigned n, int tid)
 
 /* Threads that block the signal now and also a little later: libc blocks all signals for moments.
  * Threads from earlier calls are unblocked again, too. */
-void inject_unblock(struct injection *i)
+static int unblock(void *arg, struct error *e)
 {
+	struct injection *i = arg;
 	const struct timespec pause = {0, TRANSIENT_NS};
 	unsigned known = i->n_unblocked, n = known;
 
@@ -312,11 +317,23 @@ void inject_unblock(struct injection *i)
 		/* A thread in an uninterruptible wait would delay us. */
 		if (state != 'D' && procfs_signals(i->pid, tid, &masks) &&
 		    masks.blocked & bit(i->signal) &&
-		    !tracee_block(i->pid, tid, i->signal, false, NULL) &&
+		    !tracee_block(i->pid, tid, i->signal, false, e) &&
 		    !is_among(i->unblocked, known, tid))
 			i->unblocked[n++] = tid;
 	}
 	i->n_unblocked = n;
+	return 0;
+}
+
+void inject_unblock(struct injection *i)
+{
+	unsigned known = i->n_unblocked;
+
+	procfs_threads(i->pid, add_if_blocked, i);
+	if (i->n_unblocked == known)
+		return;
+	i->n_unblocked = known;
+	keeper_run(unblock, i, NULL);
 }
 
 void inject_forget(struct injection *i)
@@ -326,25 +343,24 @@ void inject_forget(struct injection *i)
 	i->n_unblocked = 0;
 }
 
-int inject(int pid, int signal, struct injection *ret, struct error *e)
+static int put_in(void *arg, struct error *e)
 {
+	struct injection *ret = arg;
 	struct process_vdso vdso;
 	struct signal_masks masks;
 	struct tracee t;
-	bool same = false;
-	int err;
+	int err, pid = ret->pid;
 
-	*ret = (struct injection){.pid = pid, .signal = signal, .start = procfs_start(pid)};
 	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
-	ret->at = find_page(pid, &same);
-	if (!same)
-		ret->at = 0; /* of another build: the page stays, and nothing leads to it */
-	ret->reused = ret->at;
+	ret->at = find_page(pid);
 	procfs_signals(pid, procfs_live_thread(pid), &masks);
 	if (tracee_hold(pid, &t, e))
 		return -1;
-	err = install(&t, ret, vdso.clock_gettime,
+	if (!is_page(pid, ret->at))
+		ret->at = 0; /* another program has been executed meanwhile */
+	ret->reused = ret->at;
+	err = install(&t, ret, t.vdso.clock_gettime,
 	    __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
 	ret->held_ns = tracee_release(&t);
 	if (!err) {
@@ -354,7 +370,7 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	if (err == -EBUSY) {
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d uses signal %d, which was to ask its threads to pause", pid,
-		    signal);
+		    ret->signal);
 		return error_hint(e, "attach again: another one is chosen then");
 	}
 	error_set(e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN,
@@ -362,6 +378,13 @@ int inject(int pid, int signal, struct injection *ret, struct error *e)
 	return err == -ESRCH ? -1
 			     : error_hint(e, "does a security module (SELinux, AppArmor) forbid "
 					     "executable memory there?");
+}
+
+int inject(int pid, int signal, struct injection *ret, struct error *e)
+{
+	*ret = (struct injection){
+	    .pid = pid, .signal = signal, .owner = owner_id(), .start = procfs_start(pid)};
+	return keeper_run(put_in, ret, e);
 }
 
 struct inside {
@@ -398,8 +421,7 @@ static bool look_inside(int pid, int tid, void *arg)
 	struct signal_masks masks;
 	uint64_t sp;
 
-	procfs_signals(pid, tid, &masks);
-	if (masks.pending & in->bit)
+	if (!procfs_signals(pid, tid, &masks) || masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
 		in->any =
@@ -415,38 +437,46 @@ static bool wait_left(const struct injection *i)
 	for (uint64_t waited = 0; waited < LEAVE_NS; waited += LEAVE_POLL_NS) {
 		struct inside in = {bit(i->signal), i->at + COZBPF_HANDLER_DISTANCE, false};
 
-		procfs_threads(i->pid, look_inside, &in);
-		if (!in.any)
+		if (procfs_threads(i->pid, look_inside, &in) && !in.any)
 			return true;
 		nanosleep(&pause, NULL);
 	}
 	return false;
 }
 
-int inject_remove(struct injection *i, bool *ret_left, struct error *e)
+struct removal {
+	struct injection *i;
+	bool left;
+};
+
+static int take_out(void *arg, struct error *e)
 {
+	struct removal *r = arg;
+	struct injection *i = r->i;
 	const struct signal_action ignore = {.handler = 1};
 	struct signal_action was;
 	struct tracee t;
+	bool page, again = i->ignored;
 	int64_t scratch;
-	bool left;
 	int err;
 
-	*ret_left = true;
-	if (procfs_start(i->pid) != i->start || !has_page(i->pid, i))
-		return 0;
-	*ret_left = left = wait_left(i);
+	r->left = wait_left(i);
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
+	/* Another program has the default in place of a handler. */
+	page = has_page(i->pid, i);
+	if (!page && i->before.handler > 1)
+		i->before = (struct signal_action){0};
 	scratch = map_page(&t, PROT_READ | PROT_WRITE);
 	err = scratch < 0 ? (int)scratch : 0;
 	/* Ignoring first discards pending signals; with the default action they would kill the
 	 * process. */
+	i->ignored |= !err;
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
-	if (!err && !is_ours(&was))
+	if (!err && !again && !is_ours(&was))
 		i->before = was; /* the program has taken the signal for itself meanwhile */
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &i->before, &was);
-	if (left && !err)
+	if (r->left && !err && page)
 		unmap(&t, i->at, PAGE);
 	if (scratch > 0)
 		unmap(&t, (uint64_t)scratch, PAGE);
@@ -455,8 +485,30 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e)
 		if (procfs_state(i->pid, i->unblocked[k]))
 			tracee_block(i->pid, i->unblocked[k], i->signal, true, NULL);
 	inject_forget(i);
-	if (!err || err == -ESRCH)
+	if (!err || (err == -ESRCH && !i->ignored))
 		return 0;
 	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s",
 	    i->pid, strerror(-err));
+}
+
+/* It has executed another program just when its signal was ignored for a moment. */
+static bool still_ignores(const struct injection *i)
+{
+	struct signal_masks masks;
+
+	return i->ignored && procfs_signals(i->pid, procfs_live_thread(i->pid), &masks) &&
+	       masks.ignored & bit(i->signal);
+}
+
+int inject_remove(struct injection *i, bool *ret_left, struct error *e)
+{
+	struct removal r = {.i = i};
+	int err;
+
+	*ret_left = true;
+	if (procfs_start(i->pid) != i->start || !(has_page(i->pid, i) || still_ignores(i)))
+		return 0;
+	err = keeper_run(take_out, &r, e);
+	*ret_left = r.left;
+	return err;
 }

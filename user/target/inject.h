@@ -23,11 +23,13 @@ struct signal_action {
 struct injection {
 	int pid, signal;
 	uint64_t start; /* of the process (procfs_start()), whose number may go to another */
+	uint64_t owner; /* tells our pages from those of another cozbpf */
 	uint64_t at;    /* address of the page */
 	struct signal_action before; /* what the signal had */
 	uint64_t held_ns;            /* how long a thread was held still for the injection */
-	bool reused;                 /* took over a page that an earlier cozbpf left */
-	int *unblocked;              /* threads that blocked the signal and now do not */
+	bool ignored;   /* on the way out: the signal is ignored instead of what it had */
+	bool reused;    /* took over a page that an earlier cozbpf left */
+	int *unblocked; /* threads that blocked the signal and now do not */
 	unsigned n_unblocked;
 };
 
@@ -51,7 +53,8 @@ void inject_unblock(struct injection *i);
 
 /*
  * Takes the handler out. The last pause must be over, and no new one may be asked for. -1 with @e
- * when the process could not be held: the handler stays, which does nothing by itself. *@ret_left:
+ * when the process could not be held: the handler stays, which does nothing by itself. It can be
+ * tried again. *@ret_left:
  * the page stays because a thread may still be in it. A process that does not have the page any
  * more has ended or executed another program, and is left alone.
  */

@@ -3,6 +3,7 @@
 #include "target/procfs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,20 +13,59 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Of an opening or a reading that fails: whoever reads nothing takes a process for gone, and would
+ * leave in it what he has put there. */
+#define TRIES 3
+
+static int open_surely(const char *path, int flags)
+{
+	int fd = -1;
+
+	for (int i = 0; fd < 0 && i < TRIES; i++)
+		fd = open(path, flags | O_CLOEXEC);
+	return fd;
+}
+
+/* Reads up to @size bytes from where the descriptor is, or until nothing more comes. */
+static size_t read_surely(int fd, void *ret, size_t size)
+{
+	size_t used = 0;
+	int failures = 0;
+
+	while (fd >= 0 && used < size && failures < TRIES) {
+		ssize_t n = read(fd, (char *)ret + used, size - used);
+
+		if (!n)
+			break;
+		if (n > 0)
+			used += (size_t)n;
+		else
+			failures++;
+	}
+	return used;
+}
+
+/* Reads a file. Returns its length; 0 when unreadable. */
+static size_t read_path(const char *path, void *ret, size_t size)
+{
+	int fd = open_surely(path, O_RDONLY);
+	size_t n = read_surely(fd, ret, size);
+
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
 /* Reads the text of /proc/PID/task/TID/NAME. Returns its length; 0 when unreadable. */
 static size_t read_file(int pid, int tid, const char *name, char *ret, size_t size)
 {
 	char path[96];
-	ssize_t n;
-	int fd;
+	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, ret, size - 1);
-	if (fd >= 0)
-		close(fd);
-	ret[n > 0 ? n : 0] = 0;
-	return n > 0 ? (size_t)n : 0;
+	n = read_path(path, ret, size - 1);
+	ret[n] = 0;
+	return n;
 }
 
 /* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line is
@@ -65,15 +105,9 @@ uint64_t procfs_pending(int pid, int tid)
 static uint64_t status_field(int pid, const char *name)
 {
 	char status[4096], path[32];
-	size_t n;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	n = f ? fread(status, 1, sizeof(status) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	status[n] = 0;
+	status[read_path(path, status, sizeof(status) - 1)] = 0;
 	return field(status, name, 10);
 }
 
@@ -155,13 +189,9 @@ uint64_t procfs_auxv(int pid, uint64_t type)
 	uint64_t pairs[128];
 	char path[32];
 	size_t n;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/auxv", procfs_live_thread(pid));
-	f = fopen(path, "re");
-	n = f ? fread(pairs, 16, sizeof(pairs) / 16, f) : 0;
-	if (f)
-		fclose(f);
+	n = read_path(path, pairs, sizeof(pairs)) / 16;
 	for (size_t i = 0; i < n; i++)
 		if (pairs[2 * i] == type)
 			return pairs[2 * i + 1];
@@ -185,33 +215,74 @@ bool procfs_has_variable(int pid, const char *name)
 	return found;
 }
 
-void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg)
+struct numbers {
+	int *items;
+	size_t n, room;
+};
+
+static bool add_number(struct numbers *l, int number)
 {
-	struct dirent *d;
+	if (l->n == l->room) {
+		size_t room = 2 * l->room + 64;
+		int *bigger = realloc(l->items, room * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		l->items = bigger;
+		l->room = room;
+	}
+	l->items[l->n++] = number;
+	return true;
+}
+
+/* The names in a directory that are numbers. False: it cannot be read to its end. */
+static bool list_once(const char *path, struct numbers *ret)
+{
+	DIR *d = opendir(path);
+	struct dirent *entry;
+	bool all = d;
+
+	ret->n = 0;
+	errno = 0;
+	while (all && (entry = readdir(d)))
+		all = atoi(entry->d_name) <= 0 || add_number(ret, atoi(entry->d_name));
+	all = all && !errno;
+	if (d)
+		closedir(d);
+	return all;
+}
+
+static bool list(const char *path, struct numbers *ret)
+{
+	*ret = (struct numbers){0};
+	for (int i = 0; i < TRIES; i++)
+		if (list_once(path, ret))
+			return true;
+	return false;
+}
+
+bool procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg)
+{
+	struct numbers threads;
 	char name[64];
-	DIR *tasks;
+	bool all;
 
 	snprintf(name, sizeof(name), "/proc/%d/task", pid);
-	tasks = opendir(name);
-	if (!tasks)
-		return;
-	while ((d = readdir(tasks)))
-		if (d->d_name[0] != '.' && !handle(pid, atoi(d->d_name), arg))
-			break;
-	closedir(tasks);
+	all = list(name, &threads);
+	for (size_t i = 0; i < threads.n && handle(pid, threads.items[i], arg); i++)
+		;
+	free(threads.items);
+	return all;
 }
 
 void procfs_processes(void (*handle)(int pid, void *arg), void *arg)
 {
-	DIR *all = opendir("/proc");
-	struct dirent *d;
+	struct numbers processes;
 
-	if (!all)
-		return;
-	while ((d = readdir(all)))
-		if (atoi(d->d_name) > 0)
-			handle(atoi(d->d_name), arg);
-	closedir(all);
+	list("/proc", &processes);
+	for (size_t i = 0; i < processes.n; i++)
+		handle(processes.items[i], arg);
+	free(processes.items);
 }
 
 static bool is_gone(char state)
@@ -301,7 +372,7 @@ static int open_memory(int pid, int flags)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", tid);
-	return tid ? open(path, flags | O_CLOEXEC) : -1;
+	return tid ? open_surely(path, flags) : -1;
 }
 
 int procfs_open_memory(int pid)
@@ -312,18 +383,10 @@ int procfs_open_memory(int pid)
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n)
 {
 	int fd = open_memory(pid, O_RDONLY);
-	bool done = fd >= 0 && pread(fd, ret, n, (off_t)addr) == (ssize_t)n;
+	bool done = false;
 
-	if (fd >= 0)
-		close(fd);
-	return done;
-}
-
-bool procfs_write_memory(int pid, uint64_t addr, const void *from, size_t n)
-{
-	int fd = open_memory(pid, O_WRONLY);
-	bool done = fd >= 0 && pwrite(fd, from, n, (off_t)addr) == (ssize_t)n;
-
+	for (int i = 0; fd >= 0 && !done && i < TRIES; i++)
+		done = pread(fd, ret, n, (off_t)addr) == (ssize_t)n;
 	if (fd >= 0)
 		close(fd);
 	return done;

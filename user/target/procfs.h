@@ -46,15 +46,15 @@ int procfs_easy_thread(int pid);
 /* Hands each process to @handle. */
 void procfs_processes(void (*handle)(int pid, void *arg), void *arg);
 
-/* Hands each thread to @handle until it returns false. */
-void procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
+/* Hands each thread to @handle until it returns false. Returns false when the threads cannot be
+ * listed: there may be others. */
+bool procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
 
 /* A descriptor to read its memory by pread(), for many reads of the program that it executes now;
  * -1: gone. */
 int procfs_open_memory(int pid);
 
-/* Reads or writes its memory, despite page protection. Returns whether all @n bytes were done. */
+/* Reads its memory, despite page protection. Returns whether all @n bytes were read. */
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n);
-bool procfs_write_memory(int pid, uint64_t addr, const void *from, size_t n);
 
 #endif

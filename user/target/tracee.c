@@ -34,7 +34,7 @@
 /* a thread that does not stop by then waits uninterruptibly */
 #define STOP_TIMEOUT_NS 2000000000ULL
 #define POLL_NS 20000
-#define MAX_LATE 64
+#define TRIES 3 /* of a request that fails, before the thread counts as gone */
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define GET_RSEQ 0x420f     /* PTRACE_GET_RSEQ_CONFIGURATION */
 #define GET_DISPATCH 0x4211 /* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, newer than libc (6.4) */
@@ -99,6 +99,22 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
+/* Makes a request again when it fails: what is asked of a held thread must be done, and that the
+ * thread has gone is true each time. */
+static long ask(int request, int tid, uint64_t addr, const void *data)
+{
+	long ret = -1;
+
+	for (int i = 0; ret < 0 && i < TRIES; i++)
+		ret = ptrace(request, tid, addr, data);
+	return ret;
+}
+
+static long ask_word(int request, int tid, uint64_t addr, uint64_t word)
+{
+	return ask(request, tid, addr, (const void *)word);
+}
+
 /* While a thread is held, no mere computation may delay its release. Without the right to a higher
  * priority the release takes longer. */
 static void hurry(bool begin)
@@ -128,13 +144,14 @@ static int take_stop(int tid, int *ret)
 	siginfo_t info = {0};
 	char state;
 
-	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) && errno != EINTR)
-		return -ESRCH;
+	/* Of an end alone it says that there is no such child. */
+	bool ended = waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) && errno != EINTR;
+
 	*ret = info.si_status;
 	if (info.si_pid)
 		return 1;
 	state = procfs_state(tid, tid);
-	if (state && state != 'Z' && state != 'X')
+	if (!ended && state && state != 'Z' && state != 'X')
 		return 0;
 	if (procfs_tgid(tid) != tid || procfs_parent(tid) != getpid())
 		waitpid(tid, NULL, __WALL | WNOHANG);
@@ -176,7 +193,7 @@ static int wait_interrupted(int tid)
 	while (!(err = wait_stop(tid, &status))) {
 		if (is_event_stop(status))
 			return 0;
-		if (ptrace(PTRACE_CONT, tid, 0, signal_of(status)))
+		if (ask_word(PTRACE_CONT, tid, 0, (uint64_t)signal_of(status)))
 			return -errno;
 	}
 	return err;
@@ -189,7 +206,7 @@ static int to_syscall_stop(int tid)
 	int status, err;
 
 	do {
-		if (ptrace(PTRACE_SYSCALL, tid, 0, 0))
+		if (ask_word(PTRACE_SYSCALL, tid, 0, 0))
 			return -errno;
 		err = wait_stop(tid, &status);
 	} while (!err && is_event_stop(status));
@@ -255,7 +272,7 @@ static bool dispatches(int tid)
 		uint64_t mode, selector, offset, len;
 	} config = {0};
 
-	return !ptrace(GET_DISPATCH, tid, sizeof(config), &config) && config.mode;
+	return !ask(GET_DISPATCH, tid, sizeof(config), &config) && config.mode;
 }
 
 /* Reasons why the held thread cannot make our call; checked while it is held. */
@@ -272,10 +289,10 @@ static int check_held(struct tracee *t, struct error *e)
 		    t->pid);
 		return error_hint(e, "profile a part that is a Linux program of its own");
 	}
-	if (ptrace(
+	if (ask_word(
 		PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP) &&
 	    (procfs_seccomp(t->pid, t->tid) ||
-		ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
+		ask_word(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD))) {
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d has a seccomp filter, which may kill it for what attaching needs",
 		    t->pid);
@@ -285,55 +302,24 @@ static int check_held(struct tracee *t, struct error *e)
 	return 0;
 }
 
-/* Threads that did not stop in time: they will when they leave the kernel, and must then be
- * released. Also those that were killed while held: they are not gone before we have taken their
- * end. */
-static struct tracee late[MAX_LATE];
-static unsigned n_late;
+/* Takes the end of a thread that was killed while held. Until then an exec of another thread of its
+ * process does not get on, nor does whoever wants to hold one of them. */
+static void bury(int tid)
+{
+	int status;
+
+	while (!wait_stop(tid, &status))
+		;
+}
 
 /* Restored where it was first stopped, in the delivery of signals: there the kernel looks whether a
- * call has to be resumed. False: the thread has been killed. */
-static bool restore(const struct tracee *t)
+ * call has to be resumed. */
+static void restore(const struct tracee *t)
 {
-	ptrace(PTRACE_SETREGS, t->tid, 0, &t->saved);
-	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
-	return !ptrace(PTRACE_DETACH, t->tid, 0, 0);
-}
-
-/* Whether nothing is left to do with it. */
-static bool settle(const struct tracee *t)
-{
-	int status, n = take_stop(t->tid, &status);
-
-	if (n <= 0)
-		return n < 0;
-	if (!t->called)
-		ptrace(PTRACE_DETACH, t->tid, 0, signal_of(status));
-	else if (is_event_stop(status))
-		return restore(t);
-	/* the stop that was asked for comes next */
-	else
-		ptrace(PTRACE_CONT, t->tid, 0, signal_of(status));
-	return !t->called;
-}
-
-unsigned tracee_settle(void)
-{
-	for (unsigned i = 0; i < n_late;) {
-		if (settle(&late[i]))
-			late[i] = late[--n_late];
-		else
-			i++;
-	}
-	return n_late;
-}
-
-bool tracee_owes(void)
-{
-	for (unsigned i = 0; i < n_late; i++)
-		if (late[i].called)
-			return true;
-	return false;
+	ask(PTRACE_SETREGS, t->tid, 0, &t->saved);
+	ask(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
+	if (ask_word(PTRACE_DETACH, t->tid, 0, 0))
+		bury(t->tid);
 }
 
 /*
@@ -354,7 +340,7 @@ static void abort_sequence(struct tracee *t)
 	const uint64_t none = 0;
 	uint64_t at, pointer;
 
-	if (ptrace(GET_RSEQ, t->tid, sizeof(rseq), &rseq) < 0 || !rseq.at)
+	if (ask(GET_RSEQ, t->tid, sizeof(rseq), &rseq) < 0 || !rseq.at)
 		return;
 	pointer = rseq.at + 8; /* rseq_cs in struct rseq */
 	if (!procfs_read_memory(t->pid, pointer, &at, sizeof(at)) || !at ||
@@ -373,34 +359,28 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	ret->pid = pid;
 	ret->tid = tid;
 	ret->called = false;
-	if (tracee_settle() == MAX_LATE)
-		return error_set(e, EXIT_OTHER,
-		    "%d threads do not stop: they wait uninterruptibly in the kernel", MAX_LATE);
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return fail_seize(pid, errno, e);
 	hurry(true);
 	ret->since_ns = now_ns();
-	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	ask_word(PTRACE_INTERRUPT, tid, 0, 0);
 	err = wait_interrupted(tid);
 	if (err)
 		hurry(false);
-	if (err == -ETIMEDOUT) {
-		late[n_late++] = *ret;
+	if (err == -ETIMEDOUT) { /* at our end the kernel lets it go, as if nothing was asked */
 		error_set(e, EXIT_OTHER,
 		    "thread %d of process %d does not stop: it waits uninterruptibly in the kernel",
 		    tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
-	if (err)
-		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
-	if (ptrace(PTRACE_GETREGS, tid, 0, &ret->saved) ||
-	    ptrace(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
-		late[n_late++] = *ret;
+	if (err || ask(PTRACE_GETREGS, tid, 0, &ret->saved) ||
+	    ask(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+		bury(tid);
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
 	abort_sequence(ret);
-	if (check_held(ret, e) || ptrace(PTRACE_SETSIGMASK, tid, 8, &all)) {
+	if (check_held(ret, e) || ask(PTRACE_SETSIGMASK, tid, 8, &all)) {
 		tracee_release(ret);
 		return -1;
 	}
@@ -409,10 +389,9 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 
 int tracee_hold(int pid, struct tracee *ret, struct error *e)
 {
-	struct process_vdso vdso;
 	int tid;
 
-	if (tracee_vdso(pid, &vdso, e))
+	if (tracee_vdso(pid, &ret->vdso, e))
 		return -1;
 	tid = procfs_easy_thread(pid);
 	if (!tid && procfs_tracer(pid))
@@ -424,8 +403,11 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 		    pid);
 	if (tracee_hold_thread(pid, tid, ret, e))
 		return -1;
-	ret->syscall_at = vdso.syscall_at;
-	return 0;
+	/* Until it was held, another program may have been executed. */
+	if (!tracee_vdso(pid, &ret->vdso, e))
+		return 0;
+	tracee_release(ret);
+	return -1;
 }
 
 int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
@@ -445,9 +427,9 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 	struct user_regs_struct regs = t->saved;
 
 	t->called = true;
-	prepare_call(&regs, t->syscall_at, number, args);
-	if (ptrace(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) ||
-	    to_syscall_stop(t->tid) || ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
+	prepare_call(&regs, t->vdso.syscall_at, number, args);
+	if (ask(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) ||
+	    to_syscall_stop(t->tid) || ask(PTRACE_GETREGS, t->tid, 0, &regs))
 		return -ESRCH;
 	return call_result(&regs);
 }
@@ -455,11 +437,26 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
 {
 	for (size_t i = 0; i < n; i += sizeof(long)) {
-		long word;
+		uint64_t word;
 
 		memcpy(&word, (const char *)from + i, sizeof(word));
-		if (ptrace(PTRACE_POKEDATA, t->tid, addr + i, word))
+		if (ask_word(PTRACE_POKEDATA, t->tid, addr + i, word))
 			return false;
+	}
+	return true;
+}
+
+bool tracee_read(const struct tracee *t, uint64_t addr, void *ret, size_t n)
+{
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word = -1;
+
+		errno = 0;
+		for (int tries = 0; word == -1 && tries < TRIES; tries++)
+			word = ptrace(PTRACE_PEEKDATA, t->tid, addr + i, 0);
+		if (word == -1 && errno)
+			return false;
+		memcpy((char *)ret + i, &word, sizeof(word));
 	}
 	return true;
 }
@@ -481,11 +478,13 @@ uint64_t tracee_release(struct tracee *t)
 
 	undo_eintr(t);
 	if (t->called) {
-		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-		ptrace(PTRACE_CONT, t->tid, 0, 0);
+		ask_word(PTRACE_INTERRUPT, t->tid, 0, 0);
+		ask_word(PTRACE_CONT, t->tid, 0, 0);
+		/* However long our call takes: the thread would go on with our registers. */
+		while (wait_interrupted(t->tid) == -ETIMEDOUT)
+			hurry(false);
 	}
-	if ((t->called && wait_interrupted(t->tid) == -ETIMEDOUT) || !restore(t))
-		late[n_late++] = *t; /* there was room when it was held */
+	restore(t);
 	held = now_ns() - t->since_ns;
 	hurry(false);
 	return held;
@@ -538,12 +537,7 @@ uint64_t tracee_release(struct tracee *t)
 	return 0;
 }
 
-unsigned tracee_settle(void)
-{
-	return 0;
-}
-
-bool tracee_owes(void)
+bool tracee_read(const struct tracee *t, uint64_t addr, void *ret, size_t n)
 {
 	return false;
 }

@@ -2,7 +2,8 @@
 /*
  * One thread of a running process, held still for some hundred microseconds while it makes system
  * calls for us (ptrace). Released, it goes on as if it had not been held: registers, signal mask,
- * the system call it waited in, signals that came meanwhile. We hold one thread at a time.
+ * the system call it waited in, signals that came meanwhile. We hold one thread at a time, within
+ * keeper_run() only: a thread that does not stop in time is let go when the keeper ends.
  */
 #ifndef COZBPF_TRACEE_H
 #define COZBPF_TRACEE_H
@@ -14,11 +15,17 @@
 
 #include "core/text/errors.h"
 
+/* Parts of a process that cannot be found before it is held: an exec changes them. */
+struct process_vdso {
+	uint64_t syscall_at;    /* address of a system call instruction, in its vDSO */
+	uint64_t clock_gettime; /* address of the function; 0: none */
+};
+
 struct tracee {
 	int pid, tid;
 	struct user_regs_struct saved;
-	uint64_t mask;       /* its signal mask before */
-	uint64_t syscall_at; /* a system call instruction in the process, in its vDSO */
+	uint64_t mask; /* its signal mask before */
+	struct process_vdso vdso;
 	uint64_t since_ns;
 	bool called;
 };
@@ -44,22 +51,13 @@ int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6]);
  * that to /proc/PID/mem (proc_mem.force_override=never). Returns whether all were written. */
 bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n);
 
+/* Reads @n bytes, a multiple of 8. Returns whether all were read. */
+bool tracee_read(const struct tracee *t, uint64_t addr, void *ret, size_t n);
+
 /* Releases the thread. Returns for how long it was held, in ns. */
 uint64_t tracee_release(struct tracee *t);
 
-/* Releases threads that did not stop in time, as soon as they do; call it now and then. Returns how
- * many are left. */
-unsigned tracee_settle(void);
-
-/* Whether such a thread was making a system call for us. It must be released before we end, or it
- * would go on with our registers. */
-bool tracee_owes(void);
-
-/* The parts of a process that this needs; inject.c uses them too. */
-struct process_vdso {
-	uint64_t syscall_at;    /* address of a system call instruction */
-	uint64_t clock_gettime; /* address of the function; 0: none */
-};
+/* Whether the process can be worked with, without holding it. 0, or -1 with @e. */
 int tracee_vdso(int pid, struct process_vdso *ret, struct error *e);
 
 #endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See outfile.h. */
+#include "cmd/outfile.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail(const char *name, struct error *e)
+{
+	error_set(e, EXIT_OTHER, "cannot write '%s': %s", name,
+	    errno == ELOOP ? "it is a link of another user" : strerror(errno));
+	return error_hint(e, "-o names another file, - is standard output");
+}
+
+static void forget(struct outfile *f)
+{
+	free(f->path);
+	free(f->part);
+	*f = (struct outfile){0};
+}
+
+/* Where the name leads, without links. A file that is to come has no links. -1 with errno. */
+static int resolve(struct outfile *f)
+{
+	struct stat link;
+
+	if (!lstat(f->name, &link) && S_ISLNK(link.st_mode) && link.st_uid &&
+	    link.st_uid != geteuid()) {
+		errno = ELOOP;
+		return -1;
+	}
+	f->path = realpath(f->name, NULL);
+	if (!f->path && errno == ENOENT)
+		f->path = strdup(f->name);
+	return f->path ? 0 : -1;
+}
+
+/* It keeps the mode of what it replaces, and the owner as far as we may set that. */
+static void take_over(FILE *out, const struct stat *old)
+{
+	if (fchown(fileno(out), old->st_uid, old->st_gid) ||
+	    fchmod(fileno(out), old->st_mode & 0777))
+		errno = 0;
+}
+
+/* -1 with errno. */
+static int open_path(struct outfile *f)
+{
+	struct stat old;
+	bool is_there;
+
+	if (resolve(f))
+		return -1;
+	is_there = !stat(f->path, &old);
+	if (is_there && !S_ISREG(old.st_mode)) {
+		f->out = fopen(f->path, "we");
+	} else {
+		if (asprintf(&f->part, "%s.%d.part", f->path, (int)getpid()) < 0)
+			return -1;
+		f->out = fopen(f->part, "wxe");
+	}
+	if (f->part && f->out && is_there)
+		take_over(f->out, &old);
+	return f->out ? 0 : -1;
+}
+
+int outfile_open(struct outfile *f, const char *name, struct error *e)
+{
+	*f = (struct outfile){.name = name};
+	if (!strcmp(name, "-")) {
+		f->out = stdout;
+		return 0;
+	}
+	if (!open_path(f))
+		return 0;
+	fail(name, e);
+	forget(f);
+	return -1;
+}
+
+int outfile_close(struct outfile *f, int err, struct error *e)
+{
+	bool bad = fflush(f->out) || ferror(f->out);
+
+	if (f->out != stdout)
+		bad |= fclose(f->out) != 0;
+	if (!err && (bad || (f->part && rename(f->part, f->path))))
+		err = fail(f->out == stdout ? "standard output" : f->name, e);
+	if (err && f->part)
+		unlink(f->part);
+	forget(f);
+	return err;
+}
