@@ -48,7 +48,10 @@ objcopy --strip-debug --add-gnu-debuglink=linked.debug linked
 gcc -g -gsplit-dwarf -O2 -nostdlib -static -c -o split.o work.c
 gcc -nostdlib -static -o split split.o
 gcc -g -O2 -nostdlib -static -Wl,--build-id=$id -o shared.alt work.c
-{ printf 'shared.alt\0' && for i in {1..20}; do printf "\\x$(printf %02x "$i")"; done; } >alt.link
+{
+	printf 'shared.alt\0'
+	for i in {1..20}; do printf %b "\\x$(printf %02x "$i")"; done
+} >alt.link
 gcc -g -O2 -nostdlib -static -o shared work.c
 objcopy --add-section .gnu_debugaltlink=alt.link shared
 { printf '\0' && cat linked.debug; } >../beside/linked

@@ -125,6 +125,29 @@ static int number_cpus(struct session *s)
 	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values, BPF_ANY);
 }
 
+static int map_all(struct session *s, struct error *e)
+{
+	if (!s->bpf->bss) /* libbpf tries whether maps can be mapped, and goes on when not */
+		return error_set(e, EXIT_FORBIDDEN, "the kernel maps no BPF maps: out of memory?");
+	s->ranges =
+	    map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
+	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows),
+	    s->config.unwind_rows + 1, &s->unwind_rows_size);
+	s->line_counts = map_array(
+	    s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
+	s->points =
+	    map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
+	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets),
+	    COZBPF_COUNTER_SETS, &s->counter_sets_size);
+	s->latencies = map_array(s->bpf->maps.latencies, sizeof(*s->latencies),
+	    s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
+	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED ||
+	    s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
+	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED)
+		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
+	return 0;
+}
+
 static int load(struct session *s, const struct line_map *lines, struct error *e)
 {
 	struct cozbpf_config *c;
@@ -170,25 +193,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 		err = number_cpus(s);
 	if (err)
 		return fail_load(s, -err, e);
-	if (!s->bpf->bss) /* libbpf tries whether maps can be mapped, and goes on when not */
-		return error_set(e, EXIT_FORBIDDEN, "the kernel maps no BPF maps: out of memory?");
-	s->ranges =
-	    map_array(s->bpf->maps.ranges, sizeof(*s->ranges), s->ranges_room, &s->ranges_size);
-	s->unwind_rows = map_array(s->bpf->maps.unwind_rows, sizeof(*s->unwind_rows),
-	    s->config.unwind_rows + 1, &s->unwind_rows_size);
-	s->line_counts = map_array(
-	    s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
-	s->points =
-	    map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
-	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets),
-	    COZBPF_COUNTER_SETS, &s->counter_sets_size);
-	s->latencies = map_array(s->bpf->maps.latencies, sizeof(*s->latencies),
-	    s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
-	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED ||
-	    s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
-	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED)
-		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
-	return 0;
+	return map_all(s, e);
 }
 
 static int on_event(void *context, void *data, size_t size)
