@@ -25,6 +25,10 @@ static __always_inline bool shim_installed(struct task_struct *task)
 #define VM_GROWSDOWN 0x100 /* include/linux/mm.h */
 /* bytes below the stack pointer that a signal frame leaves alone (x86-64 ABI) */
 #define RED_ZONE 128
+/* Of a stack pointer: up to 1 kB below and 7 kB above another one it is taken for the same stack's.
+ */
+#define DEEPER 1024
+#define NEAR 8192
 
 struct stack_look {
 	__u64 sp, thread_pointer;
@@ -51,7 +55,7 @@ static long look_at_stack(struct task_struct *task, struct vm_area_struct *vma, 
  * there may be another one, which the frame would write over. Two kinds of stacks are known to end
  * with their mapping: the main thread's, and those at whose top the C library keeps the thread's
  * data. The main thread's data are elsewhere, maybe beside what malloc() gave. Where the mappings
- * are being changed what was found last holds. Not inlined: the verifier then looks at it once.
+ * are being changed what was found last near there holds. Not inlined, for the verifier's sake.
  */
 __attribute__((noinline, weak)) int look_for_room(struct cozbpf_thread *t, __u64 sp)
 {
@@ -66,9 +70,13 @@ __attribute__((noinline, weak)) int look_for_room(struct cozbpf_thread *t, __u64
 			   ? COZBPF_STACK_SMALL
 			   : COZBPF_STACK_FITS;
 	look.thread_pointer = task->pid == task->tgid ? 0 : compat_thread_pointer(task);
-	look.found = t->stack;
-	bpf_find_vma(task, sp, look_at_stack, &look, 0);
-	t->stack = (__u8)look.found;
+	look.found = config.any_stack ? COZBPF_STACK_FITS : COZBPF_STACK_SMALL;
+	if (!bpf_find_vma(task, sp, look_at_stack, &look, 0)) {
+		t->stack = (__u8)look.found;
+		t->stack_sp = sp;
+	} else if (t->stack_sp && sp - t->stack_sp + DEEPER < NEAR) {
+		look.found = t->stack;
+	}
 	return (int)look.found;
 }
 

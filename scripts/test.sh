@@ -71,7 +71,7 @@ step 300 'unit tests' make -j"$jobs" WERROR=1 check
 step 200 'bpf tests' make WERROR=1 check-bpf
 step 900 'end-to-end tests' make WERROR=1 check-e2e
 step 200 'faults on purpose' make WERROR=1 check-fault
-step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=40 fuzz
+step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=30 fuzz
 step 420 'accuracy, short' tests/bench/accuracy.sh --ci
 echo "test: everything took $SECONDS s"
 totals

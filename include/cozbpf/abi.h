@@ -411,6 +411,7 @@ struct cozbpf_thread {
 	__u64 timer_at, timer_period; /* expiry of the timer that woke it last, and how long after
 					 the one before */
 	__u64 call_required, call_at; /* R and the time when it blocked in a probed call */
+	__u64 stack_sp;               /* stack pointer for which `stack` was found; 0: none */
 	__u64 filter; /* the seccomp filter that is known to let pauses be, COZBPF_FILTER_* */
 	__u32 tgid;
 	__u8 call;      /* COZBPF_CALL_* */
@@ -430,7 +431,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 14 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 15 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -4,7 +4,8 @@
 # points are found without options and count as many visits as the program itself does. Coz's
 # counters are read once a sample. So visits of the last millisecond or two may be missing, and
 # those before the program's first counter was known: some 10 of 7,000. One in a hundred is
-# tolerated. Probes of our markers count all visits.
+# tolerated, of 300 units or more: code without optimisation makes 700 on an Intel Xeon, 7,000 with.
+# Probes of our markers count all visits.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(line_of coz WORK)
@@ -30,7 +31,7 @@ counted() {
 			"$dir/err")
 		check "$1: $visits visits of $units" python3 -c "import sys
 v = int('0$visits')
-sys.exit(not ($units > 1000 and $units * (1 - $2 / 100) <= v <= $units))"
+sys.exit(not ($units > 300 and $units * (1 - $2 / 100) <= v <= $units))"
 	done
 	says 'coz\.c:[0-9]+'
 	rm -f "$dir/p.coz"

@@ -49,6 +49,13 @@ expect 0 '2 runs' '' merge -o link.coz 1.coz 2.coz
 check 'a link is followed, and the mode kept' \
 	[ "$(readlink link.coz) $(stat -c %a linked.coz)" = 'linked.coz 640' ]
 check 'with the runs in the file' cmp linked.coz <(cat 1.coz 2.coz)
+# A file without a name: what leads there is no place to put another file.
+exec 8>gone.coz
+rm gone.coz
+"$tool" merge -o /dev/fd/8 1.coz 2.coz >out 2>err
+check 'a file without a name is written' cmp /dev/fd/8 <(cat 1.coz 2.coz)
+exec 8>&-
+check 'and nothing else in its place' [ ! -e gone.coz ]
 mkfifo pipe
 cat pipe >piped.coz &
 expect 0 '2 runs' '' merge -o pipe 1.coz 2.coz

@@ -5,4 +5,4 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 line=$(grep -n '/\* HOT \*/' tests/fault/target.c | cut -d: -f1)
-faults attach --seconds "${FAULT_SECONDS:-40}" --line "target.c:$line"
+faults attach --seconds "${FAULT_SECONDS:-25}" --line "target.c:$line"

@@ -39,12 +39,25 @@ static int resolve(struct outfile *f)
 	return f->path ? 0 : -1;
 }
 
-/* It keeps the mode of what it replaces, and the owner as far as we may set that. */
+/* It keeps the owner of what it replaces, as far as we may set that, and the mode. What that group
+ * could do is not for another one. */
 static void take_over(FILE *out, const struct stat *old)
 {
-	if (fchown(fileno(out), old->st_uid, old->st_gid) ||
-	    fchmod(fileno(out), old->st_mode & 0777))
+	mode_t mode = old->st_mode & 0777;
+
+	if (fchown(fileno(out), old->st_uid, old->st_gid))
+		mode = (mode & 0707) | (mode & 07) << 3;
+	if (fchmod(fileno(out), mode))
 		errno = 0;
+}
+
+/* What cannot be replaced: no regular file, or one that has no name of its own (/dev/stdout). */
+static bool is_direct(const struct outfile *f, const struct stat *what)
+{
+	struct stat link;
+
+	return !S_ISREG(what->st_mode) || !strncmp(f->name, "/dev/", 5) ||
+	       !strncmp(f->name, "/proc/", 6) || (!lstat(f->path, &link) && S_ISLNK(link.st_mode));
 }
 
 /* -1 with errno. */
@@ -56,7 +69,9 @@ static int open_path(struct outfile *f)
 	if (resolve(f))
 		return -1;
 	is_there = !stat(f->path, &old);
-	if (is_there && !S_ISREG(old.st_mode)) {
+	if (is_there && access(f->path, W_OK))
+		return -1;
+	if (is_there && is_direct(f, &old)) {
 		f->out = fopen(f->path, "we");
 	} else {
 		if (asprintf(&f->part, "%s.%d.part", f->path, (int)getpid()) < 0)

@@ -22,6 +22,7 @@
 #define DRAIN_NS 2000000ULL
 /* somebody else may hold the process for a moment */
 #define REMOVE_TRIES 5
+#define FILTER_TRIES 3
 #define REMOVE_PAUSE_NS 50000000
 /* Children forked so much before we detach may be unknown (1 s), and their children, forked while
  * we look for them. */
@@ -42,6 +43,7 @@ void handlers_after_exec(struct target *t, struct process *p)
 
 	handlers_forget(p);
 	p->filters_bad = false; /* threads that had them are gone */
+	p->filter_tries = 0;
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
 	if (t->ops->preloads && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
 	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
@@ -97,22 +99,25 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 		console_say(t->console, "%s", e.cause);
 }
 
-/* The process has come by seccomp filters. Trusted first: one that comes while the others are
- * looked at is not among those trusted. No pause is asked for meanwhile. */
+/* The process has come by seccomp filters. They are looked at once more when they are trusted: one
+ * may have come meanwhile. No pause is asked for in between. */
 static void check_filters(const struct target *t, struct process *p)
 {
 	struct error e;
 
-	session_trust_filters(t->session, p->pid, true);
 	if (!filters_check(p->pid, &e)) {
-		if (t->o->verbose && procfs_seccomp(p->pid, procfs_live_thread(p->pid)))
-			console_say(t->console, "process %d: its new seccomp filters let pauses be",
-			    p->pid);
-		return;
+		session_trust_filters(t->session, p->pid, true);
+		if (!filters_check(p->pid, &e)) {
+			if (t->o->verbose && procfs_seccomp(p->pid, procfs_live_thread(p->pid)))
+				console_say(t->console,
+				    "process %d: its new seccomp filters let pauses be", p->pid);
+			return;
+		}
+		session_trust_filters(t->session, p->pid, false);
 	}
-	session_trust_filters(t->session, p->pid, false);
-	p->filters_bad = true;
-	if (procfs_live_thread(p->pid))
+	/* A thread that could not be held may only have been busy. */
+	p->filters_bad = ++p->filter_tries >= FILTER_TRIES;
+	if (p->filters_bad && procfs_live_thread(p->pid))
 		console_say(t->console, "warning: %s", e.cause);
 }
 

@@ -75,7 +75,7 @@ int owner_claim(int pid, struct error *e)
 		socklen_t size = name_of(pid, i, &name);
 		struct ucred owner;
 
-		if (!bind(fd, (const struct sockaddr *)&name, size) && !listen(fd, 1))
+		if (!bind(fd, (const struct sockaddr *)&name, size) && !listen(fd, SOMAXCONN))
 			return fd;
 		err = errno;
 		owner = err == EADDRINUSE ? holder(&name, size) : (struct ucred){0};

@@ -26,7 +26,7 @@ bool object_site_is_cheap(struct object *o, uint64_t offset);
  * -1 with @e (EXIT_USAGE) when no instruction begins at file offset @offset: a probe replaces the
  * first byte of one. Code is decoded from the start of the function, which the file itself has to
  * tell; a debug file is not believed. @strict: -1 also where that cannot be told, such as on other
- * machines than x86-64. (boundary.c)
+ * machines than x86-64 and arm64. (boundary.c)
  */
 int object_check_site(struct object *o, uint64_t offset, bool strict, struct error *e);
 

@@ -43,7 +43,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 
 	(void)context;
 	if (s && mmap((void *)page, s->hi - page, PROT_READ | PROT_WRITE,
-		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED)
 		__atomic_store_n(&s->changed, true, __ATOMIC_RELAXED);
 	else
 		signal(sig, SIG_DFL);
