@@ -202,6 +202,9 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
 
+check-machine: all ## what takes CPUs offline: hotplug; needs root and a machine of its own
+	@scripts/run-tests.sh machine $(wildcard tests/machine/*.sh)
+
 check-fault: all ## system calls of ours that go wrong (ALL=1: each of them; long); needs root
 	@COZBPF_TEST_TIMEOUT=$(if $(ALL),36000,300) scripts/run-tests.sh fault \
 		$(filter-out %/lib.sh,$(wildcard tests/fault/*.sh))
@@ -330,7 +333,8 @@ help: ## this list
 	@echo '  RULES=arguments of bench-rules'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
-.PHONY: all always workloads check check-bpf check-e2e check-real check-docs man asan tsan \
+.PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \
+	check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
 	bench-accuracy bench-overhead bench-rules lint \
 	format format-check analyze install uninstall deb check-package dist clean help

@@ -7,7 +7,7 @@ passed=0 failed=0
 
 promises=$(sed -n '/^## Promises/,/^## /p' docs/security.md | grep -E '^\| ' | tail -n +3)
 while IFS='|' read -r _ promise tests _; do
-	names=$(grep -oE '(unit|e2e|bpf|docs|fault)/[a-z0-9_-]+' <<<"$tests" || true)
+	names=$(grep -oE '(unit|e2e|bpf|docs|fault|machine)/[a-z0-9_-]+' <<<"$tests" || true)
 	if [ -z "$names" ]; then
 		echo "docs/security.md: no test holds:$promise"
 		failed=$((failed + 1))
