@@ -27,13 +27,12 @@ from cases import BUILD, CASES, SPEEDUPS, Actual, arguments, calibrate, select  
 CI_TOLERANCE = {
     "abab": {50: 2, 100: 2},
     "barrier": {50: 4, 100: 3},
-    "pipe": {50: 3, 100: 2},
     "sleeper": {50: 1, 100: 1},
     "periodic": {50: 1, 100: 1},
 }
 CI_HALF_WIDTHS = 2.5
 CI_CAP = 25
-CI_SECONDS_PER_CELL = 4
+CI_SECONDS_PER_CELL = 3
 QUICK_SECONDS_PER_CELL = 3
 QUICK_CASES = ("example", "abab", "oversub", "barrier", "pipe", "sleeper")
 
@@ -241,8 +240,8 @@ def parse(argv):
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
     parser.add_argument("--tries", type=int, default=2,
         help="times that a profile is taken when others disturb it (default 2)")
-    parser.add_argument("--patience", type=float, default=20,
-        help="seconds to wait for a quiet machine before each run (default 20)")
+    parser.add_argument("--patience", type=float,
+        help="seconds to wait for a quiet machine before each run (default 20, with --ci 3)")
     parser.add_argument("--json", help="write all figures there")
     parser.add_argument("--markdown", "-o", help="write the table there too")
     parser.add_argument("--keep", help="folder that keeps the profiles")
@@ -250,7 +249,8 @@ def parse(argv):
     parser.add_argument("extra", nargs="*",
         help="after --: more options for cozbpf, such as --sync=uprobe")
     options = parser.parse_args(argv)
-    machine.Patience.seconds = options.patience
+    default_patience = 3 if options.ci else 20
+    machine.Patience.seconds = default_patience if options.patience is None else options.patience
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
     options.seconds_per_cell = options.seconds_per_cell or short
     options.repeats = options.repeats or (2 if options.ci or options.quick else 4)

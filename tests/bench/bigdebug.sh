@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares our readers of lines and of entries with libdw's, in time and memory, on C++ programs
-# with so many MB of debug information, and times the whole tool. Few objects are compiled, and
-# each program is linked from renamed copies of them, so that 500 MB take seconds. The programs
+# Compares our readers of lines, entries and unwinding rows with libdw's, in time and memory, on C++
+# programs with so many MB of debug information, and times the whole tool. Few objects are compiled,
+# and each program is linked from renamed copies of them, so that 500 MB take seconds. The programs
 # stay below build/; they are made for reading and cannot run.
 # usage: tests/bench/bigdebug.sh [MB...]   (100 500 unless told; RUNS=5: medians of so many)
 set -eu
@@ -113,7 +113,7 @@ measure() { # MB
 	size=$(($(debug_bytes "$program") / 1000000))
 	rm -f "$dir"/*.times
 	for round in $(seq 0 "$runs"); do
-		for what in lines entries; do
+		for what in lines entries frames; do
 			for reader in own libdw; do
 				"$build/tests/bench/startup" $what $reader "$program" >"$dir/last"
 				[ "$round" -eq 0 ] ||
@@ -121,7 +121,7 @@ measure() { # MB
 			done
 		done
 	done
-	for what in lines entries; do
+	for what in lines entries frames; do
 		for reader in own libdw; do
 			times=$dir/$what.$reader.times
 			echo "| $size MB | $what | $reader | $(median 1 "$times") |" \

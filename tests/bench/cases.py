@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "tests" / "workloads"
 BUILD = ROOT / os.environ.get("BUILD", "build")
 SPEEDUPS = (25, 50, 75, 100)
+TURNS_MIN = 10  # in a run: each speedup twice
+TURNS = re.compile(r"^turns (\d+) periods (\d+) seconds ([\d.]+)$", re.M)
 VISITS = re.compile(r"visits (\d+) seconds ([\d.]+) period_us ([\d.]+)")
 
 
@@ -24,15 +26,17 @@ class Case:
     """One row group of the accuracy table.
 
     `truth` maps a line speedup to a program speedup, both fractions. It is None where only
-    measuring can tell, because wake-ups take time too. `cycle_s` is set where only whole cycles of
-    that length have a meaningful rate. `sign_only`: runs of the same program differ so much that
-    only the sign of the gain means something."""
+    measuring can tell, because wake-ups take time too. `turn_ms` is how long a turn of one line
+    speedup takes: longer where periods are long, or what lies in queues is much. `cycle_s` is set
+    where only whole cycles of that length have a meaningful rate. `sign_only`: runs of the same
+    program differ so much that only the sign of the gain means something."""
 
     name: str
     program: str
     truth: Optional[Callable[[float], float]] = None
     args: tuple = ()
     marker: str = "LINE_A"
+    turn_ms: int = 100
     cycle_s: float = 0
     sign_only: bool = False
 
@@ -84,25 +88,37 @@ def roomy_processes(s):
     return 1 - max(4 * (1 - s), 0.4) / 4
 
 
+def fed_by_timer(s):
+    """4 of 5 ms are the line; a timer brings an item each 2.4 ms."""
+    return min(4 * s, 2.6) / 5
+
+
+def completed_barrier(s):
+    """2.7 and 1.6 ms, then 0.3 ms of one thread."""
+    return min(2.7 * s, 1.1) / 3
+
+
 def ferret(s):
     """1.5 ms of the 2.5 under one lock; all stages together have 3.45 ms of work for two CPUs."""
     return 1 - max(2.5 - 1.5 * s, (3.45 - 1.5 * s) / 2) / 2.5
 
 
+EXAMPLE_B = ("--a-us", "64000", "--b-us", "67000")
+ONE_EACH = ("--producers", "1", "--consumers", "1")
 THREE = ("--procs", "3", "--c-us", "200")
 CASES = (
-    Case("example", "example", capped(67, 64)),
-    Case("example-b", "example", lambda s: 0.0, ("--a-us", "64000", "--b-us", "67000")),
+    Case("example", "example", capped(67, 64), turn_ms=1000),
+    Case("example-b", "example", lambda s: 0.0, EXAMPLE_B, turn_ms=1000),
     Case("unequal", "unequal", capped(8, 4)),
     Case("abab", "abab", share(6, 10)),
-    Case("abab-long", "abab", share(6, 10), ("--a-us", "60000", "--b-us", "40000")),
-    Case("oversub", "abab", share(6, 10), ("--threads", "8")),
+    Case("abab-long", "abab", share(6, 10), ("--a-us", "60000", "--b-us", "40000"), turn_ms=1000),
+    Case("oversub", "abab", share(6, 10), ("--threads", "8"), turn_ms=400),
     Case("beside", "beside", lambda s: 0.0),
     Case("tree", "tree", share(6, 10)),
     Case("lambda", "lambda", share(6, 10)),
     Case("ticker", "abab", share(6, 10), ("--tick-us", "20000")),
     Case("ticker-busy", "abab", share(6, 10), ("--tick-us", "5000", "--tick-work-us", "1000")),
-    Case("serial", "serial", share(4, 10)),
+    Case("serial", "serial", share(4, 10), turn_ms=200),
     Case("mutex", "mutex", locked(4, 2)),
     Case("mutex-4", "mutex", None, ("--threads", "4")),
     Case("pipe", "pipe", capped(4, 2.4)),
@@ -113,20 +129,29 @@ CASES = (
     Case("pingpong-cond", "pingpong", None, ("--via", "cond")),
     Case("pingpong-eventfd", "pingpong", None, ("--via", "eventfd")),
     Case("sleeper", "sleeper", share(1.2, 6)),
-    Case("periodic", "periodic", lambda s: 0.0),
-    Case("condvar", "condvar", share(4.5, 7.5)),
-    Case("condvar-1", "condvar", capped(4.5, 3), ("--producers", "1", "--consumers", "1")),
-    Case("forkjoin", "forkjoin", lambda s: min(12 * s, 4) / 14),
+    Case("periodic", "periodic", lambda s: 0.0, turn_ms=200),
+    Case("condvar", "condvar", share(4.5, 7.5), turn_ms=200),
+    Case("condvar-1", "condvar", capped(4.5, 3), ONE_EACH, turn_ms=200),
+    Case("forkjoin", "forkjoin", lambda s: min(12 * s, 4) / 14, turn_ms=200),
     Case("shortlived", "shortlived", share(1.2, 2)),
     Case("phases", "phases", share(6, 20), cycle_s=4),
     Case("procs", "procs", capped(4, 2.4)),
     Case("procs-3", "procs", three_processes, ("--procs", "3")),
     Case("procs-3-light", "procs", light_processes, (*THREE, "--b-us", "1000")),
     Case("procs-3-roomy", "procs", roomy_processes, (*THREE, "--b-us", "400")),
-    Case("ferret", "ferret", ferret, marker="LINE_RANK"),
-    Case("many", "many", share(20, 210)),
-    Case("leader", "many", share(60, 250), ("--more", "40")),
-    Case("spinbarrier", "spinbarrier", sign_only=True),
+    Case("ferret", "ferret", ferret, marker="LINE_RANK", turn_ms=1000),
+    Case("many", "many", share(20, 210), turn_ms=200),
+    Case("leader", "many", share(60, 250), ("--more", "40"), turn_ms=200),
+    Case("spin-ticket", "spinlock", locked(4, 2)),
+    Case("spin-adaptive", "spinlock", locked(4, 2), ("--lock", "adaptive")),
+    Case("rwlock-reader", "rwlock"),
+    Case("rwlock-writer", "rwlock", None, ("--line", "writer"), marker="LINE_W"),
+    Case("timerfed", "timerfed", fed_by_timer),
+    Case("tasks", "tasks"),
+    Case("async", "async", capped(6, 4)),
+    Case("stdbarrier", "stdbarrier", completed_barrier),
+    Case("atomicring", "atomicring"),
+    Case("spinbarrier", "spinbarrier", sign_only=True, turn_ms=200),
 )
 
 
@@ -147,12 +172,14 @@ def calibrate():
 
 
 def arguments(case, iters_per_ms, seconds, line_speedup=0):
-    """Arguments of a run of about `seconds`."""
+    """Arguments of a run of about `seconds`. A line speedup of "turns": all of them in turns."""
     if case.cycle_s:
         end = ["--cycles", str(max(1, round(seconds / case.cycle_s)))]
     else:
         end = ["--seconds", f"{seconds:g}"]
-    speedup = ["--line-speedup", f"{line_speedup:g}"]
+    speedup = ["--line-speedup", f"{line_speedup}"]
+    if line_speedup == "turns":
+        speedup = ["--turns", str(case.turn_ms)]
     return [*case.args, "--iters-per-ms", str(iters_per_ms), *speedup, *end]
 
 
@@ -161,6 +188,14 @@ def period_us(output):
     if not match or float(match[3]) <= 0:
         raise RuntimeError(f"too few visits: {output.strip()!r}")
     return float(match[3])
+
+
+def periods_us(output):
+    """{line speedup: period} of a run by turns."""
+    found = {int(s): (int(n), float(seconds)) for s, n, seconds in TURNS.findall(output)}
+    if not found or not all(n for n, _ in found.values()):
+        raise RuntimeError(f"too few visits: {output.strip()!r}")
+    return {s: 1e6 * seconds / n for s, (n, seconds) in found.items()}
 
 
 @dataclass
@@ -173,30 +208,41 @@ class Round:
 class Actual:
     """Real program speedups of a case, with no profiler anywhere.
 
-    Runs of different line speedups take turns. Two unchanged runs open and close each round, and
-    the round's runs are compared with their mean: so a drifting machine harms none of them. A run
-    that others disturbed is repeated, and the repetition is counted."""
+    A round is one run, in which line speedups take turns of a tenth of a second or so, drawn at
+    random. So a machine that becomes slower harms none of them. A case of whole cycles has a run
+    for each line speedup instead, and two unchanged ones around them. A run that others disturbed
+    is repeated, and the repetition is counted."""
 
     def __init__(self, case, iters_per_ms, seconds, speedups=SPEEDUPS):
         self.case, self.iters_per_ms = case, iters_per_ms
         self.seconds, self.speedups = seconds, speedups
         self.rounds, self.redone = [], 0
 
-    def _period_us(self, line_speedup):
-        words = arguments(self.case, self.iters_per_ms, self.seconds, line_speedup)
-        result, _, again = machine.run_quiet([self.case.binary, *words], self.seconds * 3 + 60)
+    def _run(self, line_speedup, seconds):
+        words = arguments(self.case, self.iters_per_ms, seconds, line_speedup)
+        result, _, again = machine.run_quiet([self.case.binary, *words], seconds * 3 + 60)
         self.redone += again
-        return period_us(result.stdout), result.others
+        return result
 
-    def measure_round(self):
+    def _by_runs(self):
+        """Periods, and the largest share that others took."""
         order = list(self.speedups)
         if len(self.rounds) % 2:
             order.reverse()
-        runs = [(s, *self._period_us(s)) for s in [0, *order, 0]]
-        unchanged = [period for s, period, _ in runs if s == 0]
-        period = {s: period for s, period, _ in runs if s} | {0: statistics.mean(unchanged)}
+        runs = [(s, self._run(s, self.seconds)) for s in [0, *order, 0]]
+        unchanged = [period_us(run.stdout) for s, run in runs if s == 0]
+        period = {s: period_us(run.stdout) for s, run in runs} | {0: statistics.mean(unchanged)}
+        return period, max(run.others for _, run in runs)
+
+    def _by_turns(self):
+        seconds = self.seconds * (len(self.speedups) + 2)
+        run = self._run("turns", max(seconds, TURNS_MIN * self.case.turn_ms / 1000))
+        return periods_us(run.stdout), run.others
+
+    def measure_round(self):
+        period, others = self._by_runs() if self.case.cycle_s else self._by_turns()
         gained = {s: 1 - period[s] / period[0] for s in self.speedups}
-        self.rounds.append(Round(period, gained, max(others for _, _, others in runs)))
+        self.rounds.append(Round(period, gained, others))
 
     def clean(self):
         """The undisturbed rounds, or all when each was disturbed.

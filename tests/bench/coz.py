@@ -30,9 +30,10 @@ def build(case):
     newest = max(path.stat().st_mtime for path in (case.source, WORKLOADS / "workload.h"))
     if not target.exists() or target.stat().st_mtime < newest:
         target.parent.mkdir(parents=True, exist_ok=True)
-        libraries = ["-lpthread", "-lm", "-ldl"]
-        command = ["gcc", *CFLAGS, f"-I{WORKLOADS}", "-o", target, case.source, *libraries]
-        subprocess.run(command, check=True)
+        libraries = ["-lpthread", "-lm", "-ldl", "-lstdc++"]
+        standard = ["-std=c++20"] if case.source.suffix == ".cc" else []
+        command = ["gcc", *CFLAGS, *standard, f"-I{WORKLOADS}", "-o", target, case.source]
+        subprocess.run([*command, *libraries], check=True)
     return target
 
 

@@ -20,7 +20,8 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="?", default="",
         help="comma-separated cases of accuracy.py (default: all)")
-    parser.add_argument("--rules", default="", help="comma-separated (default: all)")
+    parser.add_argument("--rules", default="",
+        help="comma-separated; A+B are turned off together (default: all, alone)")
     parser.add_argument("--seconds-per-cell", type=float, default=10)
     parser.add_argument("--profiles", type=int, default=4,
         help="profiles of each case: the standard error comes from them (default 4)")
@@ -36,7 +37,7 @@ def rule_names(options):
     text = subprocess.check_output([options.simulated, "--names"], text=True)
     known = [line.split("\t")[0] for line in text.splitlines()]
     wanted = [name for name in options.rules.split(",") if name] or known
-    unknown = [name for name in wanted if name not in known]
+    unknown = [name for group in wanted for name in group.split("+") if name not in known]
     if unknown:
         sys.exit(f"rules: no rule '{unknown[0]}'")
     return wanted
@@ -46,7 +47,8 @@ def run_bench(options, rule, folder):
     """The records of accuracy.py; `before` is the tool without the rule."""
     without, out = Path(folder) / "without", Path(folder) / "out.json"
     tool = Path(options.cozbpf).resolve()
-    without.write_text(f'#!/bin/sh\nCOZBPF_RULES_OFF={rule} exec {tool} "$@"\n')
+    names = rule.replace("+", ",")
+    without.write_text(f'#!/bin/sh\nCOZBPF_RULES_OFF={names} exec {tool} "$@"\n')
     without.chmod(0o755)
     command = [sys.executable, BENCH / "accuracy.py", "--no-coz", "--json", out]
     command += ["--cozbpf", tool, "--before", without, "--profiles", options.profiles]

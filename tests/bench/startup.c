@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads the debug information of a program once, by our own readers or by libdw's, and prints what
- * it found, the time and the memory. tests/bench/bigdebug.sh compares the two. */
+/* Reads the debug information or the unwinding rows of a program once, by our own readers or by
+ * libdw's, and prints what it found, the time and the memory. tests/bench/bigdebug.sh compares the
+ * two. */
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "../unit/direct.h"
 #include "core/text/paths.h"
 #include "symbols/dwarf/codewalk.h"
 #include "symbols/dwarf/tables.h"
@@ -194,6 +197,85 @@ static int libdw_read_entries(struct object *o, struct found *f)
 	return 0;
 }
 
+#define ALL_ROWS 100000000
+
+static void add_frame(struct found *f, uint64_t lo, const struct cozbpf_unwind_row *row)
+{
+	f->n++;
+	f->sum += mix(lo, row->kind, (uint64_t)(uint16_t)row->cfa << 8 | (uint8_t)row->rbp);
+}
+
+static int own_read_frames(struct object *o, struct found *f)
+{
+	struct cozbpf_unwind_row *rows;
+	bool stop = false;
+	size_t n;
+
+	if (object_unwind_rows(o, ALL_ROWS, &stop, &rows, &n, NULL))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		add_frame(f, rows[i].lo, &rows[i]);
+	return 0;
+}
+
+/* The rule of one row as our rows have it. The program has no PLT. */
+static void row_of_frame(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	if (dwarf_frame_register(frame, 16, mem, &ops, &n) || n != 2 ||
+	    ops[1].atom != DW_OP_plus_uconst || (int64_t)ops[1].number != -8)
+		return;
+	if (dwarf_frame_register(frame, 6, mem, &ops, &n) || n > 2)
+		return;
+	if (n == 2)
+		row->rbp = (int8_t)((int64_t)ops[1].number / 8);
+	if (dwarf_frame_cfa(frame, &ops, &n) || n != 1 || ops[0].atom != DW_OP_bregx) {
+		row->rbp = 0;
+		return;
+	}
+	row->kind = ops[0].number == 7 ? COZBPF_UNWIND_RSP : COZBPF_UNWIND_RBP;
+	row->cfa = (int16_t)ops[0].number2;
+}
+
+/* Where no function is, the next address is tried: libdw has no list of functions with frames. */
+static void libdw_frames_of(
+    struct object *o, Dwarf_CFI *cfi, const struct segment *code, struct found *f)
+{
+	struct cozbpf_unwind_row last = {.kind = 255}, row;
+	uint64_t at = code->lo, end = code->hi, step;
+
+	if (!object_clip(o, &at, &end))
+		return;
+	for (uint64_t addr = code->lo; at < end; at += step, addr += step) {
+		Dwarf_Frame *frame = NULL;
+		Dwarf_Addr from, to = addr;
+		bool is_signal;
+
+		row = (struct cozbpf_unwind_row){0};
+		step = 1;
+		if (!dwarf_cfi_addrframe(cfi, addr, &frame) &&
+		    dwarf_frame_info(frame, &from, &to, &is_signal) >= 0 && to > addr) {
+			step = to - addr;
+			row_of_frame(frame, &row);
+		}
+		free(frame);
+		if (row.kind != last.kind || row.cfa != last.cfa || row.rbp != last.rbp)
+			add_frame(f, at, &row);
+		last = row;
+	}
+}
+
+static int libdw_read_frames(struct object *o, struct found *f)
+{
+	Dwarf_CFI *cfi = dwarf_getcfi_elf(o->main.elf);
+
+	for (size_t i = 0; cfi && i < o->n_code; i++)
+		libdw_frames_of(o, cfi, &o->code[i], f);
+	return cfi ? 0 : -1;
+}
+
 static const struct reading {
 	const char *what, *reader;
 	int (*read)(struct object *o, struct found *f);
@@ -202,6 +284,8 @@ static const struct reading {
     {"lines", "libdw", libdw_read_lines},
     {"entries", "own", own_read_entries},
     {"entries", "libdw", libdw_read_entries},
+    {"frames", "own", own_read_frames},
+    {"frames", "libdw", libdw_read_frames},
 };
 
 static double now(void)
@@ -251,7 +335,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc == 4 && i < sizeof(readings) / sizeof(*readings); i++)
 		if (!strcmp(argv[1], readings[i].what) && !strcmp(argv[2], readings[i].reader))
 			return run_reading(&readings[i], argv[3]);
-	fprintf(stderr, "usage: startup lines|entries own|libdw FILE\n"
+	fprintf(stderr, "usage: startup lines|entries|frames own|libdw FILE\n"
 			"prints milliseconds, peak and anonymous MB, how many were found, a sum\n");
 	return 2;
 }

@@ -17,8 +17,8 @@ static void *run(void *argument)
 	/* threads start at different points of their cycle */
 	SPIN(work_iters((a_us + b_us) * (double)(long)argument / work.threads));
 	for (;;) {
-		SPIN(a_iters); /* LINE_A */
-		SPIN(b_iters); /* LINE_B */
+		SPIN_LINE(a_iters); /* LINE_A */
+		SPIN(b_iters);      /* LINE_B */
 		progress();
 	}
 	return NULL;
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	    {"tick-us", &tick_us}, {"tick-work-us", &tick_work_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, (void *)i);

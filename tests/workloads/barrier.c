@@ -10,7 +10,7 @@ static pthread_barrier_t barrier;
 static void *run_a(void *argument)
 {
 	for (;;) {
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		pthread_barrier_wait(&barrier);
 		progress();
 	}
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	pthread_barrier_init(&barrier, NULL, 2);
 	work_thread(run_a, NULL);

@@ -12,7 +12,7 @@ static uint64_t a_iters, rest_iters, b_iters;
 static void *run_line(void *argument)
 {
 	for (;;) {
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		SPIN(rest_iters);
 	}
 	return NULL;
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"rest-us", &rest_us}, {"b-us", &b_us}, {NULL}};
 
 	work_init(argc, argv, 1, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	rest_iters = work_iters(rest_us);
 	b_iters = work_iters(b_us);
 	work_thread(run_line, NULL);

@@ -35,7 +35,7 @@ static void *consume(void *argument)
 		queued--;
 		pthread_cond_signal(&not_full);
 		pthread_mutex_unlock(&mutex);
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		progress();
 	}
 	return NULL;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	    {"producers", &producers}, {"consumers", &consumers}, {"capacity", &capacity}, {NULL}};
 
 	work_init(argc, argv, 0, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	for (long i = 0; i < producers; i++)
 		work_thread(produce, NULL);

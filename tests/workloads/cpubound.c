@@ -9,7 +9,7 @@ static uint64_t unit_iters;
 static void *run(void *argument)
 {
 	for (;;) {
-		SPIN(unit_iters); /* LINE_A */
+		SPIN_LINE(unit_iters); /* LINE_A */
 		progress();
 	}
 	return NULL;
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 	const struct work_option options[] = {{"unit-us", &unit_us}, {NULL}};
 
 	work_init(argc, argv, sysconf(_SC_NPROCESSORS_ONLN), options);
-	unit_iters = work_line_iters(unit_us);
+	unit_iters = work_iters(unit_us);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, NULL);
 	work_wait();

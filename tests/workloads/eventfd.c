@@ -23,7 +23,7 @@ static void *run_first(void *argument)
 {
 	for (;;) {
 		take(vacant);
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		eventfd_write(full, 1);
 	}
 	return NULL;
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"b-us", &b_us}, {"slots", &slots}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	full = eventfd(0, EFD_SEMAPHORE);
 	vacant = eventfd(slots, EFD_SEMAPHORE);

@@ -12,7 +12,7 @@ static pthread_barrier_t barrier;
 
 static void *a(void *argument)
 {
-	SPIN(a_iters); /* LINE_A */
+	SPIN_LINE(a_iters); /* LINE_A */
 	return NULL;
 }
 
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"b-us", &b_us}, {"join", &use_join}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	pthread_barrier_init(&barrier, NULL, 2);
 	if (use_join) {

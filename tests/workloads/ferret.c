@@ -92,7 +92,7 @@ static void *rank(void *argument)
 	for (;;) {
 		take(&indexed);
 		pthread_mutex_lock(&database);
-		SPIN(rank_iters); /* LINE_RANK */
+		SPIN_LINE(rank_iters); /* LINE_RANK */
 		pthread_mutex_unlock(&database);
 		put(&ranked);
 	}
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	segment_iters = work_iters((double)segment_us);
 	extract_iters = work_iters((double)extract_us);
 	index_iters = work_iters((double)index_us);
-	rank_iters = work_line_iters((double)rank_us);
+	rank_iters = work_iters((double)rank_us);
 	output_iters = work_iters(50);
 	start(load, 1);
 	start(segment, segmenters);

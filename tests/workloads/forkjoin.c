@@ -11,7 +11,7 @@ static uint64_t a_iters, b_iters, serial_iters;
 
 static void *run_a(void *argument)
 {
-	SPIN(a_iters); /* LINE_A */
+	SPIN_LINE(a_iters); /* LINE_A */
 	return NULL;
 }
 
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"b-us", &b_us}, {"serial-us", &serial_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	serial_iters = work_iters(serial_us);
 	work_thread(coordinate, NULL);

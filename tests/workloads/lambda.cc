@@ -31,14 +31,14 @@ template <typename Turns> struct Rest {
 static void *run(void *argument)
 {
 	const std::array<long, PARTS> parts{};
-	const uint64_t a_iters = work_line_iters((double)a_us / PARTS);
+	const uint64_t a_iters = work_iters((double)a_us / PARTS);
 	const uint64_t b_iters = work_iters((double)b_us / PARTS);
 
 	/* threads start at different points of their cycle */
 	SPIN(work_iters((a_us + b_us) * (double)(long)argument / work.threads));
 	for (;;) {
 		each(parts, [a_iters](long) {
-			SPIN(a_iters); /* LINE_A */
+			SPIN_LINE(a_iters); /* LINE_A */
 		});
 		each(parts, Rest<uint64_t>{b_iters});
 		progress();

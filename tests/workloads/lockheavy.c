@@ -14,7 +14,7 @@ static void *run(void *argument)
 		for (long i = 0; i < batch; i++) {
 			pthread_mutex_lock(&mutex);
 			pthread_mutex_unlock(&mutex);
-			SPIN(between_iters); /* LINE_A */
+			SPIN_LINE(between_iters); /* LINE_A */
 		}
 		progress();
 	}
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	    {"between-ns", &between_ns}, {"batch", &batch}, {NULL}};
 
 	work_init(argc, argv, 1, options);
-	between_iters = work_line_iters(between_ns / 1000.0);
+	between_iters = work_iters(between_ns / 1000.0);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, NULL);
 	work_wait();

@@ -15,7 +15,7 @@ static void *run(void *argument)
 {
 	for (;;) {
 		pthread_mutex_lock(&mutex);
-		SPIN(inside_iters); /* LINE_A */
+		SPIN_LINE(inside_iters); /* LINE_A */
 		pthread_mutex_unlock(&mutex);
 		SPIN(outside_iters); /* LINE_B */
 		progress();
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	    {"inside-us", &inside_us}, {"outside-us", &outside_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	inside_iters = work_line_iters(inside_us);
+	inside_iters = work_iters(inside_us);
 	outside_iters = work_iters(outside_us);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, NULL);

@@ -29,8 +29,8 @@ static void *run_periodic(void *argument)
 static void *stand_by(void *argument)
 {
 	for (;;) {
-		SPIN(a_iters); /* LINE_A */
-		SPIN(b_iters); /* LINE_B */
+		SPIN_LINE(a_iters); /* LINE_A */
+		SPIN(b_iters);      /* LINE_B */
 	}
 	return NULL;
 }
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 
 	work_init(argc, argv, 2, options);
 	work_turns = work_iters(work_us);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	work_thread(run_periodic, NULL);
 	work_thread(stand_by, NULL);

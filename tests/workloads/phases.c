@@ -16,8 +16,8 @@ static void *run(void *argument)
 
 	for (long cycle = 0; !cycles || cycle < cycles; cycle++) {
 		for (long i = 0; i < units; i++) {
-			SPIN(a_iters); /* LINE_A */
-			SPIN(b_iters); /* LINE_B */
+			SPIN_LINE(a_iters); /* LINE_A */
+			SPIN(b_iters);      /* LINE_B */
 			progress();
 		}
 		pthread_barrier_wait(&barrier);
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"b-us", &b_us}, {"phase-ms", &phase_ms}, {"cycles", &cycles}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	whole_iters = work_iters(a_us + b_us);
 	pthread_barrier_init(&barrier, NULL, work.threads);

@@ -63,7 +63,7 @@ static void *run_a(void *argument)
 	work_pin(cpu_a);
 	for (;;) {
 		wait_turn(0);
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		pass_turn(0);
 		progress();
 	}
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	    {"cpu-b", &cpu_b}, {"via", NULL, &via}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	events[0] = eventfd(1, 0);
 	events[1] = eventfd(0, 0);

@@ -32,7 +32,7 @@ static void *consume(void *argument)
 	for (;;) {
 		if (read(ends[0], message, sizeof(message)) != sizeof(message))
 			work_fail("read");
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		progress();
 	}
 	return NULL;
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"b-us", &b_us}, {"slots", &slots}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	if (pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, (int)slots * MESSAGE_BYTES) < 0)
 		work_fail("pipe");

@@ -26,10 +26,10 @@ static void send_on(int end)
 
 static void run_first(int to)
 {
-	uint64_t a_iters = work_line_iters(a_us);
+	uint64_t a_iters = work_iters(a_us);
 
 	for (;;) {
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		send_on(to);
 	}
 }

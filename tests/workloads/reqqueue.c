@@ -86,8 +86,8 @@ static void *serve(void *argument)
 		if (!queue)
 			tail = &queue;
 		pthread_mutex_unlock(&mutex);
-		SPIN(a_iters[r->nth]); /* LINE_A */
-		SPIN(c_iters[r->nth]); /* LINE_C */
+		SPIN_LINE(a_iters[r->nth]); /* LINE_A */
+		SPIN(c_iters[r->nth]);      /* LINE_C */
 		if (!lose_every || r->nth % lose_every)
 			done(r);
 	}
@@ -164,7 +164,7 @@ static void fill_cycle(void)
 		t = sizes[i], sizes[i] = sizes[b], sizes[b] = t;
 	}
 	for (int i = 0; i < CYCLE; i++) {
-		a_iters[i] = work_line_iters(line_pct / 100.0 * sizes[i]);
+		a_iters[i] = work_iters(line_pct / 100.0 * sizes[i]);
 		c_iters[i] = work_iters((1 - line_pct / 100.0) * sizes[i]);
 		gap_iters[i] = work_iters(gaps[i]);
 	}

@@ -13,7 +13,7 @@ static pthread_barrier_t started, finished;
 static void *run_leader(void *argument)
 {
 	for (;;) {
-		SPIN(serial_iters); /* LINE_A */
+		SPIN_LINE(serial_iters); /* LINE_A */
 		pthread_barrier_wait(&started);
 		SPIN(parallel_iters);
 		pthread_barrier_wait(&finished);
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	    {"serial-us", &serial_us}, {"parallel-us", &parallel_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	serial_iters = work_line_iters(serial_us);
+	serial_iters = work_iters(serial_us);
 	parallel_iters = work_iters(parallel_us);
 	pthread_barrier_init(&started, NULL, work.threads);
 	pthread_barrier_init(&finished, NULL, work.threads);

@@ -13,8 +13,8 @@ static uint64_t a_iters, b_iters;
 
 static void *live(void *argument)
 {
-	SPIN(a_iters); /* LINE_A */
-	SPIN(b_iters); /* LINE_B */
+	SPIN_LINE(a_iters); /* LINE_A */
+	SPIN(b_iters);      /* LINE_B */
 	return NULL;
 }
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	work_init(argc, argv, 2, options);
 	if (work.threads > THREADS_MAX)
 		work_usage(argv[0], options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	work_thread(coordinate, NULL);
 	work_wait();

@@ -17,8 +17,8 @@ static void *run(void *argument)
 
 		while (nanosleep(&t, &t) && errno == EINTR)
 			;
-		SPIN(a_iters); /* LINE_A */
-		SPIN(b_iters); /* LINE_B */
+		SPIN_LINE(a_iters); /* LINE_A */
+		SPIN(b_iters);      /* LINE_B */
 		progress();
 	}
 	return NULL;
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	    {"b-us", &b_us}, {"bystanders", &bystanders}, {NULL}};
 
 	work_init(argc, argv, 1, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	bystander_iters = work_iters(1000);
 	work_thread(run, NULL);

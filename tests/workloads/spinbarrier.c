@@ -32,7 +32,7 @@ static void spin_barrier(uint64_t threads)
 static void *run_a(void *argument)
 {
 	for (;;) {
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		spin_barrier(2);
 		progress();
 	}
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	    {"a-us", &a_us}, {"b-us", &b_us}, {"gap-ns", &gap_ns}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_draws = draws_in(b_us);
 	gap_iters = work_iters(gap_ns / 1000.0);
 	work_thread(run_a, NULL);

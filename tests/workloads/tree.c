@@ -17,7 +17,7 @@ static void walk(int depth) /* NOLINT(misc-no-recursion): recursion is under tes
 		SPIN(b_iters); /* LINE_B */
 		return;
 	}
-	SPIN(a_iters); /* LINE_A */
+	SPIN_LINE(a_iters); /* LINE_A */
 	walk(depth - 1);
 	walk(depth - 1);
 }
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters((double)a_us / ((1 << DEPTH) - 1));
+	a_iters = work_iters((double)a_us / ((1 << DEPTH) - 1));
 	b_iters = work_iters((double)b_us / (1 << DEPTH));
 	for (long i = 0; i < work.threads; i++)
 		work_thread(run, (void *)i);

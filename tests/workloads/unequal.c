@@ -20,7 +20,7 @@ static void *run_a(void *argument)
 {
 	for (;;) {
 		wait_for(&start_a);
-		SPIN(a_iters); /* LINE_A */
+		SPIN_LINE(a_iters); /* LINE_A */
 		sem_post(&done);
 	}
 	return NULL;
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
 
 	work_init(argc, argv, 2, options);
-	a_iters = work_line_iters(a_us);
+	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
 	sem_init(&start_a, 0, 0);
 	sem_init(&start_b, 0, 0);

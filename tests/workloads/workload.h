@@ -64,16 +64,25 @@ struct work_option {
 };
 
 #define WORK_CHILDREN_MAX 8
+#define WORK_WHOLE 65536 /* of work_counters.line_share */
 
 /* In shared memory, so several processes count together. */
 struct work_counters {
 	uint64_t visits, first_ns, last_ns;
+	uint32_t line_share; /* what --line-speedup or the turn leaves of the line's work */
 };
+
+/* --turns: line speedups in turns, and the periods between visits at each. */
+static const unsigned work_speedups[] = {0, 25, 50, 75, 100};
+#define WORK_SPEEDUPS 5
 
 static struct {
 	double line_speedup_pct, seconds, iters_per_ms; /* seconds 0: for ever */
-	uint64_t rounds; /* visits after which the program ends; 0: never */
-	long threads;
+	uint64_t rounds;       /* visits after which the program ends; 0: never */
+	long threads, turn_ms; /* of a turn; 0: the line's speed does not change */
+	struct {
+		uint64_t periods, ns;
+	} at[WORK_SPEEDUPS];
 	uint64_t start_ns;
 	struct work_counters *counters;
 	pid_t children[WORK_CHILDREN_MAX];
@@ -103,6 +112,9 @@ static inline void work_finish(void)
 	uint64_t visits = c->visits, first = c->first_ns, last = c->last_ns;
 	double period_us = visits > 1 ? (last - first) / 1e3 / (visits - 1) : 0;
 
+	for (int i = 0; work.turn_ms && i < WORK_SPEEDUPS; i++)
+		dprintf(1, "turns %u periods %llu seconds %.9f\n", work_speedups[i],
+		    (unsigned long long)work.at[i].periods, work.at[i].ns / 1e9);
 	dprintf(1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits,
 	    (work_now_ns() - work.start_ns) / 1e9, period_us);
 	if (work.report)
@@ -153,23 +165,28 @@ static inline double work_calibrate(void)
 	return turns * 1e6 / best;
 }
 
-/* Turns that take @us at the calibrated speed; for the line under test, shortened by
- * --line-speedup. */
+/* Turns that take @us at the calibrated speed. */
 static inline uint64_t work_iters(double us)
 {
 	return us * work.iters_per_ms / 1000 + 0.5;
 }
 
-static inline uint64_t work_line_iters(double us)
+static inline void work_set_line(double speedup_pct)
 {
-	return work_iters(us * (100 - work.line_speedup_pct) / 100);
+	__atomic_store_n(&work.counters->line_share,
+	    (uint32_t)(WORK_WHOLE * (100 - speedup_pct) / 100 + 0.5), __ATOMIC_RELAXED);
 }
+
+/* The line under test: what is left of its turns now. */
+#define SPIN_LINE(turns)                                                                         \
+	SPIN((turns) * (uint64_t)__atomic_load_n(&work.counters->line_share, __ATOMIC_RELAXED) / \
+	     WORK_WHOLE)
 
 static inline void work_usage(const char *program, const struct work_option *options)
 {
 	fprintf(stderr,
-	    "usage: %s [--line-speedup PCT] [--seconds S] [--rounds N] [--threads N] "
-	    "[--iters-per-ms N] [--calibrate]",
+	    "usage: %s [--line-speedup PCT] [--turns MS] [--seconds S] [--rounds N] "
+	    "[--threads N] [--iters-per-ms N] [--calibrate]",
 	    program);
 	for (; options->name; options++)
 		fprintf(stderr, " [--%s %s]", options->name, options->number ? "N" : "TEXT");
@@ -182,6 +199,8 @@ static inline int work_common_option(const char *name, const char *value)
 {
 	if (!strcmp(name, "line-speedup"))
 		work.line_speedup_pct = atof(value);
+	else if (!strcmp(name, "turns"))
+		work.turn_ms = atol(value);
 	else if (!strcmp(name, "seconds"))
 		work.seconds = atof(value);
 	else if (!strcmp(name, "rounds"))
@@ -233,6 +252,7 @@ static inline void work_init(int argc, char **argv, long threads, const struct w
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (work.counters == MAP_FAILED)
 		work_fail("mmap");
+	work_set_line(work.line_speedup_pct);
 	work.start_ns = work_now_ns();
 }
 
@@ -262,6 +282,74 @@ static inline int work_fork(void)
 	return 1;
 }
 
+/* Waits for @ns, or for ever. True when a signal ends the program. */
+static inline int work_sleep(const sigset_t *set, uint64_t ns)
+{
+	uint64_t end = work_now_ns() + ns, now;
+
+	while ((now = work_now_ns()) < end || !ns) {
+		struct timespec t = {.tv_sec = (time_t)((end - now) / 1000000000),
+		    .tv_nsec = (long)((end - now) % 1000000000)};
+
+		if (sigtimedwait(set, NULL, ns ? &t : NULL) >= 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* The visits so far, and the time of the last one. */
+static inline uint64_t work_read(uint64_t *last_ns)
+{
+	uint64_t n;
+
+	do {
+		n = __atomic_load_n(&work.counters->visits, __ATOMIC_ACQUIRE);
+		*last_ns = __atomic_load_n(&work.counters->last_ns, __ATOMIC_ACQUIRE);
+	} while (n != __atomic_load_n(&work.counters->visits, __ATOMIC_ACQUIRE));
+	return n;
+}
+
+/* One turn: a fifth of its time for the program to settle, then its visits count, from the last one
+ * before to the last one within. So both ends are at any moment of a period alike: from the first
+ * one within on, long gaps between visits would be left out more often than short ones. */
+static inline int work_turn(const sigset_t *set, int speedup)
+{
+	uint64_t ns = work.turn_ms * 1000000ull, n, begin, end;
+
+	work_set_line(work_speedups[speedup]);
+	if (work_sleep(set, ns / 5))
+		return 1;
+	n = work_read(&begin);
+	if (work_sleep(set, ns - ns / 5))
+		return 1;
+	if (n) {
+		work.at[speedup].periods += work_read(&end) - n;
+		work.at[speedup].ns += end - begin;
+	}
+	return 0;
+}
+
+/* All line speedups, each as often, in an order that is drawn anew each time. */
+static inline void work_take_turns(const sigset_t *set)
+{
+	uint64_t end = work.start_ns + (uint64_t)(work.seconds * 1e9), seed = work.start_ns | 1;
+	int order[WORK_SPEEDUPS] = {0, 1, 2, 3, 4};
+
+	for (unsigned nth = 0; !work.seconds || work_now_ns() < end; nth++) {
+		int i = nth % WORK_SPEEDUPS, other, speedup;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		other = i + seed % (WORK_SPEEDUPS - i);
+		speedup = order[other];
+		order[other] = order[i];
+		order[i] = speedup;
+		if (work_turn(set, speedup))
+			return;
+	}
+}
+
 /* main() ends here once its threads run: SIGTERM, SIGINT or the end of --seconds end the
  * program. */
 static inline void work_wait(void)
@@ -271,16 +359,10 @@ static inline void work_wait(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
-	if (work.seconds > 0) {
-		struct timespec t = {.tv_sec = (time_t)work.seconds,
-		    .tv_nsec = (long)((work.seconds - (time_t)work.seconds) * 1e9)};
-
-		while (sigtimedwait(&set, NULL, &t) < 0 && errno == EINTR)
-			;
-	} else {
-		while (sigwaitinfo(&set, NULL) < 0 && errno == EINTR)
-			;
-	}
+	if (work.turn_ms)
+		work_take_turns(&set);
+	else
+		work_sleep(&set, (uint64_t)(work.seconds * 1e9));
 	work_finish();
 }
 
