@@ -181,7 +181,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.c
 # Optimised, as templates are used.
 $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 	@mkdir -p $(@D)
-	$(call say,WORK,$@)$(CXX) -std=c++17 -O2 -g -MMD -MP -Iinclude -Itests/workloads \
+	$(call say,WORK,$@)$(CXX) -std=c++20 -O2 -g -MMD -MP -Iinclude -Itests/workloads \
 		-o $@ $< -lpthread -lm
 
 # Reads debug information by our own readers and by libdw's; tests/bench/bigdebug.sh compares them.
@@ -208,6 +208,12 @@ check-machine: all ## what takes CPUs offline: hotplug; needs root and a machine
 check-fault: all ## system calls of ours that go wrong (ALL=1: each of them; long); needs root
 	@COZBPF_TEST_TIMEOUT=$(if $(ALL),36000,300) scripts/run-tests.sh fault \
 		$(filter-out %/lib.sh,$(wildcard tests/fault/*.sh))
+
+soak: all ## an hour on nginx and PostgreSQL under load; needs root and the network (SOAK=options)
+	@tests/soak/soak.sh $(SOAK)
+
+check-soak: all ## a minute of that; needs root and the network
+	@scripts/run-tests.sh soak tests/soak/short.sh
 
 check-real: all workloads
 check-real: ## real programs in containers; installs what it needs; needs root and the network
@@ -272,7 +278,7 @@ bench-marker: ## cost of a marker of coz.h when nobody profiles
 	@tests/bench/marker.sh
 
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
-	@CYCLES=500 tests/e2e/server.sh
+	@tests/bench/attach.sh
 
 bench-startup: all $(BUILD)/tests/bench/startup ## our readers of debug information beside libdw's
 	@tests/bench/bigdebug.sh
@@ -330,11 +336,11 @@ help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
 	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
-	@echo '  RULES=arguments of bench-rules'
+	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
 .PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \
 	check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
-	bench-accuracy bench-overhead bench-rules lint \
+	bench-accuracy bench-overhead bench-rules soak check-soak lint \
 	format format-check analyze install uninstall deb check-package dist clean help

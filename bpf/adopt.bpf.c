@@ -38,7 +38,8 @@ int on_adopt(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	t->tgid = number;
-	t->filter = compat_filter(task); /* looked at when the handler was injected */
+	/* One that was looked at before may not be the last one. */
+	t->filter = compat_filter(task) ? COZBPF_FILTER_UNKNOWN : COZBPF_FILTER_NONE;
 	delay_on_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
 	__sync_fetch_and_add(&control.adopted, 1);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs from Debian's packages what building, testing and the demo need, and only what is
 # missing. A second run does nothing. docs/dependencies.md explains each package.
-# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [languages] [package]
+# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [languages] [package]
 # default: build
 set -euo pipefail
 
@@ -21,12 +21,13 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 		echo postgresql podman runc conmon netavark iptables dpkg-dev binutils \
 			libevent-dev libmemcached-tools
 		;;
+	soak) echo nginx wrk postgresql bpftool ;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
 	*)
 		die "unknown group '$1'" \
-			"the groups are build, test, demo, real, languages and package" 2
+			"the groups are build, test, demo, real, soak, languages and package" 2
 		;;
 	esac
 }

@@ -114,9 +114,7 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	other=$(included_folder "$1" "$path")
 	[ -n "$other" ] && [ "$other" != "$folder" ] || return 0
 	case $path in
-	symbols/symbols.h | symbols/elf/unwind.h) ;;
-	symbols/elf/openfile.h | symbols/elf/privileges.h) ;;
-	symbols/code/cheapsite.h | symbols/code/coz/sites.h) ;;
+	symbols/symbols.h | symbols/elf/openfile.h | symbols/elf/privileges.h) ;;
 	symbols/*)
 		fail "$at" "'$path' is private to user/symbols/: symbols.h names the doors" ;;
 	esac
@@ -130,15 +128,19 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	fi
 }
 
-# user/symbols/: elf <- dwarf, and elf <- code <- code/coz. Every part may include symbols.h.
+# user/symbols/: sandbox, elf <- dwarf, elf <- code <- code/coz, and all of them <- door. Every part
+# may include symbols.h and reading.h.
 check_symbols_include() { # FILE LINE PATH
 	case ${1#user/symbols/}:${3#symbols/} in
+	door/*:*) return ;;
+	*:door/* | sandbox/*:elf/* | sandbox/*:dwarf/* | sandbox/*:code/* | sandbox/*:reading.h) ;;
+	elf/*:sandbox/* | dwarf/*:sandbox/* | code/*:sandbox/*) ;;
 	elf/*:dwarf/* | elf/*:code/* | dwarf/*:code/* | code/*:dwarf/*) ;;
 	code/coz/*:*) return ;;
 	code/*:code/coz/*) ;;
 	*) return ;;
 	esac
-	fail "$1:$2" "'$3': user/symbols goes one way: elf <- dwarf, elf <- code <- code/coz"
+	fail "$1:$2" "'$3': symbols goes one way: elf <- dwarf, elf <- code <- code/coz <- door"
 }
 
 check_core_include() { # FILE LINE PATH

@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 # Built files belong to the user who called sudo. The tests themselves see no sudo: a test that
 # depends on it sets its variables.
 owner=${SUDO_UID:-}:${SUDO_GID:-}
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER
 # The clone may belong to another user than root.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$PWD
 
@@ -71,6 +71,7 @@ step 300 'unit tests' make -j"$jobs" WERROR=1 check
 step 200 'bpf tests' make WERROR=1 check-bpf
 step 900 'end-to-end tests' make WERROR=1 check-e2e
 step 200 'faults on purpose' make WERROR=1 check-fault
+step 300 'soak, short' make WERROR=1 check-soak
 step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=30 fuzz
 step 420 'accuracy, short' tests/bench/accuracy.sh --ci
 echo "test: everything took $SECONDS s"

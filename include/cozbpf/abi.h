@@ -40,8 +40,6 @@
  */
 #define COZBPF_HANDLER_FLAGS 0x1c000004UL
 #define COZBPF_HANDLER_DISTANCE 48
-/* 16 bytes behind the restorer; its number changes with what the handler does */
-#define COZBPF_BLOB_MAGIC "cozbpf01"
 
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 

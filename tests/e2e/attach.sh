@@ -15,25 +15,6 @@ experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50" --experim
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
 	-d 1s)
 
-target_pid=
-# begin COMMAND...: starts a target in the background and waits until it is ready; its process is in
-# $target_pid, its output in $dir/target.
-begin() {
-	: >"$dir/target"
-	env --default-signal=INT,QUIT "$@" >"$dir/target" 2>&1 </dev/null &
-	target_pid=$!
-	started+=("$target_pid")
-	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
-}
-# end: ends the target, which has to end as it should.
-end() {
-	local rc=0
-	kill -TERM "$target_pid"
-	wait_for 20 gone "$target_pid" || bad "the target ends"
-	wait "$target_pid" || rc=$?
-	check "the target ends with status 0" [ "$rc" -eq 0 ]
-	check "it says so" has "$dir/target" '^end '
-}
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.
 look() {

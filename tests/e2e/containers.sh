@@ -19,21 +19,16 @@ id=$(readelf -n "$dir/running" | sed -n 's/.*Build ID: *//p')
 debug=/usr/lib/debug/.build-id/${id:0:2}
 
 inner=
-# begin COMMAND...: runs it in new mount, PID, network and IPC namespaces, on that root; $inner is
+# begin_inside COMMAND...: in new mount, PID, network and IPC namespaces, on that root; $inner is
 # the process as the host numbers it.
-begin() {
-	: >"$dir/target"
-	unshare --mount --pid --net --ipc --uts --fork --kill-child "$@" \
-		>"$dir/target" 2>&1 </dev/null &
-	started+=("$!")
-	outer=$!
-	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
-	inner=$(pgrep -P "$outer" | head -n 1)
+begin_inside() {
+	begin unshare --mount --pid --net --ipc --uts --fork --kill-child "$@"
+	inner=$(pgrep -P "$target_pid" | head -n 1)
 }
-end() {
+end_inside() {
 	kill -TERM "$inner"
 	wait_for 20 gone "$inner" || bad "the target ends"
-	wait "$outer"
+	wait "$target_pid"
 	check "it says so" has "$dir/target" '^end '
 }
 paused() {
@@ -47,7 +42,7 @@ attach() { # STATUS OPTIONS...
 }
 
 echo "-- a container without debug information"
-begin chroot "$dir/root" /bin/app plain
+begin_inside chroot "$dir/root" /bin/app plain
 check "it has a number of its own" grep -q '^ready 1$' "$dir/target"
 attach 4 "${brief[@]}" -p "$inner"
 says 'has no debug information' "hint: .*/proc/$inner/root/usr/lib/debug/.build-id/"
@@ -66,12 +61,12 @@ says 'pause handler taken out;'
 check "the line is ranked" has "$dir/profile.coz" "^experiment.selected=.*$line"
 rm -f "$debug/${id:2}.debug"
 rmdir "$debug" 2>/dev/null
-end
+end_inside
 
 echo "-- debug information in the container, the binary deleted since"
 mkdir -p "$dir/root/usr/lib/debug/.build-id/${id:0:2}"
 cp "$dir/running.debug" "$dir/root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
-begin chroot "$dir/root" /bin/app plain
+begin_inside chroot "$dir/root" /bin/app plain
 mv "$dir/root/bin/app" "$dir/app"
 cp /bin/true "$dir/root/bin/app"
 attach 0 "${brief[@]}" -p "$inner"
@@ -82,21 +77,17 @@ ln -sf /etc/passwd "$dir/root/bin/link"
 attach 2 "${brief[@]}" -P out=/bin/link:progress -p "$inner"
 says "'/bin/link'|sees no file '/bin/link'"
 attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
-end
+end_inside
 
 echo "-- three containers with one path and one inode number: two programs, and a copy of the first"
 # mounted SOURCE NAME: runs that program as /twin/app in a mount namespace of its own, where it is
 # the first file of a tmpfs.
 mounted() {
-	: >"$dir/target"
 	# shellcheck disable=SC2016 # expanded by that shell
-	unshare --mount --fork --kill-child sh -c \
+	begin unshare --mount --fork --kill-child sh -c \
 		'mount -t tmpfs none "$1" && cp "$2" "$1/app" && exec "$1/app" plain 1' \
-		- "$dir/twin" "$1" >"$dir/target" 2>&1 </dev/null &
-	outer=$!
-	started+=("$outer")
-	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
-	inner=$(pgrep -P "$outer" | head -n 1)
+		- "$dir/twin" "$1"
+	inner=$(pgrep -P "$target_pid" | head -n 1)
 	twins+=("$inner")
 }
 twins=() flags=()
@@ -141,10 +132,10 @@ overlaid() {
 		mount -t overlay overlay -o "$layers" "$1/merged" &&
 		exec chroot "$1/merged" /bin/app plain 1' \
 		- "$dir" "$1" >"$dir/target" 2>&1 </dev/null &
-	outer=$!
-	started+=("$outer")
+	target_pid=$!
+	started+=("$target_pid")
 	wait_for 5 has "$dir/target" '^ready' || return 1
-	inner=$(pgrep -P "$outer" | head -n 1)
+	inner=$(pgrep -P "$target_pid" | head -n 1)
 	twins+=("$inner")
 }
 # Visits per millisecond of CPU time (a sample), so other programs hardly matter. Two containers
@@ -173,10 +164,10 @@ fi
 if unshare --user --map-root-user true 2>/dev/null; then
 	echo "-- a user namespace"
 	chmod 755 "$dir/root"
-	begin --user --map-root-user chroot "$dir/root" /bin/app plain
+	begin_inside --user --map-root-user chroot "$dir/root" /bin/app plain
 	attach 0 "${brief[@]}" -p "$inner"
 	paused
-	end
+	end_inside
 fi
 
 echo "-- from inside a PID namespace: processes by the numbers that they have there"
@@ -208,22 +199,22 @@ done
 if [ -z "$group" ]; then
 	echo "     no control group can be made here"
 else
-	begin chroot "$dir/root" /bin/app plain 1
-	first=$inner first_outer=$outer
+	begin_inside chroot "$dir/root" /bin/app plain 1
+	first=$inner first_target=$target_pid
 	echo "$first" >"$group/cgroup.procs"
 	rm -f "$dir/profile.coz"
 	start "$tool" "${brief[@]}" -d 4s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
 	wait_for 20 has "$dir/err" 'attached to 1 process ' || bad "it attaches"
-	begin chroot "$dir/root" /bin/app plain 1
+	begin_inside chroot "$dir/root" /bin/app plain 1
 	echo "$inner" >"$group/cgroup.procs"
 	ended 20 0 "it ends"
 	paused
 	says "process $first: pause handler taken out" "process $inner: pause handler taken out"
-	end
-	inner=$first outer=$first_outer
+	end_inside
+	inner=$first target_pid=$first_target
 	: >"$dir/target"
 	kill -TERM "$inner"
-	wait "$outer"
+	wait "$target_pid"
 	rmdir "$group"
 	run 2 "$tool" "${brief[@]}" --cgroup "/cozbpf-e2e-$$"
 	says 'there is no control group'

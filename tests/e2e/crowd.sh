@@ -19,16 +19,11 @@ for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
 done
 [ -n "${group:-}" ] || skip "no control group can be made here"
 trap 'cleanup; sleep 0.3; rmdir "$group"' EXIT
-# begin PROCESSES: in the group
-begin() {
-	: >"$dir/target"
-	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$dir/crowd" "$1" 600 \
-		>"$dir/target" 2>&1 </dev/null &
-	target_pid=$!
-	started+=("$target_pid")
-	wait_for 30 has "$dir/target" '^ready' || bad "the target starts"
+begin_crowd() { # PROCESSES: in the group
+	# shellcheck disable=SC2016 # expanded by that shell
+	begin sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$dir/crowd" "$1" 600
 }
-begin 1200
+begin_crowd 1200
 
 echo "-- 1200 processes, and a soft limit of 1024"
 rm -f "$dir/p.coz"
@@ -46,7 +41,7 @@ says 'error: .*process [0-9]+.*: Too many open files' 'hint: .*ulimit -n'
 kill -KILL "$target_pid"
 
 echo "-- more processes than there is room for"
-begin 4100
+begin_crowd 4100
 run 3 "$tool" "${options[@]}" --cgroup "$group" -o "$dir/p.coz"
 says "the control group '.*' has more than 4096 processes" 'hint: name a group below it'
 kill -KILL "$target_pid"

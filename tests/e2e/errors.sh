@@ -11,12 +11,13 @@ fixture oneline
 work=$workloads/abab
 out=(--no-tui -o "$dir/profile.coz")
 
+front=()
 # fails STATUS PATTERN HINT OPTIONS...: fails with that status, with a message and a hint like these
 # (HINT -: none is needed).
 fails() {
 	local want=$1 message=$2 hint=$3 n
 	shift 3
-	run "$want" "$tool" "${out[@]}" "$@"
+	run "$want" "${front[@]}" "$tool" "${out[@]}" "$@"
 	n=$(grep -c '^cozbpf: error: ' "$dir/err")
 	check "one error" [ "$n" -eq 1 ]
 	says "^cozbpf: error: .*$message"
@@ -110,11 +111,11 @@ fails 4 'ended after 0\.[0-9]+ s, before one experiment' 'more work' -P progress
 # would end after 1.1 s. Samples that meet another line leave 5 to 9 ms of it (twelve runs, standard
 # deviation 1.1), and it counts from 20 ms on. It has priority over other programs, since their time
 # would be left, too.
-renice -n -15 $$ >/dev/null
+front=("${in_front[@]}")
 fails 4 'the only experiment was spoilt: the line made faster is nearly all' 'lower speedups' \
 	-P progress --fixed-line "$(line_of oneline ALL)" \
 	--fixed-speedup 100 --seed 2 --experiment-length 300ms -d 1.1s -- "$dir/oneline"
-renice -n 0 $$ >/dev/null
+front=()
 fails 4 'profiling ended before one experiment was done' '-d 60s' -P progress -d 1.1s \
 	--experiment-length 5s -- "$work" --seconds 1.2
 fails 4 'one run of the command tells nothing' '-P' -- "$work" --rounds 20

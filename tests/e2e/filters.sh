@@ -8,21 +8,6 @@ fixture sandboxed
 options=(-v --no-tui -P progress --fixed-line "$(line_of sandboxed LINE_A)" --fixed-speedup 100
 	--experiment-length 50ms -d 1s -o "$dir/profile.coz")
 
-target_pid=
-begin() { # COMMAND...: starts a target; its process is in $target_pid
-	: >"$dir/target"
-	"$@" >"$dir/target" 2>&1 </dev/null &
-	target_pid=$!
-	started+=("$target_pid")
-	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
-}
-end() {
-	local rc=0
-	kill -TERM "$target_pid"
-	wait "$target_pid" || rc=$?
-	rc=$rc-$(tail -n 1 "$dir/target" | cut -c-3)
-	check "the target lives to its end" [ "$rc" = 0-end ]
-}
 refused() { # WAY PATTERN
 	echo "-- $1"
 	begin "$dir/sandboxed" "$1"
@@ -74,7 +59,7 @@ for way in sleep dispatch all; do
 	echo "-- $way, later"
 	said='attached to 1 process'
 	[ $way != sleep ] || said='warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
-	[ $way != all ] || said='process [0-9]+: its new seccomp filters let pauses be'
+	[ $way != all ] || said='process [0-9]+: its seccomp filters let pauses be'
 	rm -f "$dir/profile.coz"
 	begin "$dir/sandboxed" $way later
 	start "$tool" "${options[@]}" -d 60s -p "$target_pid"

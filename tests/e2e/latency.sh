@@ -18,10 +18,7 @@ line=reqqueue.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/reqqueue.c | cut -d: -f
 look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 list="0,50"
-# Where the scheduler groups tasks by session, nice ranks a task only within its session. The
-# session needs a value of its own to rank among others.
-first=(setsid -w sh -c '(echo -15 >/proc/self/autogroup) 2>/dev/null; exec nice -n -15 "$@"' sh)
-short=("${first[@]}" "$tool" --no-tui --fixed-line "$line" --experiment-length 200ms)
+short=("${in_front[@]}" "$tool" --no-tui --fixed-line "$line" --experiment-length 200ms)
 
 figure() { # KEY: of what was last looked at
 	sed -n "s/^$1 //p" "$dir/figures"
@@ -97,7 +94,7 @@ says 'warning: arrivals outrun departures by [0-9.]+ %'
 echo "-- requests that are given up: they are no longer in flight"
 fixture giveup
 list="0,50"
-run 0 "${first[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup WORK)" \
+run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup WORK)" \
 	--experiment-length 200ms --fixed-speedup "$list" --seed 5 -o "$dir/giveup.coz" \
 	-L 'request=request_begin..progress' -- "$dir/giveup" 4000
 says_not 'arrivals outrun'
@@ -116,7 +113,7 @@ done
 
 # That holds also for requests that begin before the first one ends.
 echo "-- requests begin on one thread and end on another, without a key: none is given up"
-run 0 "${first[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup POOL_WORK)" \
+run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup POOL_WORK)" \
 	--experiment-length 200ms --fixed-speedup "$list" --seed 6 -o "$dir/pool.coz" \
 	-L 'request=request_begin..progress' -- "$dir/giveup" 3000 pool
 run 0 "$tool" report --json "$dir/pool.coz"

@@ -18,14 +18,9 @@ end_all() {
 }
 trap end_all EXIT
 patience=${LIVE_PATIENCE:-60}
-target_pid=
 server= # of the terminal
-begin() { # a target in the background, in $target_pid
-	: >"$dir/target"
-	nice -n -15 "$dir/running" plain 2 >"$dir/target" 2>&1 </dev/null &
-	target_pid=$!
-	started+=("$target_pid")
-	wait_for 20 has "$dir/target" '^ready' || bad "the target starts"
+begin_work() {
+	begin "${in_front[@]}" "$dir/running" plain 2
 }
 screen() {
 	"${tm[@]}" capture-pane -p
@@ -110,7 +105,7 @@ options+=" --experiment-length 50ms"
 attach="nice -n -15 $tool $options -o p.coz -p"
 
 echo "-- attached on a terminal"
-begin
+begin_work
 terminal
 keys "$attach $target_pid; echo status \$?" Enter
 shows "the view comes" "^ cozbpf  running \(process $target_pid\) .* 0:[0-9]+$"
@@ -211,7 +206,7 @@ keys "kill \$!" Enter
 shows "its output is where it was" 'end plain'
 
 echo "-- no colour, no screen, no terminal"
-begin
+begin_work
 clear_screen
 : >"$dir/raw"
 keys "NO_COLOR=1 $attach $target_pid; echo status \$?" Enter
@@ -275,7 +270,7 @@ shows "and it ends" '^status 0'
 restored "launched without keys"
 
 echo "-- the terminal goes"
-begin
+begin_work
 terminal
 rm -f "$dir/p.coz"
 keys "$attach $target_pid" Enter

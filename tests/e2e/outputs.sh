@@ -51,8 +51,10 @@ handlers() { # PID
 	grep -E '^Sig(Cgt|Blk|Ign):' "/proc/$1/status"
 }
 # shellcheck disable=SC2317 # wait_for calls it
-threads() { has "/proc/$target/status" '^Threads:.([2-9]|[0-9]{2})'; }
-wait_for 20 threads || bad "the target has its threads" # libc's own handler comes with the first
+works() { # its main thread blocks signals while it makes the others
+	has "/proc/$target/status" '^Threads:.3' && has "/proc/$target/status" '^SigBlk:.0+$'
+}
+wait_for 20 works || bad "the target has its threads"
 before=$(handlers "$target")
 mkfifo "$dir/fifo"
 timeout 60 "$tool" "${short[@]}" -v -d 3s -o "$dir/pipe.coz" -p "$target" 2>"$dir/fifo" >/dev/null &

@@ -75,7 +75,7 @@ looked "-n 3 is a profile of three runs" coz "$dir/n.coz" 3
 check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 3 ]
 
 echo "-- end to end"
-run 0 nice -n -15 "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" \
+run 0 "${in_front[@]}" "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" \
 	--fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
 looked "the profile is one of twelve runs" coz "$dir/e.coz" 12
 ended "$dir/e.coz"
@@ -87,7 +87,7 @@ echo "-- the time of a named line"
 # 6 ms a visit at any speedup: the control variate depends on that (user/core/estimate/control.c).
 # Twenty ratios, half of them beside three spinning programs, were 0.970 to 1.022 with a standard
 # deviation of 0.016: nine of these are allowed.
-run 0 nice -n -15 "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress \
+run 0 "${in_front[@]}" "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress \
 	--fixed-line "$line" --fixed-speedup 0,50,100 -d 5s -o "$dir/l.coz" -- "$work" --seconds 6 \
 	--iters-per-ms "$rate"
 looked "the profile has it in each experiment" line "$dir/l.coz"

@@ -13,7 +13,7 @@ rate=$("$workloads/mutex" --calibrate)
 line=mutex.c:$(grep -n LINE_A tests/workloads/mutex.c | cut -d: -f1)
 
 echo "-- edges from probed calls"
-run 0 nice -n -15 "$tool" -v --no-tui --sync=uprobe --experiment-length 100ms -P progress \
+run 0 "${in_front[@]}" "$tool" -v --no-tui --sync=uprobe --experiment-length 100ms -P progress \
 	--fixed-line "$line" --fixed-speedup 0,100 -o "$dir/m.coz" -- \
 	"$workloads/mutex" --seconds 6 --iters-per-ms "$rate"
 says '[0-9]+ calls of .*libc.* are probed' '[0-9]{3,} probes of calls were hit, at [0-9]+ ns each' \
@@ -33,9 +33,9 @@ for compiler in "gcc -static" musl-gcc "musl-gcc -static"; do
 		-idirafter /usr/include -idirafter "/usr/include/$(uname -m)-linux-gnu" \
 		-o "$dir/mutex" \
 		tests/workloads/mutex.c -lm || bad "it builds with $compiler"
-	run 0 nice -n -15 "$tool" -v --no-tui --sync=uprobe --experiment-length 100ms -P progress \
-		--fixed-line "$line" --fixed-speedup "0,100" -o "$dir/s.coz" -- \
-		"$dir/mutex" --seconds 6 --iters-per-ms "$rate"
+	run 0 "${in_front[@]}" "$tool" -v --no-tui --sync=uprobe -P progress \
+		--experiment-length 100ms --fixed-line "$line" --fixed-speedup "0,100" \
+		-o "$dir/s.coz" -- "$dir/mutex" --seconds 6 --iters-per-ms "$rate"
 	says '[0-9]+ calls of .* are probed' \
 		'[0-9]{3,} probes of calls were hit, at [1-9][0-9]* ns each' \
 		'[0-9]+ pauses asked, [1-9][0-9]* begun'

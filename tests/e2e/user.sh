@@ -60,7 +60,8 @@ for output in planted "$dir/ours/new"; do
 	run 1 "${sudo[@]}" "$dir/cozbpf" merge -o "$output" sudo.coz
 	says "cannot write '.*': Permission denied"
 done
-check "nothing was written" [ ! -s "$dir/ours/kept" ] && [ ! -e "$dir/ours/new" ]
+check "nothing was written" [ ! -s "$dir/ours/kept" ]
+check "no file was made" [ ! -e "$dir/ours/new" ]
 run 1 "${sudo[@]}" "$dir/cozbpf" report "$dir/ours/kept"
 says 'Permission denied' 'rights of the user who called sudo'
 # Root's own shell follows no link that another user has planted.
@@ -69,6 +70,18 @@ run 1 "$dir/cozbpf" plot -o planted sudo.coz
 says "cannot write 'planted': it is a link of another user"
 check "nothing was written there" [ ! -s "$dir/ours/kept" ]
 cd "$OLDPWD" || exit 1
+
+# A file of the user's in a directory that is not; and one that is mounted by itself, as containers
+# have some.
+install -d -m 755 "$dir/closed"
+install -o "$uid" -g "$gid" -m 644 /dev/null "$dir/closed/merged.coz"
+run 0 "${sudo[@]}" "$dir/cozbpf" merge -o "$dir/closed/merged.coz" "$dir/theirs/sudo.coz"
+check "it holds the profile" same "$dir/closed/merged.coz" "$dir/theirs/merged.coz"
+: >"$dir/ours/mounted"
+mount --bind "$dir/ours/kept" "$dir/ours/mounted" || bad "a file is mounted"
+run 0 "$dir/cozbpf" merge -o "$dir/ours/mounted" "$dir/theirs/sudo.coz"
+umount "$dir/ours/mounted"
+check "the mounted file was written" same "$dir/ours/kept" "$dir/theirs/merged.coz"
 
 # A group of root's does not open what the user's groups do not.
 install -d -m 770 -g disk "$dir/disk"

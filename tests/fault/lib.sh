@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 	echo "x86-64 only: the injector changes registers"
 	exit 77
 }
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LD_PRELOAD
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER LD_PRELOAD
 tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 dir=$(mktemp -d --tmpdir=/tmp --suffix=.cozbpf-fault)
 trap 'rm -rf "$dir"' EXIT

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../unit/direct.h"
 #include "limit.h"
 #include "mutate_elf.h"
-#include "symbols/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);

@@ -8,12 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../unit/direct.h"
 #include "limit.h"
 #include "mutate_elf.h"
-#include "symbols/code/cheapsite.h"
-#include "symbols/code/coz/sites.h"
-#include "symbols/elf/unwind.h"
-#include "symbols/symbols.h"
 
 #define MAX_ROWS 100000
 
@@ -95,7 +92,7 @@ static void ask_rows(struct object *o)
 	bool stop = false;
 	size_t n;
 
-	if (object_unwind_rows(o, MAX_ROWS, &stop, &rows, &n) || n > MAX_ROWS)
+	if (object_unwind_rows(o, MAX_ROWS, &stop, &rows, &n, NULL) || n > MAX_ROWS)
 		abort();
 	for (size_t i = 1; i < n; i++)
 		if (rows[i].lo <= rows[i - 1].lo)

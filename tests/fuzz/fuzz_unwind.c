@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../unit/direct.h"
 #include "limit.h"
-#include "symbols/elf/unwind.h"
 
 #define CODE 0x1000
 #define CODE_SIZE 0x800
@@ -77,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = write_program(data, size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (object_open_code(path, "", &o, &e) ||
-	    object_unwind_rows(o, MAX_ROWS, &stop, &rows, &n) || n > 2 * size + 2 || n > MAX_ROWS)
+	    object_unwind_rows(o, MAX_ROWS, &stop, &rows, &n, NULL) || n > 2 * size + 2 ||
+	    n > MAX_ROWS)
 		abort();
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].lo < sizeof(struct program) ||

@@ -101,8 +101,12 @@ plant 'code includes coz' 'symbols goes one way' user/symbols/code/@.c \
 	'#include "symbols/code/coz/c.h"'
 plant 'coz includes dwarf' 'symbols goes one way' user/symbols/code/coz/@.c \
 	'#include "symbols/dwarf/d.h"'
+plant 'elf includes door' 'symbols goes one way' user/symbols/elf/@.c \
+	'#include "symbols/door/d.h"'
+plant 'sandbox includes elf' 'symbols goes one way' user/symbols/sandbox/@.c \
+	'#include "symbols/elf/e.h"'
 plant 'run includes what is private to symbols' 'is private to user/symbols' user/run/excerpt.c \
-	'#include "symbols/elf/object.h"'
+	'#include "symbols/elf/image.h"'
 plant 'kernel includes cmd' 'user/kernel must not include user/cmd' user/kernel/@.c \
 	'#include "cmd/cmd.h"'
 plant 'include with ..' 'name it from user/' user/cmd/@.c '#include "../core/a.h"'

@@ -6,72 +6,41 @@
 # two loops take 80 and 20 % of a transaction. Needs root and the network; `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source-path=SCRIPTDIR/../soak source=../soak/servers.sh
+. "$root/tests/soak/servers.sh"
 scripts/install-deps.sh real >/dev/null || skip "its packages cannot be installed"
-bin=$(find /usr/lib/postgresql -path '*/bin/postgres' -printf '%h\n' 2>/dev/null | sort -V |
-	tail -n 1)
-version=$(basename "${bin%/bin}")
-readelf -n "$bin/postgres" | grep -q 'Name: transaction__commit' ||
+pg_build 5000000 || skip "the server's headers cannot be had"
+readelf -n "$pg/postgres" | grep -q 'Name: transaction__commit' ||
 	skip "this PostgreSQL has no static probes"
-# Headers alone, since the package would bring a compiler.
-mkdir "$dir/headers"
-(cd "$dir/headers" && apt-get -q download "postgresql-server-dev-$version" &&
-	dpkg -x postgresql-server-dev-*.deb .) >"$dir/out" 2>&1 ||
-	skip "the server's headers cannot be had"
-
-cat >"$dir/cozwork.c" <<'END'
-#include "postgres.h"
-#include "fmgr.h"
-PG_MODULE_MAGIC;
-PG_FUNCTION_INFO_V1(cozwork);
-Datum cozwork(PG_FUNCTION_ARGS)
-{
-	for (unsigned long n = 4000000; n; n--) __asm__ volatile("" : "+r"(n)); /* LINE_A */
-	for (unsigned long n = 1000000; n; n--) __asm__ volatile("" : "+r"(n)); /* LINE_B */
-	PG_RETURN_INT32(1);
-}
-END
-gcc -O1 -g -shared -fPIC -I"$dir/headers/usr/include/postgresql/$version/server" \
-	-I/usr/include/postgresql -o "$dir/cozwork.so" "$dir/cozwork.c" || bad "the function builds"
 line=cozwork.c:$(grep -n LINE_A "$dir/cozwork.c" | cut -d: -f1)
 port=$((20000 + $$ % 10000))
-as_postgres() {
-	setpriv --reuid=postgres --regid=postgres --init-groups env -C / "$@"
-}
-mkdir "$dir/db" && chown postgres "$dir/db"
 # shellcheck disable=SC2317 # at the end
 undo() {
-	as_postgres "$bin/pg_ctl" -D "$dir/db" -m immediate stop >/dev/null 2>&1
+	pg_stop db
 	cleanup
 }
 trap undo EXIT
-as_postgres "$bin/initdb" -D "$dir/db" -A trust --no-sync >"$dir/out" 2>"$dir/err" ||
-	bad "a database is made"
-as_postgres "$bin/pg_ctl" -D "$dir/db" -w -l "$dir/db/log" \
-	-o "-p $port -k $dir/db -h '' -c autovacuum=off -c fsync=off" start \
-	>"$dir/out" 2>"$dir/err" || bad "the server starts"
+pg_start db $port || bad "the server starts"
 sql() {
 	as_postgres psql -q -h "$dir/db" -p "$port" -d postgres "$@" >"$dir/out" 2>"$dir/err"
 }
-sql -c "CREATE FUNCTION cozwork() RETURNS int AS '$dir/cozwork.so' LANGUAGE C" ||
-	bad "the function is there"
-echo 'SELECT cozwork();' >"$dir/work.sql"
 server=$(head -n 1 "$dir/db/postmaster.pid")
-commit=commit=usdt:$bin/postgres:postgresql:transaction__commit
+commit=commit=usdt:$pg/postgres:postgresql:transaction__commit
 
 echo "-- the server itself has no lines"
 run 4 "$tool" -q -P "$commit" -o "$dir/n.coz" -p "$server"
 says "error: '.*/postgres' has no debug information"
-run 2 "$tool" -q -b '%/cozwork.so' -P "usdt:$bin/postgres:postgresql:transaction_commit" \
+run 2 "$tool" -q -b '%/cozwork.so' -P "usdt:$pg/postgres:postgresql:transaction_commit" \
 	-o "$dir/n.coz" -p "$server"
 says "error: no static probe 'postgresql:transaction_commit'" \
 	"hint: did you mean 'postgresql:transaction__commit'"
 
 echo "-- its probe and a function of ours"
 start "$tool" -v --no-tui -b '%/cozwork.so' -P "$commit" \
-	-P "query=usdt:$bin/postgres:postgresql:query__done" --experiment-length 200ms -d 240s \
+	-P "query=usdt:$pg/postgres:postgresql:query__done" --experiment-length 200ms -d 240s \
 	-o "$dir/p.coz" -p "$server"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
-as_postgres "$bin/pgbench" -n -h "$dir/db" -p "$port" -c 2 -j 1 -t 12000 \
+as_postgres "$pg/pgbench" -n -h "$dir/db" -p "$port" -c 2 -j 1 -t 12000 \
 	-f "$dir/work.sql" postgres >"$dir/load" 2>&1 || bad "the load runs"
 check "cozbpf was there all the time" kill -INT "$tool_pid"
 ended 20 0 "it ends when told"

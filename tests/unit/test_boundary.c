@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Where instructions begin, in code that was written for it (fixtures/boundary.S). */
+#include "direct.h"
+
 #include "debug_fixture.h"
 
 #if defined(__x86_64__)
-#include "symbols/code/cheapsite.h"
 
 static uint64_t offset_of(struct object *o, const char *symbol)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Cheap sites of functions, judged by running them: stepped through a program, a site must be
  * executed as often as the place it stands for. */
+#include "direct.h"
+
 #include "check.h"
 
 #if defined(__x86_64__)
-#include "symbols/code/cheapsite.h"
 #include "trace.h"
 
 struct tally {

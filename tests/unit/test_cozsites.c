@@ -4,8 +4,9 @@
  * a point must be executed as often as the point is visited. At most the first visit of each place
  * may be missing, since no answer is waited for there.
  */
+#include "direct.h"
+
 #include "debug_fixture.h"
-#include "symbols/code/coz/sites.h"
 
 #include <time.h>
 

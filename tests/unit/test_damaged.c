@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Files that are no programs, or are truncated or damaged: every question gets an answer or an
  * error. */
+#include "direct.h"
+
 #include "debug_fixture.h"
 
 #include <sys/stat.h>
 
 #include "core/experiment/rng.h"
-#include "symbols/code/cheapsite.h"
-#include "symbols/code/coz/sites.h"
-#include "symbols/elf/unwind.h"
 
 static void check_not_opened(const char *path, const char *part)
 {
@@ -65,7 +64,7 @@ static void ask_everything(const char *path)
 			markers_free(markers, n);
 		if (!object_find_coz_sites(l.o, &markers, &n, &l.e))
 			markers_free(markers, n);
-		CHECK_EQ(object_unwind_rows(l.o, 100000, &stop, &rows, &n), 0);
+		CHECK_EQ(object_unwind_rows(l.o, 100000, &stop, &rows, &n, NULL), 0);
 		free(rows);
 	}
 	CHECK(!l.err || *l.e.cause);

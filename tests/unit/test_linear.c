@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Crafted files: four times as many bytes may take four times as long to read, and not sixteen
  * times. */
+#include "direct.h"
+
 #include "debug_fixture.h"
 
 #include <elf.h>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What happens while files are read: they are cut off, a signal comes, no capability is effective.
- */
+/* What happens while files are read: they are cut off, a signal comes, the reader has no rights. */
 #include "debug_fixture.h"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cozbpf/abi.h>
+
 #include "symbols/elf/privileges.h"
-#include "symbols/elf/unwind.h"
+#include "symbols/reading.h"
+#include "symbols/sandbox/confine.h"
 
 static struct object *opened(const char *name)
 {
@@ -46,19 +47,37 @@ TEST(file_cut_off)
 	CHECK(strstr(e.cause, "changed while it was read"));
 	CHECK_EQ(object_sdt_probes(o, &probes, &n, &e), -1);
 	CHECK(strstr(e.cause, "changed while it was read"));
-	CHECK_EQ(object_unwind_rows(o, 1000, &stop, &rows, &n), 0);
+	CHECK_EQ(object_unwind_rows(o, 1000, &stop, &rows, &n, &e), -1);
+	CHECK(strstr(e.cause, "changed while it was read"));
 	CHECK_EQ(n, 0);
 	object_close(o);
 	line_map_deinit(&map);
 }
 
+/* The same in this process: the reader has read it already when the file is cut off. */
+TEST(cut_off_meanwhile)
+{
+	struct probe_site *sites;
+	struct image *o = NULL;
+	struct error e = {0};
+	size_t n;
+
+	CHECK_EQ(image_open(build("gcc", "-g -O1", "lines.c", "meanwhile"), "", &o, &e), 0);
+	CHECK_EQ(truncate(DIR "/meanwhile", 64), 0);
+	CHECK_EQ(image_find_symbol(o, "main", 0, &sites, &n, &e), -1);
+	CHECK(strstr(e.cause, "/meanwhile' changed while it was read"));
+	image_close(o);
+}
+
 /* A fault elsewhere is nobody's here, and ends the process as ever. */
 TEST(other_faults)
 {
-	struct object *o = opened("other");
+	struct image *o = NULL;
+	struct error e = {0};
 	int status;
 	pid_t pid;
 
+	CHECK_EQ(image_open(build("gcc", "-g -O1", "lines.c", "other"), "", &o, &e), 0);
 	pid = fork();
 	if (!pid) {
 		signal(SIGALRM, SIG_DFL);
@@ -69,7 +88,7 @@ TEST(other_faults)
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
-	object_close(o);
+	image_close(o);
 }
 
 static unsigned asked;
@@ -100,14 +119,14 @@ TEST(a_signal_comes)
 	unload(&l);
 }
 
-/* A row of a thread's /proc/.../status, as a hexadecimal number. */
-static unsigned long long status_of(pid_t tid, const char *row)
+/* A row of a process's or thread's /proc/.../status, as a hexadecimal number. */
+static unsigned long long status_of(pid_t id, const char *row)
 {
 	char path[64], line[256];
 	unsigned long long ret = ~0ULL;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f))
 		if (!strncmp(line, row, strlen(row)))
@@ -143,36 +162,43 @@ TEST(lowered_and_raised)
 	CHECK_EQ(effective(), before);
 }
 
-struct watch {
-	pid_t tid;
-	bool end;
-	unsigned lowered;
-};
+static unsigned n_seen, n_bare;
 
-static void *watch(void *arg)
+/* Looks at the reader while it reads: our only child. */
+static bool look_at_reader(void)
 {
-	struct watch *w = arg;
+	char path[64];
+	int pid = 0;
+	FILE *f;
 
-	while (!__atomic_load_n(&w->end, __ATOMIC_RELAXED))
-		w->lowered += !status_of(w->tid, "CapEff:");
-	return NULL;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", gettid());
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	if (f)
+		fclose(f);
+	if (!pid || status_of(pid, "CapPrm:") == ~0ULL)
+		return false;
+	n_seen++;
+	n_bare += !status_of(pid, "CapPrm:") && !status_of(pid, "CapEff:") &&
+		  !status_of(pid, "CapInh:") && status_of(pid, "NoNewPrivs:") == 1 &&
+		  (SANITIZED || status_of(pid, "Seccomp:") == 2);
+	return false;
 }
 
-/* Another thread looks at what this one has while the test itself is read. */
-TEST(lowered_while_reading)
+/* The test itself is read, which takes long enough to be looked at. */
+TEST(reader_has_no_rights)
 {
-	struct watch w = {.tid = gettid()};
-	unsigned long long before = effective();
-	pthread_t thread;
+	unsigned long long before = status_of(gettid(), "CapPrm:");
 	struct loaded l;
 
-	CHECK_EQ(pthread_create(&thread, NULL, watch, &w), 0);
+	reading_stops_when(look_at_reader);
 	l = load("/proc/self/exe");
+	reading_stops_when(NULL);
 	CHECK_EQ(l.err, 0);
-	CHECK_EQ(effective(), before);
-	__atomic_store_n(&w.end, true, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
-	CHECK(w.lowered);
+	CHECK_EQ(status_of(gettid(), "CapPrm:"), before);
+	CHECK(n_seen);
+	CHECK(n_bare);
 	unload(&l);
 }
 

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "symbols/elf/unwind.h"
+#include <cozbpf/abi.h>
 
 #ifdef __x86_64__
 
@@ -53,13 +53,14 @@ TEST(known_rules)
 	struct object *o = open_object(build("gcc", "", "unwind.S", "unwind"));
 	struct cozbpf_unwind_row *rows;
 	bool stop = false;
+	struct error e = {0};
 	uint64_t f, g, h;
 	size_t n;
 
 	f = offset_of(o, "with_rbp");
 	g = offset_of(o, "with_rsp");
 	h = offset_of(o, "with_other");
-	CHECK_EQ(object_unwind_rows(o, 100000, &stop, &rows, &n), 0);
+	CHECK_EQ(object_unwind_rows(o, 100000, &stop, &rows, &n, &e), 0);
 	check_row(at(rows, n, f - 1), COZBPF_UNWIND_NONE, 0, 0);
 	check_row(at(rows, n, f), COZBPF_UNWIND_RSP, 8, 0);
 	check_row(at(rows, n, f + 1), COZBPF_UNWIND_RSP, 16, -2);
@@ -81,6 +82,7 @@ TEST(no_section_headers)
 	struct object *whole = open_object(build("gcc", "", "unwind.S", "unwind_whole")), *bare;
 	struct cozbpf_unwind_row *rows;
 	bool stop = false;
+	struct error e = {0};
 	uint64_t f = offset_of(whole, "with_rbp");
 	size_t n;
 
@@ -89,7 +91,7 @@ TEST(no_section_headers)
 		  "2>/dev/null && "
 		  "printf '\\0\\0\\0\\0' | dd of=bare bs=1 seek=60 conv=notrunc 2>/dev/null"));
 	bare = open_object(DIR "/bare");
-	CHECK_EQ(object_unwind_rows(bare, 100000, &stop, &rows, &n), 0);
+	CHECK_EQ(object_unwind_rows(bare, 100000, &stop, &rows, &n, &e), 0);
 	check_row(at(rows, n, f + 1), COZBPF_UNWIND_RSP, 16, -2);
 	check_row(at(rows, n, f + 4), COZBPF_UNWIND_RBP, 16, -2);
 	free(rows);
@@ -104,6 +106,7 @@ TEST(one_function_of_many_rows)
 	struct object *o;
 	struct cozbpf_unwind_row *rows;
 	bool stop = false;
+	struct error e = {0};
 	clock_t begin;
 	size_t n;
 
@@ -113,7 +116,7 @@ TEST(one_function_of_many_rows)
 		  "printf 'nop\\n.cfi_endproc\\n'; } >many.S && gcc -nostdlib -o many many.S"));
 	o = open_object(DIR "/many");
 	begin = clock();
-	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &rows, &n), 0);
+	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &rows, &n, &e), 0);
 	CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 2);
 	CHECK(n > 100000);
 	free(rows);
@@ -125,24 +128,25 @@ TEST(a_library)
 	struct object *o;
 	struct cozbpf_unwind_row *rows, *few;
 	bool stop = false;
+	struct error e = {0};
 	size_t n, n_few, ruled = 0;
 
 	CHECK(run("cp \"$(ldd /bin/sh | sed -n 's/.*=> \\(.*libc[^ ]*\\) .*/\\1/p')\" libc.copy"));
 	o = open_object(DIR "/libc.copy");
-	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &rows, &n), 0);
+	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &rows, &n, &e), 0);
 	CHECK(n > 1000);
 	for (size_t i = 0; i < n; i++) {
 		CHECK(!i || rows[i].lo > rows[i - 1].lo);
 		ruled += rows[i].kind != COZBPF_UNWIND_NONE;
 	}
 	CHECK(ruled > n / 2);
-	CHECK_EQ(object_unwind_rows(o, 100, &stop, &few, &n_few), 0);
+	CHECK_EQ(object_unwind_rows(o, 100, &stop, &few, &n_few, &e), 0);
 	CHECK_EQ(n_few, 100);
 	CHECK(!memcmp(few, rows, 99 * sizeof(*few)));
 	CHECK_EQ(few[99].kind, COZBPF_UNWIND_NONE); /* what there is no room for has no rule */
 	free(few);
 	stop = true;
-	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &few, &n_few), 0);
+	CHECK_EQ(object_unwind_rows(o, 1000000, &stop, &few, &n_few, &e), -1);
 	CHECK_EQ(n_few, 0);
 	free(few);
 	free(rows);
@@ -160,7 +164,7 @@ TEST(other_machines_have_none)
 	size_t n;
 
 	CHECK_EQ(object_open("/proc/self/exe", "", &o, &e), 0);
-	CHECK_EQ(object_unwind_rows(o, 1000, &stop, &rows, &n), 0);
+	CHECK_EQ(object_unwind_rows(o, 1000, &stop, &rows, &n, &e), 0);
 	CHECK_EQ(n, 0);
 	object_close(o);
 }

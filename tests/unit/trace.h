@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #define MAX_STEPS 3000000
 

@@ -3,6 +3,7 @@
 #include "cmd/outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,13 +52,38 @@ static void take_over(FILE *out, const struct stat *old)
 		errno = 0;
 }
 
+/* A container's file is often one of the host's, mounted by itself. */
+static bool is_mounted(const char *path)
+{
+	struct statx x;
+
+	return !statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &x) &&
+	       (x.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 /* What cannot be replaced: no regular file, or one that has no name of its own (/dev/stdout). */
 static bool is_direct(const struct outfile *f, const struct stat *what)
 {
 	struct stat link;
 
 	return !S_ISREG(what->st_mode) || !strncmp(f->name, "/dev/", 5) ||
-	       !strncmp(f->name, "/proc/", 6) || (!lstat(f->path, &link) && S_ISLNK(link.st_mode));
+	       !strncmp(f->name, "/proc/", 6) ||
+	       (!lstat(f->path, &link) && S_ISLNK(link.st_mode)) || is_mounted(f->path);
+}
+
+static FILE *open_beside(struct outfile *f)
+{
+	if (asprintf(&f->part, "%s.%d.part", f->path, (int)getpid()) < 0) {
+		f->part = NULL;
+		return NULL;
+	}
+	return fopen(f->part, "wxe");
+}
+
+/* The directory takes no file of ours. */
+static bool is_closed(int err)
+{
+	return err == EACCES || err == EPERM || err == EROFS;
 }
 
 /* -1 with errno. */
@@ -71,15 +97,16 @@ static int open_path(struct outfile *f)
 	is_there = !stat(f->path, &old);
 	if (is_there && access(f->path, W_OK))
 		return -1;
-	if (is_there && is_direct(f, &old)) {
-		f->out = fopen(f->path, "we");
-	} else {
-		if (asprintf(&f->part, "%s.%d.part", f->path, (int)getpid()) < 0)
-			return -1;
-		f->out = fopen(f->part, "wxe");
+	if (!is_there || !is_direct(f, &old)) {
+		f->out = open_beside(f);
+		if (f->out && is_there)
+			take_over(f->out, &old);
+		if (f->out || !is_there || !is_closed(errno))
+			return f->out ? 0 : -1;
+		free(f->part);
+		f->part = NULL;
 	}
-	if (f->part && f->out && is_there)
-		take_over(f->out, &old);
+	f->out = fopen(f->path, "we");
 	return f->out ? 0 : -1;
 }
 

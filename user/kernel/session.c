@@ -499,9 +499,6 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->closed_ns = session_now_ns();
 	__atomic_store_n(&c->active, 0, __ATOMIC_SEQ_CST);
 	ret->required_ns = __atomic_load_n(&c->required, __ATOMIC_SEQ_CST);
-	look_at_cpus(s, ret->closed_ns);
-	ret->was_disturbed = s->was_disturbed || ret->closed_ns >= c->expires_ns ||
-			     slept_ns() - s->slept_at_open > SLEPT_NS;
 	ret->opened_ns = c->opened_ns;
 	ret->counted_ns = c->counted_ns;
 	ret->selected_samples = c->selected_samples;
@@ -512,6 +509,9 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->use.executed_ns -= s->use_at_open.executed_ns;
 	ret->use.outsiders_ns -= s->use_at_open.outsiders_ns;
 	ret->use.virtual_ns -= s->use_at_open.virtual_ns;
+	look_at_cpus(s, ret->closed_ns); /* last: this interrupts each CPU */
+	ret->was_disturbed = s->was_disturbed || ret->closed_ns >= c->expires_ns ||
+			     slept_ns() - s->slept_at_open > SLEPT_NS;
 }
 
 void session_cpu_use(const struct session *s, struct cpu_use *ret)

@@ -222,6 +222,8 @@ static void join(struct target *t, uint64_t now)
 	}
 	if (any && session_adopt(t->session, &e))
 		console_say(t->console, "warning: %s", e.cause);
+	else if (any)
+		handlers_check_filters(t);
 }
 
 static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
@@ -241,6 +243,7 @@ static int hold(struct target *t, const sigset_t *mask, bool with_counters, stru
 	}
 	if (!begun || session_adopt(t->session, e))
 		return -1;
+	handlers_check_filters(t);
 	session_read(t->session, &counters);
 	if (t->o->verbose)
 		console_say(t->console, "attached to %u process%s with %lld threads", t->n_attached,

@@ -25,28 +25,30 @@ struct probed_calls {
 	uint64_t unlock; /* offset of pthread_mutex_unlock() */
 };
 
-static void add_sites(struct probed_calls *c, struct object *o, const struct sync_call *call)
+static int add_sites(struct probed_calls *c, struct object *o, struct error *e)
 {
-	struct probe_site *sites;
-	struct error e = {0};
-	uint64_t *offsets, *cookies;
-	size_t n;
+	const char **names = calloc(n_sync_calls, sizeof(*names));
+	struct named_site *sites = NULL;
+	size_t n = 0;
+	int err;
 
-	if (object_find_symbol(o, call->name, 0, &sites, &n, &e))
-		return; /* not in this library, or not in this version */
-	offsets = realloc(c->offsets, (c->n + n) * sizeof(*offsets));
-	if (offsets)
-		c->offsets = offsets;
-	cookies = realloc(c->cookies, (c->n + n) * sizeof(*cookies));
-	if (cookies)
-		c->cookies = cookies;
-	for (size_t i = 0; offsets && cookies && i < n; i++) {
-		offsets[c->n] = sites[i].offset;
-		cookies[c->n++] = call->cookie;
+	for (size_t i = 0; names && i < n_sync_calls; i++)
+		names[i] = sync_calls[i].name;
+	err = names ? object_find_symbols(o, names, n_sync_calls, &sites, &n, e)
+		    : error_set(e, EXIT_OTHER, "out of memory");
+	c->offsets = calloc(n + 1, sizeof(*c->offsets));
+	c->cookies = calloc(n + 1, sizeof(*c->cookies));
+	for (size_t i = 0; c->offsets && c->cookies && i < n; i++) {
+		const struct sync_call *call = &sync_calls[sites[i].name];
+
+		c->offsets[c->n] = sites[i].offset;
+		c->cookies[c->n++] = call->cookie;
+		if (!c->unlock && !strcmp(call->name, "pthread_mutex_unlock"))
+			c->unlock = sites[i].offset;
 	}
-	if (!strcmp(call->name, "pthread_mutex_unlock"))
-		c->unlock = sites[0].offset;
 	free(sites);
+	free(names);
+	return err;
 }
 
 static const struct probed_calls *find_calls(struct files *f, struct file *file)
@@ -59,13 +61,9 @@ static const struct probed_calls *find_calls(struct files *f, struct file *file)
 	file->calls = calloc(1, sizeof(*file->calls));
 	if (!file->calls)
 		return NULL;
-	if (files_open(f, file, &o, &e)) {
+	if (files_open(f, file, &o, &e) || add_sites(file->calls, o, &e))
 		console_say(
 		    f->console, "warning: no call of '%s' is probed: %s", file->path, e.cause);
-		return file->calls;
-	}
-	for (size_t i = 0; i < n_sync_calls; i++)
-		add_sites(file->calls, o, &sync_calls[i]);
 	return file->calls;
 }
 

@@ -99,8 +99,8 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 		console_say(t->console, "%s", e.cause);
 }
 
-/* The process has come by seccomp filters. They are looked at once more when they are trusted: one
- * may have come meanwhile. No pause is asked for in between. */
+/* The process has seccomp filters that nobody has looked at. They are looked at once more when they
+ * are trusted: one may have come meanwhile. No pause is asked for in between. */
 static void check_filters(const struct target *t, struct process *p)
 {
 	struct error e;
@@ -108,9 +108,9 @@ static void check_filters(const struct target *t, struct process *p)
 	if (!filters_check(p->pid, &e)) {
 		session_trust_filters(t->session, p->pid, true);
 		if (!filters_check(p->pid, &e)) {
-			if (t->o->verbose && procfs_seccomp(p->pid, procfs_live_thread(p->pid)))
+			if (t->o->verbose && filters_any(p->pid))
 				console_say(t->console,
-				    "process %d: its new seccomp filters let pauses be", p->pid);
+				    "process %d: its seccomp filters let pauses be", p->pid);
 			return;
 		}
 		session_trust_filters(t->session, p->pid, false);
@@ -119,6 +119,17 @@ static void check_filters(const struct target *t, struct process *p)
 	p->filters_bad = ++p->filter_tries >= FILTER_TRIES;
 	if (p->filters_bad && procfs_live_thread(p->pid))
 		console_say(t->console, "warning: %s", e.cause);
+}
+
+void handlers_check_filters(const struct target *t)
+{
+	for (struct process *p = t->processes; p; p = p->next) {
+		if (p->filters_known || !p->injected)
+			continue;
+		p->filters_known = true;
+		if (filters_any(p->pid))
+			check_filters(t, p);
+	}
 }
 
 void handlers_unblock(struct target *t, uint64_t now)

@@ -24,6 +24,8 @@ void handlers_due(struct target *t, struct process *p, uint64_t now);
 /* When it is; UINT64_MAX: there is nothing to look at. */
 uint64_t handlers_next(const struct target *t);
 
+/* After session_adopt(): lets threads pause whose seccomp filters are harmless. */
+void handlers_check_filters(const struct target *t);
 /* While no thread is in a pause: unblocks the signal where threads have come to block it, and looks
  * at seccomp filters that have come. */
 void handlers_unblock(struct target *t, uint64_t now);

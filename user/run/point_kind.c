@@ -10,14 +10,13 @@
 #include "core/text/paths.h"
 #include "run/console.h"
 #include "run/options.h"
-#include "symbols/code/cheapsite.h"
+#include "symbols/symbols.h"
 
 /* The dearest of a point's probes is what its visits are taken to cost. */
 static void note_cost(
-    struct points *p, const struct place *at, struct object *o, const struct point_probe *probe)
+    struct points *p, const struct place *at, const struct point_probe *probe, bool cheap)
 {
 	struct point *point = &p->points[at->index];
-	bool cheap = object_site_is_cheap(o, probe->offset);
 	enum visit_sort sort = probe->at_return ? cheap ? VISIT_RETURN : VISIT_RETURN_STEPPED
 			       : cheap          ? VISIT_CHEAP
 						: VISIT_STEPPED;
@@ -25,29 +24,35 @@ static void note_cost(
 	point->sort = sort > point->sort ? sort : point->sort;
 }
 
-int point_probe_place(struct points *p, const struct place *at, struct object *o,
-    const struct point_probe *probe, struct error *e)
+int point_probe_check(const struct place *at, struct object *o, struct probe_site *sites, size_t n,
+    bool move, struct error *e)
+{
+	/* Who is not root has no right to risk other programs that map the file. */
+	return object_check_sites(o, sites, n, move, at->spec.offset || geteuid(), e);
+}
+
+int point_probe_place(
+    struct points *p, const struct object *o, const struct point_probe *probe, struct error *e)
 {
 	struct point_probe in_file = *probe;
 
 	in_file.path = object_probe_path(o);
 	in_file.file = object_path(o);
-	/* Who is not root has no right to risk other programs that map the file. */
-	if (object_check_site(o, probe->offset, at->spec.offset || geteuid(), e))
-		return -1;
 	return session_add_probe(p->session, &in_file, e);
 }
 
-int point_probe_add(struct points *p, const struct place *at, struct object *o,
-    const struct point_probe *probe, const char *function, struct error *e)
+int point_probe_add(struct points *p, const struct place *at, const struct object *o,
+    const struct point_probe *probe, const struct probe_site *site, struct error *e)
 {
-	note_cost(p, at, o, probe);
-	if (point_probe_place(p, at, o, probe, e))
+	const char *function = site->function;
+
+	note_cost(p, at, probe, site->is_cheap);
+	if (point_probe_place(p, o, probe, e))
 		return -1;
 	if (p->o->verbose)
 		console_say(p->console, "progress point '%s' at 0x%llx of '%s'%s%s", at->spec.name,
-		    (unsigned long long)probe->offset, object_path(o), function ? " in " : "",
-		    function ? function : "");
+		    (unsigned long long)probe->offset, object_path(o), *function ? " in " : "",
+		    function);
 	return 0;
 }
 
@@ -56,15 +61,17 @@ int point_probe_sites(struct points *p, const struct place *at, struct object *o
 {
 	struct point_probe probe = {
 	    .index = at->index, .role = at->role, .at_return = at->spec.kind == SPEC_RETURN};
-	int err = point_probe_key(p, at, o, NULL, &probe.key, e);
+	/* Who gives an offset wants that very instruction; an argument is in its register at the
+	 * first. */
+	bool move = !probe.at_return && !at->spec.offset && at->arg < 0;
+	int err = point_probe_key(p, at, o, NULL, &probe.key, e) ||
+			  point_probe_check(at, o, sites, n, move, e)
+		      ? -1
+		      : 0;
 
 	for (size_t i = 0; !err && i < n; i++) {
 		probe.offset = sites[i].offset;
-		/* Who gives an offset wants that very instruction; an argument is in its register
-		 * at the first. */
-		if (!probe.at_return && !at->spec.offset && at->arg < 0)
-			object_cheap_site(o, sites[i].offset, &probe.offset);
-		err = point_probe_add(p, at, o, &probe, sites[i].function, e);
+		err = point_probe_add(p, at, o, &probe, &sites[i], e);
 	}
 	free(sites);
 	return err;

@@ -67,15 +67,16 @@ POINT_KINDS(POINT_KIND_DECLARE)
 
 /* For kinds that are probes in a file. */
 
-/* Has the file that is open probed at a site of the place, if an instruction begins there. -1 with
- * @e. */
-int point_probe_place(struct points *p, const struct place *at, struct object *o,
-    const struct point_probe *probe, struct error *e);
-/* The same, and notes the cost of a visit, and says where the probe is. @function may be NULL. -1
- * with @e. */
-int point_probe_add(struct points *p, const struct place *at, struct object *o,
-    const struct point_probe *probe, const char *function, struct error *e);
-/* The same for all of @n sites where the place's function or line begins. Takes over @sites. */
+/* Looks at the sites of a place before they are probed, see object_check_sites(). */
+int point_probe_check(const struct place *at, struct object *o, struct probe_site *sites, size_t n,
+    bool move, struct error *e);
+/* Has the file that is open probed at a site that was checked. -1 with @e. */
+int point_probe_place(
+    struct points *p, const struct object *o, const struct point_probe *probe, struct error *e);
+/* The same, and notes the cost of a visit, and says where the probe is. -1 with @e. */
+int point_probe_add(struct points *p, const struct place *at, const struct object *o,
+    const struct point_probe *probe, const struct probe_site *site, struct error *e);
+/* Checks and adds all of @n sites where the place's function or line begins. Takes over @sites. */
 int point_probe_sites(struct points *p, const struct place *at, struct object *o,
     struct probe_site *sites, size_t n, struct error *e);
 /* Where the key of a latency is: in an argument of a static probe, or (@args NULL) in a register

@@ -2,16 +2,18 @@
 /* Progress points that a program's own source names by markers of coz.h; see point_markers.h. */
 #include "run/point_markers.h"
 
+#include <stdlib.h>
+
 #include "run/console.h"
 #include "run/files.h"
 #include "run/places.h"
 #include "run/point_kind.h"
 #include "run/point_pairs.h"
 #include "run/target.h"
-#include "symbols/code/coz/sites.h"
+#include "symbols/symbols.h"
 
-static int place_marker(struct points *p, const struct place *at, const struct marker *m,
-    struct object *o, struct error *e)
+static int place_marker(
+    struct points *p, const struct marker *m, const struct object *o, struct error *e)
 {
 	struct point_probe probe = {0};
 	int err;
@@ -25,7 +27,7 @@ static int place_marker(struct points *p, const struct place *at, const struct m
 	}
 	for (size_t i = 0; !err && i < m->n_sites; i++) {
 		probe.offset = m->sites[i].offset;
-		err = point_probe_place(p, at, o, &probe, e);
+		err = point_probe_place(p, o, &probe, e);
 	}
 	if (!err)
 		console_say(p->console, "%s '%s' by coz.h at %zu place%s of '%s'",
@@ -36,9 +38,33 @@ static int place_marker(struct points *p, const struct place *at, const struct m
 	return err;
 }
 
+/* The sites of all markers at once: each question to a reader is a fork. */
+static int check_sites(const struct place *at, struct object *o, const struct marker *markers,
+    size_t n, struct error *e)
+{
+	struct probe_site *all;
+	size_t n_all = 0;
+	int err;
+
+	for (size_t i = 0; i < n; i++)
+		n_all += markers[i].n_sites;
+	all = calloc(n_all + 1, sizeof(*all));
+	if (!all)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	n_all = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; !markers[i].n_lost && k < markers[i].n_sites; k++)
+			all[n_all++] = markers[i].sites[k];
+	err = point_probe_check(at, o, all, n_all, false, e);
+	free(all);
+	return err;
+}
+
 static int place_markers(struct points *p, const struct place *at, struct object *o,
     const struct marker *markers, size_t n, size_t *placed, struct error *e)
 {
+	if (check_sites(at, o, markers, n, e))
+		return -1;
 	for (size_t i = 0; i < n; i++) {
 		if (markers[i].n_lost) {
 			console_say(p->console,
@@ -49,7 +75,7 @@ static int place_markers(struct points *p, const struct place *at, struct object
 			    markers[i].name, markers[i].n_lost, object_path(o));
 			continue;
 		}
-		if (place_marker(p, at, &markers[i], o, e))
+		if (place_marker(p, &markers[i], o, e))
 			return -1;
 		++*placed;
 	}

@@ -86,6 +86,7 @@ int recorder_open(struct recorder *w, const struct identity *identity, const cha
     const struct object *main, struct other_build *ret, struct error *e)
 {
 	int fd = identity_open_append(identity, path);
+	struct stat st;
 
 	*ret = (struct other_build){0};
 	profile_init(&w->profile);
@@ -103,7 +104,8 @@ int recorder_open(struct recorder *w, const struct identity *identity, const cha
 		return error_set(e, EXIT_OTHER, "out of memory");
 	}
 	/* Records of two runs at once would mix. Some file systems know no locks. */
-	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) &&
+	    errno == EWOULDBLOCK) {
 		error_set(e, EXIT_OTHER, "another cozbpf is writing the profile '%s'", path);
 		return error_hint(e, "name another file with -o; `cozbpf merge` adds them up");
 	}

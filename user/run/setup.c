@@ -16,6 +16,7 @@
 #include "run/processes.h"
 #include "run/runner.h"
 #include "run/unwinder.h"
+#include "symbols/symbols.h"
 
 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_RANGES 262144
@@ -173,6 +174,9 @@ int run_setup(struct runner *r, struct error *e)
 	choose_period(r);
 	if (session_attach(r->session, r->o.period_ns, e) || open_output(r, e))
 		return -1;
+	if (r->o.verbose && !reading_is_filtered())
+		console_say(&r->console, "files are read by children without rights, but no filter "
+					 "of system calls: the kernel refused it");
 	measure_samples(r);
 	return prepare_experiments(r, e);
 }

@@ -83,7 +83,8 @@ struct process {
 	uint64_t blocked;
 	/* those since it came by seccomp filters, at the last look */
 	uint64_t filtered;
-	bool filters_bad; /* for good: none can be taken off */
+	bool filters_known; /* those that the process had when it was attached to */
+	bool filters_bad;   /* for good: none can be taken off */
 	unsigned filter_tries;
 	/* when to look whether it has a pause handler; 0: not any more */
 	uint64_t shim_ns;

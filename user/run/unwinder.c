@@ -13,7 +13,7 @@
 #include "run/console.h"
 #include "run/files.h"
 #include "run/options.h"
-#include "symbols/elf/unwind.h"
+#include "symbols/symbols.h"
 
 /* libc has 25,000, libstdc++ 80,000 */
 #define ROWS_PER_FILE (1 << 19)
@@ -28,6 +28,7 @@ struct table {
 	char root[64];   /* of the process that maps it */
 	struct cozbpf_unwind_row *rows;
 	size_t n;
+	struct error e; /* why there are none */
 	bool is_taken, is_made;
 	struct table *next;
 };
@@ -49,11 +50,12 @@ static void make_rows(struct unwinder *u, struct table *t)
 	size_t n = 0;
 
 	if (!object_open_code(t->file, t->root, &o, &e))
-		object_unwind_rows(o, ROWS_PER_FILE, &u->stop, &rows, &n);
+		object_unwind_rows(o, ROWS_PER_FILE, &u->stop, &rows, &n, &e);
 	object_close(o);
 	pthread_mutex_lock(&u->lock);
 	t->rows = rows;
 	t->n = n;
+	t->e = e;
 	t->is_made = true;
 	pthread_mutex_unlock(&u->lock);
 }
@@ -165,8 +167,8 @@ static void store(struct files *f, struct table *t)
 	file->unwind_count =
 	    (uint32_t)session_add_unwind_rows(f->session, t->rows, t->n, &file->unwind_first);
 	if (f->o->verbose)
-		console_say(
-		    f->console, "'%s': %u rows for unwinding", file->path, file->unwind_count);
+		console_say(f->console, "'%s': %u rows for unwinding%s%s", file->path,
+		    file->unwind_count, t->e.status ? "; " : "", t->e.cause);
 }
 
 bool unwinder_collect(struct files *f)

@@ -3,17 +3,21 @@
  * The door of user/symbols/: debug information and symbols of one ELF file. libdw, libelf and
  * capstone are used below it only. The input is untrusted: damage is an error, never a crash.
  *
- * Inside, includes go one way: elf/ <- dwarf/, and elf/ <- code/ <- code/coz/ (make lint checks).
+ * Each function that reads a file does so in a child of ours without rights (a reader, see
+ * sandbox/sandbox.h). Where a reader crashes, or needs too much time or memory, the function fails
+ * (EXIT_NO_RESULT), and the object can be asked again. A reading costs a fork, 1 ms. A file that is
+ * cut off while it is read is an error.
+ *
+ * Inside, includes go one way, each part to those before it (make lint checks):
+ *   sandbox/   the reader as a process: its rights, its limits, its answer
  *   elf/       the file, its separate debug file, symbol tables, static probes, unwind tables
  *   dwarf/     .debug_line and .debug_info: lines, units, functions, inlined copies
  *   code/      machine code: where a probe costs least
  *   code/coz/  the places of Coz's own coz.h in programs that run already
+ *   door/      the functions below: each asks a reader, and checks the answer
+ * dwarf/ and code/ do not know each other, elf/ and sandbox/ neither.
  *
- * Parts with a door of their own: elf/openfile.h, elf/privileges.h, elf/unwind.h,
- * code/cheapsite.h, code/coz/sites.h.
- *
- * Below the doors no capability is effective, but while a file is opened. A file that is cut off
- * while it is read is an error.
+ * Parts with a door of their own: elf/openfile.h, elf/privileges.h.
  */
 #ifndef COZBPF_SYMBOLS_H
 #define COZBPF_SYMBOLS_H
@@ -43,7 +47,7 @@ struct object_place {
 	const char *root; /* as for object_open() */
 };
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
-/* Opens the file's code only, for unwinding: debug information takes time to decompress. */
+/* For object_unwind_rows() only: the file is opened, and not looked at. */
 int object_open_code(const char *path, const char *root, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
 
@@ -55,7 +59,7 @@ bool object_has_debug_info(const struct object *o); /* in itself or in a separat
 bool object_is_static(const struct object *o);      /* no PT_INTERP: nothing can be preloaded */
 bool object_is_go(const struct object *o);          /* made by the Go compiler, whose stacks move */
 /* Whether @text is a string constant of the program: with a zero byte at its end. */
-bool object_has_text(const struct object *o, const char *text);
+bool object_has_text(const struct object *o, const char *text);   /* reads the file */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
 /* For line_map_find_object(). The path is borrowed from the object. */
 struct line_object object_identity(const struct object *o);
@@ -69,10 +73,13 @@ struct line_object object_identity(const struct object *o);
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e);
 
-/* While object_add_lines(), object_source_files() or object_find_line() read, @wanted is asked
- * every few milliseconds, by the thread that reads. True ends the reading: -1 with @e. NULL: nobody
- * is asked. */
+/* While a file is read, @wanted is asked every few milliseconds, by the thread that waits for the
+ * reader. True ends the reading: -1 with @e. NULL: nobody is asked. */
 void reading_stops_when(bool (*wanted)(void));
+
+/* Whether all readers so far had a filter of system calls: the kernel, or a container, may refuse
+ * it. */
+bool reading_is_filtered(void);
 
 /* All source files that the line tables name, with the number of lines in each; for messages about
  * scopes that match nothing. source_files_free() frees the array and the strings. */
@@ -90,6 +97,7 @@ struct probe_site {
 	uint64_t offset;
 	/* The function that the place lies in, for messages: demangled, cut off when too long. */
 	char function[128];
+	bool is_cheap; /* the kernel emulates the instruction; set by object_check_sites() */
 };
 
 /*
@@ -101,6 +109,24 @@ struct probe_site {
  */
 int object_find_symbol(struct object *o, const char *symbol, uint64_t offset,
     struct probe_site **ret, size_t *n, struct error *e);
+
+/* The sites of several functions at once; a function that is not there has none. */
+struct named_site {
+	uint32_t name; /* index */
+	uint64_t offset;
+};
+int object_find_symbols(struct object *o, const char *const *names, size_t n_names,
+    struct named_site **ret, size_t *n, struct error *e);
+
+/*
+ * Looks at the instructions of sites before they are probed. @move: each site moves to a place that
+ * is executed exactly as often and costs least, where there is one for certain. There, arguments
+ * may no longer be in their registers, nor the return address on top of the stack. -1 with @e
+ * (EXIT_USAGE) when no instruction begins at a site: a probe replaces the first byte of one.
+ * @strict: -1 also where that cannot be told, such as on other machines than x86-64 and arm64.
+ */
+int object_check_sites(
+    struct object *o, struct probe_site *sites, size_t n, bool move, bool strict, struct error *e);
 
 /*
  * The functions of the object by the shortest names that object_find_symbol() takes: sorted, each
@@ -155,7 +181,7 @@ struct marker {
 	char *name; /* 1 to 255 bytes, no control characters */
 	struct probe_site *sites;
 	size_t n_sites; /* at least one, unless n_lost */
-	/* Places in the source whose visits cannot be counted: only of code/coz/sites.h. */
+	/* Places in the source whose visits cannot be counted: only of object_find_coz_sites(). */
 	size_t n_lost;
 };
 
@@ -165,6 +191,34 @@ struct marker {
  */
 int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e);
 
+/*
+ * As object_find_markers(), for programs built with Coz's own coz.h, in processes that run already
+ * and in static programs. A place of that header asks once for its counter, and keeps NULL when
+ * there is no profiler. Its site is the branch that then skips the counting, executed once a visit.
+ *
+ * A place that has not been executed before may lose its first visit. When the compiler has taken
+ * the branch out of a loop, or uses it for several visits, the place cannot be counted (n_lost).
+ * There are no markers in programs without such places, in programs for other machines than x86-64,
+ * and in those with neither symbols nor .eh_frame_hdr. -1 with @e when memory is short, or when the
+ * code would take too long to look through (EXIT_NO_RESULT).
+ */
+int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e);
+
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
+
+/*
+ * Unwind tables: how to get from a frame of an object's code to its caller's, read from .eh_frame,
+ * as rows that the kernel side can search. Rows hold what compilers say of ordinary functions on
+ * x86-64. Where the rule is another one (expressions, other registers) the row is
+ * COZBPF_UNWIND_NONE.
+ *
+ * The rows of all code of the object, sorted by file offset; each row holds up to the next one. At
+ * most @max rows are made, and code beyond has no rule. *@n is 0 for an object without .eh_frame
+ * and for another machine. Another thread may set *@stop, which ends the reading: -1 with @e. *@ret
+ * is the caller's to free. 0, or -1 with @e.
+ */
+struct cozbpf_unwind_row;
+int object_unwind_rows(struct object *o, size_t max, const bool *stop,
+    struct cozbpf_unwind_row **ret, size_t *n, struct error *e);
 
 #endif

@@ -50,11 +50,6 @@ static void check_kind(int pid, struct finding *f)
 		finding_set(f, FINDING_OK, "a 64-bit program");
 }
 
-static bool has_filter(int pid, int tid, void *arg)
-{
-	return !(*(bool *)arg = procfs_seccomp(pid, tid));
-}
-
 /* Whether a pause would be let through, and a thread can be held. */
 static int try_to_hold(void *arg, struct error *e)
 {
@@ -69,10 +64,9 @@ static int try_to_hold(void *arg, struct error *e)
 
 static void check_calls(int pid, struct finding *f)
 {
-	bool filtered = false;
+	bool filtered = filters_any(pid);
 	struct error e;
 
-	procfs_threads(pid, has_filter, &filtered);
 	if (filtered && !(process_caps() & CAP_BIT_SYS_ADMIN)) {
 		finding_set(f, FINDING_MISSING,
 		    "it has a seccomp filter, which only CAP_SYS_ADMIN can suspend");

@@ -116,10 +116,15 @@ static bool has_none(int pid, int tid, void *arg)
 	return !(*(bool *)arg = procfs_seccomp(pid, tid));
 }
 
-int filters_check(int pid, struct error *e)
+bool filters_any(int pid)
 {
 	bool any = false;
 
 	procfs_threads(pid, has_none, &any);
-	return any ? keeper_run(check_threads, &pid, e) : 0;
+	return any;
+}
+
+int filters_check(int pid, struct error *e)
+{
+	return filters_any(pid) ? keeper_run(check_threads, &pid, e) : 0;
 }

@@ -3,7 +3,11 @@
 #ifndef COZBPF_FILTERS_H
 #define COZBPF_FILTERS_H
 
+#include <stdbool.h>
+
 #include "core/text/errors.h"
+
+bool filters_any(int pid); /* whether a thread has one */
 
 /*
  * Each thread that has a filter is held still for a moment to read its filters. Returns 0 when a

@@ -30,7 +30,6 @@
 #define TRANSIENT_NS 2000000
 /* bytes of a stack that are searched for the frame of an interrupted handler */
 #define STACK_SCAN 262144
-#define MAGIC_AT (COZBPF_HANDLER_DISTANCE + 16)
 
 _Static_assert(
     sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Whether an instruction begins at a probe's site; see cheapsite.h. */
-#include "symbols/code/cheapsite.h"
+/* Whether an instruction begins at a probe's site; see image_check_site(). */
+#include "symbols/reading.h"
 #include "symbols/code/decode.h"
 
 /* bytes, which take 0.3 s; interpreters have functions of 1 MB */
@@ -8,7 +8,7 @@
 
 enum site { SITE_BEGINS, SITE_INSIDE, SITE_UNKNOWN };
 
-static enum site look_at(struct decoder *d, const struct object *o, uint64_t start, uint64_t addr)
+static enum site look_at(struct decoder *d, const struct image *o, uint64_t start, uint64_t addr)
 {
 	struct bytes code = decoder_code(d, o, start);
 
@@ -20,7 +20,7 @@ static enum site look_at(struct decoder *d, const struct object *o, uint64_t sta
 	return start == addr ? SITE_BEGINS : SITE_INSIDE;
 }
 
-static enum site find_site(struct object *o, uint64_t addr)
+static enum site find_site(struct image *o, uint64_t addr)
 {
 	enum site ret = SITE_UNKNOWN;
 	GElf_Ehdr header;
@@ -29,22 +29,22 @@ static enum site find_site(struct object *o, uint64_t addr)
 
 	if (gelf_getehdr(o->main.elf, &header) && header.e_machine == EM_AARCH64)
 		return addr % 4 ? SITE_INSIDE : SITE_BEGINS; /* all have four bytes */
-	if (object_own_start(o, addr, &start) && !decoder_init(&d, o)) {
+	if (image_own_start(o, addr, &start) && !decoder_init(&d, o)) {
 		ret = look_at(&d, o, start, addr);
 		decoder_deinit(&d);
 	}
 	return ret;
 }
 
-int object_check_site(struct object *o, uint64_t offset, bool strict, struct error *e)
+int image_check_site(struct image *o, uint64_t offset, bool strict, struct error *e)
 {
 	unsigned long long at = offset;
 	enum site site;
 	uint64_t addr;
 
-	if (!object_address(o, offset, &addr) || !object_is_code(o, addr))
+	if (!image_address(o, offset, &addr) || !image_is_code(o, addr))
 		return error_set(
-		    e, EXIT_USAGE, "offset 0x%llx of '%s' is no code", at, object_path(o));
+		    e, EXIT_USAGE, "offset 0x%llx of '%s' is no code", at, image_path(o));
 	site = find_site(o, addr);
 	if (site == SITE_BEGINS || (site == SITE_UNKNOWN && !strict))
 		return 0;
@@ -52,7 +52,7 @@ int object_check_site(struct object *o, uint64_t offset, bool strict, struct err
 	    site == SITE_INSIDE
 		? "offset 0x%llx of '%s' is inside an instruction: a probe would break the program"
 		: "whether an instruction begins at offset 0x%llx of '%s' cannot be told",
-	    at, object_path(o));
+	    at, image_path(o));
 	return error_hint(
 	    e, "`objdump -d` shows where instructions begin; or name a line: -P FILE:LINE");
 }

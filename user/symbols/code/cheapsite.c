@@ -13,10 +13,9 @@
  * Exceptions and longjmp return behind a call, and a call ends the stretch. So does an entry of
  * assembler code that has a symbol.
  */
-#include "symbols/code/cheapsite.h"
+#include "symbols/reading.h"
 
 #include "symbols/code/decode.h"
-#include "symbols/elf/privileges.h"
 
 #define MAX_FUNCTION 65536         /* bytes; larger functions keep their site */
 #define MAX_STRETCH 64             /* instructions; compilers' stretches have 5 to 10 */
@@ -26,7 +25,7 @@
 #define MAX_SEARCHED (4ULL << 30)
 
 struct search {
-	struct object *o;
+	struct image *o;
 	struct decoder d;
 	uint64_t from;        /* the instruction to be probed */
 	uint64_t start, end;  /* of its function */
@@ -67,8 +66,7 @@ static void walk(struct search *s)
 		const cs_insn *insn = s->d.insn;
 		bool saves = note_registers(&s->d, &changed);
 
-		if (insn->address != s->from &&
-		    object_function_begins(s->o, s->from, insn->address))
+		if (insn->address != s->from && image_function_begins(s->o, s->from, insn->address))
 			break;
 		if (is_emulated(insn->bytes, insn->size)) {
 			s->site = insn->address;
@@ -113,7 +111,7 @@ static bool check_before(struct search *s)
 	uint64_t lo = s->start;
 
 	while (lo > 0 && s->start - lo < SHORT_REACH) {
-		const struct symbol *symbol = object_symbol_at(s->o, lo - 1);
+		const struct symbol *symbol = image_symbol_at(s->o, lo - 1);
 
 		if (!symbol || s->start - symbol->addr > MAX_FUNCTION)
 			break;
@@ -126,7 +124,7 @@ static bool check_before(struct search *s)
  * A wrong guess is rare and harmless. */
 static bool check_long_branches(const struct search *s)
 {
-	uint64_t lo = object_code_start(s->o, s->from);
+	uint64_t lo = image_code_start(s->o, s->from);
 	struct bytes code = decoder_code(&s->d, s->o, lo);
 
 	if (!code.data || code.size > MAX_SECTION || s->o->searched > MAX_SEARCHED)
@@ -158,36 +156,33 @@ static bool is_certain(struct search *s)
 	return check_long_branches(s);
 }
 
-int object_cheap_site(struct object *o, uint64_t offset, uint64_t *ret)
+int image_cheap_site(struct image *o, uint64_t offset, uint64_t *ret)
 {
-	WITHOUT_PRIVILEGES;
 	struct search s = {.o = o};
 	uint64_t moved;
 
 	*ret = offset;
-	if (!object_address(o, offset, &s.from) || !object_is_code(o, s.from))
+	if (!image_address(o, offset, &s.from) || !image_is_code(o, s.from))
 		return -1;
 	s.site = s.from;
-	if (!decoder_init(&s.d, o) && !object_site_is_cheap(o, offset) &&
-	    object_function_bounds(o, s.from, &s.start, &s.end) &&
-	    s.end - s.start <= MAX_FUNCTION) {
+	if (!decoder_init(&s.d, o) && !image_site_is_cheap(o, offset) &&
+	    image_function_bounds(o, s.from, &s.start, &s.end) && s.end - s.start <= MAX_FUNCTION) {
 		walk(&s);
-		if (s.site != s.from && is_certain(&s) && object_offset(o, s.site, &moved))
+		if (s.site != s.from && is_certain(&s) && image_offset(o, s.site, &moved))
 			*ret = moved;
 	}
 	decoder_deinit(&s.d);
 	return 0;
 }
 
-bool object_site_is_cheap(struct object *o, uint64_t offset)
+bool image_site_is_cheap(struct image *o, uint64_t offset)
 {
-	WITHOUT_PRIVILEGES;
 	struct decoder d;
 	struct bytes code;
 	uint64_t addr;
 	bool cheap = false;
 
-	if (!decoder_init(&d, o) && object_address(o, offset, &addr)) {
+	if (!decoder_init(&d, o) && image_address(o, offset, &addr)) {
 		code = decoder_code(&d, o, addr);
 		cheap =
 		    decoder_next(&d, &code, &addr) && (is_emulated(d.insn->bytes, d.insn->size) ||

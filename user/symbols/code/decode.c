@@ -2,7 +2,7 @@
 /* Decodes x86-64 instructions, and tells which of them the kernel emulates under a uprobe. */
 #include "symbols/code/decode.h"
 
-int decoder_init(struct decoder *d, const struct object *o)
+int decoder_init(struct decoder *d, const struct image *o)
 {
 	GElf_Ehdr header;
 	size_t size;
@@ -31,12 +31,12 @@ void decoder_deinit(struct decoder *d)
 		cs_close(&d->handle);
 }
 
-struct bytes decoder_code(const struct decoder *d, const struct object *o, uint64_t addr)
+struct bytes decoder_code(const struct decoder *d, const struct image *o, uint64_t addr)
 {
-	uint64_t lo = addr, hi = object_code_end(o, addr);
+	uint64_t lo = addr, hi = image_code_end(o, addr);
 	struct reader r;
 
-	if (hi <= addr || !object_clip(o, &lo, &hi))
+	if (hi <= addr || !image_clip(o, &lo, &hi))
 		return (struct bytes){0};
 	/* The file may be shorter than its headers say. */
 	if (hi > d->file.size)

@@ -6,7 +6,7 @@
 
 #include <capstone/capstone.h>
 
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 struct decoder {
 	csh handle;
@@ -15,12 +15,12 @@ struct decoder {
 };
 
 /* 0, or -1 when the object is not for x86-64 or memory is short. Needs deinit in both cases. */
-int decoder_init(struct decoder *d, const struct object *o);
+int decoder_init(struct decoder *d, const struct image *o);
 void decoder_deinit(struct decoder *d);
 
 /* Code from @addr (link-time) up to the end of its section; .data is NULL when it is no code or not
  * in the file. */
-struct bytes decoder_code(const struct decoder *d, const struct object *o, uint64_t addr);
+struct bytes decoder_code(const struct decoder *d, const struct image *o, uint64_t addr);
 /* Decodes the instruction at the start of @code, at address *@addr, into d->insn, and advances
  * both. False: there is none. */
 bool decoder_next(struct decoder *d, struct bytes *code, uint64_t *addr);

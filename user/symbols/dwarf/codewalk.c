@@ -7,10 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbols/dwarf/stop.h"
-
-#define ENTRY_WORK 4 /* an entry, in line table operations */
-
 #define SPLIT_BYTES (4ULL << 30)
 
 /* The attributes of a function, before it is known which of them matter. */
@@ -186,11 +182,8 @@ int code_walk(struct code_walker *w, const struct unit *u, code_die_fn *fn, void
 	values_skip(&w->abbrevs, u, &r, root, &sibling);
 	if (!root->has_children)
 		return 0;
-	while (!err && walk.depth && r.p < r.end) {
+	while (!err && walk.depth && r.p < r.end)
 		err = walk_entry(w, u, &r, &walk, fn, ctx);
-		if (reading_stopped(&w->work, ENTRY_WORK))
-			return -EINTR;
-	}
 	return err ?: r.bad ? -EINVAL : 0;
 }
 

@@ -36,14 +36,13 @@ struct code_walker {
 	uint64_t split_left;
 	/* Ranges that may be read: a damaged file can name one long list a million times. */
 	uint64_t ranges_left;
-	unsigned work; /* stop.h */
 };
 
 void code_walker_init(struct code_walker *w, const struct debug_sections *s);
 void code_walker_deinit(struct code_walker *w);
 
 /* Calls @fn for each function and inlined copy in @u, outer ones first. 0, -EINVAL, -ENOMEM,
- * -EINTR (stop.h) or what @fn returned. */
+ * or what @fn returned. */
 int code_walk(struct code_walker *w, const struct unit *u, code_die_fn *fn, void *ctx);
 
 /* ranges.c: fills w->ranges. A form or list that makes no sense has no ranges. 0, -ENOMEM, or
@@ -52,7 +51,7 @@ int code_range_add(struct code_walker *w, uint64_t lo, uint64_t hi);
 int code_ranges_read(struct code_walker *w, const struct unit *u, uint64_t value, bool is_index);
 
 /* split.c: as code_walk(), but in the split unit when @u is a skeleton whose file can be found. */
-int code_walk_split(struct code_walker *w, const struct object *o, const struct unit *u,
-    code_die_fn *fn, void *ctx);
+int code_walk_split(
+    struct code_walker *w, const struct image *o, const struct unit *u, code_die_fn *fn, void *ctx);
 
 #endif

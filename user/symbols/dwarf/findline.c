@@ -17,7 +17,6 @@
 #include "core/text/paths.h"
 #include "core/text/suggest.h"
 #include "symbols/elf/names.h"
-#include "symbols/elf/privileges.h"
 
 /* A row that begins the line. */
 struct begin {
@@ -43,7 +42,7 @@ enum {
 #define MAX_WORK 100000000
 
 struct line_search {
-	struct object *o;
+	struct image *o;
 	const char *file;
 	uint32_t line;
 	struct source_set sources;
@@ -73,7 +72,7 @@ static int search_table(void *ctx, const struct unit *u, const struct line_table
 
 static int add_begin(struct line_search *s, const struct line_row *row, uint32_t source, bool empty)
 {
-	const struct symbol *symbol = object_symbol_at(s->o, row->addr);
+	const struct symbol *symbol = image_symbol_at(s->o, row->addr);
 	bool cold = symbol && name_is_cold(symbol->name);
 
 	if (s->n == s->cap) {
@@ -292,9 +291,9 @@ static int make_sites(
 		return error_set(e, EXIT_OTHER, "out of memory");
 	*n = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		const struct symbol *symbol = object_symbol_at(s->o, s->v[i].addr);
+		const struct symbol *symbol = image_symbol_at(s->o, s->v[i].addr);
 
-		if (!object_offset(s->o, s->v[i].addr, &sites[*n].offset))
+		if (!image_offset(s->o, s->v[i].addr, &sites[*n].offset))
 			continue;
 		site_name(sites[(*n)++].function, symbol ? symbol->name : "?");
 	}
@@ -302,15 +301,14 @@ static int make_sites(
 	return *n ? 0 : (free(sites), nothing_found(s, e));
 }
 
-int object_find_line(struct object *o, const char *file, uint32_t line, struct probe_site **ret,
+int image_find_line(struct image *o, const char *file, uint32_t line, struct probe_site **ret,
     size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct line_search s = {.o = o, .file = file, .line = line, .work_left = MAX_WORK};
 	struct table_visitor visitor = {search_table, search_sequence, search_done, &s};
 	int err;
 
-	if (object_load_symbols(o))
+	if (image_load_symbols(o))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	source_set_init(&s.sources, pick_wanted, &s);
 	code_walker_init(&s.walker, &o->sections);

@@ -126,7 +126,7 @@ static bool touches_gap(const struct inliner *i, const struct code_die *d)
 
 struct paint {
 	struct inliner *i;
-	const struct object *o;
+	const struct image *o;
 	const struct line_table *t;
 	struct line_ranges *out;
 	/* For each open entry, the line that its out-of-scope code belongs to; 0: none. */
@@ -145,7 +145,7 @@ static int paint_range(struct paint *p, const struct code_range *r, uint32_t sit
 		if (!i->pieces_left)
 			return -E2BIG;
 		i->pieces_left--;
-		if (object_clip(p->o, &lo, &hi) && line_ranges_add(p->out, lo, hi, site))
+		if (image_clip(p->o, &lo, &hi) && line_ranges_add(p->out, lo, hi, site))
 			return -ENOMEM;
 	}
 	return 0;
@@ -175,7 +175,7 @@ static int paint_die(void *ctx, const struct code_die *d)
 	return 0;
 }
 
-int inliner_finish(struct inliner *i, const struct object *o, const struct unit *u,
+int inliner_finish(struct inliner *i, const struct image *o, const struct unit *u,
     const struct line_table *t, struct line_ranges *out)
 {
 	struct paint p = {.i = i, .o = o, .t = t, .out = out};

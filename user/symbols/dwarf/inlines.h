@@ -35,7 +35,7 @@ void inliner_start(struct inliner *i); /* before each unit */
 int inliner_add(struct inliner *i, uint64_t lo, uint64_t hi);
 /* Appends the code of each call site to @out, in file offsets. Outer sites come first, and inner
  * ones override them. */
-int inliner_finish(struct inliner *i, const struct object *o, const struct unit *u,
+int inliner_finish(struct inliner *i, const struct image *o, const struct unit *u,
     const struct line_table *t, struct line_ranges *out);
 
 #endif

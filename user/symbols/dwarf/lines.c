@@ -5,10 +5,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "symbols/elf/privileges.h"
 
 struct line_loader {
-	struct object *o;
+	struct image *o;
 	struct line_map *map;
 	struct source_set sources;
 	struct inliner inliner;
@@ -58,7 +57,7 @@ static int load_sequence(
 			continue;
 		if (run.source == NO_SOURCE || !l->sources.v[run.source].picked) {
 			err = inliner_add(&l->inliner, lo, hi);
-		} else if (object_clip(l->o, &lo, &hi)) {
+		} else if (image_clip(l->o, &lo, &hi)) {
 			uint32_t id = line_id(l, run.source, run.line);
 
 			err = id ? line_ranges_add(&l->ranges, lo, hi, id) : -ENOMEM;
@@ -94,13 +93,12 @@ static bool pick_in_scope(const void *ctx, const char *path)
 	return scope_has_source(ctx, path);
 }
 
-int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
+int image_add_lines(struct image *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct line_loader l = {.o = o, .map = map};
 	struct table_visitor visitor = {load_table, load_sequence, load_done, &l};
-	struct line_object object = object_identity(o);
+	struct line_object object = {.path = o->path};
 	int err;
 
 	*n_lines = 0;
@@ -119,7 +117,7 @@ int object_add_lines(struct object *o, const struct scope *scope, struct line_ma
 }
 
 struct file_lister {
-	struct object *o;
+	struct image *o;
 	struct source_set sources;
 };
 
@@ -151,10 +149,9 @@ static int file_cmp(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-int object_source_files(struct object *o, const struct scope *scope, struct source_file **ret,
+int image_source_files(struct image *o, const struct scope *scope, struct source_file **ret,
     size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct file_lister l = {.o = o};
 	struct table_visitor visitor = {list_table, list_sequence, NULL, &l};
 	struct source_file *files;

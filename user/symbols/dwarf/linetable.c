@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "core/text/paths.h"
-#include "symbols/dwarf/stop.h"
 
 /* The parts of an entry in the directory and file tables (DWARF 5). */
 struct entry_format {
@@ -300,7 +299,6 @@ int line_table_run(struct line_table *t, line_sequence_fn *fn, void *ctx)
 {
 	struct reader r = t->program;
 	struct line_row row;
-	unsigned work = 0;
 	int err = 0;
 
 	reset_row(t, &row);
@@ -319,8 +317,6 @@ int line_table_run(struct line_table *t, line_sequence_fn *fn, void *ctx)
 		} else {
 			err = standard_op(t, &r, op, &row);
 		}
-		if (reading_stopped(&work, 1))
-			return -EINTR;
 	}
 	return err ?: r.bad ? -EINVAL : 0;
 }

@@ -9,7 +9,7 @@
 #ifndef COZBPF_LINETABLE_H
 #define COZBPF_LINETABLE_H
 
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 struct line_row {
 	uint64_t addr;
@@ -50,8 +50,7 @@ typedef int line_sequence_fn(
 int line_table_read(struct line_table *t, const struct debug_sections *s, uint64_t offset,
     uint8_t addr_size, const char *comp_dir, uint64_t *length);
 
-/* Runs the program of a table that has been read. 0, -EINVAL, -ENOMEM, -EINTR (stop.h) or what @fn
- * returned. */
+/* Runs the program of a table that has been read. 0, -EINVAL, -ENOMEM or what @fn returned. */
 int line_table_run(struct line_table *t, line_sequence_fn *fn, void *ctx);
 
 /* Normalised path of file @index; false when there is no such file or the name is too long. */

@@ -51,7 +51,7 @@ static uint64_t file_bytes(Elf *elf)
 }
 
 static bool split_open(
-    struct split *s, struct code_walker *w, const struct object *o, const struct unit *skeleton)
+    struct split *s, struct code_walker *w, const struct image *o, const struct unit *skeleton)
 {
 	char file[PATH_MAX], path[2 * PATH_MAX], why[256];
 	uint64_t bytes;
@@ -108,7 +108,7 @@ static bool split_unit(
 }
 
 int code_walk_split(
-    struct code_walker *w, const struct object *o, const struct unit *u, code_die_fn *fn, void *ctx)
+    struct code_walker *w, const struct image *o, const struct unit *u, code_die_fn *fn, void *ctx)
 {
 	struct code_walker walker;
 	struct split s;

@@ -8,12 +8,9 @@
 
 #include "core/text/hash.h"
 #include "core/text/paths.h"
-#include "symbols/dwarf/stop.h"
-
-#define UNIT_WORK 64 /* the reading of a unit's first entry, in line table operations */
 
 /* The hint tells how to get debug information. */
-static int no_debug_info(const struct object *o, struct error *e)
+static int no_debug_info(const struct image *o, struct error *e)
 {
 	char file[BUILD_ID_FILE];
 
@@ -30,7 +27,7 @@ static int no_debug_info(const struct object *o, struct error *e)
 	return error_hint(e, "build it with '-g' and do not strip it");
 }
 
-static int damaged(const struct object *o, struct error *e)
+static int damaged(const struct image *o, struct error *e)
 {
 	error_set(e, EXIT_NO_RESULT, "the debug information of '%s' is damaged",
 	    o->debug_path ? o->debug_path : o->path);
@@ -85,7 +82,7 @@ static int offset_add(struct offsets *s, uint64_t offset)
 }
 
 struct visit {
-	struct object *o;
+	struct image *o;
 	const struct table_visitor *v;
 };
 
@@ -96,9 +93,8 @@ static int visit_sequence(
 {
 	struct visit *visit = ctx;
 
-	return object_is_code(visit->o, rows[0].addr)
-		   ? visit->v->sequence(visit->v->ctx, t, rows, n)
-		   : 0;
+	return image_is_code(visit->o, rows[0].addr) ? visit->v->sequence(visit->v->ctx, t, rows, n)
+						     : 0;
 }
 
 static int visit_table(struct visit *visit, const struct unit *u, struct line_table *t)
@@ -113,7 +109,7 @@ static int visit_table(struct visit *visit, const struct unit *u, struct line_ta
 	return err;
 }
 
-int tables_visit(struct object *o, const struct table_visitor *v, struct error *e)
+int tables_visit(struct image *o, const struct table_visitor *v, struct error *e)
 {
 	struct visit visit = {o, v};
 	struct unit_iter units;
@@ -124,7 +120,6 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	 * are. Twice: a damaged one may seem longer than it is. */
 	uint64_t bytes_left = 2 * (uint64_t)o->sections.line.size, length;
 	size_t n_good = 0, n_bad = 0;
-	unsigned work = 0;
 	int more = 0, err = 0;
 
 	if (!o->dwarf)
@@ -135,9 +130,7 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 			    : u.lines < o->sections.line.size ? offset_add(&seen, u.lines)
 							      : -EINVAL;
 
-		if (reading_stopped(&work, UNIT_WORK))
-			err = -EINTR;
-		if (err || known > 0)
+		if (known > 0)
 			continue;
 		length = known ? 0 : bytes_left;
 		err = known
@@ -159,19 +152,15 @@ int tables_visit(struct object *o, const struct table_visitor *v, struct error *
 	if (err == -ENOMEM || more == -ENOMEM)
 		return error_set(e, EXIT_OTHER,
 		    "out of memory while reading the debug information of '%s'", o->path);
-	if (err == -EINTR)
-		return error_set(e, EXIT_OTHER,
-		    "the debug information of '%s' was not read to its end: a signal came",
-		    o->path);
 	if (err < 0)
 		return error_set(
 		    e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
-	if (object_check(o, e))
+	if (image_check(o, e))
 		return -1;
 	return !n_good && (n_bad || more < 0) ? damaged(o, e) : 0;
 }
 
-bool line_run_next(struct object *o, struct source_set *s, const struct line_table *t,
+bool line_run_next(struct image *o, struct source_set *s, const struct line_table *t,
     const struct line_row *rows, size_t n, size_t *i, struct line_run *last)
 {
 	size_t at = *i;
@@ -187,7 +176,7 @@ bool line_run_next(struct object *o, struct source_set *s, const struct line_tab
 		    r->addr, 0, source_of_file(s, t, r->file), r->line, r->is_stmt};
 	} else {
 		/* Code without a line belongs to the row before, unless another function began. */
-		if (last->line && object_function_begins(o, last->lo, r->addr))
+		if (last->line && image_function_begins(o, last->lo, r->addr))
 			last->line = 0;
 		last->lo = r->addr;
 		last->is_stmt = false;

@@ -30,11 +30,11 @@ struct table_visitor {
  * the visitor returned a negative errno, or memory is short. The same when there is no debug
  * information, or all of it is damaged.
  */
-int tables_visit(struct object *o, const struct table_visitor *v, struct error *e);
+int tables_visit(struct image *o, const struct table_visitor *v, struct error *e);
 
 /* Makes the next run of rows [*i, n) and advances *@i. False at the end. @last is the run before,
  * zeroed for the first. */
-bool line_run_next(struct object *o, struct source_set *s, const struct line_table *t,
+bool line_run_next(struct image *o, struct source_set *s, const struct line_table *t,
     const struct line_row *rows, size_t n, size_t *i, struct line_run *last);
 
 #endif

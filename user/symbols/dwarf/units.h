@@ -4,7 +4,7 @@
 #define COZBPF_UNITS_H
 
 #include "symbols/dwarf/entries.h"
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 struct unit {
 	uint64_t offset, end; /* in .debug_info */

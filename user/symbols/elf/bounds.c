@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Where functions begin and end: from symbols, and in stripped programs from .eh_frame_hdr, the
  * table for exceptions. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 /* The form that linkers write, LSB Core 10.6.2: a count of four bytes, then pairs of four bytes
  * each, relative to the section, sorted. */
@@ -19,7 +19,7 @@ static uint64_t table_addr(struct bytes table, uint64_t base, size_t i)
 }
 
 /* A damaged file can have a million sections to look through, and as many functions. */
-static struct bytes load_unwound(struct object *o)
+static struct bytes load_unwound(struct image *o)
 {
 	if (!o->unwound_loaded && elf_section_addr(o->main.elf, ".eh_frame_hdr", &o->unwound_addr))
 		o->unwound = elf_section(o->main.elf, ".eh_frame_hdr");
@@ -28,7 +28,7 @@ static struct bytes load_unwound(struct object *o)
 }
 
 /* Bounds of the table's entry for @addr; it ends where the next one begins. */
-bool object_unwound_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+bool image_unwound_bounds(struct image *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
 	struct bytes section = load_unwound(o), table;
 	struct reader r = reader_at(section, 0, section.size);
@@ -62,28 +62,28 @@ bool object_unwound_bounds(struct object *o, uint64_t addr, uint64_t *start, uin
 }
 
 /* Assembler code may give its symbols no size: such a function reaches up to the next symbol. */
-static bool find_symbol(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+static bool find_symbol(struct image *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
-	const struct symbol *s = object_load_symbols(o) ? NULL : object_symbol_at(o, addr);
+	const struct symbol *s = image_load_symbols(o) ? NULL : image_symbol_at(o, addr);
 	size_t next;
 
 	if (!s || (s->size && addr - s->addr >= s->size))
 		return false;
 	*start = s->addr;
 	*end = s->size ? s->addr + s->size : UINT64_MAX;
-	next = object_symbols_upto(o, addr);
+	next = image_symbols_upto(o, addr);
 	if (!s->size && next < o->n_symbols)
 		*end = o->symbols[next].addr;
 	return true;
 }
 
-bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+bool image_function_bounds(struct image *o, uint64_t addr, uint64_t *start, uint64_t *end)
 {
-	uint64_t section = object_code_end(o, addr);
+	uint64_t section = image_code_end(o, addr);
 
-	if (!find_symbol(o, addr, start, end) && !object_unwound_bounds(o, addr, start, end))
+	if (!find_symbol(o, addr, start, end) && !image_unwound_bounds(o, addr, start, end))
 		return false;
 	if (*end > section)
 		*end = section;
-	return *start <= addr && addr < *end && object_code_end(o, *start) == section;
+	return *start <= addr && addr < *end && image_code_end(o, *start) == section;
 }

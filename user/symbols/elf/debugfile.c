@@ -7,7 +7,7 @@
  * each fault was tried. Without build id and link it takes any NAME.debug, and a FIFO of that name
  * blocks it. Where DEBUGINFOD_URLS is set, it asks the network, as root (libdebuginfod).
  */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -16,8 +16,6 @@
 #include <string.h>
 
 #include <elfutils/libdwelf.h>
-
-#include "symbols/elf/privileges.h"
 
 /* CRC-32 (the polynomial of zlib and of .gnu_debuglink) of the whole file. */
 static uint32_t file_crc(Elf *elf)
@@ -38,7 +36,7 @@ static uint32_t file_crc(Elf *elf)
 
 /* Whether @elf is the debug file of @o: the build ids decide when both have one, else the link's
  * checksum. */
-static bool belongs(const struct object *o, Elf *elf, bool have_crc, uint32_t crc)
+static bool belongs(const struct image *o, Elf *elf, bool have_crc, uint32_t crc)
 {
 	uint8_t id[20];
 	uint32_t len = elf_build_id(elf, id);
@@ -49,10 +47,10 @@ static bool belongs(const struct object *o, Elf *elf, bool have_crc, uint32_t cr
 }
 
 /* Opens the file that the format names, if it is there and belongs. True ends the search. */
-static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *format, ...)
+static bool try_file(struct image *o, bool have_crc, uint32_t crc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *format, ...)
+static bool try_file(struct image *o, bool have_crc, uint32_t crc, const char *format, ...)
 {
 	char path[PATH_MAX], why[256];
 	va_list args;
@@ -73,7 +71,7 @@ static bool try_file(struct object *o, bool have_crc, uint32_t crc, const char *
 	return false;
 }
 
-bool build_id_file(const struct object *o, char file[BUILD_ID_FILE])
+bool build_id_file(const struct image *o, char file[BUILD_ID_FILE])
 {
 	size_t len = 0;
 
@@ -85,7 +83,7 @@ bool build_id_file(const struct object *o, char file[BUILD_ID_FILE])
 	return true;
 }
 
-static bool try_build_id(struct object *o)
+static bool try_build_id(struct image *o)
 {
 	char file[BUILD_ID_FILE];
 
@@ -98,18 +96,9 @@ static bool try_build_id(struct object *o)
 	return *o->root && try_file(o, false, 0, "%s/%s", BUILD_ID_DIR, file);
 }
 
-static bool has_real_path(const char *path, char ret[PATH_MAX])
-{
-	bool found;
-
-	privileges_borrow();
-	found = realpath(path, ret);
-	privileges_return();
-	return found;
-}
-
-/* The object's directory as the target sees it, without the root. */
-static void object_directory(const struct object *o, char dir[PATH_MAX])
+/* The object's directory as the target sees it, without the root. A reader cannot look where links
+ * lead, and is told. */
+static void image_directory(const struct image *o, char dir[PATH_MAX])
 {
 	size_t root_len = strlen(o->root);
 	char *slash;
@@ -117,8 +106,8 @@ static void object_directory(const struct object *o, char dir[PATH_MAX])
 	/* Links below a root are not followed: an absolute link would lead out of the root. */
 	if (root_len && !strncmp(o->path, o->root, root_len))
 		snprintf(dir, PATH_MAX, "%s", o->path + root_len);
-	else if (root_len || !has_real_path(o->path, dir))
-		snprintf(dir, PATH_MAX, "%s", o->path);
+	else
+		snprintf(dir, PATH_MAX, "%s", !root_len && o->real_path ? o->real_path : o->path);
 	slash = strrchr(dir, '/');
 	if (slash)
 		*slash = 0;
@@ -126,7 +115,7 @@ static void object_directory(const struct object *o, char dir[PATH_MAX])
 		strcpy(dir, ".");
 }
 
-void debug_file_find(struct object *o)
+void debug_file_find(struct image *o)
 {
 	char dir[PATH_MAX];
 	GElf_Word crc = 0;
@@ -135,7 +124,7 @@ void debug_file_find(struct object *o)
 	/* A link is a plain file name. A link with a '/' could lead elsewhere. */
 	if (try_build_id(o) || !link || !*link || strchr(link, '/'))
 		return;
-	object_directory(o, dir);
+	image_directory(o, dir);
 	if (try_file(o, true, crc, "%s%s/%s", o->root, dir, link) ||
 	    try_file(o, true, crc, "%s%s/.debug/%s", o->root, dir, link))
 		return;
@@ -143,7 +132,7 @@ void debug_file_find(struct object *o)
 }
 
 /* Section .gnu_debugaltlink: a path, absolute or from the file's directory, and a build id. */
-bool alt_file_find(struct object *o, Elf *elf)
+bool alt_file_find(struct image *o, Elf *elf)
 {
 	struct bytes link = elf_section(elf, ".gnu_debugaltlink");
 	const char *name = string_at(link, 0), *of = o->debug_path ? o->debug_path : o->path,
@@ -166,7 +155,8 @@ bool alt_file_find(struct object *o, Elf *elf)
 	    elf_file_open(&o->alt, o->root, path, true, why, sizeof(why)))
 		return false;
 	len = elf_build_id(o->alt.elf, id);
-	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len))
+	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len) &&
+	    (o->alt_path = strdup(path)))
 		return true;
 	elf_file_close(&o->alt);
 	return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Probe sites of a symbol that a user named: by linkage name, demangled name, or an unambiguous
  * part of the demangled name. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "core/text/paths.h"
 #include "core/text/suggest.h"
 #include "symbols/elf/names.h"
-#include "symbols/elf/privileges.h"
 
 /* How a name can match, best first: only the best kind that occurs is used. */
 enum match {
@@ -107,7 +106,7 @@ static bool search_symbol(struct name_search *s, const struct symbol *symbol)
 	return ok;
 }
 
-static int not_found(const struct object *o, const struct name_search *s, struct error *e)
+static int not_found(const struct image *o, const struct name_search *s, struct error *e)
 {
 	char names[512];
 
@@ -124,7 +123,7 @@ static int not_found(const struct object *o, const struct name_search *s, struct
 	    o->path);
 }
 
-static int make_sites(const struct object *o, const struct name_search *s, uint64_t offset,
+static int make_sites(const struct image *o, const struct name_search *s, uint64_t offset,
     struct probe_site **ret, size_t *n, struct error *e)
 {
 	struct probe_site *sites = calloc(s->n_found, sizeof(*sites));
@@ -143,7 +142,7 @@ static int make_sites(const struct object *o, const struct name_search *s, uint6
 		last = addr;
 		/* A clone can be too short for the offset. */
 		if ((offset && symbol->size && offset >= symbol->size) || addr < symbol->addr ||
-		    !object_offset(o, addr, &sites[*n].offset))
+		    !image_offset(o, addr, &sites[*n].offset))
 			continue;
 		site_name(sites[(*n)++].function, symbol->name);
 	}
@@ -158,18 +157,17 @@ static int make_sites(const struct object *o, const struct name_search *s, uint6
 	return 0;
 }
 
-int object_find_symbol(struct object *o, const char *symbol, uint64_t offset,
-    struct probe_site **ret, size_t *n, struct error *e)
+int image_find_symbol(struct image *o, const char *symbol, uint64_t offset, struct probe_site **ret,
+    size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct name_search s = {.wanted = symbol, .best = MATCH_NONE};
-	bool ok = !object_load_symbols(o);
+	bool ok = !image_load_symbols(o);
 	int err;
 
 	suggest_init(&s.near, symbol);
 	for (size_t i = 0; ok && i < o->n_symbols; i++)
 		ok = search_symbol(&s, &o->symbols[i]);
-	if (object_check(o, e)) {
+	if (image_check(o, e)) {
 		err = -1;
 	} else if (!ok) {
 		err = error_set(e, EXIT_OTHER, "out of memory");

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* An object has three files, and few are open at once. */
@@ -78,25 +78,27 @@ static int take_slot(uintptr_t lo, uintptr_t hi)
 	return ret;
 }
 
+/* Not by fstat(), which is newfstatat() by now: that takes paths, and readers may not use it. */
+static off_t file_size(int fd)
+{
+	return lseek(fd, 0, SEEK_END);
+}
+
 int mapped_open(struct mapped *m, int fd)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct stat st;
+	off_t size = file_size(fd);
 	void *data;
 
 	*m = (struct mapped){0};
-	if (fstat(fd, &st))
-		return -errno;
-	if (!st.st_size)
-		return 0;
+	if (size <= 0)
+		return size ? -errno : 0;
 	pthread_once(&once, install);
 	/* For libelf, which notes in section headers that it has decompressed them. */
-	data = mmap(
-	    NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	data = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (data == MAP_FAILED)
 		return -errno;
-	*m = (struct mapped){.data = data, .size = (size_t)st.st_size};
-	m->unwritten = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	*m = (struct mapped){.data = data, .size = (size_t)size};
 	m->slot = take_slot((uintptr_t)data, (uintptr_t)data + m->size);
 	if (m->slot)
 		return 0;
@@ -106,10 +108,10 @@ int mapped_open(struct mapped *m, int fd)
 
 bool mapped_changed(const struct mapped *m, int fd)
 {
-	struct stat st;
+	off_t size = file_size(fd);
 
 	return m->slot && (__atomic_load_n(&slots[m->slot - 1].changed, __ATOMIC_RELAXED) ||
-			      fstat(fd, &st) || (size_t)st.st_size < m->size);
+			      size < 0 || (size_t)size < m->size);
 }
 
 void mapped_close(struct mapped *m)
@@ -121,7 +123,5 @@ void mapped_close(struct mapped *m)
 	}
 	if (m->data)
 		munmap(m->data, m->size);
-	if (m->data && m->unwritten != MAP_FAILED)
-		munmap(m->unwritten, m->size);
 	*m = (struct mapped){0};
 }

@@ -12,10 +12,6 @@
 
 struct mapped {
 	void *data; /* NULL: the file is empty */
-	/* The same once more, never looked at. The kernel judges the instruction below a uprobe at
-	 * once where somebody has the file mapped as a program has, so not writable. Else the probe
-	 * fails in silence, later. Breakpoints then come into this mapping, and not into data. */
-	void *unwritten;
 	size_t size;
 	int slot; /* in the table of mapped.c, plus 1; 0: none */
 };

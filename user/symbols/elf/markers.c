@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "symbols/elf/names.h"
-#include "symbols/elf/privileges.h"
 
 #define MARKER_PROVIDER "coz"
 #define MARKER_NAME 255 /* longest name; include/coz.h promises it */
@@ -80,7 +79,7 @@ static int place_cmp(const void *a, const void *b)
 
 /* Makes one marker of @n sorted places. Equal places are one site. */
 static int make_marker(
-    const struct object *o, struct marker_place *places, size_t n, struct marker *ret)
+    const struct image *o, struct marker_place *places, size_t n, struct marker *ret)
 {
 	*ret = (struct marker){.kind = places[0].kind,
 	    .name = strdup(places[0].name),
@@ -96,18 +95,18 @@ static int make_marker(
 		if (places[i].offset == NO_SITE || (i && places[i].offset == places[i - 1].offset))
 			continue;
 		symbol =
-		    object_address(o, places[i].offset, &addr) ? object_symbol_at(o, addr) : NULL;
+		    image_address(o, places[i].offset, &addr) ? image_symbol_at(o, addr) : NULL;
 		ret->sites[ret->n_sites].offset = places[i].offset;
 		site_name(ret->sites[ret->n_sites++].function, symbol ? symbol->name : "?");
 	}
 	return 0;
 }
 
-int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n)
+int marker_list_group(struct marker_list *l, struct image *o, struct marker **ret, size_t *n)
 {
 	struct marker *markers = calloc(l->n + 1, sizeof(*markers));
 	size_t made = 0, end;
-	int err = markers ? object_load_symbols(o) : -ENOMEM;
+	int err = markers ? image_load_symbols(o) : -ENOMEM;
 
 	if (l->n)
 		qsort(l->v, l->n, sizeof(*l->v), place_cmp);
@@ -148,15 +147,14 @@ static int add_probes(struct marker_list *l, const struct sdt_probe *probes, siz
 	return err;
 }
 
-int object_find_markers(struct object *o, struct marker **ret, size_t *n, struct error *e)
+int image_find_markers(struct image *o, struct marker **ret, size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct marker_list l = {0};
 	struct sdt_probe *probes;
 	size_t n_probes;
 	int err;
 
-	if (object_sdt_probes(o, &probes, &n_probes, e))
+	if (image_sdt_probes(o, &probes, &n_probes, e))
 		return -1;
 	err = add_probes(&l, probes, n_probes);
 	if (!err)

@@ -3,7 +3,7 @@
 #ifndef COZBPF_MARKERS_H
 #define COZBPF_MARKERS_H
 
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 /* Places of markers that are being collected; zeroed is empty. */
 struct marker_list {
@@ -15,8 +15,8 @@ struct marker_list {
 #define NO_SITE UINT64_MAX
 int marker_list_add(
     struct marker_list *l, enum marker_kind kind, const char *name, uint64_t offset);
-/* Groups the places into markers, as object_find_markers() returns them. 0 or -ENOMEM. */
-int marker_list_group(struct marker_list *l, struct object *o, struct marker **ret, size_t *n);
+/* Groups the places into markers, as image_find_markers() returns them. 0 or -ENOMEM. */
+int marker_list_group(struct marker_list *l, struct image *o, struct marker **ret, size_t *n);
 void marker_list_deinit(struct marker_list *l);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The functions of an object by the names that a user may type: without signature where that is
  * unambiguous. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #include <stdlib.h>
 
 #include "symbols/elf/names.h"
-#include "symbols/elf/privileges.h"
 
 /* A function's names. */
 struct named {
@@ -34,7 +33,7 @@ void functions_free(char **names, size_t n)
 }
 
 /* Both names of every function that is entered by a call. False: out of memory. */
-static bool name_all(const struct object *o, struct named *all, size_t *n)
+static bool name_all(const struct image *o, struct named *all, size_t *n)
 {
 	for (size_t i = 0; i < o->n_symbols; i++) {
 		const char *name = o->symbols[i].name;
@@ -75,13 +74,12 @@ static size_t choose_names(struct named *all, size_t n, char **ret)
 	return used;
 }
 
-int object_functions(struct object *o, char ***ret, size_t *n, struct error *e)
+int image_functions(struct image *o, char ***ret, size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct named *all = NULL;
 	char **names = NULL;
 	size_t n_all = 0;
-	bool ok = !object_load_symbols(o);
+	bool ok = !image_load_symbols(o);
 
 	if (ok) {
 		all = calloc(o->n_symbols + 1, sizeof(*all));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Static probes (SDT, USDT) from the notes of an object. markers.c picks the markers of coz.h among
  * them; core/places/probe_args.c reads the arguments. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/text/suggest.h"
-#include "symbols/elf/privileges.h"
 
 #define NOTE_SECTION ".note.stapsdt"
 #define BASE_SECTION ".stapsdt.base"
@@ -16,14 +15,14 @@
 #define NOTE_TYPE 3
 
 struct note_reader {
-	const struct object *o;
+	const struct image *o;
 	bool moves; /* the object has a base section, at `base` */
 	uint64_t base;
 	struct sdt_probe *v;
 	size_t n, cap, n_damaged;
 };
 
-bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret)
+bool image_data_offset(const struct image *o, uint64_t addr, uint64_t *ret)
 {
 	size_t n;
 
@@ -95,9 +94,9 @@ static int read_description(struct note_reader *r, struct reader *d)
 	/* The linker discarded the function and left its note. */
 	if (!bad && !addr)
 		return 0;
-	if (bad || !*provider || !*name || !object_is_code(r->o, addr + moved) ||
-	    !object_offset(r->o, addr + moved, &p.addr_offset) ||
-	    (semaphore && !object_data_offset(r->o, semaphore + moved, &p.semaphore_offset))) {
+	if (bad || !*provider || !*name || !image_is_code(r->o, addr + moved) ||
+	    !image_offset(r->o, addr + moved, &p.addr_offset) ||
+	    (semaphore && !image_data_offset(r->o, semaphore + moved, &p.semaphore_offset))) {
 		r->n_damaged++;
 		return 0;
 	}
@@ -135,7 +134,7 @@ static int read_notes(struct note_reader *r, struct bytes section)
 
 static int read_object(struct note_reader *r, struct error *e)
 {
-	const struct object *o = r->o;
+	const struct image *o = r->o;
 	/* strip leaves these notes; some tools move all that is not loaded to the debug file. */
 	Elf *elf = !elf_has_section(o->main.elf, NOTE_SECTION) && o->debug.elf ? o->debug.elf
 									       : o->main.elf;
@@ -149,7 +148,7 @@ static int read_object(struct note_reader *r, struct error *e)
 	r->moves = elf_section_addr(o->main.elf, BASE_SECTION, &r->base);
 	if (section.data && read_notes(r, section))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	if (object_check(o, e))
+	if (image_check(o, e))
 		return -1;
 	if (r->n || !r->n_damaged)
 		return 0;
@@ -160,7 +159,7 @@ static int read_object(struct note_reader *r, struct error *e)
 	    o->path);
 }
 
-static int read_probes(struct object *o, struct note_reader *r, struct error *e)
+static int read_probes(struct image *o, struct note_reader *r, struct error *e)
 {
 	*r = (struct note_reader){.o = o};
 	if (!read_object(r, e))
@@ -169,9 +168,8 @@ static int read_probes(struct object *o, struct note_reader *r, struct error *e)
 	return -1;
 }
 
-int object_sdt_probes(struct object *o, struct sdt_probe **ret, size_t *n, struct error *e)
+int image_sdt_probes(struct image *o, struct sdt_probe **ret, size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct note_reader r;
 
 	if (read_probes(o, &r, e))
@@ -214,10 +212,9 @@ static int not_found(
 	    r->n_damaged ? "; some are damaged" : "");
 }
 
-int object_find_usdt(struct object *o, const char *provider, const char *name,
-    struct sdt_probe **ret, size_t *n, struct error *e)
+int image_find_usdt(struct image *o, const char *provider, const char *name, struct sdt_probe **ret,
+    size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	struct note_reader r;
 	size_t kept = 0;
 	int err = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The functions of an object's symbol tables by address. findsymbol.c looks them up by name. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@ static int symbol_cmp(const void *a, const void *b)
 }
 
 /* Whether a symbol is a function, or a label in assembler code, which may have no type. */
-static bool is_function(const struct object *o, const GElf_Sym *s, const char *name)
+static bool is_function(const struct image *o, const GElf_Sym *s, const char *name)
 {
 	int type = GELF_ST_TYPE(s->st_info);
 
-	if (s->st_shndx == SHN_UNDEF || !*name || *name == '$' || !object_is_code(o, s->st_value))
+	if (s->st_shndx == SHN_UNDEF || !*name || *name == '$' || !image_is_code(o, s->st_value))
 		return false;
 	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && *name != '.');
 }
@@ -42,7 +42,7 @@ static struct bytes string_table(Elf *elf, size_t index)
 	return data && data->d_buf ? (struct bytes){data->d_buf, data->d_size} : (struct bytes){0};
 }
 
-static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
+static int add_table(struct image *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	struct bytes strings = string_table(elf, header->sh_link);
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -72,7 +72,7 @@ static int add_table(struct object *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *
 	return 0;
 }
 
-static int add_tables(struct object *o, Elf *elf)
+static int add_tables(struct image *o, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
@@ -88,7 +88,7 @@ static int add_tables(struct object *o, Elf *elf)
 	return err;
 }
 
-int object_load_symbols(struct object *o)
+int image_load_symbols(struct image *o)
 {
 	size_t n = 0;
 	int err;
@@ -114,7 +114,7 @@ int object_load_symbols(struct object *o)
 	return 0;
 }
 
-size_t object_symbols_upto(const struct object *o, uint64_t addr)
+size_t image_symbols_upto(const struct image *o, uint64_t addr)
 {
 	size_t lo = 0, hi = o->n_symbols;
 
@@ -129,20 +129,20 @@ size_t object_symbols_upto(const struct object *o, uint64_t addr)
 	return lo;
 }
 
-const struct symbol *object_symbol_at(const struct object *o, uint64_t addr)
+const struct symbol *image_symbol_at(const struct image *o, uint64_t addr)
 {
-	size_t n = object_symbols_upto(o, addr);
+	size_t n = image_symbols_upto(o, addr);
 	uint64_t at = n ? o->symbols[n - 1].addr : 0;
 
 	/* Among several names for one address, the first one in order: the largest. */
-	return n ? &o->symbols[at ? object_symbols_upto(o, at - 1) : 0] : NULL;
+	return n ? &o->symbols[at ? image_symbols_upto(o, at - 1) : 0] : NULL;
 }
 
-bool object_own_start(struct object *o, uint64_t addr, uint64_t *ret)
+bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret)
 {
 	uint64_t end;
-	bool found = object_unwound_bounds(o, addr, ret, &end);
-	size_t n = object_load_symbols(o) ? 0 : object_symbols_upto(o, addr);
+	bool found = image_unwound_bounds(o, addr, ret, &end);
+	size_t n = image_load_symbols(o) ? 0 : image_symbols_upto(o, addr);
 	size_t least = n > MAX_FOREIGN ? n - MAX_FOREIGN : 0;
 
 	while (n > least && !o->symbols[n - 1].is_own)
@@ -153,12 +153,12 @@ bool object_own_start(struct object *o, uint64_t addr, uint64_t *ret)
 	return true;
 }
 
-bool object_function_begins(struct object *o, uint64_t after, uint64_t upto)
+bool image_function_begins(struct image *o, uint64_t after, uint64_t upto)
 {
 	const struct symbol *s;
 
-	if (object_load_symbols(o))
+	if (image_load_symbols(o))
 		return false;
-	s = object_symbol_at(o, upto);
+	s = image_symbol_at(o, upto);
 	return s && s->addr > after;
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Unwind tables from .eh_frame; see unwind.h. */
-#include "symbols/elf/unwind.h"
+/* Unwind tables from .eh_frame; see object_unwind_rows(). */
+#include "symbols/reading.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "symbols/elf/cfi.h"
-#include "symbols/elf/object.h"
-#include "symbols/elf/privileges.h"
+#include "symbols/elf/image.h"
 
 struct rows {
 	struct cozbpf_unwind_row *v;
 	size_t n, room, max;
-	const bool *stop;
 };
 
 static bool same_rule(const struct cozbpf_unwind_row *a, const struct cozbpf_unwind_row *b)
@@ -38,11 +35,6 @@ static int add_row(struct rows *r, const struct cozbpf_unwind_row *row)
 	}
 	r->v[r->n++] = *row;
 	return 0;
-}
-
-static bool is_stopped(const struct rows *r)
-{
-	return __atomic_load_n(r->stop, __ATOMIC_RELAXED);
 }
 
 /* Where the rows of a section of code go. */
@@ -77,7 +69,7 @@ static int add_code(const struct segment *code, const struct cfi *c,
 	for (; !err && *i < n && functions[*i].lo < hi; (*i)++) {
 		const struct cfi_function *f = &functions[*i];
 
-		if (f->lo < at || is_stopped(s->rows))
+		if (f->lo < at)
 			continue;
 		if (f->lo > at)
 			err = add_at(at, &none, s);
@@ -85,7 +77,7 @@ static int add_code(const struct segment *code, const struct cfi *c,
 			err = cfi_rows(c, f, add_at, s);
 		at = f->hi;
 	}
-	if (err || at >= hi || is_stopped(s->rows))
+	if (err || at >= hi)
 		return err;
 	return add_at(at, &none, s);
 }
@@ -124,7 +116,7 @@ static bool find_by_segment(Elf *elf, struct cfi *ret)
 	return false;
 }
 
-static bool find_table(const struct object *o, struct cfi *ret)
+static bool find_table(const struct image *o, struct cfi *ret)
 {
 	GElf_Ehdr header;
 
@@ -138,7 +130,7 @@ static bool find_table(const struct object *o, struct cfi *ret)
 }
 
 /* Headers may promise any size, so the code ends where the file ends. */
-static int add_all(const struct object *o, const struct cfi *c, uint64_t file_size, struct rows *r)
+static int add_all(const struct image *o, const struct cfi *c, uint64_t file_size, struct rows *r)
 {
 	struct cfi_function *functions;
 	struct section s = {.rows = r};
@@ -150,7 +142,7 @@ static int add_all(const struct object *o, const struct cfi *c, uint64_t file_si
 		s.end = o->code[k].hi;
 		while (i < n && functions[i].lo < s.addr)
 			i++;
-		if (!object_clip(o, &s.offset, &s.end))
+		if (!image_clip(o, &s.offset, &s.end))
 			continue;
 		s.end = s.end < file_size ? s.end : file_size;
 		if (s.offset < s.end)
@@ -160,22 +152,19 @@ static int add_all(const struct object *o, const struct cfi *c, uint64_t file_si
 	return err;
 }
 
-int object_unwind_rows(
-    struct object *o, size_t max, const bool *stop, struct cozbpf_unwind_row **ret, size_t *n)
+int image_unwind_rows(struct image *o, size_t max, struct cozbpf_unwind_row **ret, size_t *n)
 {
-	WITHOUT_PRIVILEGES;
-	struct rows r = {.max = max, .stop = stop};
+	struct rows r = {.max = max};
 	struct error changed;
 	struct cfi table;
-	struct stat st;
 	int err;
 
 	*ret = NULL;
 	*n = 0;
-	if (fstat(o->main.fd, &st) || !find_table(o, &table))
+	if (!find_table(o, &table))
 		return 0;
-	err = add_all(o, &table, (uint64_t)st.st_size, &r);
-	if (err || object_check(o, &changed)) {
+	err = add_all(o, &table, o->main.bytes.size, &r);
+	if (err || image_check(o, &changed)) {
 		free(r.v);
 		return err;
 	}

@@ -548,7 +548,7 @@ static const struct coz_wrapper *find_wrapper(struct coz_flow *f, uint64_t targe
 		if (f->wrappers[i].start == target)
 			return f->wrappers[i].is_one ? &f->wrappers[i] : NULL;
 	if (f->n_wrappers == sizeof(f->wrappers) / sizeof(*f->wrappers) ||
-	    !object_function_bounds(f->o, target, &fn.start, &fn.end) || fn.start != target)
+	    !image_function_bounds(f->o, target, &fn.start, &fn.end) || fn.start != target)
 		return NULL;
 	/* The caller is in the middle of an instruction. */
 	f->d.insn = cs_malloc(f->d.handle);

@@ -61,7 +61,7 @@ struct coz_wrapper {
 };
 
 struct coz_flow {
-	struct object *o;
+	struct image *o;
 	struct decoder d;
 	uint64_t texts[8]; /* link-time addresses of the text "_coz_get_counter" */
 	size_t n_texts;

@@ -12,13 +12,12 @@
  * it stands right before the locked instruction on every way there. When a compiler has taken the
  * jump out of a loop, the loop leads there too, and the marker is given up.
  */
-#include "symbols/code/coz/sites.h"
+#include "symbols/reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "symbols/code/coz/flow.h"
-#include "symbols/elf/privileges.h"
 
 #define COUNTER_TEXT "_coz_get_counter"
 #define MAX_COUNTERS 4096 /* places in one object */
@@ -44,7 +43,7 @@ struct insn {
 };
 
 struct search {
-	struct object *o;
+	struct image *o;
 	struct coz_flow flow;
 	struct counter *counters;
 	size_t n_counters;
@@ -380,7 +379,7 @@ static int search_section(struct search *s, const struct segment *section)
 		at = (size_t)(p - code.data);
 		addr = section->lo + at;
 		if (addr < done || !may_count(p, code.size - at) ||
-		    !object_function_bounds(s->o, addr, &start, &end))
+		    !image_function_bounds(s->o, addr, &start, &end))
 			continue;
 		done = end;
 		err = look_at_function(s, start, end);
@@ -393,7 +392,7 @@ static const char *name_at(const struct search *s, uint64_t addr)
 {
 	uint64_t offset;
 
-	return object_data_offset(s->o, addr, &offset) ? string_at(s->flow.d.file, offset) : NULL;
+	return image_data_offset(s->o, addr, &offset) ? string_at(s->flow.d.file, offset) : NULL;
 }
 
 static int make_markers(struct search *s, struct marker **ret, size_t *n)
@@ -416,7 +415,7 @@ static int make_markers(struct search *s, struct marker **ret, size_t *n)
 			err = marker_list_add(&list, kinds[c->type], name, NO_SITE);
 		for (size_t k = 0; !err && name && !given_up && k < s->n_tests; k++)
 			if (s->tests[2 * k + 1] == c->addr &&
-			    object_offset(s->o, s->tests[2 * k], &offset))
+			    image_offset(s->o, s->tests[2 * k], &offset))
 				err = marker_list_add(&list, kinds[c->type], name, offset);
 	}
 	if (!err)
@@ -425,7 +424,7 @@ static int make_markers(struct search *s, struct marker **ret, size_t *n)
 	return err;
 }
 
-int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t *n, struct error *e)
+int find_coz_sites(struct image *o, uint64_t work, struct marker **ret, size_t *n, struct error *e)
 {
 	struct search s = {.o = o, .flow = {.o = o, .work_left = work}};
 	int err = 0;
@@ -456,8 +455,7 @@ int find_coz_sites(struct object *o, uint64_t work, struct marker **ret, size_t 
 	return error_hint(e, "name progress points by -P, or build it with cozbpf's coz.h");
 }
 
-int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, struct error *e)
+int image_find_coz_sites(struct image *o, struct marker **ret, size_t *n, struct error *e)
 {
-	WITHOUT_PRIVILEGES;
 	return find_coz_sites(o, MAX_WORK, ret, n, e);
 }

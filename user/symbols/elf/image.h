@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to user/symbols/: what an open object holds, and what the files of elf/ offer to dwarf/
- * and code/. */
-#ifndef COZBPF_OBJECT_H
-#define COZBPF_OBJECT_H
+/* Private to user/symbols/: what a reader holds of an open object, and what the files of elf/ offer
+ * to dwarf/ and code/. */
+#ifndef COZBPF_IMAGE_H
+#define COZBPF_IMAGE_H
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
 #include "symbols/elf/mapped.h"
 #include "symbols/elf/reader.h"
-#include "symbols/symbols.h"
+#include "symbols/reading.h"
 
 /* Executable memory of the object: [lo, hi) in link-time addresses, and the file offset of lo. */
 struct segment {
@@ -36,12 +36,12 @@ struct elf_file {
 	Elf *elf; /* of the bytes in memory */
 };
 
-struct object {
+struct image {
 	char *file, *path, *root; /* see struct object_place */
-	char probe_path[32];
+	const char *real_path;    /* see struct image_parts; borrowed */
 	/* .elf is NULL where there is no separate debug file, or none that dwz made. */
 	struct elf_file main, debug, alt;
-	char *debug_path;
+	char *debug_path, *alt_path;
 	/* Why a debug file was found and not taken; NULL: no such file. */
 	char *debug_note;
 	Dwarf *dwarf; /* NULL: no debug information */
@@ -49,7 +49,6 @@ struct object {
 	bool is_static;
 	uint8_t build_id[20];
 	uint32_t build_id_len;
-	uint64_t dev, ino;
 	struct segment *segments; /* executable PT_LOADs */
 	size_t n_segments;
 	/* The executable sections, or the segments when there are no sections; sorted by lo. */
@@ -66,60 +65,62 @@ struct object {
 	uint64_t searched;
 };
 
-/* object.c */
+/* image.c */
 /* Opens @path, within @root (openfile.h). 0, or -1 with the reason in @why. @relocatable: any ELF
  * file will do, also one that cannot be run. */
 int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
     char *why, size_t size);
+/* The same for a descriptor, which is taken over. */
+int elf_file_take(struct elf_file *f, int fd, bool relocatable, char *why, size_t size);
 void elf_file_close(struct elf_file *f);
 /* After reading: 0, or -1 with @e when a file of the object was cut off meanwhile, so that what was
  * read means nothing. */
-int object_check(const struct object *o, struct error *e);
+int image_check(const struct image *o, struct error *e);
 bool elf_has_section(Elf *elf, const char *name);
 struct bytes elf_section(Elf *elf, const char *name);
 /* The link-time address of a section; false: there is none. */
 bool elf_section_addr(Elf *elf, const char *name, uint64_t *ret);
 uint32_t elf_build_id(Elf *elf, uint8_t id[20]);
 /* File offset of a code address. */
-bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret);
-bool object_address(const struct object *o, uint64_t offset, uint64_t *ret); /* the reverse */
-bool object_is_code(const struct object *o, uint64_t addr);
+bool image_offset(const struct image *o, uint64_t addr, uint64_t *ret);
+bool image_address(const struct image *o, uint64_t offset, uint64_t *ret); /* the reverse */
+bool image_is_code(const struct image *o, uint64_t addr);
 /* Bounds of @addr's section of code, within @addr's segment; 0: the address is in none. */
-uint64_t object_code_start(const struct object *o, uint64_t addr);
-uint64_t object_code_end(const struct object *o, uint64_t addr);
+uint64_t image_code_start(const struct image *o, uint64_t addr);
+uint64_t image_code_end(const struct image *o, uint64_t addr);
 /* Clips [*lo, *hi) to the segment of *lo and turns both into file offsets. */
-bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi);
+bool image_clip(const struct image *o, uint64_t *lo, uint64_t *hi);
 
 /* debugfile.c: looks for the separate debug file and opens it into o->debug. When none is found,
  * o->debug stays closed. */
-void debug_file_find(struct object *o);
+void debug_file_find(struct image *o);
 #define BUILD_ID_DIR "/usr/lib/debug/.build-id"
 #define BUILD_ID_FILE 48 /* two digits a byte, ".debug" */
 /* Name of the debug file below BUILD_ID_DIR ("ab/cdef.debug"); false without a build id. */
-bool build_id_file(const struct object *o, char file[BUILD_ID_FILE]);
+bool build_id_file(const struct image *o, char file[BUILD_ID_FILE]);
 /* The same for the file with which @elf, an object or a debug file, shares strings (dwz), into
  * o->alt. */
-bool alt_file_find(struct object *o, Elf *elf);
+bool alt_file_find(struct image *o, Elf *elf);
 
 /* symtab.c */
-int object_load_symbols(struct object *o); /* 0 or -errno */
+int image_load_symbols(struct image *o); /* 0 or -errno */
 /* How many of the symbols are at or before @addr: the index of the first one behind. */
-size_t object_symbols_upto(const struct object *o, uint64_t addr);
+size_t image_symbols_upto(const struct image *o, uint64_t addr);
 /* The last function at or before @addr; NULL: none. */
-const struct symbol *object_symbol_at(const struct object *o, uint64_t addr);
+const struct symbol *image_symbol_at(const struct image *o, uint64_t addr);
 /* Where the last function at or before @addr begins, by the main file alone: its symbols, and its
  * table for exceptions. What a debug file says may not belong to the code. */
-bool object_own_start(struct object *o, uint64_t addr, uint64_t *ret);
+bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret);
 /* Whether a function begins in (@after, @upto]. */
-bool object_function_begins(struct object *o, uint64_t after, uint64_t upto);
+bool image_function_begins(struct image *o, uint64_t after, uint64_t upto);
 
 /* sdt.c: file offset of an address of any loaded segment, data included; false: the address is not
  * in the file. */
-bool object_data_offset(const struct object *o, uint64_t addr, uint64_t *ret);
+bool image_data_offset(const struct image *o, uint64_t addr, uint64_t *ret);
 
 /* bounds.c: of the table for exceptions. */
-bool object_unwound_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
+bool image_unwound_bounds(struct image *o, uint64_t addr, uint64_t *start, uint64_t *end);
 /* Link-time addresses of @addr's function; false: it is not known. */
-bool object_function_bounds(struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
+bool image_function_bounds(struct image *o, uint64_t addr, uint64_t *start, uint64_t *end);
 
 #endif

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Opens an ELF file and its debug information: segments, sections, build id. debugfile.c looks for
  * separate debug files. */
-#include "symbols/elf/object.h"
+#include "symbols/elf/image.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
 
 #include "symbols/elf/openfile.h"
-#include "symbols/elf/privileges.h"
 
 /* Higher counts belong to no linked program. They bound the work on damaged files. */
 #define MAX_SEGMENTS 4096
@@ -64,16 +62,28 @@ static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 	return -1;
 }
 
+static int (*open_file)(const char *root, const char *path, char *why, size_t size) = file_open;
+
+void image_files_by(int (*open)(const char *root, const char *path, char *why, size_t size))
+{
+	open_file = open;
+}
+
 int elf_file_open(struct elf_file *f, const char *root, const char *path, bool relocatable,
     char *why, size_t size)
+{
+	int fd = open_file(root, path, why, size);
+
+	*f = (struct elf_file){.fd = -1};
+	return fd < 0 ? -1 : elf_file_take(f, fd, relocatable, why, size);
+}
+
+int elf_file_take(struct elf_file *f, int fd, bool relocatable, char *why, size_t size)
 {
 	int err;
 
 	elf_version(EV_CURRENT);
-	*f = (struct elf_file){0};
-	f->fd = file_open(root, path, why, size);
-	if (f->fd < 0)
-		return -1;
+	*f = (struct elf_file){.fd = fd};
 	err = mapped_open(&f->bytes, f->fd);
 	if (!err && f->bytes.data)
 		f->elf = elf_memory(f->bytes.data, f->bytes.size);
@@ -102,7 +112,7 @@ static bool has_changed(const struct elf_file *f)
 	return f->elf && mapped_changed(&f->bytes, f->fd);
 }
 
-int object_check(const struct object *o, struct error *e)
+int image_check(const struct image *o, struct error *e)
 {
 	bool debug = has_changed(&o->debug) || has_changed(&o->alt);
 
@@ -185,7 +195,7 @@ static int segment_cmp(const void *a, const void *b)
 	return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
-static int read_segments(struct object *o)
+static int read_segments(struct image *o)
 {
 	size_t n;
 
@@ -213,7 +223,7 @@ static int read_segments(struct object *o)
 
 /* Executable sections tell code from the rest of its segment, such as headers at address 0, where
  * linkers leave discarded code. */
-static int read_code(struct object *o)
+static int read_code(struct image *o)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr s;
@@ -254,7 +264,7 @@ static const struct segment *segment_at(const struct segment *v, size_t n, uint6
 	return lo && addr < v[lo - 1].hi ? &v[lo - 1] : NULL;
 }
 
-bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret)
+bool image_offset(const struct image *o, uint64_t addr, uint64_t *ret)
 {
 	const struct segment *s = segment_at(o->segments, o->n_segments, addr);
 
@@ -263,7 +273,7 @@ bool object_offset(const struct object *o, uint64_t addr, uint64_t *ret)
 	return s;
 }
 
-bool object_address(const struct object *o, uint64_t offset, uint64_t *ret)
+bool image_address(const struct image *o, uint64_t offset, uint64_t *ret)
 {
 	for (size_t i = 0; i < o->n_segments; i++) {
 		const struct segment *s = &o->segments[i];
@@ -276,12 +286,12 @@ bool object_address(const struct object *o, uint64_t offset, uint64_t *ret)
 	return false;
 }
 
-bool object_is_code(const struct object *o, uint64_t addr)
+bool image_is_code(const struct image *o, uint64_t addr)
 {
 	return segment_at(o->code, o->n_code, addr) && segment_at(o->segments, o->n_segments, addr);
 }
 
-uint64_t object_code_start(const struct object *o, uint64_t addr)
+uint64_t image_code_start(const struct image *o, uint64_t addr)
 {
 	const struct segment *c = segment_at(o->code, o->n_code, addr),
 			     *s = segment_at(o->segments, o->n_segments, addr);
@@ -289,7 +299,7 @@ uint64_t object_code_start(const struct object *o, uint64_t addr)
 	return c && s ? (c->lo > s->lo ? c->lo : s->lo) : 0;
 }
 
-uint64_t object_code_end(const struct object *o, uint64_t addr)
+uint64_t image_code_end(const struct image *o, uint64_t addr)
 {
 	const struct segment *c = segment_at(o->code, o->n_code, addr),
 			     *s = segment_at(o->segments, o->n_segments, addr);
@@ -297,7 +307,7 @@ uint64_t object_code_end(const struct object *o, uint64_t addr)
 	return c && s ? (c->hi < s->hi ? c->hi : s->hi) : 0;
 }
 
-bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi)
+bool image_clip(const struct image *o, uint64_t *lo, uint64_t *hi)
 {
 	const struct segment *s = segment_at(o->segments, o->n_segments, *lo);
 
@@ -311,7 +321,7 @@ bool object_clip(const struct object *o, uint64_t *lo, uint64_t *hi)
 }
 
 /* Opens the debug information that @elf has in itself, if any. */
-static void open_dwarf(struct object *o, Elf *elf)
+static void open_dwarf(struct image *o, Elf *elf, bool is_searched)
 {
 	if (!elf_has_section(elf, ".debug_info") || !elf_has_section(elf, ".debug_line"))
 		return;
@@ -329,25 +339,20 @@ static void open_dwarf(struct object *o, Elf *elf)
 	    .rnglists = elf_section(elf, ".debug_rnglists"),
 	    .addr = elf_section(elf, ".debug_addr"),
 	};
-	if (alt_file_find(o, elf))
+	if (is_searched ? o->alt.elf != NULL : alt_file_find(o, elf))
 		o->sections.alt_str = elf_section(o->alt.elf, ".debug_str");
 }
 
-static int open_main(struct object *o, struct error *e)
+static int open_main(struct image *o, int fd, struct error *e)
 {
-	struct stat st;
 	char why[256];
 
-	if (elf_file_open(&o->main, o->root, o->file, false, why, sizeof(why))) {
+	if (fd < 0 ? elf_file_open(&o->main, o->root, o->file, false, why, sizeof(why))
+		   : elf_file_take(&o->main, fd, false, why, sizeof(why))) {
 		error_set(e, EXIT_USAGE, "cannot read '%s': %s", o->path, why);
 		if (strstr(why, "not an ELF"))
 			error_hint(e, "name the program itself, not a script that starts it");
 		return -1;
-	}
-	snprintf(o->probe_path, sizeof(o->probe_path), "/proc/self/fd/%d", o->main.fd);
-	if (!fstat(o->main.fd, &st)) {
-		o->dev = st.st_dev;
-		o->ino = st.st_ino;
 	}
 	o->build_id_len = elf_build_id(o->main.elf, o->build_id);
 	if (read_segments(o) || read_code(o))
@@ -359,66 +364,86 @@ static int open_main(struct object *o, struct error *e)
 	return 0;
 }
 
-int object_open(const char *path, const char *root, struct object **ret, struct error *e)
+static char *copy_of(const char *text)
 {
-	const struct object_place place = {path, path, root};
-
-	return object_open_at(&place, ret, e);
+	return text ? strdup(text) : NULL;
 }
 
-/* Without debug information. */
-static int open_at(const struct object_place *place, struct object **ret, struct error *e)
+static int open_code(const struct image_parts *parts, struct image **ret, struct error *e)
 {
-	struct object *o = calloc(1, sizeof(*o));
+	struct image *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	o->main.fd = o->debug.fd = o->alt.fd = -1;
-	o->file = strdup(place->file);
-	o->path = strdup(place->path);
-	o->root = strdup(place->root ? place->root : "");
+	o->file = strdup(parts->place.file);
+	o->path = strdup(parts->place.path);
+	o->root = strdup(parts->place.root ? parts->place.root : "");
+	o->real_path = parts->real_path;
+	o->debug_path = copy_of(parts->debug_path);
+	o->debug_note = copy_of(parts->debug_note);
 	if (!o->file || !o->path || !o->root) {
-		object_close(o);
+		image_close(o);
 		return error_set(e, EXIT_OTHER, "out of memory");
 	}
-	if (open_main(o, e)) {
-		object_close(o);
+	if (open_main(o, parts->main, e)) {
+		image_close(o);
 		return -1;
 	}
 	*ret = o;
 	return 0;
 }
 
-int object_open_code(const char *path, const char *root, struct object **ret, struct error *e)
+/* Files that were found before: whether they belong to the object was looked at then. */
+static void open_known(struct image *o, const struct image_parts *parts)
 {
-	WITHOUT_PRIVILEGES;
+	char why[256];
+
+	if (parts->debug >= 0)
+		elf_file_take(&o->debug, parts->debug, false, why, sizeof(why));
+	if (parts->alt >= 0)
+		elf_file_take(&o->alt, parts->alt, true, why, sizeof(why));
+}
+
+int image_open_parts(const struct image_parts *parts, struct image **ret, struct error *e)
+{
+	struct image *o = NULL;
+
+	if (open_code(parts, &o, e))
+		return -1;
+	if (parts->is_searched)
+		open_known(o, parts);
+	if (!parts->without_debug)
+		open_dwarf(o, o->main.elf, parts->is_searched);
+	if (!parts->without_debug && !o->dwarf) {
+		if (!parts->is_searched)
+			debug_file_find(o);
+		if (o->debug.elf)
+			open_dwarf(o, o->debug.elf, parts->is_searched);
+	}
+	if (image_check(o, e)) {
+		image_close(o);
+		return -1;
+	}
+	*ret = o;
+	return 0;
+}
+
+int image_open_at(const struct object_place *place, struct image **ret, struct error *e)
+{
+	const struct image_parts parts = {.place = *place, .main = -1, .debug = -1, .alt = -1};
+
+	return image_open_parts(&parts, ret, e);
+}
+
+int image_open(const char *path, const char *root, struct image **ret, struct error *e)
+{
 	const struct object_place place = {path, path, root};
 
-	return open_at(&place, ret, e);
+	return image_open_at(&place, ret, e);
 }
 
-int object_open_at(const struct object_place *place, struct object **ret, struct error *e)
-{
-	WITHOUT_PRIVILEGES;
-	struct object *o;
-
-	if (open_at(place, &o, e))
-		return -1;
-	open_dwarf(o, o->main.elf);
-	if (!o->dwarf) {
-		debug_file_find(o);
-		if (o->debug.elf)
-			open_dwarf(o, o->debug.elf);
-	}
-	if (object_check(o, e)) {
-		object_close(o);
-		return -1;
-	}
-	*ret = o;
-	return 0;
-}
-
-void object_close(struct object *o)
+void image_close(struct image *o)
 {
 	if (!o)
 		return;
@@ -431,6 +456,7 @@ void object_close(struct object *o)
 	free(o->segments);
 	free(o->code);
 	free(o->debug_path);
+	free(o->alt_path);
 	free(o->debug_note);
 	free(o->file);
 	free(o->path);
@@ -438,52 +464,50 @@ void object_close(struct object *o)
 	free(o);
 }
 
-const char *object_path(const struct object *o)
+const char *image_path(const struct image *o)
 {
 	return o->path;
 }
 
-const char *object_probe_path(const struct object *o)
-{
-	return o->probe_path;
-}
-
-bool object_has_debug_info(const struct object *o)
+bool image_has_debug_info(const struct image *o)
 {
 	return o->dwarf;
 }
 
-bool object_is_static(const struct object *o)
+bool image_is_static(const struct image *o)
 {
 	return o->is_static;
 }
 
-bool object_is_go(const struct object *o)
+bool image_is_go(const struct image *o)
 {
-	WITHOUT_PRIVILEGES;
-
 	return elf_has_section(o->main.elf, ".go.buildinfo") ||
 	       elf_has_section(o->main.elf, ".gopclntab");
 }
 
-bool object_has_text(const struct object *o, const char *text)
+bool image_has_text(const struct image *o, const char *text)
 {
-	WITHOUT_PRIVILEGES;
 	struct bytes rodata = elf_section(o->main.elf, ".rodata");
 
 	return rodata.data && memmem(rodata.data, rodata.size, text, strlen(text) + 1);
 }
 
-struct line_object object_identity(const struct object *o)
+const char *image_debug_path(const struct image *o)
 {
-	struct line_object ret = {
-	    .path = o->path, .build_id_len = o->build_id_len, .dev = o->dev, .ino = o->ino};
-
-	memcpy(ret.build_id, o->build_id, sizeof(ret.build_id));
-	return ret;
+	return o->debug.elf ? o->debug_path : NULL;
 }
 
-uint32_t object_build_id(const struct object *o, uint8_t id[20])
+const char *image_alt_path(const struct image *o)
+{
+	return o->alt.elf ? o->alt_path : NULL;
+}
+
+const char *image_debug_note(const struct image *o)
+{
+	return o->debug_note;
+}
+
+uint32_t image_build_id(const struct image *o, uint8_t id[20])
 {
 	memcpy(id, o->build_id, 20);
 	return o->build_id_len;
