@@ -59,8 +59,8 @@ SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined 
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
 TSAN := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-# clang's analyzer judges these better: gcc 12 sees neither that error_set() returns -1 nor that a
-# structure owns memory.
+# clang's analyzer judges these better: gcc 12 sees neither what a flag has taken in by |= nor that
+# a structure owns memory.
 GCC_ANALYZER := -O2 -g -fanalyzer $(addprefix -Wno-analyzer-,malloc-leak null-dereference \
 	possible-null-dereference use-of-uninitialized-value)
 ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o)

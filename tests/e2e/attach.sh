@@ -314,11 +314,12 @@ rm -f "$dir/odd.coz"
 run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
 	--experiment-length 50ms -d 1s -o "$dir/odd.coz" -p "$target_pid"
 says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' \
-	'^ +1 +odd.x1b\[31mname\.c:[0-9]+ '
+	"^ .*odd.x1b\[31mname\.c:$number"
 says_not "$esc"
 check "the profile has the true name" has "$dir/odd.coz" "^experiment.*odd$esc\\[31mname\.c:$number"
 run 0 "$tool" report "$dir/odd.coz"
-check "the report shows it" has "$dir/out" '^ +1 +odd.x1b\[31mname\.c:'
+# Where a second was too short for a rank, the line is among those without enough data.
+check "the report shows it" has "$dir/out" "^ .*odd.x1b\[31mname\.c:$number"
 run 0 "$tool" report --csv "$dir/odd.coz"
 check "an export has the true name" has "$dir/out" "odd$esc\\[31mname\.c:"
 run 0 "$tool" lines -p "$target_pid"

@@ -17,9 +17,9 @@ has_rates() {
 	[ "$(rates)" -ge "$1" ]
 }
 # shellcheck disable=SC2317
-is_slow() {
-	is "$(tail -n 1 "$dir/target" | sed -n 's/^rate //p')" '<' \
-		"$(echo "$reference" | awk '{ print $1 * 0.5 }')"
+is_slow() { # both of the last two: sped up by 90 % leaves a tenth, other programs' work half
+	is "$(grep '^rate' "$dir/target" | tail -n 2 | cut -d' ' -f2 | sort -n | tail -n 1)" \
+		'<' "$(echo "$reference" | awk '{ print $1 * 0.3 }')"
 }
 # shellcheck disable=SC2317
 is_fast() { # of ten the slowest but one

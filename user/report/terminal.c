@@ -442,7 +442,7 @@ static void draw_foot(const struct terminal_view *v, const struct terminal_statu
 	}
 	if (!s->has_keys) {
 		x = put_item(ret, x, y, LOOK_PLAIN, "the keys are the command's");
-		x = put_item(ret, x, y, LOOK_PLAIN, "by %s", sort_name(s->sorted));
+		put_item(ret, x, y, LOOK_PLAIN, "by %s", sort_name(s->sorted));
 	} else if (v->page == PAGE_LINES) {
 		x = put_item(ret, x, y, LOOK_PLAIN, "q:end");
 		x = put_item(ret, x, y, LOOK_PLAIN, "?:help");

@@ -118,6 +118,7 @@ static void sort_lines(
 	for (size_t i = 0; i < e->n_lines; i++) {
 		struct point *point = &ret->items[point_of(&e->lines[i], names, index, ret)];
 
+		/* Set above. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		point->lines[point->n++] = &e->lines[i];
 	}
 	for (size_t i = 0; i < e->n_latencies; i++) {

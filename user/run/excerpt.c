@@ -32,12 +32,10 @@ static void read_around(struct excerpt *x, FILE *in, unsigned line)
 {
 	char *text = NULL, *at;
 	size_t size = 0, n = 0;
-	ssize_t length;
 
 	x->first = line > AROUND ? line - AROUND : 1;
 	x->text = at = malloc(SIZE + 1);
-	for (unsigned i = 1; at && i <= line + AROUND && (length = getline(&text, &size, in)) >= 0;
-	     i++) {
+	for (unsigned i = 1; at && i <= line + AROUND && getline(&text, &size, in) >= 0; i++) {
 		if (i < x->first)
 			continue;
 		n = strcspn(text, "\n");
@@ -61,7 +59,9 @@ void excerpt_read(struct excerpt *x, const char *of, int pid)
 		return;
 	excerpt_deinit(x);
 	x->of = strdup(of);
-	snprintf(path, sizeof(path), "%.*s", colon ? (int)(colon - of) : 0, of);
+	if (!colon)
+		return;
+	snprintf(path, sizeof(path), "%.*s", (int)(colon - of), of);
 	in = open_source(path, pid);
 	if (in) {
 		read_around(x, in, (unsigned)strtoul(colon + 1, NULL, 10));

@@ -317,10 +317,13 @@ static int judge(struct comparison *c)
 	size_t n = 0;
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < c->n_lines; i++)
-		if (!isnan(c->lines[i].chance))
-			ret = shares_add(
-			    &shares, c->lines[i].before->progress, samples_of(&c->lines[i]));
+	for (size_t i = 0; !ret && i < c->n_lines; i++) {
+		const struct compare_line *l = &c->lines[i];
+
+		if (!isnan(l->chance)) /* a line of both */
+			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+			ret = shares_add(&shares, l->before->progress, samples_of(l));
+	}
 	for (size_t i = 0; !ret && i < c->n_lines; i++) {
 		struct compare_line l = c->lines[i];
 

@@ -118,6 +118,7 @@ static void look_at(const struct place *places, size_t n, struct beside *runs)
 	for (size_t i = 0; reference && i < n; i++) {
 		struct beside *run = &runs[places[i].run];
 
+		/* Each place has a line. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 		if (strcmp(places[i].line, places[first].line))
 			first = i;
 		if (!places[first].run) {

@@ -6,30 +6,28 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int error_set(struct error *e, int status, const char *cause, ...)
+void error_fill(struct error *e, int status, const char *cause, ...)
 {
 	va_list args;
 
 	if (!e)
-		return -1;
+		return;
 	e->status = status;
 	e->hint[0] = 0;
 	va_start(args, cause);
 	vsnprintf(e->cause, sizeof(e->cause), cause, args);
 	va_end(args);
-	return -1;
 }
 
-int error_hint(struct error *e, const char *hint, ...)
+void error_fill_hint(struct error *e, const char *hint, ...)
 {
 	va_list args;
 
 	if (!e)
-		return -1;
+		return;
 	va_start(args, hint);
 	vsnprintf(e->hint, sizeof(e->hint), hint, args);
 	va_end(args);
-	return -1;
 }
 
 int error_hint_files(struct error *e, int err)

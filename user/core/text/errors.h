@@ -23,13 +23,21 @@ struct error {
 #define ADVICE_PRIVILEGE \
 	"run it with sudo, or have root let a trusted group run it (docs/security.md)"
 
-/* Fills @e (may be NULL) with status and cause, and clears the hint. Returns -1, so callers can
- * `return error_set(...)`. */
-int error_set(struct error *e, int status, const char *cause, ...)
+/* What both macros below return. Analyzers look into no other file, so the -1 stands here. */
+static inline int error_returned(void)
+{
+	return -1;
+}
+
+/* error_set(@e, status, cause, ...) fills @e (may be NULL) with status and cause, and clears the
+ * hint. Returns -1, so callers can `return error_set(...)`. */
+#define error_set(...) (error_fill(__VA_ARGS__), error_returned())
+void error_fill(struct error *e, int status, const char *cause, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets the hint of an error that is already set. Returns -1 as well. */
-int error_hint(struct error *e, const char *hint, ...) __attribute__((format(printf, 2, 3)));
+/* error_hint(@e, hint, ...) sets the hint of an error that is already set. Returns -1 as well. */
+#define error_hint(...) (error_fill_hint(__VA_ARGS__), error_returned())
+void error_fill_hint(struct error *e, const char *hint, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sets the hint of an error that is already set, where @err (an errno) says that no more files can
  * be opened; else the hint stays. Returns -1 as well. */

@@ -150,9 +150,11 @@ static int set_limits(const struct confinement *c, uint64_t own)
 		cpu.rlim_max = now.rlim_max;
 	if (cpu.rlim_cur > cpu.rlim_max)
 		cpu.rlim_cur = cpu.rlim_max;
-	if (setrlimit(RLIMIT_CPU, &cpu) || limit(RLIMIT_CORE, 0) || limit(RLIMIT_FSIZE, 0))
+	if (setrlimit(RLIMIT_CPU, &cpu) || limit(RLIMIT_CORE, 0))
 		return -1;
-	return SANITIZED ? 0 : limit(RLIMIT_AS, own + c->memory);
+	if (SANITIZED) /* a report may go to a file */
+		return 0;
+	return limit(RLIMIT_FSIZE, 0) || limit(RLIMIT_AS, own + c->memory) ? -1 : 0;
 }
 
 int confine(const struct confinement *c, bool *is_filtered)
