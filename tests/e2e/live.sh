@@ -3,7 +3,8 @@
 # The live view in a terminal (tmux): it comes where it disturbs nobody, shows the forming ranking,
 # takes keys, survives resizing, stopping and the target's death, and leaves the terminal as it was.
 # The script waits for text on the screen. One line and two speedups make a ranking in a second or
-# so, with priority by nice value. Its figures are not checked.
+# so. Its figures are not checked. The target has no priority: the kernel threads that end probes
+# need the CPUs too.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v tmux >/dev/null || skip "no tmux"
@@ -20,7 +21,7 @@ trap end_all EXIT
 patience=${LIVE_PATIENCE:-60}
 server= # of the terminal
 begin_work() {
-	begin "${in_front[@]}" "$dir/running" plain 2
+	begin "$dir/running" plain 2
 }
 screen() {
 	"${tm[@]}" capture-pane -p
