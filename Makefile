@@ -212,7 +212,7 @@ check-fault: all ## system calls of ours that go wrong (ALL=1: each of them; lon
 soak: all ## an hour on nginx and PostgreSQL under load; needs root and the network (SOAK=options)
 	@tests/soak/soak.sh $(SOAK)
 
-check-soak: all ## a minute of that; needs root and the network
+check-soak: all ## three minutes of that; needs root and the network
 	@scripts/run-tests.sh soak tests/soak/short.sh
 
 check-real: all workloads
