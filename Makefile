@@ -241,7 +241,8 @@ check-sanitized: ## the end-to-end tests with the tool under ASan and UBSan, the
 	$(Q)COZBPF_TEST_TIMEOUT=900 COZBPF=$(BUILD)/asan/cozbpf $(MAKE) check-e2e
 	$(Q)COZBPF_TEST_TIMEOUT=900 COZBPF=$(BUILD)/tsan/asan/cozbpf $(MAKE) check-e2e
 
-COVERAGE := $(MAKE) --no-print-directory BUILD=$(BUILD)/coverage ASAN_FLAGS='-O0 -g --coverage'
+COVERAGE := $(MAKE) --no-print-directory BUILD=$(BUILD)/coverage \
+	ASAN_FLAGS='-O0 -g --coverage -include scripts/coverage.h'
 coverage: ## lines covered by the unit tests, per file and folder
 	$(Q)rm -rf $(BUILD)/coverage
 	$(Q)$(COVERAGE) check; rc=$$?; \
