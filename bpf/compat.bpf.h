@@ -37,7 +37,34 @@ static __always_inline __u64 compat_thread_pointer(struct task_struct *t)
 {
 	return BPF_CORE_READ(t, thread.fsbase);
 }
+#define COMPAT_SCHED_YIELD 24
+static __always_inline __u64 compat_syscall(const struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, orig_ax);
+}
+/* PAUSE, which loops execute that wait by trying again. It takes far longer than others, and an
+ * interrupt comes behind it. */
+static __always_inline bool compat_at_pause(__u64 ip)
+{
+	__u16 code[2] = {0};
+
+	return !bpf_probe_read_user(code, sizeof(code), (const void *)(ip - 2)) &&
+	       (code[0] == 0x90f3 || code[1] == 0x90f3);
+}
 #elif defined(__TARGET_ARCH_arm64)
+#define COMPAT_SCHED_YIELD 124
+static __always_inline __u64 compat_syscall(const struct pt_regs *regs)
+{
+	return (__u32)BPF_CORE_READ(regs, syscallno);
+}
+/* YIELD. */
+static __always_inline bool compat_at_pause(__u64 ip)
+{
+	__u32 code[2] = {0};
+
+	return !bpf_probe_read_user(code, sizeof(code), (const void *)(ip - 4)) &&
+	       (code[0] == 0xd503203f || code[1] == 0xd503203f);
+}
 static __always_inline bool compat_user_mode(const struct bpf_perf_event_data *ctx)
 {
 	return (ctx->regs.pstate & 0xf) == 0; /* PSR_MODE_EL0t */

@@ -73,6 +73,16 @@ struct {
 	__type(value, struct cozbpf_cpu);
 } cpus SEC(".maps") __weak;
 
+/* What each CPU's thread earns, for those that spin; by the number of the CPU. Written by sample,
+ * wake and spin, each on its own CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct cozbpf_earner);
+} earners SEC(".maps") __weak;
+
 /* Visits; written by progress, reset by the loader between experiments. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -2,6 +2,7 @@
 /* Samples: which line runs, what the thread owes, and the signal that makes
  * it pay. */
 #include "shim.bpf.h"
+#include "spin.bpf.h"
 #include "unwind.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -138,6 +139,25 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 		bpf_loop(COZBPF_COUNTERS, look_at_counter, &look, 0);
 }
 
+/*
+ * Counts a sample that has met the current thread where programs wait by trying again: at @ip, or,
+ * 0, in a system call. Once probes tell of that (spin.bpf.c) nothing is counted. Not inlined, for
+ * the verifier's sake.
+ */
+__attribute__((noinline, weak)) int seems_to_spin(__u64 ip)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool spins;
+
+	if (DELAY_READ(control.spins))
+		return 0;
+	spins = ip ? compat_at_pause(ip)
+		   : compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)) == COMPAT_SCHED_YIELD;
+	if (spins)
+		__sync_fetch_and_add(&control.spin_samples, 1);
+	return 0;
+}
+
 /* The sample met no thread of the target. */
 static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
 {
@@ -180,6 +200,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		__sync_fetch_and_add(&control.in_pause, 1);
 		return 0;
 	}
+	if (spin_sample(t, now)) {
+		__sync_fetch_and_add(&control.samples, 1);
+		return 0;
+	}
 	tgid = t->tgid;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
@@ -205,6 +229,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	debt = delay_on_sample(t, &control, cpu, line, now, config.min_debt_ns);
 	if (control.speedup_pct)
 		delay_on_cpu(t, compat_alone(task), &control, cpu, now);
+	spin_show(t);
 	if (debt >= COZBPF_PAUSE_MAX_NS &&
 	    control.required - delay_account(t)->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
@@ -218,6 +243,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			send_pause(t, task, stats);
 	}
 	t->returning = 0;
+	seems_to_spin(user ? compat_sample_ip(ctx) : 0);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  * which wake-ups are no thread's doing. The scheduler's hooks run with interrupts off; they touch
  * the thread state and the clock of this CPU, and create nothing.
  */
-#include "maps.bpf.h"
+#include "spin.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -34,9 +34,13 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!out && prev->pid)
 		outsider_ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 	now = bpf_ktime_get_ns();
+	if (DELAY_READ(control.spins) && out)
+		spin_released(out, now);
 	delay_on_switch(out, how, in, outsider_ran, &control, cpu, now);
 	if (in && control.speedup_pct)
 		delay_on_cpu(in, compat_alone(next), &control, cpu, now);
+	if (DELAY_READ(control.spins))
+		spin_show(in);
 	return 0;
 }
 
@@ -77,6 +81,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (by_thread && !config.sync_uprobe) {
 		delay_on_wake(t, DELAY_BY_THREAD, w, woken_through(waker), 0, &control, now);
 		cpu->joins++;
+		if (DELAY_READ(control.spins))
+			spin_show(w);
 		return 0;
 	}
 	if (cpu->irq & COZBPF_IRQ_TIMER)

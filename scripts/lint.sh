@@ -179,7 +179,7 @@ run_rank() { # NAME, without .c or .h
 	experiments | recorder) echo 3 ;;
 	places | points | point_*) echo 2 ;;
 	target | target_* | launched | attached | processes | handlers) echo 1 ;;
-	files | mappings | unwinder | calls) echo 0 ;;
+	files | mappings | unwinder | calls | spins) echo 0 ;;
 	console | console_* | excerpt | action | options | clock) echo -1 ;; # what all may use
 	esac
 }

@@ -160,6 +160,7 @@ struct pt_regs {
 			__u64 regs[31], sp, pc, pstate;
 		};
 	};
+	__s32 syscallno;
 };
 #else
 #error "no register layout for this architecture"

@@ -20,6 +20,7 @@
 /* a thread's first samples, from which threads born later start (YOUNG_WINDOW). In the simulator 4
  * and 32 do as well; with 2 the worst cell is 16.6 points instead of 7.7. */
 #define COZBPF_YOUNG 8
+#define COZBPF_CPUS 8192 /* Linux has no more (NR_CPUS_RANGE_END of x86) */
 #define COZBPF_POINTS 64 /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
@@ -236,6 +237,18 @@ struct cozbpf_cpu {
 	__u32 number; /* of this CPU, from 1 */
 };
 
+/* What the thread on a CPU earns, for spinners on other CPUs to read (delay_spin.h). A cache line
+ * of its own, which that CPU alone writes. */
+struct cozbpf_earner {
+	__u64 since, paid; /* as in the account; since 0: no thread of the target has the CPU */
+	__u32 share, epoch;
+	__u64 spun_at, awaited_id;
+	__u32 number;      /* of this CPU, from 1 */
+	__u32 awaits;      /* of the CPU whose thread it seems to spin for; 0: of none */
+	__u64 released_at; /* the spinners that have gone on until then are known here */
+	__u64 spun_ns;     /* so long threads of the target have spun on this CPU */
+};
+
 /* A CPU with room, virtually, that one thread has for itself, by which R grows (delay_lone()):
  * others that wait for theirs would have got it. */
 struct cozbpf_lone {
@@ -298,6 +311,8 @@ struct cozbpf_control {
 	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
 	__u64 sampled;         /* the loader's: lines are progress points */
+	__u64 spins;           /* a thread was seen to spin by the probes for that */
+	__u64 spin_samples;    /* samples that found a thread at a place to spin at */
 	__u64 counters;        /* the loader's: there are counters to be looked at */
 	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
 	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
@@ -371,6 +386,7 @@ struct cozbpf_account {
 			CPU */
 	/* Its own from here on. */
 	__u64 carry;                          /* stood still beyond its debt */
+	__u64 spun_at;                        /* when it was last seen to spin; 0: never */
 	__u64 unsampled;                      /* executed since the last sample, up to run_since */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its
 						 bit */
@@ -426,8 +442,9 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
-    sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
+    sizeof(struct cozbpf_account) == 10 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 15 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);

@@ -14,12 +14,13 @@
  *   delay_advance.h   bringing a thread up to now
  *   delay_cpu.h       a CPU's clock and slice
  *   delay_switch.h    leaving and getting a CPU
+ *   delay_spin.h      busy waiting
  *   delay_rules.h     the rules by name
  */
 #ifndef COZBPF_DELAY_H
 #define COZBPF_DELAY_H
 
-#include <cozbpf/delay_switch.h>
+#include <cozbpf/delay_spin.h>
 
 /* A sample has interrupted thread @t. 1: in its pause, so the sample counts for nothing. Credit
  * waits for delay_on_sample(): what the hook does in between verifies faster that way. */
@@ -64,6 +65,20 @@ DELAY_INLINE __u64 delay_sample(
 	return debt;
 }
 
+/* The same of a thread that spins, which pays by that. 0: it does not. */
+DELAY_INLINE int delay_on_spinning_sample(struct cozbpf_thread *t, struct cozbpf_control *x,
+    struct cozbpf_cpu *cpu, struct cozbpf_earner *own, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+
+	if (!delay_spins(a, now))
+		return 0;
+	delay_spin(a, x, own, now);
+	delay_executed(cpu, a, x, now);
+	delay_show(own, a);
+	return 1;
+}
+
 /* The sample that delay_on_interrupt() began, in @line. Returns the pause that the thread owes now,
  * 0 for none. */
 DELAY_INLINE __u64 delay_on_sample(struct cozbpf_thread *t, struct cozbpf_control *x,
@@ -81,6 +96,35 @@ DELAY_INLINE void delay_on_cpu(
     struct cozbpf_thread *t, int alone, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
 	delay_lone(x, cpu, t, alone, now);
+}
+
+/*
+ * JOIN_SPIN, LEADER_SPIN: the thread is seen to spin, at the place @id: it waits for another one by
+ * trying again and again. @leader: of the other CPUs the one that shows most by delay_shown(), NULL
+ * for none. The first time begins a stretch, which is an edge.
+ */
+DELAY_INLINE void delay_on_spin(struct cozbpf_thread *t, struct cozbpf_control *x,
+    struct cozbpf_earner *own, const struct cozbpf_earner *leader, __u32 id, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	delay_heal(t, now);
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	own->awaits = leader ? leader->number : 0;
+	own->awaited_id = id;
+	if (leader && DELAY_RULE(LEADER_SPIN))
+		delay_raise_required(x, delay_shown(leader, x, now));
+	if (delay_spins(a, now)) {
+		delay_spin(a, x, own, now);
+	} else {
+		delay_credit(a, x, now);
+		delay_segment(a, 2 * id);
+		a->spun_at = now;
+	}
+	delay_show(own, a);
 }
 
 /* A sample has met a program outside the target. */

@@ -143,6 +143,7 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_account *a, struct cozbpf_control *x
  *   SLACK_LATENCY  the same, on the way to its CPU   wake-up latency    the waker's L then
  *   JOIN_CPU       the CPU that it waited for        runnable           the CPU's L, or own L
  *                                                                       + L's growth there
+ *   JOIN_SPIN      whoever it spins for              spun               R
  *   JOIN_CALL      a probed call, by another thread  R's growth in it,  R
  *                                                    JOIN_CALL_BOUND
  *   JOIN_PARENT    its birth                         any                the parent's L

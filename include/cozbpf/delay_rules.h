@@ -36,6 +36,9 @@
 	X(JOIN_CALL, SIM, "a probed call that blocked: L = min(L + R's growth in it, R)")         \
 	X(JOIN_CALL_BOUND, SIM, "R's growth in a call is at most s x its time")                   \
 	X(JOIN_ADOPT, REAL, "a thread that ran before the profile begins with R")                 \
+	X(JOIN_SPIN, SIM, "a thread that spins: L = min(L + spun, R)")                            \
+	X(LEADER_SPIN, SIM, "R for a spinner holds what the furthest thread has earned by now")   \
+	X(RELEASE_SPIN, SIM, "when a spinner goes on, the furthest thread's segment ends")        \
 	X(SLACK_LATENCY, SIM, "wake-up latency is part of a wait that virtually was none")        \
 	X(LAST_SLICE, SIM, "a wait for a CPU is shorter by what L grew in the last slice there")  \
 	X(LONE_CPU, SIM, "a wait beside a CPU that is virtually free is none")                    \

@@ -10,9 +10,9 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 2800 41000
+on_sample 3350 41000
 on_deliver 120 200
-on_switch 1250 7000
+on_switch 1530 7600
 on_waking 850 4000
 on_wakeup_new 40 60
 on_timer_entry 40 40
@@ -31,6 +31,8 @@ on_tracepoint 880 3400
 on_counter 80 100
 on_call 950 4100
 on_return 700 3500
+on_spin 990 4400
+on_yield 980 4300
 '
 
 start "$tool" run -q --sync=uprobe -o "$dir/profile.coz" -P progress -- "$dir/speed"

@@ -159,13 +159,35 @@ static uint64_t sim_work(struct sim *s, struct sim_thread *t, const struct sim_o
 	return op->arg == SIM_SELECTED ? ns - ns * s->shorter_pct / 100 : ns;
 }
 
-static void sim_release_spinners(struct sim *s, unsigned arg)
+static void sim_spin(struct sim *s, struct sim_thread *t, enum sim_kind kind, unsigned arg)
 {
-	for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
-		if (t->alive && t->spins && t->wait_arg == arg) {
-			t->spins = false;
-			t->remaining = 0;
-		}
+	t->spins = true;
+	t->wait_kind = kind;
+	t->wait_arg = arg;
+	t->wait_seq = s->seq++;
+	sim_on_spin(s, t, true);
+}
+
+/* Up to @n threads that spin for this go on, the longest waiting ones first. False: none did. */
+static bool sim_release_spinners(struct sim *s, enum sim_kind kind, unsigned arg, unsigned n)
+{
+	bool found = false;
+
+	while (n--) {
+		struct sim_thread *first = NULL;
+
+		for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
+			if (t->alive && t->spins && t->wait_kind == kind && t->wait_arg == arg &&
+			    (!first || t->wait_seq < first->wait_seq))
+				first = t;
+		if (!first)
+			return found;
+		sim_on_spin(s, first, false);
+		first->spins = false;
+		first->remaining = 0;
+		found = true;
+	}
+	return found;
 }
 
 /* One op that takes no time. False when the thread left its CPU or spins. */
@@ -192,14 +214,20 @@ static bool sim_op_sync(struct sim *s, struct sim_thread *t, const struct sim_op
 		return true;
 	case SIM_SPIN_BARRIER:
 		t->pc++;
-		if (++s->waiting[a] < op->ns) {
-			t->spins = true;
-			t->wait_arg = a;
-			return false;
-		}
+		if (++s->waiting[a] < op->ns)
+			return sim_spin(s, t, SIM_SPIN_BARRIER, a), false;
 		s->waiting[a] = 0;
-		sim_release_spinners(s, a);
+		sim_release_spinners(s, SIM_SPIN_BARRIER, a, SIM_THREADS);
 		return true;
+	case SIM_TICKET:
+		t->pc++;
+		if (s->locked[a])
+			return sim_spin(s, t, SIM_TICKET, a), false;
+		s->locked[a] = true;
+		return true;
+	case SIM_GIVE:
+		s->locked[a] = sim_release_spinners(s, SIM_TICKET, a, 1);
+		break;
 	case SIM_PUSH:
 		if (s->entries[a] >= op->ns)
 			return sim_block(s, t, SIM_PUSH, a), false;
@@ -407,7 +435,7 @@ static void sim_init(
 	s->rng.state = seed;
 	s->now = 1000000000;
 	for (unsigned i = 0; i < c->cpus; i++)
-		s->cpus[i].d.number = i + 1;
+		s->cpus[i].d.number = s->cpus[i].earner.number = i + 1;
 	for (unsigned i = 0; r && i < c->cpus; i++)
 		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) +
 				       rng_below(&s->rng, r->period_ns / 4 + 1);

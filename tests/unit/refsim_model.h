@@ -27,8 +27,10 @@ enum sim_kind {
 	SIM_LOCK,  /* a mutex that may be taken from the woken waiter, as pthread's */
 	SIM_UNLOCK,
 	SIM_BARRIER,      /* of `ns` threads */
-	SIM_SPIN_BARRIER, /* of `ns` threads that wait in line 9 */
-	SIM_PUSH,         /* into queue `arg`, `ns` entries long */
+	SIM_SPIN_BARRIER, /* of `ns` threads that wait by spinning */
+	SIM_TICKET,       /* a lock that goes to who has waited longest; one waits by spinning */
+	SIM_GIVE,
+	SIM_PUSH, /* into queue `arg`, `ns` entries long */
 	SIM_POP,
 	SIM_SLEEP, /* for `ns`: a timer */
 	SIM_TICK,  /* until the next multiple of `ns`: an absolute timer */
@@ -67,6 +69,14 @@ struct sim_op {
 #define SPIN_BARRIER(id, threads)                                      \
 	{                                                              \
 		.kind = SIM_SPIN_BARRIER, .arg = (id), .ns = (threads) \
+	}
+#define TICKET(id)                              \
+	{                                       \
+		.kind = SIM_TICKET, .arg = (id) \
+	}
+#define GIVE(id)                              \
+	{                                     \
+		.kind = SIM_GIVE, .arg = (id) \
 	}
 #define PUSH(id, length)                                      \
 	{                                                     \
@@ -150,6 +160,7 @@ struct sim_thread {
 
 struct sim_cpu {
 	struct cozbpf_cpu d;
+	struct cozbpf_earner earner;
 	struct sim_thread *cur, *queue[SIM_THREADS];
 	unsigned n_queue;
 	uint64_t at, free_at, slice_end, sample_at,

@@ -22,11 +22,54 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 		t->d.account.last_valid = 0; /* nor a forecast to put right */
 }
 
+/* The thread begins to spin, or has spun up to now. */
+static void sim_on_spin(struct sim *s, struct sim_thread *t, bool begins)
+{
+	struct cozbpf_earner *leader = NULL;
+	uint64_t most = 0;
+
+	if (!s->r || !t->runs || t->in_handler)
+		return;
+	sim_look(s, t);
+	/* Between two events of the simulator it goes through its loop many times. */
+	if (!begins && t->d.account.spun_at)
+		t->d.account.spun_at = s->now;
+	for (unsigned i = 0; i < s->c->cpus; i++) {
+		uint64_t shown = i == t->cpu ? 0 : delay_shown(&s->cpus[i].earner, &s->x, s->now);
+
+		if (begins)
+			delay_released(&t->d.account, &s->x, &s->cpus[t->cpu].earner,
+			    &s->cpus[i].earner, s->now);
+		if (shown > most) {
+			most = shown;
+			leader = &s->cpus[i].earner;
+		}
+	}
+	s->x.spins = 1;
+	delay_on_spin(
+	    &t->d, &s->x, &s->cpus[t->cpu].earner, leader, t->wait_kind * 5 + t->wait_arg, s->now);
+}
+
+/* Before a hook looks at the thread of @cpu: those that spin have been seen all the while, and
+ * those that do no more have gone on. */
+static void sim_see_spinners(struct sim *s, struct sim_cpu *cpu, struct sim_thread *looked_at)
+{
+	if (!s->x.spins)
+		return;
+	for (struct sim_thread *t = s->threads; t < s->threads + SIM_THREADS; t++)
+		if (t->alive && t->spins)
+			sim_on_spin(s, t, false);
+	for (unsigned i = 0; looked_at && i < s->c->cpus; i++)
+		delay_released(
+		    &looked_at->d.account, &s->x, &cpu->earner, &s->cpus[i].earner, s->now);
+}
+
 static void sim_on_switch(
     struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
 	if (!s->r)
 		return;
+	sim_see_spinners(s, cpu, out);
 	if (out)
 		sim_look(s, out);
 	if (in)
@@ -34,6 +77,7 @@ static void sim_on_switch(
 	delay_on_switch(out ? &out->d : NULL, how, in ? &in->d : NULL, 0, &s->x, &cpu->d, s->now);
 	if (in && s->x.speedup_pct)
 		delay_on_cpu(&in->d, !cpu->n_queue, &s->x, &cpu->d, s->now);
+	delay_show(&cpu->earner, in ? &in->d.account : NULL);
 }
 
 /* As a hash of what the thread waits for: the waker names the same object. */
@@ -54,6 +98,8 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 	if (by)
 		sim_look(s, by);
 	delay_on_wake(&t->d, cause, by ? &by->d : NULL, sim_object(t), t->timer_at, &s->x, s->now);
+	if (by)
+		delay_show(&s->cpus[by->cpu].earner, &by->d.account);
 	if (by && s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
 		t->d.account.paid = by->d.account.paid;
 }
@@ -128,6 +174,9 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 		return;
 	}
 	cpu->free_at = s->now + s->r->sample_ns;
+	sim_see_spinners(s, cpu, t);
+	if (t->spins && delay_on_spinning_sample(&t->d, &s->x, &cpu->d, &cpu->earner, now))
+		return;
 	line = t->spins ? 9 : t->line;
 	delay_withdraw(&t->d, now);
 	if (s->r->lumps && line == SIM_SELECTED && s->x.active) {
@@ -139,6 +188,7 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 	if (s->x.speedup_pct)
 		delay_on_cpu(&t->d, !cpu->n_queue, &s->x, &cpu->d, now);
 	sim_trim_window(s, &t->d.account);
+	delay_show(&cpu->earner, &t->d.account);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)
 		return;
 	delay_sample_entry(&t->d, &s->x, (int64_t)s->r->entry_ns);

@@ -36,6 +36,14 @@ static const struct sim_op barrier_5[] = {RUN(A, 5 * MS), BARRIER(0, 2), VISIT, 
 			   barrier_03[] = {RUN(B, 300 * US), BARRIER(0, 2), LOOP},
 			   spin_5[] = {RUN(A, 5 * MS), SPIN_BARRIER(0, 2), VISIT, LOOP},
 			   spin_3[] = {RUN(B, 3 * MS), SPIN_BARRIER(0, 2), LOOP},
+			   spin_27[] = {RUN(B, 2700 * US), SPIN_BARRIER(0, 2), VISIT, LOOP},
+			   spin_16[] = {RUN(B, 1600 * US), SPIN_BARRIER(0, 2), LOOP},
+			   spin_005[] = {RUN(A, 50 * US), SPIN_BARRIER(0, 2), VISIT, LOOP},
+			   spin_003[] = {RUN(B, 30 * US), SPIN_BARRIER(0, 2), LOOP},
+			   ticket_2_4[] = {RUN(B, 2 * MS), TICKET(0), RUN(A, 4 * MS), GIVE(0),
+			       VISIT, LOOP},
+			   ticket_fine[] = {RUN(B, 100 * US), TICKET(0), RUN(A, 200 * US), GIVE(0),
+			       VISIT, LOOP},
 			   parts_2_2[] = {RUN(A, 2 * MS), BARRIER(0, 2), RUN(B, 2 * MS),
 			       BARRIER(0, 2), VISIT, LOOP},
 			   parts_12_25[] = {RUN(B, 1200 * US), BARRIER(0, 2), RUN(B, 2500 * US),
@@ -215,6 +223,24 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("fork 2 of 0.3 ms, join, beside the line", 2, 4, 5,                          \
 		OF(fork_beside, line_09, child_beside)),                                          \
 	    .sampled = 3)                                                                         \
+	/* Spinners meet no edge that the kernel sees (JOIN_SPIN and its like). */                \
+	X(spin_lock,                                                                              \
+	    SIM_CASE("spin lock: 2 ms outside, 4 in", 2, 2, 5, OF(ticket_2_4, ticket_2_4)),       \
+	    .sampled = 1.5)                                                                       \
+	X(spin_lock_of_three,                                                                     \
+	    SIM_CASE("spin lock: 2 ms outside, 4 in, 3 threads", 3, 4, 5,                         \
+		OF(ticket_2_4, ticket_2_4, ticket_2_4)),                                          \
+	    .sampled = 5)                                                                         \
+	X(fine_spin_lock,                                                                         \
+	    SIM_CASE("spin lock: 0.1 ms outside, 0.2 in", 2, 2, 5, OF(ticket_fine, ticket_fine)), \
+	    .sampled = 4.5)                                                                       \
+	X(fine_spin_barrier,                                                                      \
+	    SIM_CASE("spin barrier, 0.05 and 0.03 ms", 2, 2, 5, OF(spin_005, spin_003)),          \
+	    .known = 1, .sampled = 1.5)                                                           \
+	X(spin_barrier_beside,                                                                    \
+	    SIM_CASE("spin barrier, 2.7 and 1.6 ms, beside the line", 3, 4, 5,                    \
+		OF(spin_27, spin_16, line_09)),                                                   \
+	    .sampled = 1.5)                                                                       \
 	X(paced_by_another,                                                                       \
 	    SIM_CASE("10 ms timer feeds one, beside a bystander", 3, 2, 30,                       \
 		OF(ticks_feed, fed, a_fifth)),                                                    \

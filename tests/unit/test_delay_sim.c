@@ -17,6 +17,8 @@
  *   its two sides are not told apart.
  * - Three stages on two CPUs: the scheduler decides.
  * - 4 threads, 2 CPUs and a lock: FIT_CPUS says how long it took, not in which order.
+ * - Spin locks: which of several threads let a spinner go on is a guess, and R holds what the
+ *   forecast of a share gave too much.
  * - Children of two kinds: a thread that ends in debt is no edge for a parent that another one
  *   wakes later.
  */

@@ -60,6 +60,8 @@ static const struct option_entry entries[] = {
 	"quota, costs accuracy)"},
     {0, "any-stack", OPTION_FLAG, FIELD(any_stack), NULL,
 	"pause threads on coroutines' stacks, too; each needs 4 kB to spare"},
+    {0, "no-spin", OPTION_FLAG, FIELD(no_spin), NULL,
+	"take no loop for waiting (default: threads that execute PAUSE or call sched_yield() wait)"},
     {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread "
 	"and signal calls (default: wake)"},

@@ -141,9 +141,11 @@ static int map_all(struct session *s, struct error *e)
 	    COZBPF_COUNTER_SETS, &s->counter_sets_size);
 	s->latencies = map_array(s->bpf->maps.latencies, sizeof(*s->latencies),
 	    s->config.latencies ? COZBPF_POINTS : 1, &s->latencies_size);
+	s->earners = map_array(
+	    s->bpf->maps.earners, sizeof(*s->earners), (size_t)s->n_cpu_values, &s->earners_size);
 	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED ||
 	    s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
-	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED)
+	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED || s->earners == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
 }
@@ -182,6 +184,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 #endif
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	multi_prepare(s->bpf->progs.on_visits);
+	multi_prepare(s->bpf->progs.on_spin);
+	bpf_map__set_max_entries(s->bpf->maps.earners, (uint32_t)s->n_cpu_values);
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
 	bpf_map__set_max_entries(s->bpf->maps.unwind_rows, (uint32_t)s->config.unwind_rows + 1);
@@ -223,6 +227,7 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->points = MAP_FAILED;
 	s->counter_sets = MAP_FAILED;
 	s->latencies = MAP_FAILED;
+	s->earners = MAP_FAILED;
 	log_session = s;
 	libbpf_set_print(keep_log);
 	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at
@@ -257,6 +262,7 @@ void session_detach(struct session *s)
 	s->n_multi_links = 0;
 	session_forget_probes(s);
 	session_drop_calls(s, 0);
+	session_drop_spins(s, 0);
 }
 
 int session_signal(const struct session *s)
@@ -282,6 +288,8 @@ void session_destroy(struct session *s)
 		munmap(s->counter_sets, s->counter_sets_size);
 	if (s->latencies != MAP_FAILED)
 		munmap(s->latencies, s->latencies_size);
+	if (s->earners != MAP_FAILED)
+		munmap(s->earners, s->earners_size);
 	free(s->cpu_values);
 	cozbpf_bpf__destroy(s->bpf);
 	if (log_session == s)
@@ -409,7 +417,8 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 		struct bpf_link *link;
 
 		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING ||
-		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
+		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER ||
+		    prog == s->bpf->progs.on_yield) /* session_watch_yields() */
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link)

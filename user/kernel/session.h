@@ -160,6 +160,28 @@ struct call_sites {
 int session_add_calls(struct session *s, const struct call_sites *at, struct error *e);
 void session_drop_calls(struct session *s, int pid);
 
+/* Samples so far that found a thread where programs wait by trying again; none is counted once
+ * probes tell of that. */
+uint64_t session_spin_samples(const struct session *s);
+/* So long threads of the target have spun, as far as probes told. */
+uint64_t session_spun_ns(const struct session *s);
+/* From now on calls of sched_yield() tell who spins. Each system call of the machine then costs
+ * some 0.1 us more. */
+int session_watch_yields(struct session *s, struct error *e);
+
+/* Places of one file in one process, each executed once in a turn of a loop that waits. */
+struct spin_sites {
+	int pid;
+	const char *path;  /* to open the file by */
+	uint64_t dev, ino; /* as maps says, to know it by */
+	const uint64_t *offsets;
+	size_t n;
+};
+/* Probes them; once for each process and file. -1 with @e: not again either. */
+bool session_has_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino);
+int session_add_spins(struct session *s, const struct spin_sites *at, struct error *e);
+void session_drop_spins(struct session *s, int pid); /* of every process for @pid 0 */
+
 /* What a probe that is hit costs, measured on our own pthread_mutex_unlock(), which is at @offset
  * of @path: ns, 0 when that fails. */
 uint64_t session_probe_cost_ns(const struct session *s, const char *path, uint64_t offset);

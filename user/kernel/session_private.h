@@ -37,7 +37,10 @@ struct session {
 	size_t n_multi_links;
 	struct cozbpf_arg keys[COZBPF_ARGS];
 	unsigned n_keys;
-	struct process_calls *calls; /* calls.c */
+	struct process_calls *calls;   /* calls.c */
+	struct process_spins *spins;   /* spins.c */
+	struct cozbpf_earner *earners; /* mapped */
+	size_t earners_size;
 	uint64_t samples_at_open, deep_debt_at_open;
 	int64_t slept_at_open;
 	bool was_disturbed;            /* since the opening: CPUs went or came */

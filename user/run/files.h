@@ -22,6 +22,7 @@ struct console;
 struct probed_calls;
 struct run_options;
 struct session;
+struct spin_places;
 struct unwinder;
 
 /*
@@ -60,6 +61,8 @@ struct file {
 	uint32_t unwind_first, unwind_count;
 	/* Calls that synchronise (calls.h); NULL: nobody has asked. */
 	struct probed_calls *calls;
+	/* Where its code spins (spins.h); likewise. */
+	struct spin_places *spins;
 	/* Places of progress points that were looked for here; of the first record only. */
 	const void **places;
 	size_t n_places;
@@ -87,6 +90,8 @@ struct files {
 	uint32_t fixed_line;
 	/* what a probe of a call costs; 0: not measured */
 	uint64_t probe_cost_ns;
+	/* the target was found to spin, and is probed for that */
+	bool spins_probed;
 	/* private */
 	struct file *all;
 	struct unwinder *unwinder;
@@ -94,7 +99,7 @@ struct files {
 
 /* Zeroed, and the options set. -1 with @e. */
 int files_init(struct files *f, struct error *e);
-/* After unwinder_deinit() and calls_deinit(). */
+/* After unwinder_deinit(), calls_deinit() and spins_deinit(). */
 void files_deinit(struct files *f);
 
 /* The record of a file that process @pid maps. NULL: out of memory. */

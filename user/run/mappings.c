@@ -10,6 +10,7 @@
 #include "run/console.h"
 #include "run/files.h"
 #include "run/options.h"
+#include "run/spins.h"
 #include "run/unwinder.h"
 
 static bool has_path(const struct files *f, const char *path)
@@ -165,6 +166,7 @@ void mappings_read(struct files *f, int pid, bool *probed)
 	}
 	if (probes)
 		*probed = calls_probe(f, pid, all, n);
+	spins_probe(f, pid, all, n);
 	files_close(f);
 	if (files)
 		session_set_mappings(f->session, pid, mappings, fill(f, all, files, n, mappings));

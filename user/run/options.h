@@ -14,7 +14,7 @@ struct run_options {
 	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack,
-	    sync_uprobe;
+	    no_spin, sync_uprobe;
 	/* derived */
 	char **command;
 	unsigned *speedups;

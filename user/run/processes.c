@@ -11,6 +11,7 @@
 #include "run/handlers.h"
 #include "run/mappings.h"
 #include "run/options.h"
+#include "run/spins.h"
 #include "run/target.h"
 #include "run/unwinder.h"
 
@@ -75,6 +76,7 @@ static void take_exec(struct target *t, int pid)
 
 	/* they would hold for the new program, too */
 	session_drop_calls(t->session, pid);
+	session_drop_spins(t->session, pid);
 	session_drop_counters(t->session, pid);
 	p = processes_add(t, pid, RESCAN_FIRST_NS);
 	processes_read(t, pid);
@@ -89,7 +91,7 @@ static void take_fork(struct target *t, int pid, int parent)
 
 	if (p)
 		handlers_after_fork(p, *find(t, parent));
-	if (t->o->sync_uprobe)
+	if (t->o->sync_uprobe || t->files->spins_probed)
 		processes_read(t, pid);
 }
 
@@ -98,6 +100,7 @@ static void take_exit(struct target *t, int pid)
 	struct process **at = find(t, pid), *gone = *at;
 
 	session_drop_calls(t->session, pid);
+	session_drop_spins(t->session, pid);
 	session_drop_counters(t->session, pid);
 	if (!gone)
 		return;
@@ -123,6 +126,7 @@ void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 	uint64_t last = t->files->scope.n_binaries || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = unwinder_collect(t->files);
 
+	all |= spins_begin(t->files);
 	for (struct process *p = t->processes; p; p = p->next) {
 		handlers_due(t, p, now);
 		if (!all && now < p->rescan_ns)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "run/calls.h"
+#include "run/spins.h"
 #include "run/handlers.h"
 #include "run/places.h"
 #include "run/point_counters.h"
@@ -190,6 +191,7 @@ void run_teardown(struct runner *r)
 	places_deinit(&r->points);
 	points_deinit(&r->points);
 	calls_deinit(&r->files);
+	spins_deinit(&r->files);
 	unwinder_deinit(&r->files);
 	files_deinit(&r->files);
 	target_deinit(&r->target);

@@ -88,6 +88,8 @@ bool image_site_is_cheap(struct image *o, uint64_t offset);
  * machines than x86-64 and arm64. (boundary.c)
  */
 int image_check_site(struct image *o, uint64_t offset, bool strict, struct error *e);
+/* As object_spin_sites(); 0 or -errno. (spinsite.c) */
+int image_spin_sites(struct image *o, size_t max, uint64_t **ret, size_t *n);
 
 /* code/coz/ */
 int image_find_coz_sites(struct image *o, struct marker **ret, size_t *n, struct error *e);

@@ -207,6 +207,13 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 
 /*
+ * File offsets of the instructions that loops execute which wait by trying again (PAUSE), sorted,
+ * at most @max. *@n is 0 for another machine than x86-64. Code that belongs to no function of the
+ * symbols or of .eh_frame_hdr is left out. *@ret is the caller's to free. 0, or -1 with @e.
+ */
+int object_spin_sites(struct object *o, size_t max, uint64_t **ret, size_t *n, struct error *e);
+
+/*
  * Unwind tables: how to get from a frame of an object's code to its caller's, read from .eh_frame,
  * as rows that the kernel side can search. Rows hold what compilers say of ordinary functions on
  * x86-64. Where the rule is another one (expressions, other registers) the row is

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Turns of loops that wait by trying again: at each PAUSE instruction, and at sched_yield().
+ * Attached once a sample has found a thread there. */
+#include "spin.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The current thread spins at the place @id. Loops: once over the CPUs. */
+static __always_inline int spin(__u64 id)
+{
+	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct spin_look look = {.t = t, .own = earner_of(cpu)};
+
+	if (!t || !look.own)
+		return 0;
+	control.spins = 1;
+	look.own->number = cpu + 1;
+	look.now = bpf_ktime_get_ns();
+	look.begins = !delay_spins(delay_account(t), look.now);
+	bpf_loop(COZBPF_CPUS, look_at_cpu, &look, 0);
+	delay_on_spin(t, &control, look.own, look.leader ? earner_of(look.leader - 1) : NULL,
+	    (__u32)(id * 0x9e3779b97f4a7c15ULL >> 32), look.now);
+	return 0;
+}
+
+/* Hook: uprobe at a PAUSE instruction, task context. */
+SEC("uprobe")
+int on_spin(struct pt_regs *ctx)
+{
+	return spin(PT_REGS_IP(ctx));
+}
+
+/* Hook: entry of a system call of any task, task context. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_yield, struct pt_regs *regs, long id)
+{
+	return id == COMPAT_SCHED_YIELD ? spin((__u64)id) : 0;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Probes in loops that wait by trying again; see session.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/session_private.h"
+
+#include "cozbpf.skel.h"
+
+/* The link of one file in one process; it ends with the process. */
+struct process_spins {
+	int pid, fd; /* -1: the kernel took none */
+	uint64_t dev, ino;
+	struct process_spins *next;
+};
+
+uint64_t session_spin_samples(const struct session *s)
+{
+	return __atomic_load_n(&s->bpf->bss->control.spin_samples, __ATOMIC_RELAXED);
+}
+
+uint64_t session_spun_ns(const struct session *s)
+{
+	uint64_t ret = 0;
+
+	for (int i = 0; i < s->n_cpu_values; i++)
+		ret += s->earners[i].spun_ns;
+	return ret;
+}
+
+int session_watch_yields(struct session *s, struct error *e)
+{
+	struct bpf_link *link = bpf_program__attach(s->bpf->progs.on_yield);
+
+	if (!link)
+		return error_set(e, EXIT_FORBIDDEN, "calls of sched_yield() cannot be watched: %s",
+		    strerror(errno));
+	s->links[s->n_links++] = link;
+	return 0;
+}
+
+bool session_has_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino)
+{
+	for (const struct process_spins *p = s->spins; p; p = p->next)
+		if (p->pid == pid && p->dev == dev && p->ino == ino)
+			return true;
+	return false;
+}
+
+int session_add_spins(struct session *s, const struct spin_sites *at, struct error *e)
+{
+	const struct multi_sites sites = {
+	    .pid = at->pid, .path = at->path, .offsets = at->offsets, .n = at->n};
+	struct process_spins *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	*p = (struct process_spins){
+	    at->pid, multi_attach(s->bpf->progs.on_spin, &sites), at->dev, at->ino, s->spins};
+	s->spins = p;
+	if (p->fd >= 0)
+		return 0;
+	error_set(
+	    e, EXIT_FORBIDDEN, "the kernel does not take %zu probes: %s", at->n, strerror(-p->fd));
+	return error_hint_files(e, -p->fd);
+}
+
+void session_drop_spins(struct session *s, int pid)
+{
+	struct process_spins **at = &s->spins;
+
+	while (*at) {
+		struct process_spins *p = *at;
+
+		if (pid && p->pid != pid) {
+			at = &p->next;
+			continue;
+		}
+		if (p->fd >= 0)
+			close(p->fd);
+		*at = p->next;
+		free(p);
+	}
+}

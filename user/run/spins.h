@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Busy waiting: once samples find threads in loops that wait by trying again, probes go there. A
+ * thread that spins waits for another one (docs/design.md, Busy waiting). */
+#ifndef COZBPF_RUN_SPINS_H
+#define COZBPF_RUN_SPINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "target/maps.h"
+
+struct files;
+
+/* True once, when the target is found to spin: its processes are to be read again. */
+bool spins_begin(struct files *f);
+/* Probes the loops of the files that a process maps, unless it is done; nothing before
+ * spins_begin(). */
+void spins_probe(struct files *f, int pid, const struct map_entry *maps, size_t n);
+void spins_deinit(struct files *f);
+
+#endif
