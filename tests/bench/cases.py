@@ -143,6 +143,7 @@ CASES = (
     Case("many", "many", share(20, 210), turn_ms=200),
     Case("leader", "many", share(60, 250), ("--more", "40"), turn_ms=200),
     Case("spin-ticket", "spinlock", locked(4, 2)),
+    Case("spin-pause", "spinlock", locked(4, 2), ("--lock", "pause")),
     Case("spin-adaptive", "spinlock", locked(4, 2), ("--lock", "adaptive")),
     Case("rwlock-reader", "rwlock"),
     Case("rwlock-writer", "rwlock", None, ("--line", "writer"), marker="LINE_W"),

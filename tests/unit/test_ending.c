@@ -258,6 +258,20 @@ TEST(throttled)
 	CHECK(strstr(judged(&f), "of 10.0 s; raise the quota"));
 }
 
+TEST(spinning)
+{
+	struct ending_facts f = fine;
+
+	f.spun_ns = f.executed_ns / 10 - 1;
+	CHECK_STR(judged(&f), "answer");
+	f.spun_ns = f.executed_ns / 10;
+	CHECK_STR(judged(&f), "threads spun for 10 % of their CPU time: that counts as waiting, "
+			      "with --no-spin as work\nanswer");
+	f.is_verbose = true;
+	f.spun_ns = 1;
+	CHECK(strstr(judged(&f), "threads spun for 0 %"));
+}
+
 TEST(probed_calls)
 {
 	struct ending_facts f = fine;

@@ -2,7 +2,8 @@
 /*
  * mutex.c with locks that are waited for by trying again: 4 ms inside (the line under test), 2 ms
  * outside, two threads, so the same truth of 25/50/62/75 %. --lock ticket: in user space, waiters
- * call sched_yield(). --lock adaptive: libc's, which spins before it sleeps.
+ * call sched_yield(). --lock pause: the same, waiters execute PAUSE. --lock adaptive: libc's, which
+ * spins before it sleeps.
  */
 #include "workload.h"
 
@@ -11,7 +12,16 @@ static const char *lock = "ticket";
 static uint64_t inside_iters, outside_iters;
 static uint32_t next_ticket, served;
 static pthread_mutex_t adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-static int is_adaptive;
+static int is_adaptive, is_pausing;
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
 
 static void take(void)
 {
@@ -23,7 +33,10 @@ static void take(void)
 	}
 	mine = __atomic_fetch_add(&next_ticket, 1, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&served, __ATOMIC_ACQUIRE) != mine)
-		sched_yield(); /* LINE_C */
+		if (is_pausing)
+			relax();
+		else
+			sched_yield(); /* LINE_C */
 }
 
 static void give(void)
@@ -53,6 +66,7 @@ int main(int argc, char **argv)
 
 	work_init(argc, argv, 2, options);
 	is_adaptive = !strcmp(lock, "adaptive");
+	is_pausing = !strcmp(lock, "pause");
 	inside_iters = work_iters(inside_us);
 	outside_iters = work_iters(outside_us);
 	for (long i = 0; i < work.threads; i++)

@@ -537,6 +537,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 		ret->cpus += s->cpu_values[i].executed_ns > 0;
 		ret->edges += s->cpu_values[i].joins;
 		ret->other_wakes += s->cpu_values[i].other_wakes;
+		ret->spun_ns += __atomic_load_n(&s->earners[i].spun_ns, __ATOMIC_RELAXED);
 	}
 }
 

@@ -163,8 +163,6 @@ void session_drop_calls(struct session *s, int pid);
 /* Samples so far that found a thread where programs wait by trying again; none is counted once
  * probes tell of that. */
 uint64_t session_spin_samples(const struct session *s);
-/* So long threads of the target have spun, as far as probes told. */
-uint64_t session_spun_ns(const struct session *s);
 /* From now on calls of sched_yield() tell who spins. Each system call of the machine then costs
  * some 0.1 us more. */
 int session_watch_yields(struct session *s, struct error *e);

@@ -21,15 +21,6 @@ uint64_t session_spin_samples(const struct session *s)
 	return __atomic_load_n(&s->bpf->bss->control.spin_samples, __ATOMIC_RELAXED);
 }
 
-uint64_t session_spun_ns(const struct session *s)
-{
-	uint64_t ret = 0;
-
-	for (int i = 0; i < s->n_cpu_values; i++)
-		ret += s->earners[i].spun_ns;
-	return ret;
-}
-
 int session_watch_yields(struct session *s, struct error *e)
 {
 	struct bpf_link *link = bpf_program__attach(s->bpf->progs.on_yield);

@@ -17,6 +17,8 @@
 #define UNPAUSED_NAMES 32
 /* In percent of the target's CPU time. More than this bends what is measured. */
 #define PROBES_PCT 5
+/* In percent of the target's CPU time: a user may look for it in the lines. */
+#define SPUN_PCT 10
 
 void ending_say(struct ending *g, const char *format, ...)
 {
@@ -202,6 +204,17 @@ static void warn_probes(const struct ending_facts *f, struct ending *g)
 		    is_much ? ": that bends what is measured; use --sync=wake" : "");
 }
 
+static void say_spun(const struct ending_facts *f, struct ending *g)
+{
+	uint64_t pct = f->executed_ns ? 100 * f->spun_ns / f->executed_ns : 0;
+
+	if (pct >= SPUN_PCT || (f->is_verbose && f->spun_ns))
+		ending_say(g,
+		    "threads spun for %" PRIu64 " %% of their CPU time: that counts as waiting, "
+		    "with --no-spin as work",
+		    pct);
+}
+
 static void say_counts(const struct ending_facts *f, struct ending *g)
 {
 	if (!f->is_verbose)
@@ -224,6 +237,7 @@ static void say_counts(const struct ending_facts *f, struct ending *g)
 int ending_judge(const struct ending_facts *f, struct ending *ret, struct error *e)
 {
 	*ret = (struct ending){0};
+	say_spun(f, ret);
 	name_unpaused(f, ret);
 	name_unvisited(f, ret);
 	if (ending_reason(f, e))

@@ -90,6 +90,7 @@ static int judge(struct runner *r, struct ending *ret, struct error *e)
 	f.calls = c.sync_calls;
 	session_cpu_use(r->session, &use);
 	f.executed_ns = use.executed_ns;
+	f.spun_ns = use.spun_ns;
 	f.edges = use.edges;
 	f.other_wakes = use.other_wakes;
 	f.n_points = list_points(r, points);

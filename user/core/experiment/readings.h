@@ -76,6 +76,8 @@ struct cpu_use {
 	/* that have executed for the target in experiments of this run */
 	unsigned cpus;
 	/* wake-ups of its threads: by one of them, by anything else */
+	/* so long threads spun on their CPUs, as far as probes told */
+	uint64_t spun_ns;
 	uint64_t edges, other_wakes;
 };
 

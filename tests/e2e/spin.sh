@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Busy waiting: it is found by itself, in a command and in a process that runs already, counted, and
+# leaves nothing behind. Two threads share a lock for 4 of 6 ms, so that each waits for a third of
+# its time: a tenth is asked for, and nothing without a lock. Halving LINE_A gains 0.5, and 0.27 when
+# waiting counts as work, in the simulator as on a machine (docs/accuracy.md). The threshold between,
+# 0.35, and not the figure, is held to: six experiments of 0.5 s each have a standard error of 0.02
+# on a quiet machine, and a quarter of the CPUs taken away lowers both gains alike.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+rate=$("$workloads/spinlock" --calibrate)
+line=spinlock.c:$(grep -n LINE_A tests/workloads/spinlock.c | cut -d: -f1)
+spun='import sys
+total = {}
+for text in open(sys.argv[1]):
+    for field in text.rstrip("\n").split("\t")[1:]:
+        if text.startswith("runtime"):
+            key, value = field.split("=")
+            total[key] = int(value)
+print(total.get("spun", 0) / total["executed"])'
+
+profile() { # NAME WORKLOAD ARGUMENTS... [-- OPTIONS OF cozbpf]
+	local name=$1 workload=$2
+	shift 2
+	run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress -o "$dir/$name.coz" "${more[@]}" \
+		-- "$workloads/$workload" --iters-per-ms "$rate" "$@"
+	share=$(python3 -c "$spun" "$dir/$name.coz")
+}
+
+echo "-- a lock in user space, waiters call sched_yield()"
+more=(--fixed-line "$line" --fixed-speedup "0,50")
+profile ticket spinlock --seconds 8
+check "threads spun for $share of their time" is "$share" '>=' 0.1
+says 'threads spun for [1-9][0-9] % of their CPU time'
+gain=$("$tool" report --json "$dir/ticket.coz" | python3 -c 'import json, sys
+print(json.load(sys.stdin)["lines"][0]["points"][-1]["program_speedup"])')
+check "halving the line gains $gain of 0.5" is "$gain" '>=' 0.35
+
+echo "-- waiters execute PAUSE"
+more=()
+profile pause spinlock --lock pause --seconds 3
+says "spinlock': spins at 1 places" "libc.*': spins at [1-9][0-9]* places"
+check "threads spun for $share of their time" is "$share" '>=' 0.1
+
+echo "-- nobody spins, and nobody is to be seen spinning"
+profile none mutex --seconds 2
+check "threads spun for $share of their time" is "$share" '<' 0.01
+says_not 'spins at'
+more=(--no-spin)
+profile unseen spinlock --seconds 3
+check "threads spun for $share of their time" [ "$share" = 0.0 ]
+
+echo "-- a process that runs already is left as it was"
+"$workloads/spinlock" --lock pause --iters-per-ms "$rate" --seconds 60 >"$dir/target" &
+target_pid=$!
+started+=("$target_pid")
+wait_for 10 grep -q libc "/proc/$target_pid/maps" || bad "the target starts"
+run 0 "$tool" -v --no-tui -d 3s -P progress -o "$dir/attached.coz" -p "$target_pid"
+says "libc.*': spins at [1-9][0-9]* places"
+differ='import sys
+memory = open(f"/proc/{sys.argv[1]}/mem", "rb")
+for mapping in open(f"/proc/{sys.argv[1]}/maps"):
+    where, rights, offset, _, _, *path = mapping.split()
+    if "x" in rights and path and path[0].startswith("/"):
+        start, end = (int(word, 16) for word in where.split("-"))
+        memory.seek(start)
+        file = open(path[0], "rb")
+        file.seek(int(offset, 16))
+        code = file.read(end - start)
+        if memory.read(len(code)) != code:
+            print(path[0])'
+check "its code is that of its files" [ -z "$(python3 -c "$differ" "$target_pid")" ]
+kill -TERM "$target_pid"
+finish
