@@ -42,7 +42,18 @@ profile pause spinlock --lock pause --seconds 3
 says "spinlock': spins at 1 places" "libc.*': spins at [1-9][0-9]* places"
 check "threads spun for $share of their time" is "$share" '>=' 0.1
 
+echo "-- where that is; and a function that is named instead"
+run 0 "$tool" lines --spins "$workloads/spinlock"
+prints '/tests/workloads/spinlock.c:[0-9]+[[:space:]]0x[0-9a-f]+$'
+more=(--spin sched_yield --spin no_such_function)
+profile named spinlock --seconds 2
+check "threads spun for $share of their time" is "$share" '>=' 0.1
+says "warning: no file .* has the function 'no_such_function' of --spin"
+run 2 "$tool" --spin x --no-spin -P progress -- true
+says "'--spin' and '--no-spin' exclude each other"
+
 echo "-- nobody spins, and nobody is to be seen spinning"
+more=()
 profile none mutex --seconds 2
 check "threads spun for $share of their time" is "$share" '<' 0.01
 says_not 'spins at'

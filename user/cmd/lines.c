@@ -23,7 +23,7 @@
 struct lines_options {
 	struct string_list sources, binaries;
 	const char *pid, *profile;
-	bool verbose, points;
+	bool verbose, points, spins;
 };
 
 static const struct option_entry entries[] = {
@@ -43,13 +43,16 @@ static const struct option_entry entries[] = {
     {0, "points", OPTION_FLAG, offsetof(struct lines_options, points), NULL,
 	"instead of lines print the markers, USDT probes and functions of BINARY that can be "
 	"progress points, as -P takes them"},
+    {0, "spins", OPTION_FLAG, offsetof(struct lines_options, spins), NULL,
+	"instead of lines print the places where BINARY waits by PAUSE: executing these is "
+	"waiting"},
     {0, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct option_table table = {
     .command = "lines",
-    .usage =
-	"cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--profile FILE | --points] (-p PID | BINARY)",
+    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--profile FILE | --points | --spins]\n"
+	     "                    (-p PID | BINARY)",
     .summary = "Prints the source files of BINARY whose lines could be selected, with the number "
 	       "of lines in each. When there are none, says "
 	       "why and what to do about it.",
@@ -58,7 +61,8 @@ static const struct option_table table = {
 		"  cozbpf lines ./server\n"
 		"  cozbpf lines -v -s '%/src/parser.c' ./server\n"
 		"  cozbpf lines -v --profile profile.coz ./server\n"
-		"  cozbpf lines --points ./server\n",
+		"  cozbpf lines --points ./server\n"
+		"  cozbpf lines --spins /lib/x86_64-linux-gnu/libc.so.6\n",
 };
 
 /* A line with the number of its ranges and samples, for printing in order. */
@@ -290,6 +294,12 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 		printable_close(out, stdout);
 	} else if (line_map_init(&map)) {
 		ret = error_set(e, EXIT_OTHER, "out of memory");
+	} else if (o->spins) {
+		FILE *out = say_stdout();
+
+		ret = lines_print_spins(out, object, &scope, &map, e);
+		printable_close(out, stdout);
+		line_map_deinit(&map);
 	} else {
 		ret = object_add_lines(object, &scope, &map, &n_lines, e);
 		if (!ret)

@@ -60,8 +60,11 @@ static const struct option_entry entries[] = {
 	"quota, costs accuracy)"},
     {0, "any-stack", OPTION_FLAG, FIELD(any_stack), NULL,
 	"pause threads on coroutines' stacks, too; each needs 4 kB to spare"},
+    {0, "spin", OPTION_LIST, FIELD(spins), "SYMBOL",
+	"who calls this function again and again waits, as with PAUSE; repeatable"},
     {0, "no-spin", OPTION_FLAG, FIELD(no_spin), NULL,
-	"take no loop for waiting (default: threads that execute PAUSE or call sched_yield() wait)"},
+	"take no loop for waiting (default: threads that execute PAUSE or call sched_yield() "
+	"wait)"},
     {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread "
 	"and signal calls (default: wake)"},
@@ -183,6 +186,13 @@ static int check_options(struct run_options *o, struct error *e)
 	if (o->sync && !o->sync_uprobe && strcmp(o->sync, "wake")) {
 		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
 		return error_hint(e, "give --sync=wake or --sync=uprobe");
+	}
+	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
+		error_set(e, EXIT_USAGE,
+		    o->no_spin ? "'--spin' and '--no-spin' exclude each other"
+			       : "more functions are named by '--spin' than %d",
+		    SPIN_NAMES);
+		return error_hint(e, "leave some out");
 	}
 	if (o->tui && (o->quiet || o->no_tui)) {
 		error_set(e, EXIT_USAGE, "'--tui' and '%s' exclude each other",

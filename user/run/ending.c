@@ -9,6 +9,7 @@
 #include "report/say.h"
 #include "run/places.h"
 #include "run/runner.h"
+#include "run/spins.h"
 
 struct process_list {
 	struct ending_process *items;
@@ -116,11 +117,16 @@ static void show_report(const struct runner *r)
 
 int run_finish(struct runner *r)
 {
+	const char *missing = spins_missing(&r->files);
 	struct ending ending;
 	struct error e = {0}, lost = {0};
 	int err, is_lost = recorder_finish(&r->recorder, &lost);
 
 	console_clear_progress(&r->console);
+	if (missing)
+		console_say(&r->console,
+		    "warning: no file that the program maps has the function '%s' of --spin",
+		    missing);
 	err = judge(r, &ending, &e);
 	for (size_t i = 0; i < ending.n_messages; i++)
 		console_say(&r->console, "%s", ending.messages[i]);

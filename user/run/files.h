@@ -92,6 +92,8 @@ struct files {
 	uint64_t probe_cost_ns;
 	/* the target was found to spin, and is probed for that */
 	bool spins_probed;
+	/* a bit for each function of --spin that a file has */
+	uint64_t spins_found;
 	/* private */
 	struct file *all;
 	struct unwinder *unwinder;

@@ -9,12 +9,15 @@
 
 #include "core/text/string_list.h"
 
+/* functions that --spin may name: a bit each */
+#define SPIN_NAMES 64
+
 struct run_options {
-	struct string_list progress, latency, sources, binaries, pids;
+	struct string_list progress, latency, sources, binaries, pids, spins;
 	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
-	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack,
-	    no_spin, sync_uprobe;
+	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
+	    sync_uprobe;
 	/* derived */
 	char **command;
 	unsigned *speedups;

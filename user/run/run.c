@@ -18,6 +18,7 @@ void run_options_deinit(struct run_options *o)
 	string_list_deinit(&o->sources);
 	string_list_deinit(&o->binaries);
 	string_list_deinit(&o->pids);
+	string_list_deinit(&o->spins);
 }
 
 static int open_console(struct runner *r, struct error *e)

@@ -24,12 +24,47 @@ bool spins_begin(struct files *f)
 {
 	struct error e = {0};
 
-	if (f->o->no_spin || f->spins_probed || session_spin_samples(f->session) < SPIN_SAMPLES)
+	if (f->o->no_spin || f->spins_probed ||
+	    (!f->o->spins.n && session_spin_samples(f->session) < SPIN_SAMPLES))
 		return false;
 	f->spins_probed = true;
 	if (session_watch_yields(f->session, &e))
 		console_say(f->console, "warning: %s", e.cause);
 	return true;
+}
+
+static int add_places(struct spin_places *p, const struct probe_site *sites, size_t n)
+{
+	uint64_t *bigger = realloc(p->offsets, (p->n + n + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return -1;
+	p->offsets = bigger;
+	for (size_t i = 0; i < n; i++)
+		p->offsets[p->n++] = sites[i].offset;
+	return 0;
+}
+
+/* The functions that --spin names: where they begin, or a cheaper place as often executed. Most
+ * files have none of them. */
+static int find_functions(
+    struct files *f, struct object *o, struct spin_places *ret, struct error *e)
+{
+	struct probe_site *sites;
+	struct error none = {0};
+	int err = 0;
+	size_t n;
+
+	for (size_t i = 0; !err && i < f->o->spins.n; i++) {
+		if (object_find_symbol(o, f->o->spins.items[i], 0, &sites, &n, &none))
+			continue;
+		f->spins_found |= 1ULL << i;
+		err = object_check_sites(o, sites, n, true, false, e);
+		if (!err && add_places(ret, sites, n))
+			err = error_set(e, EXIT_OTHER, "out of memory");
+		free(sites);
+	}
+	return err;
 }
 
 static const struct spin_places *find_places(struct files *f, struct file *file)
@@ -43,7 +78,8 @@ static const struct spin_places *find_places(struct files *f, struct file *file)
 	if (!file->spins)
 		return NULL;
 	if (files_open(f, file, &o, &e) ||
-	    object_spin_sites(o, SITES_PER_FILE, &file->spins->offsets, &file->spins->n, &e))
+	    object_spin_sites(o, SITES_PER_FILE, &file->spins->offsets, &file->spins->n, &e) ||
+	    find_functions(f, o, file->spins, &e))
 		console_say(
 		    f->console, "warning: where '%s' spins is not known: %s", file->path, e.cause);
 	else if (f->o->verbose && file->spins->n)
@@ -89,6 +125,14 @@ void spins_probe(struct files *f, int pid, const struct map_entry *maps, size_t 
 		if (file)
 			probe_file(f, pid, file);
 	}
+}
+
+const char *spins_missing(const struct files *f)
+{
+	for (size_t i = 0; f->spins_probed && i < f->o->spins.n; i++)
+		if (!(f->spins_found >> i & 1))
+			return f->o->spins.items[i];
+	return NULL;
 }
 
 void spins_deinit(struct files *f)

@@ -16,6 +16,8 @@ bool spins_begin(struct files *f);
 /* Probes the loops of the files that a process maps, unless it is done; nothing before
  * spins_begin(). */
 void spins_probe(struct files *f, int pid, const struct map_entry *maps, size_t n);
+/* A function of --spin that no file has; NULL: there is none. */
+const char *spins_missing(const struct files *f);
 void spins_deinit(struct files *f);
 
 #endif
