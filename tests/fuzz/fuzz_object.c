@@ -100,6 +100,19 @@ static void ask_rows(struct object *o)
 	free(rows);
 }
 
+static void ask_spins(struct object *o)
+{
+	uint64_t *sites;
+	size_t n;
+
+	if (object_spin_sites(o, MAX_ROWS, &sites, &n, NULL) || n > MAX_ROWS)
+		abort();
+	for (size_t i = 1; i < n; i++)
+		if (sites[i] <= sites[i - 1])
+			abort();
+	free(sites);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -117,6 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(o);
 		ask_markers(o);
 		ask_rows(o);
+		ask_spins(o);
 		if (!object_find_symbol(o, "work", 0, &sites, &n, &e)) {
 			ask_cheap(o, sites, n);
 			free(sites);

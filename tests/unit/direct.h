@@ -26,6 +26,7 @@
 #define object_check_site image_check_site
 #define object_unwind_rows(o, max, stop, ret, n, e) \
 	((void)(stop), (void)(e), image_unwind_rows(o, max, ret, n))
+#define object_spin_sites(o, max, ret, n, e) ((void)(e), image_spin_sites(o, max, ret, n))
 /* elf/image.h */
 #define object_path image_path
 #define object_address image_address

@@ -75,9 +75,30 @@ static int search_code(struct search *s, const struct segment *section)
 	return err;
 }
 
+static int offset_cmp(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Sections may lie in another order in the file, or over each other. */
+static void sort(struct search *s)
+{
+	size_t n = 0;
+
+	if (s->n)
+		qsort(s->found, s->n, sizeof(*s->found), offset_cmp);
+	for (size_t i = 0; i < s->n; i++)
+		if (!n || s->found[i] != s->found[n - 1])
+			s->found[n++] = s->found[i];
+	s->n = n;
+}
+
 int image_spin_sites(struct image *o, size_t max, uint64_t **ret, size_t *n)
 {
 	struct search s = {.image = o, .max = max};
+	struct error changed;
 	int err = 0;
 
 	*ret = NULL;
@@ -86,10 +107,11 @@ int image_spin_sites(struct image *o, size_t max, uint64_t **ret, size_t *n)
 		for (size_t i = 0; !err && i < o->n_code; i++)
 			err = search_code(&s, &o->code[i]);
 	decoder_deinit(&s.d);
-	if (err) {
+	if (err || image_check(o, &changed)) {
 		free(s.found);
 		return err;
 	}
+	sort(&s);
 	*ret = s.found;
 	*n = s.n;
 	return 0;
