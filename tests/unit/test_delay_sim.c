@@ -100,6 +100,38 @@ TEST(dear_samples)
 }
 
 /*
+ * Two threads and one that sleeps share a lock, half a millisecond each. A thread in debt passes
+ * through the lock before it is sampled and pays, so others wait for it that virtually come first.
+ * Where debts are paid each 0.1 ms that is mended, at 75 and 100 % (docs/accuracy.md).
+ */
+TEST(debts_paid_late)
+{
+	static const struct sim_op works[] = {
+	    LOCK(0), RUN(A, 500 * US), UNLOCK(0), RUN(B, 300 * US), VISIT, LOOP};
+	static const struct sim_op sleeps[] = {
+	    LOCK(0), RUN(B, 500 * US), UNLOCK(0), SLEEP(560 * US), LOOP};
+	struct sim_case c = {.programs = {works, works, sleeps},
+	    .n_threads = 3,
+	    .cpus = 2,
+	    .jitter_pct = 5,
+	    .wake_ns = 5000};
+	struct sim_rules r = sim_rules_read();
+	double actual[4], predicted[4];
+
+	sim_truth(&c, speedups, 4, 20000 * MS, r.seed, actual);
+	row("lock of 0.5 ms, one sleeps between", "true", actual);
+	sim_predict(&c, &r, speedups, 4, predicted);
+	row("", "each ms", predicted);
+	CHECK(predicted[2] < actual[2] - 10 && predicted[3] < actual[3] - 10);
+	r.period_ns = 97 * US;
+	r.min_debt_ns = 5 * US;
+	sim_predict(&c, &r, speedups, 4, predicted);
+	row("", "each 0.1 ms", predicted);
+	CHECK_NEAR(predicted[2], actual[2], 8);
+	CHECK_NEAR(predicted[3], actual[3], 2);
+}
+
+/*
  * Samples that are dear, 20 us and half of them before their program looks at the clock, keep a
  * thread that pauses from executing more than a baseline: one that has nothing to do with the line
  * seems to lose by it. Not where the rules know what they cost; but for that, each pause begins
