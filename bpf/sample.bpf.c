@@ -277,6 +277,7 @@ int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) != t->pause_end)
 		return 0;
 	delay_on_deliver(t, &control, bpf_ktime_get_ns());
+	spin_show(t);
 	__sync_fetch_and_add(&stats->begun, 1);
 	return 0;
 }

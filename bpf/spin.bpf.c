@@ -14,7 +14,8 @@ static __always_inline int spin(__u64 id)
 
 	if (!t || !look.own)
 		return 0;
-	control.spins = 1;
+	if (!DELAY_READ(control.spins)) /* a line that others read */
+		control.spins = 1;
 	look.own->number = cpu + 1;
 	look.now = bpf_ktime_get_ns();
 	look.begins = !delay_spins(delay_account(t), look.now);

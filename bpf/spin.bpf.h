@@ -29,7 +29,7 @@ static long look_at_cpu(__u32 i, void *arg)
 	if (!e || e == look->own)
 		return !e;
 	if (look->begins)
-		delay_released(delay_account(look->t), &control, look->own, e, look->now);
+		delay_released(look->t, &control, look->own, e, look->now);
 	shown = delay_shown(e, &control, look->now);
 	if (shown > look->most) {
 		look->most = shown;

@@ -72,16 +72,18 @@ DELAY_INLINE void delay_spin(
  * RELEASE_SPIN: a thread on another CPU, which @e shows, has spun for this one and does so no more.
  * So this one has let it go on. That was an edge, and the end of a segment. @own: this CPU's.
  */
-DELAY_INLINE void delay_released(struct cozbpf_account *a, struct cozbpf_control *x,
+DELAY_INLINE void delay_released(struct cozbpf_thread *t, struct cozbpf_control *x,
     struct cozbpf_earner *own, const struct cozbpf_earner *e, __u64 now)
 {
+	struct cozbpf_account *a = delay_account(t);
 	__u64 at = DELAY_READ(e->spun_at);
 
 	if (DELAY_READ(e->awaits) != own->number || at <= own->released_at ||
 	    now - at < DELAY_SPIN_GAP_NS || DELAY_READ(e->since) > now)
 		return;
 	own->released_at = at;
-	if (!DELAY_RULE(RELEASE_SPIN) || !a->run_since)
+	delay_enter(t, x);
+	if (!DELAY_RULE(RELEASE_SPIN) || !a->run_since || at < x->opened_ns)
 		return;
 	delay_credit(a, x, at);
 	delay_segment(a, 2 * (__u32)DELAY_READ(e->awaited_id) + 1);

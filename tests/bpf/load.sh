@@ -11,7 +11,7 @@ fixture speed
 # program size verified
 budgets='
 on_sample 3350 41000
-on_deliver 120 200
+on_deliver 146 200
 on_switch 1530 7600
 on_waking 850 4000
 on_wakeup_new 40 60

@@ -38,8 +38,8 @@ static void sim_on_spin(struct sim *s, struct sim_thread *t, bool begins)
 		uint64_t shown = i == t->cpu ? 0 : delay_shown(&s->cpus[i].earner, &s->x, s->now);
 
 		if (begins)
-			delay_released(&t->d.account, &s->x, &s->cpus[t->cpu].earner,
-			    &s->cpus[i].earner, s->now);
+			delay_released(
+			    &t->d, &s->x, &s->cpus[t->cpu].earner, &s->cpus[i].earner, s->now);
 		if (shown > most) {
 			most = shown;
 			leader = &s->cpus[i].earner;
@@ -60,8 +60,7 @@ static void sim_see_spinners(struct sim *s, struct sim_cpu *cpu, struct sim_thre
 		if (t->alive && t->spins)
 			sim_on_spin(s, t, false);
 	for (unsigned i = 0; looked_at && i < s->c->cpus; i++)
-		delay_released(
-		    &looked_at->d.account, &s->x, &cpu->earner, &s->cpus[i].earner, s->now);
+		delay_released(&looked_at->d, &s->x, &cpu->earner, &s->cpus[i].earner, s->now);
 }
 
 static void sim_on_switch(

@@ -96,17 +96,37 @@ TEST(release_is_an_edge)
 	delay_show(&earners[1], &leader.account);
 	spin(&t, T0, went_on);
 	/* Seen to spin a moment ago: nothing has ended. */
-	delay_released(&leader.account, &x, &earners[1], &earners[0], went_on + US);
+	delay_released(&leader, &x, &earners[1], &earners[0], went_on + US);
 	CHECK_EQ(leader.account.segment, 0);
-	delay_released(&leader.account, &x, &earners[1], &earners[0], went_on + MS);
+	delay_released(&leader, &x, &earners[1], &earners[0], went_on + MS);
 	CHECK_EQ(leader.account.segment, 2 * PLACE + 1);
 	CHECK_EQ(leader.account.paid, MS);
 	delay_credit(&leader.account, &x, went_on + MS);
 	CHECK_EQ(leader.account.paid, MS);
 	/* Once. */
 	delay_segment(&leader.account, 0);
-	delay_released(&leader.account, &x, &earners[1], &earners[0], went_on + 2 * MS);
+	delay_released(&leader, &x, &earners[1], &earners[0], went_on + 2 * MS);
 	CHECK_EQ(leader.account.segment, 0);
+}
+
+/* A spinner of the experiment before says nothing in this one, whoever looks first. */
+TEST(release_of_the_experiment_before)
+{
+	struct cozbpf_thread t, leader;
+
+	open_two(100);
+	t = thread(0, 0);
+	leader = thread(0, COZBPF_SHARE_ONE);
+	delay_show(&earners[1], &leader.account);
+	spin(&t, T0, T0 + MS);
+	x.epoch++;
+	x.opened_ns = T0 + 5 * MS;
+	x.required = 0;
+	delay_released(&leader, &x, &earners[1], &earners[0], T0 + 6 * MS);
+	CHECK_EQ(leader.account.segment, 0);
+	CHECK_EQ(x.required, 0);
+	delay_credit(&leader.account, &x, T0 + 6 * MS);
+	CHECK_EQ(x.required, MS);
 }
 
 /* A thread that spins, has no CPU, or is of an experiment before shows nothing. */
