@@ -199,6 +199,9 @@ struct cozbpf_bucket {
 struct cozbpf_point {
 	__u64 visits;  /* of the whole run, experiment or not */
 	__u64 paced;   /* those of threads that a periodic timer paces */
+	__u64 fed;     /* those of threads that are paced or late, by the pace of the visit before */
+	__u64 pace_ns; /* period of that pace */
+	__u32 pace_phase, pad;
 	__u64 late[2]; /* those after V0 that are in no bucket, of even and of odd experiments;
 			  reset by the loader */
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
@@ -339,6 +342,11 @@ struct cozbpf_counter_event {
 #define COZBPF_FILTER_STRICT 2 /* a pause kills it */
 #define COZBPF_FILTER_UNKNOWN 3
 
+/* whether a periodic timer woke the thread, or a thread that was woken so */
+#define COZBPF_PACED_NONE 0
+#define COZBPF_PACED 1      /* it waits for its pace */
+#define COZBPF_PACED_LATE 2 /* it has not waited for long: its pace waits for it */
+
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0
 #define COZBPF_PAUSE_ASKED 1 /* signal sent, handler not seen yet */
@@ -366,7 +374,7 @@ struct cozbpf_account {
 	__u8 share_due;    /* a waker has put it into that segment: its share is to be looked up */
 	__u8 last_valid;   /* there was a sample before, and no edge since */
 	__u8 last_hit;     /* that sample was in the line */
-	__u8 paced;        /* woken by a periodic timer, or by a thread that was */
+	__u8 paced;        /* COZBPF_PACED_*; where it is, pace_ns, pace_phase and paced_at hold */
 	__u8 rested; /* woken by no thread of the target: its debt accrued while it was off the
 			CPU */
 	/* Its own from here on. */
@@ -378,7 +386,8 @@ struct cozbpf_account {
 	__u32 ring_next, ring_used;
 	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an
 				      edge before it */
-	__u32 pad;
+	__u32 pace_phase;       /* expiry modulo period: tells timers of one period apart */
+	__u64 pace_ns, paced_at; /* period of the timer, and when the pace woke it */
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS],
 	    segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
@@ -427,7 +436,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
 COZBPF_ABI_ASSERT(
-    sizeof(struct cozbpf_account) == 9 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
+    sizeof(struct cozbpf_account) == 11 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 15 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);

@@ -51,6 +51,7 @@ DELAY_INLINE __u64 delay_sample(
 	__u64 debt;
 
 	delay_credit(a, x, now);
+	delay_fall_late(a, x, now);
 	t->sampled =
 	    a->unsampled < 4 * x->period_ns ? (__u32)a->unsampled : (__u32)(4 * x->period_ns);
 	delay_teach_young(a, x, line);
@@ -146,7 +147,9 @@ DELAY_INLINE void delay_wake(
 		t->slack = by->paid - own < 0xffffffffU ? (__u32)(by->paid - own) : 0xffffffffU;
 	if (DELAY_RULE(JOIN_WAKER))
 		a->paid = own < by->paid ? own : by->paid;
-	a->paced = DELAY_RULE(PACED_WAKER) ? by->paced : 0;
+	a->paced = COZBPF_PACED_NONE;
+	if (DELAY_RULE(PACED_WAKER) && by->paced)
+		delay_pace(a, by->paced, by->pace_ns, by->pace_phase, now);
 	a->rested = 0;
 }
 
@@ -161,7 +164,8 @@ DELAY_INLINE void delay_wake(
  * periodic timer: a program that sleeps for a while never meets the same nanosecond twice.
  * PACED_MISSED: whole multiples are periods that were missed.
  */
-DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry)
+DELAY_INLINE void delay_timer_wake(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
 	__u64 period = expiry - t->timer_at;
@@ -173,7 +177,9 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 	    DELAY_RULE(PACED) &&
 	    t->timer_period >= (DELAY_RULE(PACED_MIN) ? DELAY_PERIOD_MIN_NS : 1) &&
 	    (DELAY_RULE(PACED_MISSED) ? period % t->timer_period == 0 : period == t->timer_period);
-	if (!a->paced)
+	if (a->paced)
+		delay_pace(a, COZBPF_PACED, t->timer_period, (__u32)(expiry % t->timer_period), now);
+	else
 		t->timer_period = period;
 	t->timer_at = expiry;
 	a->rested = 1;
@@ -199,9 +205,9 @@ DELAY_INLINE void delay_on_wake(struct cozbpf_thread *t, enum delay_cause cause,
 		delay_segment_ahead(delay_account(t), 2 * id + 1);
 		delay_segment(delay_account(w), 2 * id);
 	} else if (cause == DELAY_BY_TIMER) {
-		delay_timer_wake(t, x, expiry);
+		delay_timer_wake(t, x, expiry, now);
 	} else {
-		delay_account(t)->paced = 0;
+		delay_account(t)->paced = COZBPF_PACED_NONE;
 		delay_account(t)->rested = cause == DELAY_BY_OUTSIDE;
 	}
 	t->runnable_at = now;

@@ -45,6 +45,8 @@
 	X(OUSTED_PAUSE, SIM, "a pause goes on while an outsider has the CPU")                     \
 	X(PACED, SIM, "a thread with a periodic timer owes nothing; its visits follow real time") \
 	X(PACED_WAKER, SIM, "a thread that a paced one wakes is paced")                           \
+	X(PACED_LATE, SIM, "a paced thread that waits no more for its pace is not paced")         \
+	X(PACE_BOUND, SIM, "visits that a timer feeds are at least its period apart")            \
 	X(PACED_MISSED, SIM, "a whole multiple of the period is the period")                      \
 	X(PACED_MIN, REAL, "a distance below 10 us is no period")                                 \
 	X(VISIT_PENDING, REAL, "a visit's virtual time holds credit not yet given")               \

@@ -87,7 +87,7 @@ DELAY_INLINE void delay_stood_still(
 	struct cozbpf_account *a = delay_account(t);
 	__u64 owed, stood = now - missed;
 
-	if (a->paced)
+	if (a->paced == COZBPF_PACED)
 		return;
 	delay_credit(a, x, missed);
 	owed = delay_owed(a, required);

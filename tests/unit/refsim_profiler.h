@@ -65,7 +65,9 @@ static void sim_on_visit(struct sim *s, struct sim_thread *t)
 	s->visits++;
 	if (!s->r)
 		return;
-	s->paced += t->d.account.paced;
+	s->paced += t->d.account.paced == COZBPF_PACED;
+	s->fed += t->d.account.paced > 0;
+	s->pace_ns = t->d.account.pace_ns;
 	if (!s->x.active)
 		return;
 	if (t->d.account.epoch == s->x.epoch)

@@ -91,6 +91,8 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 			   ticks_late[] = {TICK(10 * MS), RUN(B, 8 * MS), VISIT, LOOP},
 			   ticks_feed[] = {TICK(10 * MS), RUN(B, 300 * US), PUSH(0, 4), LOOP},
 			   fed[] = {POP(0), RUN(B, 1 * MS), VISIT, LOOP},
+			   ticks_offer[] = {TICK(2400 * US), RUN(B, 5 * US), OFFER(0, 1), LOOP},
+			   fed_slow[] = {POP(0), RUN(A, 4 * MS), RUN(B, 1 * MS), VISIT, LOOP},
 			   a_fifth[] = {RUN(A, 70 * US), RUN(B, 280 * US), LOOP};
 
 #define SIM_CASE(id, n, on, jitter, ...) \
@@ -219,6 +221,10 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("10 ms timer feeds one, beside a bystander", 3, 2, 30,                       \
 		OF(ticks_feed, fed, a_fifth)),                                                    \
 	    .sampled = 0.5)                                                                       \
+	/* Whose items differ much: at times the next one is not there yet. */                     \
+	X(outpaced,                                                                               \
+	    SIM_CASE("2.4 ms timer feeds one of 5 ms", 2, 2, 80, OF(ticks_offer, fed_slow)),      \
+	    .sampled = 2)                                                                         \
 	X(late_ticks,                                                                             \
 	    SIM_CASE("10 ms timer, some missed, beside one", 2, 2, 50, OF(ticks_late, a_fifth)),  \
 	    .sampled = 1.5)                                                                       \

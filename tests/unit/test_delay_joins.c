@@ -279,7 +279,7 @@ TEST(who_slept_into_its_debt_sleeps_it_off)
 	x.required = 15 * MS;
 	t = thread(0, 0), w = thread(15 * MS, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
-	delay_timer_wake(&t, &x, T0 + 3 * MS);
+	delay_timer_wake(&t, &x, T0 + 3 * MS, T0 + 3 * MS);
 	CHECK_EQ(t.account.rested, 1);
 	/* in parts: all of it */
 	delay_asked(&t, T0 + 4 * MS, T0 + 4 * MS + COZBPF_PAUSE_MAX_NS, COZBPF_PAUSE_MAX_NS, 1);

@@ -180,7 +180,7 @@ static const char all_keys[] =
     "latency-point\tname=l\tarrivals=1\tdepartures=2\tdifference=-1\n"
     "latency-point\tname=m\tarrivals=9\tdepartures=8\tdifference=1\tintegral=-4800\tleast=-"
     "2\tpairs=7\tpairs-sum=-4711\tunmatched=3\t"
-    "abandoned=2\tlost=1\thistogram=0:1,64:2,2367:4\tbursts=8\tspan-delta=7\tspan=480\tpaced=501\n"
+    "abandoned=2\tlost=1\thistogram=0:1,64:2,2367:4\tbursts=8\tspan-delta=7\tspan=480\tpaced=501\tpace=31\n"
     "experiment\tselected=/a/b.c:10\tspeedup=0.05\tduration=500\tselected-samples=0\n"
     "throughput-point\tname=w\tdelta=0\n"
     "experiment\tselected=/a/"
