@@ -185,8 +185,27 @@ DELAY_INLINE void delay_timer_wake(
 	a->rested = 1;
 }
 
+/*
+ * JOIN_EXIT: @t waits for threads that it has made, and the last one to end, really, wakes it. One
+ * that ended before, in debt, may virtually be the last. It wakes nobody.
+ */
+DELAY_INLINE void delay_wait_for_family(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	const struct cozbpf_family *f = &x->families[t->number & (COZBPF_FAMILIES - 1)];
+	struct cozbpf_account *a = delay_account(t);
+	__u64 ended = f->ended;
+
+	if (!DELAY_RULE(JOIN_EXIT) || !t->number || f->maker != t->number || f->epoch != a->epoch ||
+	    t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	if (ended < now && a->paid > now - ended)
+		a->paid = now - ended;
+}
+
 /* Who or what wakes a thread. */
 enum delay_cause {
+	DELAY_BY_EXIT,   /* a thread of the target, by ending */
 	DELAY_BY_THREAD, /* of the target */
 	DELAY_BY_CALLER, /* the same, where probed calls tell of it (--sync=uprobe) */
 	DELAY_BY_TIMER,
@@ -200,8 +219,10 @@ enum delay_cause {
 DELAY_INLINE void delay_on_wake(struct cozbpf_thread *t, enum delay_cause cause,
     struct cozbpf_thread *w, __u32 id, __u64 expiry, struct cozbpf_control *x, __u64 now)
 {
-	if (cause == DELAY_BY_THREAD && w) {
+	if (cause <= DELAY_BY_THREAD && w) {
 		delay_wake(t, w, x, now);
+		if (cause == DELAY_BY_EXIT)
+			delay_wait_for_family(t, x, now);
 		delay_segment_ahead(delay_account(t), 2 * id + 1);
 		delay_segment(delay_account(w), 2 * id);
 	} else if (cause == DELAY_BY_TIMER) {
@@ -229,7 +250,27 @@ DELAY_INLINE void delay_on_fork(
 	a->epoch = from->epoch;
 	a->paid = DELAY_RULE(JOIN_PARENT) ? from->paid : DELAY_READ(x->required);
 	t->member = 1;
+	t->maker = parent->number;
+	if (from->forks < COZBPF_KINDS - 1)
+		from->forks++;
+	a->kind = from->forks;
 	delay_inherit(a, x);
+}
+
+/* JOIN_EXIT: the thread ends. Of two that end at once one may be lost. */
+DELAY_INLINE void delay_on_exit(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+{
+	struct cozbpf_family *f = &x->families[t->maker & (COZBPF_FAMILIES - 1)];
+	const struct cozbpf_account *a = delay_account(t);
+	__u64 ended;
+
+	delay_advance(t, x, now);
+	ended = now - a->paid;
+	if (!t->maker || (f->maker == t->maker && f->epoch == a->epoch && ended <= f->ended))
+		return;
+	f->maker = t->maker;
+	f->epoch = a->epoch;
+	f->ended = ended;
 }
 
 /* It waits for a CPU for the first time. */

@@ -137,6 +137,7 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 	t->rng.state = rng_next(&s->rng);
 	t->cpu = parent ? parent->cpu : (unsigned)(t - s->threads) % s->c->cpus;
 	t->d.member = 1;
+	t->d.number = ++s->born;
 	if (parent) {
 		t->parent = (unsigned)(parent - s->threads);
 		parent->children++;
@@ -264,6 +265,10 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 		case SIM_EXIT:
 			if (!--s->threads[t->parent].children)
 				sim_wake_waiters(s, t, SIM_JOIN, t->parent, 1);
+			if (s->r) {
+				sim_look(s, t);
+				delay_on_exit(&t->d, &s->x, s->now);
+			}
 			t->alive = false;
 			sim_switch(s, &s->cpus[t->cpu], false);
 			return;

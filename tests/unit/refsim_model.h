@@ -177,6 +177,7 @@ struct sim {
 	unsigned waiting[SIM_OBJECTS], entries[SIM_OBJECTS];
 	struct rng rng;
 	uint64_t pauses, joins, in_pause, samples;
+	uint32_t born;
 };
 
 #define SIM_SLICE_NS 3000000 /* the kernel's base slice on two CPUs */
