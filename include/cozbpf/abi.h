@@ -197,9 +197,9 @@ struct cozbpf_bucket {
 };
 
 struct cozbpf_point {
-	__u64 visits;  /* of the whole run, experiment or not */
-	__u64 paced;   /* those of threads that a periodic timer paces */
-	__u64 fed;     /* those of threads that are paced or late, by the pace of the visit before */
+	__u64 visits; /* of the whole run, experiment or not */
+	__u64 paced;  /* those of threads that a periodic timer paces */
+	__u64 fed;    /* those of threads that are paced or late, by the pace of the visit before */
 	__u64 pace_ns; /* period of that pace */
 	__u32 pace_phase, pad;
 	__u64 late[2]; /* those after V0 that are in no bucket, of even and of odd experiments;
@@ -402,9 +402,9 @@ struct cozbpf_account {
 	__u32 ring_next, ring_used;
 	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an
 				      edge before it */
-	__u32 pace_phase;       /* expiry modulo period: tells timers of one period apart */
-	__u64 pace_ns, paced_at; /* period of the timer, and when the pace woke it */
-	__u32 kind, forks;       /* whose window it was born with; threads made since it waited */
+	__u32 pace_phase;          /* expiry modulo period: tells timers of one period apart */
+	__u64 pace_ns, paced_at;   /* period of the timer, and when the pace woke it */
+	__u32 kind, forks;         /* whose window it was born with; threads made since it waited */
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS],
 	    segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */

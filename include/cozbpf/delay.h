@@ -178,7 +178,8 @@ DELAY_INLINE void delay_timer_wake(
 	    t->timer_period >= (DELAY_RULE(PACED_MIN) ? DELAY_PERIOD_MIN_NS : 1) &&
 	    (DELAY_RULE(PACED_MISSED) ? period % t->timer_period == 0 : period == t->timer_period);
 	if (a->paced)
-		delay_pace(a, COZBPF_PACED, t->timer_period, (__u32)(expiry % t->timer_period), now);
+		delay_pace(
+		    a, COZBPF_PACED, t->timer_period, (__u32)(expiry % t->timer_period), now);
 	else
 		t->timer_period = period;
 	t->timer_at = expiry;

@@ -129,7 +129,8 @@ DELAY_INLINE void delay_pace(
 
 /* PACED_LATE: an account whose pace came twice without being waited for is the bottleneck. From
  * now on it owes what others earn. */
-DELAY_INLINE void delay_fall_late(struct cozbpf_account *a, const struct cozbpf_control *x, __u64 now)
+DELAY_INLINE void delay_fall_late(
+    struct cozbpf_account *a, const struct cozbpf_control *x, __u64 now)
 {
 	__u64 required = DELAY_READ(x->required);
 

@@ -44,10 +44,10 @@ static uint32_t sim_object(const struct sim_thread *t)
 
 static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
 {
-	enum delay_cause cause = !by                    ? DELAY_BY_TIMER
-				 : s->r && s->r->uprobe ? DELAY_BY_CALLER
+	enum delay_cause cause = !by                                    ? DELAY_BY_TIMER
+				 : s->r && s->r->uprobe                 ? DELAY_BY_CALLER
 				 : by->program[by->pc].kind == SIM_EXIT ? DELAY_BY_EXIT
-							: DELAY_BY_THREAD;
+									: DELAY_BY_THREAD;
 
 	if (!s->r)
 		return;

@@ -215,7 +215,7 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	X(two_kinds_of_children,                                                                  \
 	    SIM_CASE("fork A 5 and B 3 ms, join, B 1 ms", 1, 2, 5,                                \
 		OF(fork_kinds, child_line, child_other)),                                         \
-	    .known = 1, .sampled = 1.5)                                                             \
+	    .known = 1, .sampled = 1.5)                                                           \
 	X(two_kinds_of_short_threads,                                                             \
 	    SIM_CASE("fork A 0.6 and B 0.4 ms, join", 1, 2, 5,                                    \
 		OF(fork_briefly, child_line_06, child_other_04)),                                 \
@@ -228,7 +228,7 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("10 ms timer feeds one, beside a bystander", 3, 2, 30,                       \
 		OF(ticks_feed, fed, a_fifth)),                                                    \
 	    .sampled = 0.5)                                                                       \
-	/* Whose items differ much: at times the next one is not there yet. */                     \
+	/* Whose items differ much: at times the next one is not there yet. */                    \
 	X(outpaced,                                                                               \
 	    SIM_CASE("2.4 ms timer feeds one of 5 ms", 2, 2, 80, OF(ticks_offer, fed_slow)),      \
 	    .sampled = 2)                                                                         \

@@ -384,6 +384,39 @@ TEST(born_with_its_elders_window)
 	CHECK_NEAR((double)t.account.paid, 0.5 * (0.5 + 1) / 2 * 32e6, 1e6);
 }
 
+/* The first thread that is made after a wait runs the line, the second one does not. While few of a
+ * kind are known all threads' window holds. */
+TEST(kinds_of_new_threads)
+{
+	struct cozbpf_thread child, parent;
+
+	open(50);
+	parent = thread(0, 0);
+	for (int n = 0; n < 64; n++) {
+		child = (struct cozbpf_thread){0};
+		delay_on_fork(&child, &parent, &x, T0);
+		CHECK_EQ(child.account.kind, 1 + (n & 1));
+		child.account.run_since = T0;
+		delay_sample(&child, &x, n & 1 ? 1 : LINE, T0 + MS, 0);
+		parent.blocked_at = T0;
+		if (n & 1)
+			delay_switch_in(&parent, &x, &cpu, T0);
+		if (n == 40) {
+			child = (struct cozbpf_thread){0};
+			delay_on_fork(&child, &parent, &x, T0);
+			CHECK_NEAR((double)child.account.share, HALF, HALF / 10);
+			parent.account.forks--;
+		}
+	}
+	for (__u32 i = 1; i <= 2 * COZBPF_KINDS; i++) {
+		child = (struct cozbpf_thread){0};
+		delay_on_fork(&child, &parent, &x, T0);
+		CHECK_EQ(child.account.kind, i < COZBPF_KINDS ? i : COZBPF_KINDS - 1);
+		if (i < 3)
+			CHECK_EQ(child.account.share, i == 1 ? COZBPF_SHARE_ONE : 0);
+	}
+}
+
 TEST(virtual_time)
 {
 	struct cozbpf_thread t, before;

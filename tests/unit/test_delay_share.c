@@ -336,8 +336,8 @@ TEST(paced_is_excused)
 	CHECK_EQ(t.account.paid, 9 * MS);
 }
 
-/* A paced thread that has not waited for two periods is late: it owes from then on, and it hands its
- * pace on all the same. */
+/* A paced thread that has not waited for two periods is late: it owes from then on, and it hands
+ * its pace on all the same. */
 TEST(who_does_not_wait_for_the_pace_is_late)
 {
 	struct cozbpf_thread t, w;

@@ -240,7 +240,8 @@ TEST(paced)
 	    "warning: requests of 'request' are begun by a periodic timer, which no delay holds "
 	    "back: gains in latency come out too low where they wait for each other\n"
 	    "warning: visits to 'tick' are paced by a periodic timer: no line makes them come "
-	    "faster\nwarning: a periodic timer feeds the visits to 'item': no prediction has more than "
+	    "faster\nwarning: a periodic timer feeds the visits to 'item': no prediction has more "
+	    "than "
 	    "one visit per expiry, each 2.4 ms\nanswer");
 }
 
