@@ -38,6 +38,7 @@ int on_adopt(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	t->tgid = number;
+	t->number = task->pid;
 	/* One that was looked at before may not be the last one. */
 	t->filter = compat_filter(task) ? COZBPF_FILTER_UNKNOWN : COZBPF_FILTER_NONE;
 	delay_on_adopt(t, &control);

@@ -40,6 +40,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	delay_on_fork(c, p, &control, bpf_ktime_get_ns());
+	c->number = child->pid;
 	c->tgid = to;
 	c->filter = p->filter;
 	__sync_fetch_and_add(&control.threads, 1);
@@ -87,6 +88,7 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	if (!t)
 		return 0;
 	tgid = t->tgid;
+	delay_on_exit(t, &control, bpf_ktime_get_ns());
 	__sync_fetch_and_add(&control.threads, -1);
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;

@@ -132,6 +132,19 @@ static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
 	return t && t->member ? t : NULL;
 }
 
+/* @n visits of a paced or late account. Visits that several timers feed in turn count as fed by
+ * none of them. */
+static __always_inline void count_paced(
+    struct cozbpf_point *point, const struct cozbpf_account *a, __u64 n)
+{
+	if (a->paced == COZBPF_PACED)
+		__sync_fetch_and_add(&point->paced, n);
+	if (point->pace_phase == a->pace_phase && point->pace_ns == a->pace_ns)
+		__sync_fetch_and_add(&point->fed, n);
+	point->pace_phase = a->pace_phase;
+	point->pace_ns = a->pace_ns;
+}
+
 /*
  * @n visits of thread @t, the current one, to a progress point, at virtual time @v; 0 where no
  * experiment is open: that is before all windows. What is not in the buckets of this experiment and
@@ -150,7 +163,7 @@ static __always_inline void count_visits_at(
 		return;
 	__sync_fetch_and_add(&point->visits, n);
 	if (delay_account(t)->paced)
-		__sync_fetch_and_add(&point->paced, n);
+		count_paced(point, delay_account(t), n);
 	if (!DELAY_READ(control.active)) {
 		__sync_fetch_and_add(&point->late[epoch & 1], n);
 		return;

@@ -198,8 +198,11 @@ struct cozbpf_bucket {
 };
 
 struct cozbpf_point {
-	__u64 visits;  /* of the whole run, experiment or not */
-	__u64 paced;   /* those of threads that a periodic timer paces */
+	__u64 visits; /* of the whole run, experiment or not */
+	__u64 paced;  /* those of threads that a periodic timer paces */
+	__u64 fed;    /* those of threads that are paced or late, by the pace of the visit before */
+	__u64 pace_ns; /* period of that pace */
+	__u32 pace_phase, pad;
 	__u64 late[2]; /* those after V0 that are in no bucket, of even and of odd experiments;
 			  reset by the loader */
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
@@ -269,6 +272,23 @@ struct cozbpf_young_entry {
 };
 #define COZBPF_NO_SAMPLE 0xffffffffU
 
+/* The latest samples of young threads of one kind. */
+struct cozbpf_young {
+	__u64 next;
+	struct cozbpf_young_entry ring[COZBPF_RING];
+};
+/* The first window is all young threads'; the others are those of the first thread that a thread
+ * makes after a wait, of the second one, and so on. */
+#define COZBPF_KINDS 8
+
+/* Threads that one thread has made: the latest virtual time, in an experiment, at which one ended.
+ */
+struct cozbpf_family {
+	__u64 ended;
+	__u32 maker, epoch;
+};
+#define COZBPF_FAMILIES 64
+
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and
  * constant while one is. */
 struct cozbpf_control {
@@ -304,9 +324,8 @@ struct cozbpf_control {
 	__u64 events_lost, storage_lost;
 	__s64 threads; /* living threads of the target */
 	__u64 adopted; /* threads that ran already when they became the target's */
-	__u64 young_next;
-	struct cozbpf_young_entry
-	    young[COZBPF_RING]; /* the latest samples of threads that are young (delay_fork()) */
+	struct cozbpf_young young[COZBPF_KINDS]; /* threads that are young (delay_on_fork()) */
+	struct cozbpf_family families[COZBPF_FAMILIES]; /* by the maker's number */
 	/* Reset by the loader: samples of the selected line while visits count in this experiment,
 	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
@@ -354,6 +373,11 @@ struct cozbpf_counter_event {
 #define COZBPF_FILTER_STRICT 2 /* a pause kills it */
 #define COZBPF_FILTER_UNKNOWN 3
 
+/* whether a periodic timer woke the thread, or a thread that was woken so */
+#define COZBPF_PACED_NONE 0
+#define COZBPF_PACED 1      /* it waits for its pace */
+#define COZBPF_PACED_LATE 2 /* it has not waited for long: its pace waits for it */
+
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0
 #define COZBPF_PAUSE_ASKED 1 /* signal sent, handler not seen yet */
@@ -381,7 +405,7 @@ struct cozbpf_account {
 	__u8 share_due;    /* a waker has put it into that segment: its share is to be looked up */
 	__u8 last_valid;   /* there was a sample before, and no edge since */
 	__u8 last_hit;     /* that sample was in the line */
-	__u8 paced;        /* woken by a periodic timer, or by a thread that was */
+	__u8 paced;        /* COZBPF_PACED_*; where it is, pace_ns, pace_phase and paced_at hold */
 	__u8 rested; /* woken by no thread of the target: its debt accrued while it was off the
 			CPU */
 	/* Its own from here on. */
@@ -394,7 +418,9 @@ struct cozbpf_account {
 	__u32 ring_next, ring_used;
 	__u32 hit_bits, edge_bits; /* of the last 32 samples, the latest lowest: in the line; an
 				      edge before it */
-	__u32 pad;
+	__u32 pace_phase;          /* expiry modulo period: tells timers of one period apart */
+	__u64 pace_ns, paced_at;   /* period of the timer, and when the pace woke it */
+	__u32 kind, forks;         /* whose window it was born with; threads made since it waited */
 	__u64 ring_weight, ring_hits; /* sums over the ring: all, and the selected line's */
 	__u64 segment_weight[COZBPF_SEGMENTS],
 	    segment_hits[COZBPF_SEGMENTS]; /* the same per kind of segment */
@@ -427,6 +453,7 @@ struct cozbpf_thread {
 	__u64 call_required, call_at; /* R and the time when it blocked in a probed call */
 	__u64 stack_sp;               /* stack pointer for which `stack` was found; 0: none */
 	__u64 filter; /* the seccomp filter that is known to let pauses be, COZBPF_FILTER_* */
+	__u32 number, maker; /* of this thread, and of the one that made it; 0: not known */
 	__u32 tgid;
 	__u8 call;      /* COZBPF_CALL_* */
 	__u8 relay;     /* the next signal delivered is to be sent again, with its value */
@@ -444,9 +471,9 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
-    sizeof(struct cozbpf_account) == 10 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
+    sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 15 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 16 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

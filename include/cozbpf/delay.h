@@ -52,6 +52,7 @@ DELAY_INLINE __u64 delay_sample(
 	__u64 debt;
 
 	delay_credit(a, x, now);
+	delay_fall_late(a, x, now);
 	t->sampled =
 	    a->unsampled < 4 * x->period_ns ? (__u32)a->unsampled : (__u32)(4 * x->period_ns);
 	delay_teach_young(a, x, line);
@@ -190,7 +191,9 @@ DELAY_INLINE void delay_wake(
 		t->slack = by->paid - own < 0xffffffffU ? (__u32)(by->paid - own) : 0xffffffffU;
 	if (DELAY_RULE(JOIN_WAKER))
 		a->paid = own < by->paid ? own : by->paid;
-	a->paced = DELAY_RULE(PACED_WAKER) ? by->paced : 0;
+	a->paced = COZBPF_PACED_NONE;
+	if (DELAY_RULE(PACED_WAKER) && by->paced)
+		delay_pace(a, by->paced, by->pace_ns, by->pace_phase, now);
 	a->rested = 0;
 }
 
@@ -205,7 +208,8 @@ DELAY_INLINE void delay_wake(
  * periodic timer: a program that sleeps for a while never meets the same nanosecond twice.
  * PACED_MISSED: whole multiples are periods that were missed.
  */
-DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry)
+DELAY_INLINE void delay_timer_wake(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
 	__u64 period = expiry - t->timer_at;
@@ -217,14 +221,36 @@ DELAY_INLINE void delay_timer_wake(struct cozbpf_thread *t, struct cozbpf_contro
 	    DELAY_RULE(PACED) &&
 	    t->timer_period >= (DELAY_RULE(PACED_MIN) ? DELAY_PERIOD_MIN_NS : 1) &&
 	    (DELAY_RULE(PACED_MISSED) ? period % t->timer_period == 0 : period == t->timer_period);
-	if (!a->paced)
+	if (a->paced)
+		delay_pace(
+		    a, COZBPF_PACED, t->timer_period, (__u32)(expiry % t->timer_period), now);
+	else
 		t->timer_period = period;
 	t->timer_at = expiry;
 	a->rested = 1;
 }
 
+/*
+ * JOIN_EXIT: @t waits for threads that it has made, and the last one to end, really, wakes it. One
+ * that ended before, in debt, may virtually be the last. It wakes nobody.
+ */
+DELAY_INLINE void delay_wait_for_family(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	const struct cozbpf_family *f = &x->families[t->number & (COZBPF_FAMILIES - 1)];
+	struct cozbpf_account *a = delay_account(t);
+	__u64 ended = f->ended;
+
+	if (!DELAY_RULE(JOIN_EXIT) || !t->number || f->maker != t->number || f->epoch != a->epoch ||
+	    t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	if (ended < now && a->paid > now - ended)
+		a->paid = now - ended;
+}
+
 /* Who or what wakes a thread. */
 enum delay_cause {
+	DELAY_BY_EXIT,   /* a thread of the target, by ending */
 	DELAY_BY_THREAD, /* of the target */
 	DELAY_BY_CALLER, /* the same, where probed calls tell of it (--sync=uprobe) */
 	DELAY_BY_TIMER,
@@ -238,14 +264,16 @@ enum delay_cause {
 DELAY_INLINE void delay_on_wake(struct cozbpf_thread *t, enum delay_cause cause,
     struct cozbpf_thread *w, __u32 id, __u64 expiry, struct cozbpf_control *x, __u64 now)
 {
-	if (cause == DELAY_BY_THREAD && w) {
+	if (cause <= DELAY_BY_THREAD && w) {
 		delay_wake(t, w, x, now);
+		if (cause == DELAY_BY_EXIT)
+			delay_wait_for_family(t, x, now);
 		delay_segment_ahead(delay_account(t), 2 * id + 1);
 		delay_segment(delay_account(w), 2 * id);
 	} else if (cause == DELAY_BY_TIMER) {
-		delay_timer_wake(t, x, expiry);
+		delay_timer_wake(t, x, expiry, now);
 	} else {
-		delay_account(t)->paced = 0;
+		delay_account(t)->paced = COZBPF_PACED_NONE;
 		delay_account(t)->rested = cause == DELAY_BY_OUTSIDE;
 	}
 	t->runnable_at = now;
@@ -267,7 +295,27 @@ DELAY_INLINE void delay_on_fork(
 	a->epoch = from->epoch;
 	a->paid = DELAY_RULE(JOIN_PARENT) ? from->paid : DELAY_READ(x->required);
 	t->member = 1;
+	t->maker = parent->number;
+	if (from->forks < COZBPF_KINDS - 1)
+		from->forks++;
+	a->kind = from->forks;
 	delay_inherit(a, x);
+}
+
+/* JOIN_EXIT: the thread ends. Of two that end at once one may be lost. */
+DELAY_INLINE void delay_on_exit(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+{
+	struct cozbpf_family *f = &x->families[t->maker & (COZBPF_FAMILIES - 1)];
+	const struct cozbpf_account *a = delay_account(t);
+	__u64 ended;
+
+	delay_advance(t, x, now);
+	ended = now - a->paid;
+	if (!t->maker || (f->maker == t->maker && f->epoch == a->epoch && ended <= f->ended))
+		return;
+	f->maker = t->maker;
+	f->epoch = a->epoch;
+	f->ended = ended;
 }
 
 /* It waits for a CPU for the first time. */

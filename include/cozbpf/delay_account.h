@@ -117,6 +117,31 @@ DELAY_INLINE __u64 delay_owed(struct cozbpf_account *a, __u64 required)
 	return debt;
 }
 
+/* The account is woken by its pace: a timer's period and phase. */
+DELAY_INLINE void delay_pace(
+    struct cozbpf_account *a, __u32 state, __u64 period, __u32 phase, __u64 now)
+{
+	a->paced = (__u8)state;
+	a->pace_ns = period;
+	a->pace_phase = phase;
+	a->paced_at = now;
+}
+
+/* PACED_LATE: an account whose pace came twice without being waited for is the bottleneck. From
+ * now on it owes what others earn. */
+DELAY_INLINE void delay_fall_late(
+    struct cozbpf_account *a, const struct cozbpf_control *x, __u64 now)
+{
+	__u64 required = DELAY_READ(x->required);
+
+	if (!DELAY_RULE(PACED_LATE) || a->paced != COZBPF_PACED ||
+	    now < a->paced_at + 2 * a->pace_ns)
+		return;
+	a->paced = COZBPF_PACED_LATE;
+	if (a->paid < required)
+		a->paid = required;
+}
+
 /* The pause owed now, 0 for none. PACED: a paced account owes nothing. MIN_DEBT: a small debt
  * waits. A long debt is paid in parts. */
 DELAY_INLINE __u64 delay_debt(struct cozbpf_account *a, struct cozbpf_control *x, __u32 min_debt)
@@ -125,7 +150,7 @@ DELAY_INLINE __u64 delay_debt(struct cozbpf_account *a, struct cozbpf_control *x
 
 	if (!DELAY_READ(x->active))
 		return 0;
-	if (a->paced && a->paid < required)
+	if (a->paced == COZBPF_PACED && a->paid < required)
 		a->paid = required;
 	debt = delay_owed(a, required);
 	if (DELAY_RULE(MIN_DEBT) && debt < min_debt)

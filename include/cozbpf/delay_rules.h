@@ -18,6 +18,7 @@
 	X(FORECAST_EDGE, SIM, "an edge ends the forecast and the correction")                     \
 	X(CORRECT, SIM, "the next sample puts half of a wrong forecast right")                    \
 	X(YOUNG_WINDOW, SIM, "a new thread begins with the samples of those young before it")     \
+	X(YOUNG_KINDS, SIM, "the n-th thread made between two waits has a window of its own")     \
 	X(YOUNG_FIRST, SIM, "among those a thread's first sample weighs a whole period")          \
 	X(YOUNG_FORECAST, SIM, "a young thread forecasts by the correlation of those before it")  \
 	X(CORRECT_FIRST, SIM, "the first sample puts the time since the birth right")             \
@@ -33,6 +34,7 @@
 	X(JOIN_WAKER, SIM, "a woken thread: L = min(L + blocked, L of its waker)")                \
 	X(JOIN_CPU, SIM, "a thread that waited for a CPU: L = min(L + waited, the CPU's clock)")  \
 	X(JOIN_PARENT, SIM, "a new thread begins with its parent's L")                            \
+	X(JOIN_EXIT, SIM, "a maker waits for the thread that virtually ends last")                \
 	X(JOIN_CALL, SIM, "a probed call that blocked: L = min(L + R's growth in it, R)")         \
 	X(JOIN_CALL_BOUND, SIM, "R's growth in a call is at most s x its time")                   \
 	X(JOIN_ADOPT, REAL, "a thread that ran before the profile begins with R")                 \
@@ -48,6 +50,8 @@
 	X(OUSTED_PAUSE, SIM, "a pause goes on while an outsider has the CPU")                     \
 	X(PACED, SIM, "a thread with a periodic timer owes nothing; its visits follow real time") \
 	X(PACED_WAKER, SIM, "a thread that a paced one wakes is paced")                           \
+	X(PACED_LATE, SIM, "a paced thread that waits no more for its pace is not paced")         \
+	X(PACE_BOUND, SIM, "visits that a timer feeds are at least its period apart")             \
 	X(PACED_MISSED, SIM, "a whole multiple of the period is the period")                      \
 	X(PACED_MIN, REAL, "a distance below 10 us is no period")                                 \
 	X(VISIT_PENDING, REAL, "a visit's virtual time holds credit not yet given")               \

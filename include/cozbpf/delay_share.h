@@ -129,25 +129,35 @@ DELAY_INLINE __u32 delay_correlation(__u32 hits, __u32 pairs, __u32 same)
 	return agree < COZBPF_SHARE_ONE ? agree : COZBPF_SHARE_ONE - 1;
 }
 
+/* YOUNG_KINDS: the window of the young threads of that kind, of all while that is not full. */
+DELAY_INLINE const struct cozbpf_young *delay_young(const struct cozbpf_control *x, __u32 kind)
+{
+	const struct cozbpf_young *y = &x->young[kind & (COZBPF_KINDS - 1)];
+
+	return DELAY_RULE(YOUNG_KINDS) && y->next >= COZBPF_RING ? y : &x->young[0];
+}
+
 /*
  * The same for a thread that has few samples yet, from those of the threads that were young before
  * it. Near 1 too where some of these executed nothing but the line and others never did: then a
  * thread's first samples tell which kind it is.
  */
-DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x)
+DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x, __u32 kind)
 {
 	__u32 hits = 0, befores = 0, usable = 0;
+	const struct cozbpf_young *young;
 
 	if (!x)
 		return 0;
+	young = delay_young(x, kind);
 	for (int i = 0; i < COZBPF_RING; i++) {
-		__u32 before = x->young[i].before;
+		__u32 before = young->ring[i].before;
 
-		hits |= (__u32)delay_equal(x->young[i].line, x->line) << i;
+		hits |= (__u32)delay_equal(young->ring[i].line, x->line) << i;
 		befores |= (__u32)delay_equal(before, x->line) << i;
 		usable |= (__u32)(1 - delay_equal(before, COZBPF_NO_SAMPLE)) << i;
 	}
-	if (!DELAY_RULE(YOUNG_FORECAST) || x->young_next < COZBPF_RING)
+	if (!DELAY_RULE(YOUNG_FORECAST) || young->next < COZBPF_RING)
 		return 0;
 	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable),
 	    delay_count_bits(~(hits ^ befores) & usable));

@@ -87,7 +87,7 @@ DELAY_INLINE void delay_stood_still(
 	struct cozbpf_account *a = delay_account(t);
 	__u64 owed, stood = now - missed;
 
-	if (a->paced)
+	if (a->paced == COZBPF_PACED)
 		return;
 	delay_credit(a, x, missed);
 	owed = delay_owed(a, required);
@@ -124,6 +124,8 @@ DELAY_INLINE int delay_switch_in(
 	a->run_since = slowed ? t->runnable_at : now;
 	missed = DELAY_RULE(STOOD_STILL) && slowed && cpu->left_at == t->runnable_at &&
 		 cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE;
+	if (t->blocked_at)
+		a->forks = 0;
 	t->ousted = 0;
 	t->runnable_at = 0;
 	t->blocked_at = 0;

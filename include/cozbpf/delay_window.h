@@ -102,6 +102,11 @@ DELAY_INLINE void delay_correct_first(
 		100);
 }
 
+DELAY_INLINE void delay_young_push(struct cozbpf_young *y, const struct cozbpf_young_entry *e)
+{
+	y->ring[y->next++ & (COZBPF_RING - 1)] = *e;
+}
+
 /*
  * YOUNG_WINDOW: a sample of a young account enters the window that later ones begin with. It weighs
  * the time executed since the one before; YOUNG_FIRST: the first one a whole period at least. Two
@@ -111,27 +116,32 @@ DELAY_INLINE void delay_teach_young(
     const struct cozbpf_account *a, struct cozbpf_control *x, __u32 line)
 {
 	__u64 executed = a->unsampled;
-	struct cozbpf_young_entry *e;
+	struct cozbpf_young_entry e;
 
 	if (a->ring_used >= COZBPF_YOUNG)
 		return;
-	e = &x->young[x->young_next++ & (COZBPF_RING - 1)];
-	e->line = line;
 	if (DELAY_RULE(YOUNG_FIRST) && !a->ring_used && executed < x->period_ns)
 		executed = x->period_ns;
-	e->weight_ns = executed > 0xffffffffULL ? 0xffffffffU : (__u32)executed;
-	e->before = a->ring_used && a->last_valid ? delay_line_before(a) : COZBPF_NO_SAMPLE;
+	e.line = line;
+	e.weight_ns = executed > 0xffffffffULL ? 0xffffffffU : (__u32)executed;
+	e.before = a->ring_used && a->last_valid ? delay_line_before(a) : COZBPF_NO_SAMPLE;
+	e.pad = 0;
+	delay_young_push(&x->young[0], &e);
+	if (a->kind)
+		delay_young_push(&x->young[a->kind & (COZBPF_KINDS - 1)], &e);
 }
 
 /* YOUNG_WINDOW: a new account begins with the samples of those that were young before it. */
 DELAY_OUTLINE int delay_inherit(struct cozbpf_account *a, struct cozbpf_control *x)
 {
 	__u64 all = 0, hits = 0;
+	const struct cozbpf_young *young;
 
 	if (!DELAY_RULE(YOUNG_WINDOW) || !a || !x)
 		return 0;
+	young = delay_young(x, a->kind);
 	for (int i = 0; i < COZBPF_RING; i++) {
-		__u32 line = x->young[i].line, weight = x->young[i].weight_ns;
+		__u32 line = young->ring[i].line, weight = young->ring[i].weight_ns;
 
 		a->ring[i].line = line;
 		a->ring[i].weight_ns = weight;
@@ -143,7 +153,7 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_account *a, struct cozbpf_control 
 	a->segment_weight[0] = all;
 	a->segment_hits[0] = hits;
 	a->share_known = 0;
-	a->persistence = (__u16)delay_young_persistence(x);
+	a->persistence = (__u16)delay_young_persistence(x, a->kind);
 	a->share = delay_share(a);
 	return 0;
 }
@@ -170,7 +180,7 @@ DELAY_INLINE void delay_window_reopen(struct cozbpf_account *a, const struct coz
 	a->share_known = 0;
 	a->last_valid = 0;
 	if (a->ring_used < COZBPF_RING)
-		a->persistence = (__u16)delay_young_persistence(x);
+		a->persistence = (__u16)delay_young_persistence(x, a->kind);
 	a->persistence = (__u16)delay_persistence(a);
 	a->share = delay_share(a);
 }

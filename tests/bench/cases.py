@@ -150,6 +150,7 @@ CASES = (
     Case("timerfed", "timerfed", fed_by_timer),
     Case("tasks", "tasks"),
     Case("async", "async", capped(6, 4)),
+    Case("async-fine", "async", None, ("--a-us", "600", "--b-us", "400")),
     Case("stdbarrier", "stdbarrier", completed_barrier),
     Case("atomicring", "atomicring"),
     Case("spinbarrier", "spinbarrier", sign_only=True, turn_ms=200),

@@ -137,6 +137,7 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 	t->rng.state = rng_next(&s->rng);
 	t->cpu = parent ? parent->cpu : (unsigned)(t - s->threads) % s->c->cpus;
 	t->d.member = 1;
+	t->d.number = ++s->born;
 	if (parent) {
 		t->parent = (unsigned)(parent - s->threads);
 		parent->children++;
@@ -234,6 +235,12 @@ static bool sim_op_sync(struct sim *s, struct sim_thread *t, const struct sim_op
 		s->entries[a]++;
 		sim_wake_waiters(s, t, SIM_POP, a, 1);
 		break;
+	case SIM_OFFER:
+		if (s->entries[a] >= op->ns)
+			break;
+		s->entries[a]++;
+		sim_wake_waiters(s, t, SIM_POP, a, 1);
+		break;
 	case SIM_POP:
 		if (!s->entries[a])
 			return sim_block(s, t, SIM_POP, a), false;
@@ -286,6 +293,10 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 		case SIM_EXIT:
 			if (!--s->threads[t->parent].children)
 				sim_wake_waiters(s, t, SIM_JOIN, t->parent, 1);
+			if (s->r) {
+				sim_look(s, t);
+				delay_on_exit(&t->d, &s->x, s->now);
+			}
 			t->alive = false;
 			sim_switch(s, &s->cpus[t->cpu], false);
 			return;
@@ -458,7 +469,7 @@ static uint64_t sim_executed(const struct sim *s)
 static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint64_t *visits)
 {
 	struct point_record point, settled;
-	uint64_t end, executed, all = s->visits, paced = s->paced;
+	uint64_t end, executed, all = s->visits, paced = s->paced, fed = s->fed;
 	double fit;
 	bool paused;
 
@@ -497,6 +508,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 			       (DELAY_RULE(FIT_CPUS) && fit > 1.02 ? fit : 1));
 		*visits += point.delta - settled.delta;
 	}
+	s->bound_ns = (s->fed - fed) * 10 > (s->visits - all) * 9 ? s->pace_ns : 0;
 	end = s->now + 5000000;
 	do {
 		paused = false;
@@ -525,8 +537,14 @@ static void sim_predict(const struct sim_case *c, const struct sim_rules *r, con
 			sim_experiment(&s, k < n ? pct[k] : 0, &duration[k], &visits[k]);
 		}
 	base = (double)duration[n] / (double)visits[n];
-	for (unsigned i = 0; i < n; i++)
-		ret[i] = 100 * (1 - (double)duration[i] / (double)visits[i] / base);
+	for (unsigned i = 0; i < n; i++) {
+		double period = (double)duration[i] / (double)visits[i],
+		       least = (double)s.bound_ns; /* least_period() in core/estimate/cells.c */
+
+		if (DELAY_RULE(PACE_BOUND) && period < least && least < base)
+			period = least;
+		ret[i] = 100 * (1 - period / base);
+	}
 }
 
 /* The same program with the line really shortened, and no profiler. */

@@ -32,6 +32,7 @@ enum sim_kind {
 	SIM_GIVE,
 	SIM_PUSH, /* into queue `arg`, `ns` entries long */
 	SIM_POP,
+	SIM_OFFER, /* the same as SIM_PUSH, lost where the queue is full */
 	SIM_SLEEP, /* for `ns`: a timer */
 	SIM_TICK,  /* until the next multiple of `ns`: an absolute timer */
 	SIM_SPAWN, /* a thread that runs program `arg` */
@@ -81,6 +82,10 @@ struct sim_op {
 #define PUSH(id, length)                                      \
 	{                                                     \
 		.kind = SIM_PUSH, .arg = (id), .ns = (length) \
+	}
+#define OFFER(id, length)                                      \
+	{                                                      \
+		.kind = SIM_OFFER, .arg = (id), .ns = (length) \
 	}
 #define POP(id)                              \
 	{                                    \
@@ -174,6 +179,7 @@ struct sim {
 	const struct sim_rules *r;        /* NULL: no profiler */
 	unsigned shorter_pct;             /* the selected line is really this much shorter */
 	uint64_t now, seq, visits, paced; /* paced: visits of threads that a periodic timer paces */
+	uint64_t fed, pace_ns, bound_ns;  /* fed: of those that it paces or that are late */
 	struct cozbpf_control x;
 	struct cozbpf_bucket buckets[COZBPF_BUCKETS];
 	struct sim_thread threads[SIM_THREADS];
@@ -182,6 +188,7 @@ struct sim {
 	unsigned waiting[SIM_OBJECTS], entries[SIM_OBJECTS];
 	struct rng rng;
 	uint64_t pauses, joins, in_pause, samples;
+	uint32_t born;
 };
 
 #define SIM_SLICE_NS 3000000 /* the kernel's base slice on two CPUs */

@@ -87,9 +87,10 @@ static uint32_t sim_object(const struct sim_thread *t)
 
 static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *by)
 {
-	enum delay_cause cause = !by                    ? DELAY_BY_TIMER
-				 : s->r && s->r->uprobe ? DELAY_BY_CALLER
-							: DELAY_BY_THREAD;
+	enum delay_cause cause = !by                                    ? DELAY_BY_TIMER
+				 : s->r && s->r->uprobe                 ? DELAY_BY_CALLER
+				 : by->program[by->pc].kind == SIM_EXIT ? DELAY_BY_EXIT
+									: DELAY_BY_THREAD;
 
 	if (!s->r)
 		return;
@@ -110,7 +111,9 @@ static void sim_on_visit(struct sim *s, struct sim_thread *t)
 	s->visits++;
 	if (!s->r)
 		return;
-	s->paced += t->d.account.paced;
+	s->paced += t->d.account.paced == COZBPF_PACED;
+	s->fed += t->d.account.paced > 0;
+	s->pace_ns = t->d.account.pace_ns;
 	if (!s->x.active)
 		return;
 	if (t->d.account.epoch == s->x.epoch)

@@ -88,6 +88,9 @@ static const struct sim_op fork_3_1[] = {RUN(B, 2 * MS), SPAWN(1), SPAWN(1), JOI
 			   fork_kinds[] = {RUN(B, 1 * MS), SPAWN(1), SPAWN(2), JOIN, VISIT, LOOP},
 			   child_line[] = {RUN(A, 5 * MS), EXIT},
 			   child_other[] = {RUN(B, 3 * MS), EXIT},
+			   fork_briefly[] = {SPAWN(1), SPAWN(2), JOIN, VISIT, LOOP},
+			   child_line_06[] = {RUN(A, 600 * US), EXIT},
+			   child_other_04[] = {RUN(B, 400 * US), EXIT},
 			   fork_beside[] = {RUN(B, 200 * US), SPAWN(2), SPAWN(2), JOIN, VISIT,
 			       LOOP},
 			   child_beside[] = {RUN(B, 300 * US), EXIT};
@@ -99,6 +102,8 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 			   ticks_late[] = {TICK(10 * MS), RUN(B, 8 * MS), VISIT, LOOP},
 			   ticks_feed[] = {TICK(10 * MS), RUN(B, 300 * US), PUSH(0, 4), LOOP},
 			   fed[] = {POP(0), RUN(B, 1 * MS), VISIT, LOOP},
+			   ticks_offer[] = {TICK(2400 * US), RUN(B, 5 * US), OFFER(0, 1), LOOP},
+			   fed_slow[] = {POP(0), RUN(A, 4 * MS), RUN(B, 1 * MS), VISIT, LOOP},
 			   a_fifth[] = {RUN(A, 70 * US), RUN(B, 280 * US), LOOP};
 
 #define SIM_CASE(id, n, on, jitter, ...) \
@@ -214,11 +219,15 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	X(sleeping_pauses,                                                                        \
 	    SIM_CASE("2 threads, pauses that sleep", 2, 2, 10, OF(a60_b40, a60_b40)),             \
 	    .sleep = true, .sampled = 1.5)                                                        \
-	/* At 50 % the longer child is another one, virtually; its exit in debt is no edge. */    \
+	/* At 50 % the longer child is another one, virtually. */                                 \
 	X(two_kinds_of_children,                                                                  \
 	    SIM_CASE("fork A 5 and B 3 ms, join, B 1 ms", 1, 2, 5,                                \
 		OF(fork_kinds, child_line, child_other)),                                         \
-	    .known = 9, .sampled = 9)                                                             \
+	    .known = 1, .sampled = 1.5)                                                           \
+	X(two_kinds_of_short_threads,                                                             \
+	    SIM_CASE("fork A 0.6 and B 0.4 ms, join", 1, 2, 5,                                    \
+		OF(fork_briefly, child_line_06, child_other_04)),                                 \
+	    .known = 1, .sampled = 1.5)                                                           \
 	X(forks_beside_the_line,                                                                  \
 	    SIM_CASE("fork 2 of 0.3 ms, join, beside the line", 2, 4, 5,                          \
 		OF(fork_beside, line_09, child_beside)),                                          \
@@ -245,6 +254,10 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("10 ms timer feeds one, beside a bystander", 3, 2, 30,                       \
 		OF(ticks_feed, fed, a_fifth)),                                                    \
 	    .sampled = 0.5)                                                                       \
+	/* Whose items differ much: at times the next one is not there yet. */                    \
+	X(outpaced,                                                                               \
+	    SIM_CASE("2.4 ms timer feeds one of 5 ms", 2, 2, 80, OF(ticks_offer, fed_slow)),      \
+	    .sampled = 2)                                                                         \
 	X(late_ticks,                                                                             \
 	    SIM_CASE("10 ms timer, some missed, beside one", 2, 2, 50, OF(ticks_late, a_fifth)),  \
 	    .sampled = 1.5)                                                                       \

@@ -379,9 +379,42 @@ TEST(born_with_its_elders_window)
 	for (__u64 i = 0; i < 32; i++)
 		delay_sample(&t, &x, LINE, T0 + (3 + i) * MS, 0);
 	CHECK_EQ(t.account.share, COZBPF_SHARE_ONE);
-	CHECK_EQ(x.young_next, 40 + COZBPF_YOUNG);
+	CHECK_EQ(x.young[0].next, 40 + COZBPF_YOUNG);
 	/* nobody's first sample speaks for more than was executed, once elders are known */
 	CHECK_NEAR((double)t.account.paid, 0.5 * (0.5 + 1) / 2 * 32e6, 1e6);
+}
+
+/* The first thread that is made after a wait runs the line, the second one does not. While few of a
+ * kind are known all threads' window holds. */
+TEST(kinds_of_new_threads)
+{
+	struct cozbpf_thread child, parent;
+
+	open(50);
+	parent = thread(0, 0);
+	for (int n = 0; n < 64; n++) {
+		child = (struct cozbpf_thread){0};
+		delay_on_fork(&child, &parent, &x, T0);
+		CHECK_EQ(child.account.kind, 1 + (n & 1));
+		child.account.run_since = T0;
+		delay_sample(&child, &x, n & 1 ? 1 : LINE, T0 + MS, 0);
+		parent.blocked_at = T0;
+		if (n & 1)
+			delay_switch_in(&parent, &x, &cpu, T0);
+		if (n == 40) {
+			child = (struct cozbpf_thread){0};
+			delay_on_fork(&child, &parent, &x, T0);
+			CHECK_NEAR((double)child.account.share, HALF, HALF / 10);
+			parent.account.forks--;
+		}
+	}
+	for (__u32 i = 1; i <= 2 * COZBPF_KINDS; i++) {
+		child = (struct cozbpf_thread){0};
+		delay_on_fork(&child, &parent, &x, T0);
+		CHECK_EQ(child.account.kind, i < COZBPF_KINDS ? i : COZBPF_KINDS - 1);
+		if (i < 3)
+			CHECK_EQ(child.account.share, i == 1 ? COZBPF_SHARE_ONE : 0);
+	}
 }
 
 TEST(virtual_time)

@@ -271,6 +271,40 @@ TEST(last_slice_of_a_cpu)
 	CHECK_EQ(delay_grown_since(&cpu, T0 + 12 * MS), 0);
 }
 
+/* A waits for B and C, which it has made. C ends first, in debt; B ends ahead and wakes A. */
+TEST(who_waits_for_all_waits_for_the_last_one_virtually)
+{
+	struct cozbpf_thread a, b = {0}, c = {0};
+
+	open(100);
+	a = thread(0, 0);
+	a.number = 7;
+	delay_on_fork(&b, &a, &x, T0);
+	delay_on_fork(&c, &a, &x, T0);
+	CHECK_EQ(b.maker, 7);
+	delay_switch_out(&a, &x, &cpu, DELAY_BLOCKED, T0);
+	delay_on_exit(&c, &x, T0 + 4 * MS);
+	b.account.paid = x.required = 6 * MS;
+	delay_on_wake(&a, DELAY_BY_EXIT, &b, 0, 0, &x, T0 + 6 * MS);
+	CHECK_EQ(a.account.paid, 2 * MS);
+	/* One that ended earlier is no longer the last, nor is one of another family. */
+	c.account.paid = MS;
+	delay_on_exit(&c, &x, T0 + 4 * MS);
+	a.blocked_at = T0;
+	delay_on_wake(&a, DELAY_BY_EXIT, &b, 0, 0, &x, T0 + 6 * MS);
+	CHECK_EQ(a.account.paid, 2 * MS);
+	a.number = 7 + COZBPF_FAMILIES;
+	a.blocked_at = T0;
+	delay_on_wake(&a, DELAY_BY_EXIT, &b, 0, 0, &x, T0 + 6 * MS);
+	CHECK_EQ(a.account.paid, 6 * MS);
+	/* A wake-up by a thread that goes on tells nothing about the others. */
+	a.number = 7;
+	a.account.paid = 0;
+	a.blocked_at = T0;
+	delay_on_wake(&a, DELAY_BY_THREAD, &b, 0, 0, &x, T0 + 6 * MS);
+	CHECK_EQ(a.account.paid, 6 * MS);
+}
+
 TEST(who_slept_into_its_debt_sleeps_it_off)
 {
 	struct cozbpf_thread t, w;
@@ -279,7 +313,7 @@ TEST(who_slept_into_its_debt_sleeps_it_off)
 	x.required = 15 * MS;
 	t = thread(0, 0), w = thread(15 * MS, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
-	delay_timer_wake(&t, &x, T0 + 3 * MS);
+	delay_timer_wake(&t, &x, T0 + 3 * MS, T0 + 3 * MS);
 	CHECK_EQ(t.account.rested, 1);
 	/* in parts: all of it */
 	delay_asked(&t, T0 + 4 * MS, T0 + 4 * MS + COZBPF_PAUSE_MAX_NS, COZBPF_PAUSE_MAX_NS, 1);

@@ -206,7 +206,8 @@ static void wake_by_timer(struct world *w, int i)
 
 	delay_enter(t, &w->x);
 	before = *t;
-	delay_timer_wake(t, &w->x, t->timer_at + 10 * MS + (i == 1 ? 0 : (__u64)w->depth + 1));
+	delay_timer_wake(
+	    t, &w->x, t->timer_at + 10 * MS + (i == 1 ? 0 : (__u64)w->depth + 1), w->now);
 	CHECK_EQ(t->account.paid, before.account.paid);
 	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? before.account.paced : i == 1);
 	delay_on_born(t, w->now);

@@ -241,7 +241,8 @@ static __u32 paced_after(const __s64 *at_us, int n)
 	struct cozbpf_thread t = thread(0, 0);
 
 	for (int i = 0; i < n; i++)
-		delay_timer_wake(&t, &x, T0 + (__u64)(at_us[i] * 1000));
+		delay_timer_wake(
+		    &t, &x, T0 + (__u64)(at_us[i] * 1000), T0 + (__u64)(at_us[i] * 1000));
 	CHECK_EQ(t.timer_at, T0 + (__u64)(at_us[n - 1] * 1000));
 	CHECK_EQ(t.account.paid, 0);
 	return t.account.paced;
@@ -294,20 +295,20 @@ TEST(expiries_long_ago)
 	struct cozbpf_thread t = {.account.epoch = 1, .member = 1};
 
 	open(100);
-	delay_timer_wake(&t, &x, 0);
+	delay_timer_wake(&t, &x, 0, T0);
 	CHECK_EQ(t.timer_period, 0);
-	delay_timer_wake(&t, &x, 1);
-	delay_timer_wake(&t, &x, T0 + 12345);
+	delay_timer_wake(&t, &x, 1, T0);
+	delay_timer_wake(&t, &x, T0 + 12345, T0);
 	CHECK_EQ(t.account.paced, 0);
-	delay_timer_wake(&t, &x, 1);
-	delay_timer_wake(&t, &x, 0);
-	delay_timer_wake(&t, &x, 1);
-	delay_timer_wake(&t, &x, T0 + 12345);
+	delay_timer_wake(&t, &x, 1, T0);
+	delay_timer_wake(&t, &x, 0, T0);
+	delay_timer_wake(&t, &x, 1, T0);
+	delay_timer_wake(&t, &x, T0 + 12345, T0);
 	CHECK_EQ(t.account.paced, 0);
-	delay_timer_wake(&t, &x, T0 + 12345 + MS);
-	delay_timer_wake(&t, &x, T0 + 12345 + 2 * MS);
+	delay_timer_wake(&t, &x, T0 + 12345 + MS, T0);
+	delay_timer_wake(&t, &x, T0 + 12345 + 2 * MS, T0);
 	CHECK_EQ(t.account.paced, 1);
-	delay_timer_wake(&t, &x, T0 + 12345 + 3 * MS + 1); /* a nanosecond off */
+	delay_timer_wake(&t, &x, T0 + 12345 + 3 * MS + 1, T0); /* a nanosecond off */
 	CHECK_EQ(t.account.paced, 0);
 }
 
@@ -321,7 +322,8 @@ TEST(paced_is_excused)
 	t.account.carry = MS;
 	x.required = 8 * MS;
 	CHECK_EQ(delay_sample(&t, &x, 1, T0 + MS, 0), 5 * MS);
-	t.account.paced = 1;
+	t.account.paced = COZBPF_PACED;
+	t.account.pace_ns = t.account.paced_at = T0;
 	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 2 * MS, 0), 0);
 	CHECK_EQ(t.account.paid, 8 * MS);
 	CHECK_EQ(x.required, 8 * MS);
@@ -332,6 +334,42 @@ TEST(paced_is_excused)
 	x.active = 0;
 	delay_sample(&t, &x, 1, T0 + 3 * MS, 0);
 	CHECK_EQ(t.account.paid, 9 * MS);
+}
+
+/* A paced thread that has not waited for two periods is late: it owes from then on, and it hands
+ * its pace on all the same. */
+TEST(who_does_not_wait_for_the_pace_is_late)
+{
+	struct cozbpf_thread t, w;
+
+	open(100);
+	t = thread(0, 0);
+	w = thread(0, 0);
+	for (int i = 1; i <= 3; i++)
+		delay_timer_wake(&w, &x, T0 + (__u64)i * 2 * MS + 7, T0);
+	CHECK_EQ(w.account.paced, COZBPF_PACED);
+	CHECK_EQ(w.account.pace_ns, 2 * MS);
+	CHECK_EQ(w.account.pace_phase, (T0 + 7) % (2 * MS));
+	delay_wake(&t, &w, &x, T0);
+	t.account.run_since = T0;
+	x.required = MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 4 * MS - 1, 0), 0);
+	CHECK_EQ(t.account.paced, COZBPF_PACED);
+	x.required = 2 * MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 4 * MS, 0), 0);
+	CHECK_EQ(t.account.paced, COZBPF_PACED_LATE);
+	CHECK_EQ(t.account.paid, 2 * MS);
+	x.required = 3 * MS;
+	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 5 * MS, 0), MS);
+	w = thread(0, 0);
+	delay_wake(&w, &t, &x, T0 + 6 * MS);
+	CHECK_EQ(w.account.paced, COZBPF_PACED_LATE);
+	CHECK_EQ(w.account.pace_ns, 2 * MS);
+	/* Its next wake-up paces it again. */
+	w.account.paced = COZBPF_PACED;
+	delay_wake(&t, &w, &x, T0 + 6 * MS);
+	CHECK_EQ(t.account.paced, COZBPF_PACED);
+	CHECK_EQ(t.account.paced_at, T0 + 6 * MS);
 }
 
 /* A device or another program that wakes a thread ends its pace. */
@@ -360,7 +398,7 @@ TEST(pace_is_handed_on)
 	t.pause = COZBPF_PAUSE_BEGUN;
 	delay_wake(&t, &w, &x, T0 + 2 * MS);
 	CHECK_EQ(t.account.paced, 1);
-	delay_timer_wake(&t, &x, T0 + 2 * MS);
+	delay_timer_wake(&t, &x, T0 + 2 * MS, T0);
 	CHECK_EQ(t.account.paced, 1);
 	CHECK_EQ(t.timer_at, 0);
 	t.pause = COZBPF_PAUSE_NONE;

@@ -230,16 +230,19 @@ TEST(paced)
 	struct ending_point points[] = {
 	    {.name = "request", .label = "r", .visits = 9, .is_begin = true, .is_paced = true},
 	    {.name = "request", .label = "r", .visits = 9},
-	    {.name = "tick", .label = "t", .visits = 9, .is_paced = true}};
+	    {.name = "tick", .label = "t", .visits = 9, .is_paced = true, .pace_ns = 9},
+	    {.name = "item", .label = "i", .visits = 9, .pace_ns = 2400000}};
 	struct ending_facts f = fine;
 
 	f.points = points;
-	f.n_points = 3;
+	f.n_points = 4;
 	CHECK_STR(judged(&f),
 	    "warning: requests of 'request' are begun by a periodic timer, which no delay holds "
 	    "back: gains in latency come out too low where they wait for each other\n"
 	    "warning: visits to 'tick' are paced by a periodic timer: no line makes them come "
-	    "faster\nanswer");
+	    "faster\nwarning: a periodic timer feeds the visits to 'item': no prediction has more "
+	    "than "
+	    "one visit per expiry, each 2.4 ms\nanswer");
 }
 
 TEST(throttled)

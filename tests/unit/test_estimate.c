@@ -574,6 +574,40 @@ TEST(reasons_for_nothing)
 	profile_deinit(&p);
 }
 
+/* A timer feeds a thread that visits every 10 ms: @pace_us apart at least, and no gain is higher.
+ * Where the program as it is visits more often, each expiry brings more than one visit. */
+static void feed(unsigned pace_us, const double *expected)
+{
+	struct profile p;
+	struct estimate e;
+	const struct estimate_line *l;
+
+	profile_init(&p);
+	add_list(&p, "a.c:1", 0, 0.0001, 6);
+	for (size_t i = 0; i < p.n_experiments; i++) {
+		struct experiment_record *x = &p.experiments[i];
+
+		x->fixed = true;
+		x->duration_ns = (uint64_t)(500e6 * (1 - 0.8 * x->speedup));
+		x->points[0].delta = x->points[0].bursts = 50;
+		x->points[0].pace_ns = pace_us * 1000ULL;
+	}
+	CHECK(!estimate_profile(&p, &defaults, &e));
+	l = find(&e, "a.c:1", "work");
+	CHECK_EQ(l->n_points, 4);
+	for (size_t i = 0; i < l->n_points; i++)
+		CHECK_NEAR(l->points[i].program_speedup, expected[i], 1e-6);
+	estimate_deinit(&e);
+	profile_deinit(&p);
+}
+
+TEST(a_timer_that_feeds_is_a_bound)
+{
+	feed(4800, (const double[]){0.2, 0.4, 0.52, 0.52});
+	feed(10100, (const double[]){0.2, 0.4, 0.6, 0.8});
+	feed(0, (const double[]){0.2, 0.4, 0.6, 0.8});
+}
+
 /* A timer makes visits each 10 ms. The first experiment does not know that yet and subtracts delays
  * from their time, so it tells nothing. */
 TEST(paced_but_not_known_yet)

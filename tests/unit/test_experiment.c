@@ -242,12 +242,21 @@ TEST(paced_visits_count_in_real_time)
 	CHECK_EQ(x->points[0].paced_ns, s.now - s.at[EXPERIMENT_OPEN]);
 	CHECK_NEAR(x->points[0].delta, 52, 1);
 	CHECK_EQ(x->points[0].bursts, x->points[0].delta);
-	/* Fewer than half of them do not count so. */
+	CHECK_EQ(x->points[0].pace_ns, 0);
+	/* Fewer than half of them do not count so; a timer feeds nine of ten, or none. */
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
 	s.points[0].paced += 20;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK(!experiment_is_paced(&s.x, 0));
-	CHECK_EQ(s.records[s.n_records - 1].points[0].paced_ns, 0);
+	x = &s.records[s.n_records - 1];
+	CHECK_EQ(x->points[0].paced_ns, 0);
+	CHECK_EQ(x->points[0].pace_ns, 0);
+	CHECK(session_until(&s, EXPERIMENT_OPEN));
+	s.points[0].fed += 60;
+	s.points[0].pace_ns = 2 * MS;
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.records[s.n_records - 1].points[0].pace_ns, 2 * MS);
+	CHECK_EQ(experiment_pace_ns(&s.x, 0), 2 * MS);
 	session_deinit(&s);
 }
 

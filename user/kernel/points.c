@@ -226,6 +226,8 @@ void session_read_point(const struct session *s, unsigned index, struct point_re
 
 	ret->visits = p->visits;
 	ret->paced = p->paced;
+	ret->fed = p->fed;
+	ret->pace_ns = p->pace_ns;
 	ret->buckets = p->buckets;
 }
 

@@ -167,6 +167,11 @@ static void warn_paced(const struct ending_facts *f, struct ending *g)
 			    "warning: visits to '%s' are paced by a periodic timer: no line makes "
 			    "them come faster",
 			    p->name);
+		else if (p->pace_ns)
+			ending_say(g,
+			    "warning: a periodic timer feeds the visits to '%s': no prediction has "
+			    "more than one visit per expiry, each %.3g ms",
+			    p->name, (double)p->pace_ns / 1e6);
 	}
 }
 

@@ -21,6 +21,7 @@ struct ending_point {
 	bool is_begin;               /* of a pair */
 	bool is_sampled;             /* time executed is counted */
 	bool is_paced;               /* by a periodic timer, in the last experiment */
+	uint64_t pace_ns;            /* period of the timer that feeds its visits; 0: none does */
 	const struct error *missing; /* why it has no place; NULL: it has one */
 };
 

@@ -42,7 +42,8 @@ static size_t list_points(const struct runner *r, struct ending_point *ret)
 		    .visits = session_visits(r->session, i),
 		    .is_begin = p->role == COZBPF_ROLE_BEGIN,
 		    .is_sampled = p->is_sampled,
-		    .is_paced = experiment_is_paced(&r->experiments.machine, i)};
+		    .is_paced = experiment_is_paced(&r->experiments.machine, i),
+		    .pace_ns = experiment_pace_ns(&r->experiments.machine, i)};
 		if (!ret[i].visits)
 			ret[i].missing = places_missing(&r->points, i);
 	}

@@ -70,6 +70,9 @@ struct run_points {
 	int64_t least[MAX_FILLED_POINTS + 1]; /* of a latency: requests in flight; 0 or less */
 	/* number of experiments with visits paced from outside, less those without */
 	int64_t paced[MAX_FILLED_POINTS + 1];
+	/* the longest period of a timer that feeds the visits, and their baselines */
+	double pace[MAX_FILLED_POINTS + 1];
+	double time[MAX_FILLED_POINTS + 1], visits[MAX_FILLED_POINTS + 1];
 	size_t n;
 };
 
@@ -95,9 +98,10 @@ static size_t find_point(const struct run_points *points, uint32_t id)
 
 /* The smallest number in flight is looked for in baselines only. With a speedup, a thread ahead by
  * its debt may hand over to one without debt; then the request seems to end before it began. */
-static int note_point(struct observations *o, const struct point_record *r, bool is_latency,
-    bool is_baseline, struct run_points *points)
+static int note_point(struct observations *o, const struct experiment_record *x,
+    const struct point_record *r, bool is_latency, struct run_points *points)
 {
+	bool is_baseline = !speedup_permille(x->speedup);
 	uint32_t id;
 	size_t i;
 
@@ -107,10 +111,17 @@ static int note_point(struct observations *o, const struct point_record *r, bool
 	if (i == points->n && points->n <= MAX_FILLED_POINTS) {
 		points->ids[points->n] = id;
 		points->paced[points->n] = 0;
+		points->pace[points->n] = points->time[points->n] = points->visits[points->n] = 0;
 		points->least[points->n++] = 0;
 	}
 	if (i < points->n)
 		points->paced[i] += r->paced_ns ? 1 : -1;
+	if (i < points->n && points->pace[i] < (double)r->pace_ns)
+		points->pace[i] = (double)r->pace_ns;
+	if (i < points->n && is_baseline) {
+		points->time[i] += (double)x->duration_ns;
+		points->visits[i] += (double)r->delta;
+	}
 	if (i < points->n && is_latency && is_baseline && r->has_integral &&
 	    r->least < points->least[i])
 		points->least[i] = r->least;
@@ -122,15 +133,31 @@ static int note_points(
 {
 	for (size_t i = 0; i < x->n_points; i++) {
 		const struct point_record *r = &x->points[i];
-		bool is_baseline = !speedup_permille(x->speedup);
-
 		if (is_end_to_end(r->name) && !r->is_latency)
 			continue;
-		if (note_point(o, r, false, is_baseline, points) ||
-		    (r->is_latency && note_point(o, r, true, is_baseline, points)))
+		if (note_point(o, x, r, false, points) ||
+		    (r->is_latency && note_point(o, x, r, true, points)))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* PACE_BOUND: the shortest time between visits; 0: no timer feeds them, or more than one visit at
+ * a time, since the program as it is visits more often. */
+static double least_period(const struct run_points *points, size_t i)
+{
+	double pace = i < points->n ? points->pace[i] : 0;
+
+	return pace > 0 && points->time[i] > pace * points->visits[i] ? pace : 0;
+}
+
+/* Virtual time passes a timer's expiries faster than real time, but none comes early. */
+static void bound_visits(struct observation *item, double least)
+{
+	if (item->permille && item->duration > 0 && item->duration < least * item->delta)
+		item->duration = least * item->delta;
+	if (item->permille && item->span > 0 && item->span < least * item->span_delta)
+		item->span = least * item->span_delta;
 }
 
 /*
@@ -183,6 +210,8 @@ static int add_point(struct observations *o, const struct observation *x,
 		return -ENOMEM;
 	known = find_point(points, item.point);
 	fill_visits(&item, r, known < points->n && points->paced[known] > 0);
+	if (!r->paced_ns)
+		bound_visits(&item, least_period(points, known));
 	if (push(o, &item))
 		return -ENOMEM;
 	if (!r->is_latency)

@@ -359,6 +359,11 @@ void experiment_want(struct experiment *x, struct wanted *wanted, size_t n)
 	choice_want(&x->choice, wanted, n);
 }
 
+uint64_t experiment_pace_ns(const struct experiment *x, unsigned point)
+{
+	return x->tally.points[point].pace_ns;
+}
+
 bool experiment_is_paced(const struct experiment *x, unsigned point)
 {
 	return x->tally.points[point].is_paced;

@@ -135,5 +135,7 @@ static inline bool experiment_is_open(const struct experiment *x)
 
 /* Whether most visits of a point were paced from outside, in the last experiment. */
 bool experiment_is_paced(const struct experiment *x, unsigned point);
+/* Period of the timer that fed them then; 0: none did. */
+uint64_t experiment_pace_ns(const struct experiment *x, unsigned point);
 
 #endif

@@ -32,6 +32,8 @@ struct point_reading {
 	const char *name;
 	/* since the session began: all visits, and those of threads that a periodic timer paces */
 	uint64_t visits, paced;
+	/* visits that the timer of period @pace_ns feeds, on time or late */
+	uint64_t fed, pace_ns;
 	/* of a visit: what is counted may be parts of one */
 	uint64_t unit;
 	/* visits of the experiment by virtual time, COZBPF_BUCKETS of them */

@@ -12,9 +12,11 @@
 
 /* What is known of a point from before. */
 struct tally_point {
-	uint64_t visits_at_open, paced_at_open;
+	uint64_t visits_at_open, paced_at_open, fed_at_open;
 	/* most visits of the last experiment were paced from outside */
 	bool is_paced;
+	/* period of the timer that fed them; 0: none did */
+	uint64_t pace_ns;
 	/* Of begins, when the run began: requests that earlier runs took with them. */
 	int64_t in_flight_before;
 	uint64_t doubtful_before;

@@ -37,6 +37,9 @@ struct point_record {
 	/* Own key `paced`: a periodic timer paces most visits, so they follow real time: delta of
 	 * them in this long; 0: not so. */
 	uint64_t paced_ns;
+	/* Own key `pace`: period of the periodic timer that feeds nearly all visits, whether their
+	 * threads wait for it or are late; 0: not so. */
+	uint64_t pace_ns;
 	/* Own key `span`: virtual time from the first burst to the last one; 0: not known. */
 	uint64_t span_ns;
 	/* Of a latency-point. If its own key `delta` is absent, it equals departures: only ends

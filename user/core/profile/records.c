@@ -251,7 +251,8 @@ const struct record_type record_samples = {
 	}
 #define VISITS                                                                              \
 	VISIT("bursts", FIELD_COUNT, bursts), VISIT("span-delta", FIELD_COUNT, span_delta), \
-	    VISIT("span", FIELD_NS, span_ns), VISIT("paced", FIELD_NS, paced_ns)
+	    VISIT("span", FIELD_NS, span_ns), VISIT("paced", FIELD_NS, paced_ns),           \
+	    VISIT("pace", FIELD_NS, pace_ns)
 
 static const struct field_row throughput[] = {
     {"delta", FIELD_COUNT, MUST, AT(point_record, delta)},
