@@ -6,7 +6,7 @@
  */
 #include "workload.h"
 
-#define SLOTS  (1 << 20)
+#define SLOTS (1 << 20)
 #define STRIDE 64
 
 static long a_steps = 20000, b_steps = 12000;
@@ -14,17 +14,17 @@ static pthread_barrier_t meeting;
 static struct slot {
 	struct slot *next;
 	char padding[STRIDE - sizeof(void *)];
-} *slots;
+} * slots;
 
 /* Follows @steps pointers; a macro as SPIN() is, for the sake of the line. */
-#define SPIN_CHASE(at, steps)                           \
+#define SPIN_CHASE(at, steps)                          \
 	for (uint64_t left_ = (steps); left_; left_--) \
 	(at) = __atomic_load_n(&(at)->next, __ATOMIC_RELAXED)
 
 static uint64_t line_steps(void)
 {
-	return (uint64_t)a_steps *
-	       __atomic_load_n(&work.counters->line_share, __ATOMIC_RELAXED) / WORK_WHOLE;
+	return (uint64_t)a_steps * __atomic_load_n(&work.counters->line_share, __ATOMIC_RELAXED) /
+	       WORK_WHOLE;
 }
 
 static void *run_a(void *argument)
@@ -80,8 +80,7 @@ static void link_slots(void)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {
-	    {"a-steps", &a_steps}, {"b-steps", &b_steps}, {NULL}};
+	const struct work_option options[] = {{"a-steps", &a_steps}, {"b-steps", &b_steps}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	link_slots();

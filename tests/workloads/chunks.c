@@ -7,7 +7,7 @@
 #include "workload.h"
 
 #define CHUNKS 12
-#define EVERY  3
+#define EVERY 3
 
 static long a_us = 1200, b_us = 300;
 static uint64_t a_iters, b_iters;

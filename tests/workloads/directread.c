@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#define BLOCK  65536
+#define BLOCK 65536
 #define BLOCKS 64
 
 static long a_us = 400, b_us = 100;

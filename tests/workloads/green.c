@@ -9,7 +9,7 @@
 #include <semaphore.h>
 #include <ucontext.h>
 
-#define GREEN	    2
+#define GREEN 2
 #define STACK_BYTES 65536
 
 static long a_us = 2000, b_us = 1000, use_us = 1800;

@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#define RECORD	  512
+#define RECORD 512
 #define LOG_BYTES (1 << 22)
 
 static long a_us = 1500, b_us = 500;

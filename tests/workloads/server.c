@@ -12,7 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define BYTES	    64
+#define BYTES 64
 #define CLIENTS_MAX WORK_CHILDREN_MAX
 
 static long a_us = 600, b_us = 400, clients = 4;
@@ -105,8 +105,8 @@ static void connect_clients(void)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us},
-	    {"clients", &clients}, {"via", NULL, &via}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"clients", &clients}, {"via", NULL, &via}, {NULL}};
 
 	work_init(argc, argv, 1, options);
 	a_iters = work_iters(a_us);

@@ -64,8 +64,8 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us},
-	    {"a-tasks", &a_tasks}, {"b-tasks", &b_tasks}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"a-tasks", &a_tasks}, {"b-tasks", &b_tasks}, {NULL}};
 
 	work_init(argc, argv, WORKERS, options);
 	a_iters = work_iters(a_us);
