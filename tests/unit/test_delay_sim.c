@@ -19,6 +19,11 @@
  * - 4 threads, 2 CPUs and a lock: FIT_CPUS says how long it took, not in which order.
  * - Children of two kinds: a thread that ends in debt is no edge for a parent that another one
  *   wakes later.
+ * - A barrier of four threads on two CPUs: with a faster line one more thread would move to the
+ *   CPU that becomes free.
+ * - A fine spin barrier: debts are paid at samples, some 1 ms apart, and no edge hands them on.
+ *   With samples each 0.25 ms it is right.
+ * - Quicksort: threads of a millisecond and of four kinds, which are told apart by few samples.
  */
 #include "check.h"
 #include "sim_cases.h"
