@@ -173,10 +173,11 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
 		-MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
 
 # Workloads are the programs under test: hardly optimised, so each line keeps its code.
+$(BUILD)/tests/workloads/openmp: WORK_FLAGS := -fopenmp
 $(BUILD)/tests/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CC) -O1 -g -fno-omit-frame-pointer -MMD -MP -Iinclude \
-		-Itests/workloads -o $@ $< -lpthread -lm
+		-Itests/workloads $(WORK_FLAGS) -o $@ $< -lpthread -lm
 
 # Optimised, as templates are used.
 $(BUILD)/tests/workloads/%: tests/workloads/%.cc

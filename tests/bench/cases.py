@@ -103,9 +103,40 @@ def ferret(s):
     return 1 - max(2.5 - 1.5 * s, (3.45 - 1.5 * s) / 2) / 2.5
 
 
+def listed(chunks):
+    """Two threads draw chunks from a list of (work, work of the line) until it is empty."""
+
+    def ends(s):
+        threads = [0.0, 0.0]
+        for whole, line in chunks:
+            threads[threads.index(min(threads))] += whole - line * s
+        return max(threads)
+
+    return lambda s: 1 - ends(s) / ends(0)
+
+
+def stolen(s):
+    """Two threads have eight tasks of 0.6 ms and six of 0.4 ms; who has none left steals one."""
+
+    def ends(task_ms):
+        left, threads = [8, 6], [0.0, 0.0]
+        while any(left):
+            free = threads.index(min(threads))
+            owner = free if left[free] else 1 - free
+            left[owner] -= 1
+            threads[free] += task_ms[owner]
+        return max(threads)
+
+    return 1 - ends((0.6 * (1 - s), 0.4)) / ends((0.6, 0.4))
+
+
 EXAMPLE_B = ("--a-us", "64000", "--b-us", "67000")
 ONE_EACH = ("--producers", "1", "--consumers", "1")
 THREE = ("--procs", "3", "--c-us", "200")
+FINE = ("--a-us", "300", "--b-us", "180")
+DYNAMIC = ("--schedule", "dynamic")
+OMP_PIECES = ((0.6, 0.6), (0.4, 0)) * 8
+CHUNKS = ((1.2, 1.2), (0.3, 0), (0.3, 0)) * 4
 CASES = (
     Case("example", "example", capped(67, 64), turn_ms=1000),
     Case("example-b", "example", lambda s: 0.0, EXAMPLE_B, turn_ms=1000),
@@ -153,6 +184,28 @@ CASES = (
     Case("async-fine", "async", None, ("--a-us", "600", "--b-us", "400")),
     Case("stdbarrier", "stdbarrier", completed_barrier),
     Case("atomicring", "atomicring"),
+    Case("pausebarrier", "pausebarrier", capped(2.7, 1.6)),
+    Case("pausebarrier-fine", "pausebarrier", capped(3, 1.8), FINE),
+    Case("omp-static", "openmp", capped(6, 4)),
+    Case("omp-static-spin", "openmp", capped(6, 4), ("--wait", "active")),
+    Case("omp-dynamic", "openmp", listed(OMP_PIECES), DYNAMIC),
+    Case("omp-dynamic-spin", "openmp", listed(OMP_PIECES), (*DYNAMIC, "--wait", "active")),
+    Case("omp-4", "openmp", None, ("--threads", "4")),
+    Case("herd", "herd", share(3, 4.5)),
+    Case("herd-waiters", "herd", share(1.5, 4.5), ("--line", "herd"), marker="LINE_W"),
+    Case("bounded", "bounded", capped(4, 2.6)),
+    Case("steal", "steal", stolen),
+    Case("chunks", "chunks", listed(CHUNKS)),
+    Case("server-epoll", "server", None, ("--via", "epoll")),
+    Case("server-threads", "server"),
+    Case("directread", "directread"),
+    Case("groupcommit", "groupcommit"),
+    Case("sharedmutex", "sharedmutex"),
+    Case("stdsemaphore", "stdsemaphore", capped(4, 2.6)),
+    Case("sort", "sort"),
+    Case("chase", "chase"),
+    Case("quicksort", "quicksort"),
+    Case("green", "green", lambda s: min(2 * s, 1.2) / 3),
     Case("spinbarrier", "spinbarrier", sign_only=True, turn_ms=200),
 )
 

@@ -95,6 +95,25 @@ static const struct sim_op fork_3_1[] = {RUN(B, 2 * MS), SPAWN(1), SPAWN(1), JOI
 			       LOOP},
 			   child_beside[] = {RUN(B, 300 * US), EXIT};
 
+static const struct sim_op herd_leader[] = {RUN(A, 3 * MS), BARRIER(0, 7), BARRIER(1, 7), VISIT,
+    LOOP},
+			   herd_waiter[] = {BARRIER(0, 7), RUN(B, 500 * US), BARRIER(1, 7), LOOP},
+			   herd_leader_b[] = {RUN(B, 3 * MS), BARRIER(0, 7), BARRIER(1, 7), VISIT,
+			       LOOP},
+			   herd_waiter_a[] = {BARRIER(0, 7), RUN(A, 500 * US), BARRIER(1, 7), LOOP},
+			   first_of_4[] = {RUN(A, 2400 * US), BARRIER(0, 4), VISIT, LOOP},
+			   line_of_4[] = {RUN(A, 2400 * US), BARRIER(0, 4), LOOP},
+			   other_of_4[] = {RUN(B, 1600 * US), BARRIER(0, 4), LOOP},
+			   spin_03[] = {RUN(A, 300 * US), SPIN_BARRIER(0, 2), VISIT, LOOP},
+			   spin_018[] = {RUN(B, 180 * US), SPIN_BARRIER(0, 2), LOOP};
+
+/* A quicksort of 25 pieces: divided twice in 3 to 2, half a part to a new thread. */
+static const struct sim_op sort_25[] = {RUN(A, 1250 * US), SPAWN(1), RUN(A, 500 * US), SPAWN(3),
+    RUN(B, 600 * US), JOIN, VISIT, LOOP},
+			   sort_15[] = {RUN(A, 750 * US), SPAWN(2), RUN(B, 900 * US), JOIN, EXIT},
+			   sort_9[] = {RUN(B, 1350 * US), EXIT},
+			   sort_6[] = {RUN(B, 900 * US), EXIT};
+
 static const struct sim_op line_09[] = {RUN(A, 900 * US), RUN(B, 100 * US), LOOP},
 			   beside_line[] = {RUN(B, MS), VISIT, LOOP};
 
@@ -209,6 +228,27 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE(                                                                              \
 		"two barriers: A 2 | 1.2, B 2 | 2.5 ms", 2, 2, 10, OF(parts_2_2, parts_12_25)),    \
 	    .known = 1, .sampled = 1.5)                                                            \
+	X(herd,                                                                                    \
+	    SIM_CASE("A 3 ms, then 6 threads of 0.5 ms, 2 CPUs", 7, 2, 5,                          \
+		OF(herd_leader, herd_waiter, herd_waiter, herd_waiter, herd_waiter, herd_waiter,   \
+		    herd_waiter)),                                                                 \
+	    .known = 1, .sampled = 1.5)                                                            \
+	X(herd_line,                                                                               \
+	    SIM_CASE("B 3 ms, then 6 threads of A 0.5 ms, 2 CPUs", 7, 2, 5,                        \
+		OF(herd_leader_b, herd_waiter_a, herd_waiter_a, herd_waiter_a, herd_waiter_a,      \
+		    herd_waiter_a, herd_waiter_a)),                                                \
+	    .known = 1, .sampled = 1.5)                                                            \
+	X(four_meet_on_two,                                                                        \
+	    SIM_CASE("barrier of 4 on 2 CPUs, A 2.4 twice, B 1.6 ms", 4, 2, 5,                     \
+		OF(first_of_4, line_of_4, other_of_4, other_of_4)),                                \
+	    .known = 28, .sampled = 26)                                                            \
+	X(fine_spin_barrier,                                                                       \
+	    SIM_CASE("spin barrier, 0.3 and 0.18 ms", 2, 2, 5, OF(spin_03, spin_018)),             \
+	    .known = 22, .sampled = 22)                                                            \
+	X(divide,                                                                                  \
+	    SIM_CASE("quicksort, A divides, new threads", 1, 2, 5,                                 \
+		OF(sort_25, sort_15, sort_9, sort_6)),                                             \
+	    .known = 1, .sampled = 6.5)                                                            \
 	SIM_TRIALS_OF_RULES(X)
 
 /* Situations that single rules are for. */
