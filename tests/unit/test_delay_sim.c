@@ -23,8 +23,6 @@
  *   wakes later.
  * - A barrier of four threads on two CPUs: with a faster line one more thread would move to the
  *   CPU that becomes free.
- * - A fine spin barrier: debts are paid at samples, some 1 ms apart, and no edge hands them on.
- *   With samples each 0.25 ms it is right.
  * - Quicksort: threads of a millisecond and of four kinds, which are told apart by few samples.
  */
 #include "check.h"
