@@ -12,8 +12,8 @@ fixture speed
 budgets='
 on_sample 2800 41000
 on_deliver 120 200
-on_switch 1250 7000
-on_waking 850 4000
+on_switch 1250 8100
+on_waking 850 4700
 on_wakeup_new 40 60
 on_timer_entry 40 40
 on_timer_exit 40 40
@@ -22,15 +22,15 @@ on_irq_exit 40 40
 on_softirq_entry 60 80
 on_softirq_exit 40 40
 on_fork 1000 6000
-on_adopt 600 2800
+on_adopt 600 3700
 on_exec 180 250
-on_exit 250 600
+on_exit 250 950
 on_visit 1750 8500
 on_visits 1750 8500
 on_tracepoint 880 3400
 on_counter 80 100
-on_call 950 4100
-on_return 700 3500
+on_call 950 4900
+on_return 700 4500
 '
 
 start "$tool" run -q --sync=uprobe -o "$dir/profile.coz" -P progress -- "$dir/speed"
