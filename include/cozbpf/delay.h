@@ -303,18 +303,16 @@ DELAY_INLINE void delay_on_fork(
 }
 
 /* JOIN_EXIT: the thread ends. Of two that end at once one may be lost. */
-DELAY_INLINE void delay_on_exit(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
+DELAY_INLINE void delay_on_exit(const struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	struct cozbpf_family *f = &x->families[t->maker & (COZBPF_FAMILIES - 1)];
-	const struct cozbpf_account *a = delay_account(t);
-	__u64 ended;
+	__u32 epoch = DELAY_READ(x->epoch);
+	__u64 ended = delay_virtual_time(t, x, now);
 
-	delay_advance(t, x, now);
-	ended = now - a->paid;
-	if (!t->maker || (f->maker == t->maker && f->epoch == a->epoch && ended <= f->ended))
+	if (!t->maker || (f->maker == t->maker && f->epoch == epoch && ended <= f->ended))
 		return;
 	f->maker = t->maker;
-	f->epoch = a->epoch;
+	f->epoch = epoch;
 	f->ended = ended;
 }
 
