@@ -79,7 +79,7 @@ all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 # Every rule that compiles writes, by -MMD, which headers it has read.
 OBJS := $(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS) $(SHIM_OBJS)
 -include $(OBJS:%.o=%.d) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) \
-	$(BUILD)/tests/bench/startup)
+	$(addprefix $(BUILD)/tests/bench/,noise speed startup))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -192,7 +192,14 @@ $(BUILD)/tests/bench/startup: tests/bench/startup.c $(STARTUP_OBJS)
 	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
 		$< $(STARTUP_OBJS) $(PURE_LIBS)
 
-workloads: $(WORKLOADS) ## build the programs of known behaviour
+# Beside the workloads: noise on purpose, and a fixed loop that tells how fast the CPUs are.
+BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise speed)
+$(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \
+		-o $@ $< -lpthread
+
+workloads: $(WORKLOADS) $(BENCH_PROGRAMS) ## build the programs of known behaviour
 
 check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
 	@COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh unit $(UNIT_TESTS)
@@ -260,7 +267,7 @@ bench: bench-startup bench-marker bench-overhead bench-accuracy ## all benches
 
 bench-accuracy: all workloads
 bench-accuracy: ## predictions against shortened programs, --sync=uprobe and Coz; needs root; long
-	@tests/bench/accuracy.sh --uprobe
+	@tests/bench/accuracy.sh --uprobe --noise=$(or $(NOISE),none)
 
 # A tool of its own, in which rules can be turned off.
 SIMULATED := tests/bench/rules.c user/core/experiment/visits.c
@@ -339,6 +346,7 @@ help: ## this list
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
 	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
+	@echo '  NOISE=busy|memory|slow|interrupts (bench-accuracy)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
 .PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \

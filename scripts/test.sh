@@ -20,6 +20,8 @@ unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER
 # The clone may belong to another user than root.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$PWD
 
+# The limits of the steps are for what hangs. They are twice what a quiet machine takes, or more: a
+# busy one is slower.
 # timeout ends everything that a step has started; on a terminal only the step itself, so Ctrl-C
 # arrives.
 foreground=()
@@ -82,18 +84,18 @@ totals() {
 
 jobs=$(nproc)
 step 600 'install what is missing' scripts/install-deps.sh build test
-step 300 build make -j"$jobs" WERROR=1 all workloads
+step 600 build make -j"$jobs" WERROR=1 all workloads
 # The soak sleeps most of the time and judges no speeds. Nothing beside it loads BPF programs.
-begin_beside 420 'soak, short' make WERROR=1 check-soak
-step 120 lint make WERROR=1 lint
-step 60 documents make WERROR=1 check-docs
-step 60 'lint finds what it should' tests/lint/selftest.sh
-step 300 'unit tests' make -j"$jobs" WERROR=1 check
+begin_beside 600 'soak, short' make WERROR=1 check-soak
+step 300 lint make WERROR=1 lint
+step 120 documents make WERROR=1 check-docs
+step 120 'lint finds what it should' tests/lint/selftest.sh
+step 600 'unit tests' make -j"$jobs" WERROR=1 check
 step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=60 fuzz
 end_beside
-step 200 'bpf tests' make WERROR=1 check-bpf
-step 900 'end-to-end tests' make WERROR=1 check-e2e
-step 200 'faults on purpose' make WERROR=1 check-fault
-step 420 'accuracy, short' tests/bench/accuracy.sh --ci
+step 400 'bpf tests' make WERROR=1 check-bpf
+step 1800 'end-to-end tests' make WERROR=1 check-e2e
+step 400 'faults on purpose' make WERROR=1 check-fault
+step 840 'accuracy, short' tests/bench/accuracy.sh --ci
 echo "test: everything took $SECONDS s"
 totals

@@ -141,6 +141,7 @@ def measure_case(options, case, iters_per_ms, speedups):
         record["coz"] = coz.measure(case, iters_per_ms, options.seconds_per_cell, speedups)
     while len(actual.rounds) < options.repeats:
         actual.measure_round()
+    record["speed"] = machine.Speed.take()
     record["actual"] = {
         "rounds": [vars(r) for r in actual.rounds],
         "redone": actual.redone,
@@ -242,6 +243,9 @@ def parse(argv):
         help="times that a profile is taken when others disturb it (default 2)")
     parser.add_argument("--patience", type=float,
         help="seconds to wait for a quiet machine before each run (default 20, with --ci 3)")
+    parser.add_argument("--noise", choices=machine.Noise.KINDS, default="none",
+        help="noise made on purpose, in profiles and real runs alike (default none)")
+    parser.add_argument("--seed", type=int, default=1, help="of that noise (default 1)")
     parser.add_argument("--json", help="write all figures there")
     parser.add_argument("--markdown", "-o", help="write the table there too")
     parser.add_argument("--keep", help="folder that keeps the profiles")
@@ -251,6 +255,7 @@ def parse(argv):
     options = parser.parse_args(argv)
     default_patience = 3 if options.ci else 20
     machine.Patience.seconds = default_patience if options.patience is None else options.patience
+    machine.Noise.kind, machine.Noise.seed = options.noise, options.seed
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
     options.seconds_per_cell = options.seconds_per_cell or short
     options.repeats = options.repeats or (2 if options.ci or options.quick else 4)
@@ -278,11 +283,13 @@ def main(argv):
             figures = {
                 "iters_per_ms": iters_per_ms,
                 "seconds_per_cell": options.seconds_per_cell,
+                "noise": options.noise,
+                "seed": options.seed,
                 "records": records,
             }
             Path(options.json).write_text(json.dumps(figures, indent=1))
     tables.summary(records)
-    tables.loop(iters_per_ms, calibrate())
+    tables.speed([burst for record in records for burst in record["speed"]])
     if options.markdown:
         Path(options.markdown).write_text(tables.text())
     wrong = ci_failures([c for record in records for c in record["cells"]]) if options.ci else []

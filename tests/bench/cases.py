@@ -3,7 +3,6 @@
 
 This module also runs a workload without any profiler. accuracy.py and coz.py predict."""
 
-import os
 import re
 import statistics
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import Callable, Optional
 
 import machine
+from machine import BUILD
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "tests" / "workloads"
-BUILD = ROOT / os.environ.get("BUILD", "build")
 SPEEDUPS = (25, 50, 75, 100)
 TURNS_MIN = 10  # in a run: each speedup twice
 TURNS = re.compile(r"^turns (\d+) periods (\d+) seconds ([\d.]+)$", re.M)
@@ -221,9 +220,10 @@ def select(names):
 
 def calibrate():
     """Turns of the work loop in a millisecond, measured once: all runs do the same work."""
-    machine.wait_quiet()
     command = [BUILD / "tests" / "workloads" / "abab", "--calibrate"]
-    return round(statistics.median(float(machine.run(command, 60).stdout) for _ in range(5)))
+    with machine.turn():
+        machine.wait_quiet()
+        return round(statistics.median(float(machine.run(command, 60).stdout) for _ in range(5)))
 
 
 def arguments(case, iters_per_ms, seconds, line_speedup=0):

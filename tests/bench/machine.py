@@ -2,7 +2,8 @@
 """The machine under the benches: runs a command and watches how much CPU all others take.
 
 Others are other processes and other guests of the host. So a disturbed measurement is known as
-such. What is measured is elsewhere."""
+such. Noise made on purpose is no other, and Speed tells what no counter shows. What is measured is
+elsewhere."""
 
 import contextlib
 import fcntl
@@ -12,7 +13,9 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
+BUILD = Path(__file__).resolve().parents[2] / os.environ.get("BUILD", "build")
 TICKS = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
 QUIET = 0.05  # share of the machine that others may take in an undisturbed run
@@ -42,11 +45,29 @@ def children_s():
     return usage.ru_utime + usage.ru_stime
 
 
-def run(command, timeout_s, started=lambda pid: None):
+def run(command, timeout_s, started=lambda pid: None, beside=contextlib.nullcontext):
     """Runs @command to its end; after @timeout_s its whole session is killed.
 
-    @started is told the process id."""
+    @started is told the process id. What @beside starts and ends is no other."""
     busy, own, begin = busy_s(), children_s(), time.monotonic()
+    with beside():
+        result = run_alone(command, timeout_s, started)
+    seconds = time.monotonic() - begin
+    others = (busy_s() - busy) - (children_s() - own)
+    result.others = max(0.0, others / (seconds * CPUS))
+    return result
+
+
+def in_front():
+    """For a new session: its programs go before those of others.
+
+    Where the scheduler groups tasks by session, nice ranks a task only within its session."""
+    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as group:
+        group.write("-20")
+
+
+def run_alone(command, timeout_s, started):
+    begin = time.monotonic()
     child = subprocess.Popen(
         [str(word) for word in command],
         stdout=subprocess.PIPE,
@@ -54,6 +75,7 @@ def run(command, timeout_s, started=lambda pid: None):
         text=True,
         errors="replace",
         start_new_session=True,
+        preexec_fn=in_front,
     )
     started(child.pid)
     timed_out = False
@@ -63,9 +85,55 @@ def run(command, timeout_s, started=lambda pid: None):
         timed_out = True
         os.killpg(child.pid, signal.SIGKILL)
         out, err = child.communicate()
-    seconds = time.monotonic() - begin
-    others = (busy_s() - busy) - (children_s() - own)
-    return Run(out, err, child.returncode, seconds, max(0.0, others / (seconds * CPUS)), timed_out)
+    return Run(out, err, child.returncode, time.monotonic() - begin, 0.0, timed_out)
+
+
+class Noise:
+    """Noise on purpose beside each run, by tests/bench/noise.c.
+
+    The nth run of a bench meets the same schedule whenever the seed is the same."""
+
+    KINDS = ("none", "busy", "memory", "slow", "interrupts")
+    SECONDS = 600  # it ends by then, whatever happens
+    kind, seed, nth = "none", 1, 0
+
+    @classmethod
+    @contextlib.contextmanager
+    def beside(cls):
+        if cls.kind == "none":
+            yield
+            return
+        cls.nth += 1
+        command = [BUILD / "tests/bench/noise", cls.kind, "--seconds", str(cls.SECONDS)]
+        command += ["--seed", str(1000 * cls.seed + cls.nth)]
+        # In a session of its own, as programs of others are, but with the rank of what it disturbs.
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, start_new_session=True, preexec_fn=in_front
+        ) as child:
+            if not child.stdout.readline().startswith(b"ready"):
+                raise RuntimeError(f"no noise of the kind '{cls.kind}'")
+            yield
+            child.kill()
+
+
+class Speed:
+    """What the machine executes per time, by a fixed loop in a thread on each CPU between runs."""
+
+    TURNS = 60  # of each thread in a burst
+    bursts = []  # lists of CPU times in us
+
+    @classmethod
+    def measure(cls):
+        result = run([BUILD / "tests/bench/speed", cls.TURNS], 60)
+        if result.status:
+            raise RuntimeError(f"no fixed loop: {result.stderr.strip()}")
+        cls.bursts.append([int(turn.split()[3]) / 1e3 for turn in result.stdout.splitlines()])
+
+    @classmethod
+    def take(cls):
+        """The bursts since the last call."""
+        bursts, cls.bursts = cls.bursts, []
+        return bursts
 
 
 class Patience:
@@ -108,7 +176,8 @@ def run_quiet(command, timeout_s, collect=lambda: None, tries=TRIES):
     for again in range(tries):
         with turn():
             quiet = wait_quiet()
-            result = run(command, timeout_s)
+            Speed.measure()
+            result = run(command, timeout_s, beside=Noise.beside)
         collected = collect()
         if not best or (result.timed_out, result.others) < (best.timed_out, best.others):
             best, left = result, collected

@@ -177,7 +177,7 @@ class Accuracy:
         self._say(
             f"# Accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()},"
             f" {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs,"
-            f" {o.profiles} profiles of each case.\n"
+            f" {o.profiles} profiles of each case, noise: {o.noise} (seed {o.seed}).\n"
         )
         columns = "case | s | actual | predicted | error | interval | covered"
         columns += " | before | uprobe error | Coz | Coz error"
@@ -203,11 +203,15 @@ class Accuracy:
             self._say("\nRemarks:\n\n" + "\n".join(remarks))
         self._say(FOOT)
 
-    def loop(self, before, after):
-        """How the machine's speed moved from the begin of the bench to its end."""
+    def speed(self, bursts):
+        """How the machine's own speed moved while the bench ran."""
+        turns = sorted(turn for burst in bursts for turn in burst)
+        p1, p50, p99 = (turns[len(turns) * share // 100] for share in (1, 50, 99))
+        medians = sorted(statistics.median(burst) for burst in bursts)
         self._say(
-            f"\nThe fixed loop: {before:.0f} rounds a ms before, {after:.0f} after "
-            f"({100 * (after / before - 1):+.1f} %)."
+            f"\nA fixed loop on each CPU, between the runs and without noise: {len(turns)} turns, "
+            f"p1 {p1:.0f} us of CPU time, p50 {p50:.0f}, p99 {p99:.0f}; medians of the "
+            f"{len(bursts)} bursts from {medians[0]:.0f} to {medians[-1]:.0f}."
         )
 
     def text(self):

@@ -5,12 +5,13 @@
 # the right order.
 # Requests of reqqueue wait because they come in clumps. Service takes 2 ms on average, 70 % of that
 # in LINE_A. By arithmetic (Lindley's recursion, printed by the program as `expected`) a line that
-# is 50 % faster lowers the mean from 2.4 ms by 40 % and p99 from 5.7 ms by 42 %. With priority by
-# nice value, 4 s come within 15 points on a quiet machine. A disturbed machine makes queues longer
-# and both figures larger, hence 20 to 80. A wrong sign does not pass, nor does a tool that misses
-# that the waiting goes down (which alone would be 35, less what is disturbed). Little's law and the
-# pairs come from different counters and have to agree within 10 %. They can differ by requests that
-# cross a window's ends, some 3 of 150 in each.
+# is 50 % faster lowers the mean from 2.4 ms by 40 % and p90 from 4.8 ms by 35 %. With priority, 4 s
+# come within 15 points on a quiet machine. A disturbed machine makes queues longer and both figures
+# larger, hence 20 to 80. p99 is no figure to judge: a handful of requests decide it in 4 s, and one
+# clump of them that meets another program moved it by 75 points. A wrong sign does not pass, nor
+# does a tool that misses that the waiting goes down (which alone would be 35, less what is
+# disturbed). Little's law and the pairs come from different counters and have to agree within 10 %.
+# They can differ by requests that cross a window's ends, some 3 of 150 in each.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 work=$workloads/reqqueue
@@ -50,7 +51,7 @@ for s in 0 0.5; do
 		"$(awk "BEGIN { print ($little - $pairs) / $little }")" '<=' 0.1
 	check "either way" is "$(awk "BEGIN { print ($pairs - $little) / $little }")" '<=' 0.1
 done
-for what in mean p99; do
+for what in mean p90; do
 	gain=$(awk "BEGIN { print 100 * (1 - $(figure "$what 0.5") / $(figure "$what 0")) }")
 	check "half the line's time shortens $what by $gain %, at least 20" is "$gain" '>=' 20
 	check "and at most 80" is "$gain" '<=' 80

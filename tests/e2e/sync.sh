@@ -46,7 +46,7 @@ done
 
 echo "-- forked and exec'd processes"
 run 0 "$tool" -v --no-tui --sync=uprobe -o "$dir/c.coz" -P progress -- "$workloads/procs" \
-	--seconds 1
+	--seconds 3
 check "a process and its fork are probed" [ "$(grep -c 'are probed' "$dir/err")" -eq 2 ]
 says_not 'not probed'
 run 0 "$tool" -v --no-tui --sync=uprobe -o "$dir/c.coz" -d 3s -P progress -- "$dir/parent" self \
@@ -59,7 +59,7 @@ run 0 "$tool" --no-tui --sync=uprobe -o "$dir/l.coz" -P progress -- "$workloads/
 	--seconds 2
 says 'warning: [0-9]+ probes of calls were hit, .*use --sync=wake'
 run 0 "$tool" --no-tui --sync=uprobe -o "$dir/p.coz" -P progress -- "$workloads/cpubound" \
-	--seconds 1
+	--seconds 3
 says 'warning: no probed call was ever made'
 run 2 "$tool" --sync=ptrace -- true
 says "there is no '--sync=ptrace'" '--sync=wake or --sync=uprobe'
