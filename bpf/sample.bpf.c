@@ -4,8 +4,8 @@
 #include "shim.bpf.h"
 #include "unwind.bpf.h"
 
-/* Six times what the loop takes at 2.5 GHz. One that took longer met an interrupt of the host, whose
- * length would outweigh all other loops. */
+/* Six times what the loop takes at 2.5 GHz. One that took longer met an interrupt of the host,
+ * whose length would outweigh all other loops. */
 #define LOOP_MAX_NS 2000
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -297,9 +297,10 @@ struct cozbpf_control {
 	/* Reset by the loader: samples of the selected line while visits count in this experiment,
 	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
-	__u64 loop_ns, loops;  /* likewise: turns of a fixed loop, one at each sample, and their time */
-	__u64 sampled;         /* the loader's: lines are progress points */
-	__u64 counters;        /* the loader's: there are counters to be looked at */
+	__u64 loop_ns,
+	    loops;      /* likewise: turns of a fixed loop, one at each sample, and their time */
+	__u64 sampled;  /* the loader's: lines are progress points */
+	__u64 counters; /* the loader's: there are counters to be looked at */
 	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
 	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
 			     0: it does not */

@@ -90,7 +90,7 @@ struct experiment_record {
 	/* Own key `outsiders`: the target's threads waited that long, since the opening, because
 	 * other programs had their CPUs. */
 	uint64_t outsiders_ns;
-	uint64_t elapsed_ns;  /* own key `elapsed`: real time; 0: not known */
+	uint64_t elapsed_ns; /* own key `elapsed`: real time; 0: not known */
 	/* Own key `start`: monotonic time of the opening since the run's start. */
 	uint64_t start_ns;
 	/* Own key `fixed=1`: the user named the line, no sample picked it: no phase correction. */
