@@ -329,6 +329,8 @@ struct cozbpf_control {
 	/* Reset by the loader: samples of the selected line while visits count in this experiment,
 	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
+	/* likewise: turns of a fixed loop, one at each sample, and their time */
+	__u64 loop_ns, loops;
 	__u64 sampled;         /* the loader's: lines are progress points */
 	__u64 spins;           /* a thread was seen to spin by the probes for that */
 	__u64 spin_samples;    /* samples that found a thread at a place to spin at */

@@ -24,7 +24,7 @@ on_softirq_exit 40 40
 on_fork 1000 6000
 on_adopt 600 3700
 on_exec 180 250
-on_exit 250 950
+on_exit 330 950
 on_visit 1750 8500
 on_visits 1750 8500
 on_tracepoint 900 3600

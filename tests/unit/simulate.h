@@ -13,6 +13,16 @@
 
 enum arrivals { REGULAR, ERLANG, POISSON, BURSTS };
 
+/*
+ * What others do to an experiment's period, as it was seen on a virtual machine of two CPUs.
+ * WANDERING: the speed wanders by 3 %, and the fixed loop sees that. NEIGHBOUR: for a third of the
+ * time, ten experiments on the average at once, a busy loop takes a quarter of one CPU in bursts,
+ * which lengthens periods by 10 to 20 % and is on record. HALVED: half the CPU time for 0.1 to 3 s,
+ * then all of it as long, which nothing records. TAILS: an experiment of ten is 1.2 to 3 times as
+ * long, by a Pareto distribution, which nothing records.
+ */
+enum noise { NO_NOISE, WANDERING, NEIGHBOUR, HALVED, TAILS };
+
 struct simulation {
 	enum arrivals arrivals;
 	double visits; /* expected per baseline experiment */
@@ -24,8 +34,13 @@ struct simulation {
 	double slope;
 	struct rng rng;
 	double speed; /* of the machine now: the logarithm's deviation */
-	double own;   /* relative standard deviation that experiments of other speedups than 0 have
-			 besides */
+	enum noise noise;
+	bool named;       /* the line's time is known, as with any noise */
+	bool hidden;      /* the profile does not say what is on record */
+	bool is_there;    /* NEIGHBOUR, HALVED: now */
+	double change_in; /* HALVED: s of the experiments' time */
+	double own; /* relative standard deviation that experiments of other speedups than 0 have
+		   besides */
 };
 
 static double sim_uniform(struct rng *r)
@@ -70,6 +85,50 @@ static double sim_first(struct simulation *s)
 	return sim_gap(s);
 }
 
+/* How much slower HALVED makes an experiment of half a second. */
+static double sim_halved(struct simulation *s)
+{
+	double left = 0.5, slow = 0;
+
+	while (left > 0) {
+		double part = fmin(left, s->change_in);
+
+		slow += s->is_there ? part : 0;
+		left -= part;
+		s->change_in -= part;
+		if (s->change_in <= 0) {
+			s->is_there = !s->is_there;
+			s->change_in = 0.1 + 2.9 * sim_uniform(&s->rng);
+		}
+	}
+	return 1 / (1 - slow);
+}
+
+/* The factor on the period of the next experiment, @x. */
+static double sim_noise(struct simulation *s, struct experiment_record *x)
+{
+	double slower = 1, share = 0.004;
+
+	x->elapsed_ns = 500000000;
+	if (s->noise == NO_NOISE)
+		return 1;
+	x->loops = s->hidden ? 0 : 1000;
+	x->loop_ns = (uint64_t)(325e3 * (s->noise == WANDERING ? exp(s->speed) : 1) *
+				(1 + 0.005 * sim_normal(&s->rng)));
+	if (s->noise == NEIGHBOUR) {
+		if (sim_uniform(&s->rng) < (s->is_there ? 0.1 : 0.05))
+			s->is_there = !s->is_there;
+		share += s->is_there ? 0.1 + 0.1 * sim_uniform(&s->rng) : 0;
+		slower = 1 / (1 - share) * (1 + (s->is_there ? 0.02 : 0) * sim_normal(&s->rng));
+	}
+	if (s->noise == HALVED)
+		slower = sim_halved(s);
+	if (s->noise == TAILS && sim_uniform(&s->rng) < 0.1)
+		slower = fmin(1.2 * pow(sim_uniform(&s->rng), -0.4), 3);
+	x->outsiders_ns = (uint64_t)(share * 500e6);
+	return slower;
+}
+
 /* One experiment at @speedup, appended to @p. */
 static void sim_experiment(
     struct simulation *s, struct profile *p, const char *line, double speedup)
@@ -78,11 +137,12 @@ static void sim_experiment(
 	struct point_record v = {0};
 	const double window = 500e6;
 	uint64_t size = s->arrivals == BURSTS ? 8 : 1;
-	double period = window / s->visits * (double)size, now, first = 0, last = 0;
+	double period = window / s->visits * (double)size, now, first = 0, last = 0, slower;
 
 	/* An AR(1) process whose memory is twenty experiments. */
 	s->speed = 0.95 * s->speed + sqrt(1 - 0.95 * 0.95) * s->drift * sim_normal(&s->rng);
-	period *= exp(s->speed) * (1 - sim_truth(s, speedup));
+	slower = sim_noise(s, &x);
+	period *= exp(s->speed) * (1 - sim_truth(s, speedup)) * slower;
 	if (s->own > 0 && speedup > 0)
 		period *= exp(s->own * sim_normal(&s->rng));
 	now = period * sim_first(s);
@@ -100,6 +160,12 @@ static void sim_experiment(
 	if (!s->spans)
 		v.bursts = v.span_delta = v.span_ns = 0;
 	x.selected_samples = 100;
+	if (s->noise != NO_NOISE || s->named) {
+		/* its time per visit, which 500 samples tell to 3 % */
+		x.has_selected_ns = true;
+		x.selected_ns = (uint64_t)(s->slope * window / s->visits * exp(s->speed) *
+					   (double)v.delta * (1 + 0.03 * sim_normal(&s->rng)));
+	}
 	x.selected = strdup(line);
 	v.name = strdup("work");
 	x.points = malloc(sizeof(v));

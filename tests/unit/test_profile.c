@@ -175,7 +175,7 @@ static const char all_keys[] =
     "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4\n"
     "experiment\tselected=/a/"
     "b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\tselected-time=2000000\t"
-    "elapsed=501\tstart=9\tfixed=1\n"
+    "loops=12\tloop-time=3840\toutsiders=77\telapsed=501\tstart=9\tfixed=1\n"
     "throughput-point\tname=w\tdelta=100\tbursts=90\tspan-delta=99\tspan=480\n"
     "latency-point\tname=l\tarrivals=1\tdepartures=2\tdifference=-1\n"
     "latency-point\tname=m\tarrivals=9\tdepartures=8\tdifference=1\tintegral=-4800\tleast=-"

@@ -403,6 +403,29 @@ TEST(json_contract)
 
 /* A program speedup x is a period shorter by x: throughput rises by 1 / (1 - x) - 1. A whole run is
  * shorter by x. */
+/* How noisy it was: in JSON where known, in the text where it made intervals much wider. */
+TEST(noise)
+{
+	struct estimate_line noisy = lines[0];
+	struct estimate e = {.lines = &noisy, .n_lines = 1};
+	static const double wider[] = {1.4, 1.8};
+
+	noisy.scatter = 0.12;
+	for (size_t i = 0; i < 2; i++) {
+		char *text, *json;
+
+		noisy.wider = wider[i];
+		text = print_text(&e, (struct text_options){.width = 80});
+		json = print_json(&e);
+		CHECK(
+		    !!strstr(text, "warning: periods at one line speedup differ by 12 %: intervals "
+				   "are 1.8 times as wide as those of a steady program") == i);
+		CHECK(strstr(json, "\"scatter\":\t0.12,") && strstr(json, i ? "1.8" : "1.4"));
+		free(text);
+		free(json);
+	}
+}
+
 TEST(sentences)
 {
 	char words[512];

@@ -466,6 +466,8 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->required = 0;
 	c->selected_samples = 0;
 	c->selected_ns = 0;
+	c->loop_ns = 0;
+	c->loops = 0;
 	s->samples_at_open = c->samples;
 	s->deep_debt_at_open = c->deep_debt;
 	session_cpu_use(s, &s->use_at_open);
@@ -512,6 +514,8 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->counted_ns = c->counted_ns;
 	ret->selected_samples = c->selected_samples;
 	ret->selected_ns = c->selected_ns;
+	ret->loop_ns = c->loop_ns;
+	ret->loops = c->loops;
 	ret->samples = c->samples - s->samples_at_open;
 	ret->deep_debt = c->deep_debt - s->deep_debt_at_open;
 	session_cpu_use(s, &ret->use);

@@ -204,7 +204,10 @@ static cJSON *summary(const struct estimate *e)
 	    add(ret, "lines_dropped", number((double)e->n_dropped)) &&
 	    add_counters(ret, &e->totals, COUNTER_SHARE) &&
 	    add(ret, "runs", number((double)e->runs)) &&
-	    add(ret, "builds", number((double)e->builds)))
+	    add(ret, "builds", number((double)e->builds)) &&
+	    (!e->n_lines || !(e->lines[0].scatter > 0) ||
+		(add(ret, "scatter", number(e->lines[0].scatter)) &&
+		    add(ret, "wider", number(e->lines[0].wider)))))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;

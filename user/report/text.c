@@ -291,6 +291,12 @@ static void print_summary(const struct layout *l)
 		if (words[0])
 			fprintf(l->out, "warning: %s\n", words);
 	}
+	if (e->n_lines && e->lines[0].wider >= NOISE_MANY)
+		fprintf(l->out,
+		    "warning: periods at one line speedup differ by %.0f %%: intervals are %.1f "
+		    "times "
+		    "as wide as those of a steady program on a quiet machine\n",
+		    100 * e->lines[0].scatter, e->lines[0].wider);
 }
 
 static void print_legend(const struct layout *l)

@@ -25,8 +25,12 @@
  *
  * Baselines that several lines share have weights. Each residual is drawn together with its own
  * weight, since baselines of other phases have large residuals and small weights. The sum of more
- * than MANY of them is drawn as a normal number. Where control.c brought periods to a common time
- * of the line per visit, that time's error is drawn once for all cells.
+ * than MANY of them is drawn as a normal number. So it is with experiments that trust.c takes for
+ * disturbed. Where control.c brought periods to a common time of the line per visit, that time's
+ * error is drawn once for all cells.
+ *
+ * Experiments are drawn one by one, not in blocks of time. Their order is random, so each cell has
+ * its part of a slow stretch: tests/unit/test_noise.c has the coverage.
  *
  * Experiments cannot tell by how much the method itself errs. METHOD_ERROR is added, as the square
  * root of the sum of squares. Without METHOD_ERROR, and with all of the rest, 92 to 99 % hold: the
@@ -135,10 +139,12 @@ static int pool_cell(struct pool *p, const struct cell *c)
 	return 0;
 }
 
-static void pool_append(struct pool *p, const struct pool *from)
+/* @c: the cell of @from. What was left out there is left out here. */
+static void pool_append(struct pool *p, const struct pool *from, const struct cell *c)
 {
 	for (size_t i = 0; i < from->n; i++)
-		pool_add(p, from->z[i]);
+		if (c->obs[i].weight > 0)
+			pool_add(p, from->z[i]);
 	p->df += from->df;
 }
 
@@ -179,7 +185,7 @@ static int fill_shared(struct bootstrap *b)
 	if (!b->shared.z)
 		return -ENOMEM;
 	for (size_t i = 1; i < g->n_cells; i++) {
-		pool_append(&b->shared, &b->own[i]);
+		pool_append(&b->shared, &b->own[i], &g->cells[i]);
 		needed |= g->cells[i].effective_n < MIN_OWN;
 	}
 	/* Neighbouring chords share cells, so three of them count as two. */
@@ -191,7 +197,7 @@ static int fill_shared(struct bootstrap *b)
 		b->shared.df += 2.0 / 3;
 	}
 	if (g->cells[0].effective_n < MIN_OWN || b->shared.df < MIN_DF)
-		pool_append(&b->shared, &b->own[0]);
+		pool_append(&b->shared, &b->own[0], &g->cells[0]);
 	else if (half_width(&b->shared) < half_width(&b->own[0]))
 		pool_widen(&b->shared, &b->own[0]);
 	return 0;
@@ -387,14 +393,15 @@ static double interval(
 	double *values = &b->replicates[row * b->n];
 	double stretch = student_975(df) / NORMAL_975;
 	size_t tail = (size_t)((double)(b->n + 1) * 0.025) - 1;
-	double half;
+	/* The end nearer to 0: what was left out may have been the program's doing. */
+	double half, less = hypot(b->method_error, b->g->doubtful);
 
 	*lo = estimate + stretch * (fmin(select_kth(values, b->n, tail), estimate) - estimate);
 	*hi = estimate +
 	      stretch * (fmax(select_kth(values, b->n, b->n - 1 - tail), estimate) - estimate);
 	half = estimate > 0 ? estimate - *lo : *hi - estimate;
-	*lo = estimate - hypot(estimate - *lo, b->method_error * estimate);
-	*hi = estimate + hypot(*hi - estimate, b->method_error * estimate);
+	*lo = estimate - hypot(estimate - *lo, (estimate > 0 ? less : b->method_error) * estimate);
+	*hi = estimate + hypot(*hi - estimate, (estimate > 0 ? b->method_error : less) * estimate);
 	if (!(half > 0))
 		return estimate != 0 ? 0 : 1;
 	return student_chance(estimate / half * stretch * NORMAL_975, df);

@@ -234,6 +234,10 @@ static int add_experiment(
 	    .duration = (double)x->duration_ns,
 	    .samples = (double)x->selected_samples,
 	    .line_time = x->has_selected_ns ? (double)x->selected_ns : -1,
+	    .loop = x->loops ? (double)x->loop_ns / (double)x->loops : -1,
+	    .outsiders =
+		x->loops && x->elapsed_ns ? (double)x->outsiders_ns / (double)x->elapsed_ns : -1,
+	    .beside = -1,
 	    .sampled = (double)x->duration_ns,
 	    .weight = 1,
 	    .widen = 1};
@@ -513,8 +517,13 @@ int group_init(struct group *g, const struct observations *o, const struct basel
 	if (collect(g, own, n, b))
 		return -ENOMEM;
 	observations_choose_period(g->obs, g->n, period);
-	if (g->is_fixed && !g->is_latency && !g->end_to_end)
+	if (!g->is_latency && !g->end_to_end) {
 		observations_control(g->obs, g->n, &g->control);
+		if (observations_trust(g->obs, g->n, &g->doubtful)) {
+			group_deinit(g);
+			return -ENOMEM;
+		}
+	}
 	for (size_t i = 0; i < g->n; i = end) {
 		struct cell c = {.obs = &g->obs[i]};
 

@@ -203,6 +203,7 @@ static int fill_line(
 	l->progress = g->progress;
 	l->is_latency = g->is_latency;
 	l->slope = l->slope_lo = l->slope_hi = l->chance = l->df = l->rank_key = NAN;
+	l->scatter = l->wider = NAN;
 	for (int key = 0; key < N_SORT_KEYS; key++)
 		l->rank_keys[key] = NAN;
 	l->verdict = VERDICT_NOT_ENOUGH_DATA;
@@ -217,6 +218,8 @@ static int fill_line(
 	else if (speedups < need)
 		l->shortage = SHORT_SPEEDUPS;
 	if (g->has_baseline && (fill_points(l, g) || (speedups && bootstrap_line(g, o, l))))
+		return -ENOMEM;
+	if (!g->is_latency && group_noise(g, l))
 		return -ENOMEM;
 	l->rank_key = l->rank_keys[o->sort];
 	if (l->shortage == SHORT_NONE && isnan(l->slope_lo))

@@ -81,6 +81,9 @@ struct estimate_latency {
 	int64_t missing;
 };
 
+/* times as wide; from there on reports say so */
+#define NOISE_MANY 1.5
+
 /* of the ends; with fewer matched, quantiles stand for only a part of the requests */
 #define LATENCY_PAIRS_FEW 0.95
 
@@ -98,6 +101,10 @@ struct estimate_line {
 	/* the largest gain on the fitted curve within the measured speedups; never below 0 */
 	double max_speedup;
 	double phase_factor; /* (t_obs / s_obs)(s / T); 1 when not applied */
+	/* How far its experiments' periods at one line speedup differ, as a standard deviation
+	 * relative to the period; how many times as wide intervals are by what is left of that as
+	 * those of a steady program on a quiet machine (noise.c), 1 or more. NaN: not known. */
+	double scatter, wider;
 	enum verdict verdict;
 	enum shortage shortage;
 	bool is_latency; /* program speedup is then the saved share of the mean latency */

@@ -29,7 +29,11 @@ struct observation {
 	double visits;           /* bursts where known */
 	double samples;          /* of the group's line */
 	double line_time;        /* executed by the line while visits counted; below 0: unknown */
-	double sampled;          /* time in which samples were counted */
+	double loop;             /* mean time of the fixed loop; below 0: unknown */
+	double beside;    /* by which factor experiments beside it were slower; below 0: unknown */
+	double outsiders; /* share of the time that they took, over 1 on many CPUs; below 0: unknown
+			   */
+	double sampled;   /* time in which samples were counted */
 	/* what the period is made of: duration and delta, span and span_delta, or requests in
 	 * flight x time and arrivals */
 	double time, count;
@@ -49,7 +53,7 @@ struct observations {
 	struct names lines, points;
 };
 
-/* How periods follow the time that the line has per visit; all 0 where nothing was changed. */
+/* How periods follow the time that the line has per visit; all 0 where they do not. */
 struct control {
 	double x, x_error; /* the mean of that time, and its standard error */
 	double b0, b1;     /* a period has b0 + b1 s for each unit of that time, at the speedup s */
@@ -88,7 +92,8 @@ struct group {
 	double visits;      /* in the line's own experiments */
 	uint64_t baselines; /* observations of speedup 0, enough visits or not */
 	struct control control;
-	double phase; /* factor as applied */
+	double doubtful; /* share of the time, by observations_trust() */
+	double phase;    /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
 	double phase_rate;      /* the line's samples per ns in its baselines */
@@ -149,10 +154,15 @@ int observations_level_runs(struct observations *o, size_t n_runs);
  * All get the same kind of period. */
 void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 
+/* trust.c. Lowers the weights of those of the @n observations, ordered by speedup, that lie far off
+ * their cell's others. @ret_doubtful: the share of the time of those that may have been the
+ * program's doing. Returns 0 or -ENOMEM. */
+int observations_trust(struct observation *obs, size_t n, double *ret_doubtful);
+
 /*
  * control.c. Takes out of the times of the @n observations, ordered by speedup, what comes from the
- * line running more in some experiments than in others. Changes time and exposure, sets widen. @ret
- * is all 0 where that does not serve; then nothing was changed.
+ * line running more, CPUs being slower, or outsiders taking more in some experiments than in
+ * others. Changes time and exposure, sets widen. @ret: how periods follow the line's running.
  */
 void observations_control(struct observation *obs, size_t n, struct control *ret);
 double control_slope(const struct control *c, double speedup);
@@ -178,6 +188,9 @@ void group_deinit(struct group *g);
 int latency_fill_line(const struct group *g, struct estimate_line *line);
 /* Fills e->latencies. Returns 0 or -ENOMEM. */
 int latency_fill_all(const struct observations *o, struct estimate *e);
+
+/* noise.c. Fills scatter and wider. Returns 0 or -ENOMEM. */
+int group_noise(const struct group *g, struct estimate_line *line);
 
 /* Sets g->phase. */
 void group_phase(struct group *g, const struct phase_totals *t);

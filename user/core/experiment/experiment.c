@@ -252,6 +252,14 @@ static void stretch(
 		experiment_stretch(ret, by);
 }
 
+/* How the machine was meanwhile. */
+static void fill_machine(const struct snapshot *snap, struct experiment_record *ret)
+{
+	ret->loops = snap->loops;
+	ret->loop_ns = snap->loop_ns;
+	ret->outsiders_ns = snap->use.outsiders_ns;
+}
+
 static void fill_window(struct experiment *x, const struct snapshot *snap,
     const struct readings *in, struct experiment_record *ret)
 {
@@ -266,6 +274,7 @@ static void fill_window(struct experiment *x, const struct snapshot *snap,
 	ret->fixed = x->choice.fixed_line != 0;
 	ret->selected_ns = snap->selected_ns;
 	ret->has_selected_ns = ret->fixed;
+	fill_machine(snap, ret);
 	tally_close(&x->tally, in, &window, ret);
 	stretch(x, snap, ret);
 	for (size_t i = 0; i < ret->n_points; i++)

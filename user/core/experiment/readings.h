@@ -91,6 +91,8 @@ struct snapshot {
 	uint64_t selected_samples;
 	/* executed by the selected line */
 	uint64_t selected_ns;
+	/* turns of a fixed loop, one at each sample, and the time that they took */
+	uint64_t loop_ns, loops;
 	uint64_t samples, deep_debt;
 	struct cpu_use use;
 	/* nobody watched it for so long that no pause was asked for any more, the machine slept, or

@@ -87,7 +87,13 @@ struct experiment_record {
 	/* Own key `selected-time`: executed by the selected line while visits counted. */
 	uint64_t selected_ns;
 	bool has_selected_ns; /* unset: that is not known */
-	uint64_t elapsed_ns;  /* own key `elapsed`: real time; 0: not known */
+	/* Own keys `loops` and `loop-time`: how often a fixed loop was timed, to tell the speed of
+	 * the CPUs, and the sum of its times. 0 loops: not known, and neither is outsiders_ns. */
+	uint64_t loops, loop_ns;
+	/* Own key `outsiders`: the target's threads waited that long, since the opening, because
+	 * other programs had their CPUs. */
+	uint64_t outsiders_ns;
+	uint64_t elapsed_ns; /* own key `elapsed`: real time; 0: not known */
 	/* Own key `start`: monotonic time of the opening since the run's start. */
 	uint64_t start_ns;
 	/* Own key `fixed=1`: the user named the line, no sample picked it: no phase correction. */
