@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Busy waiting: it is found by itself, in a command and in a process that runs already, counted, and
-# leaves nothing behind. Two threads share a lock for 4 of 6 ms, so that each waits for a third of
-# its time: a tenth is asked for, and nothing without a lock. Halving LINE_A gains 0.5, and 0.27 when
-# waiting counts as work, in the simulator as on a machine (docs/accuracy.md). The threshold between,
-# 0.35, and not the figure, is held to: six experiments of 0.5 s each have a standard error of 0.02
-# on a quiet machine, and a quarter of the CPUs taken away lowers both gains alike.
+# Busy waiting is found by itself, in a command and in a process that runs already, and is counted.
+# It leaves nothing behind. Two threads share a lock for 4 of 6 ms, so that each waits for a third
+# of its time: a tenth is asked for, and nothing without a lock. Halving LINE_A gains 0.5, and 0.27
+# when waiting counts as work, in the simulator as on a machine (docs/accuracy.md). The threshold
+# between, 0.35, and not the figure, is held to: eight experiments of each kind have a standard
+# error of 0.02 with priority, and six runs beside other load gave 0.43 to 0.45.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 rate=$("$workloads/spinlock" --calibrate)
@@ -22,7 +22,8 @@ print(total.get("spun", 0) / total["executed"])'
 profile() { # NAME WORKLOAD ARGUMENTS... [-- OPTIONS OF cozbpf]
 	local name=$1 workload=$2
 	shift 2
-	run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress -o "$dir/$name.coz" "${more[@]}" \
+	run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress -o "$dir/$name.coz" \
+		"${more[@]}" \
 		-- "$workloads/$workload" --iters-per-ms "$rate" "$@"
 	share=$(python3 -c "$spun" "$dir/$name.coz")
 }

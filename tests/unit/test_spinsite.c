@@ -41,7 +41,8 @@ TEST(instructions)
 	CHECK_EQ(n, 1);
 	free(sites);
 	object_close(o);
-	/* Without symbols .eh_frame_hdr knows where the first function begins, and decoding goes on. */
+	/* Without symbols .eh_frame_hdr knows where the first function begins, and decoding goes
+	 * on. */
 	CHECK(run("strip -s spins"));
 	check_sites(DIR "/spins", both);
 	/* Without both nothing tells where instructions begin. */
