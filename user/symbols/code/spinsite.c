@@ -62,10 +62,13 @@ static int search_code(struct search *s, const struct segment *section)
 {
 	static const uint8_t pause[] = {0xf3, 0x90};
 	struct bytes code = decoder_code(&s->d, s->image, section->lo);
-	const uint8_t *p = code.data, *end = p + code.size;
+	const uint8_t *p = code.data, *end;
 	int err = 0;
 
-	while (!err && p && s->n < s->max && (p = memmem(p, (size_t)(end - p), pause, 2))) {
+	if (!p)
+		return 0;
+	end = p + code.size;
+	while (!err && s->n < s->max && (p = memmem(p, (size_t)(end - p), pause, 2))) {
 		uint64_t addr = section->lo + (uint64_t)(p - code.data), offset;
 
 		if (begins_instruction(s, addr) && image_offset(s->image, addr, &offset))
