@@ -110,7 +110,9 @@ check "no profile is left by what did not run" [ ! -e "$dir/none.coz" ]
 
 echo "-- the end of the options"
 run 5 env MIRROR_MS=300 MIRROR_END=5 "$tool" -q -o "$dir/profile.coz" -P progress \
-	--fixed-line "$(line_of mirror HOT)" --fixed-speedup 50 --experiment-length 20ms --- "$mirror"
+	--fixed-line "$(line_of mirror HOT)" --fixed-speedup 50 \
+	--experiment-length 20ms --- "$mirror"
 run 6 env MIRROR_MS=300 MIRROR_END=6 "$tool" -q -o "$dir/profile.coz" -P progress \
-	--fixed-line "$(line_of mirror HOT)" --fixed-speedup 50 --experiment-length 20ms "$mirror" --- -q
+	--fixed-line "$(line_of mirror HOT)" --fixed-speedup 50 \
+	--experiment-length 20ms "$mirror" --- -q
 finish
