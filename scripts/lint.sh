@@ -314,7 +314,9 @@ check_scripts() {
 	local -a files
 	mapfile -t files < <(sources '*.sh' .ci/run)
 	# SC2016: text for another shell, for awk or apt stands in single quotes on purpose.
-	[ ${#files[@]} -eq 0 ] || shellcheck -x -e SC2016 "${files[@]}" >&2 ||
+	[ ${#files[@]} -eq 0 ] ||
+		printf "%s\0" "${files[@]}" |
+		xargs -0 -n 8 -P "$(nproc)" shellcheck -x -e SC2016 >&2 ||
 		fail scripts "shellcheck finds fault with them"
 	[ -f docs/dependencies.md ] || return 0
 	while read -r p; do
