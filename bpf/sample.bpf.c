@@ -145,20 +145,19 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 
 /*
  * Counts a sample that has met the current thread where programs wait by trying again: at @ip, or,
- * 0, in a system call. Once probes tell of that (spin.bpf.c) nothing is counted. Not inlined, for
+ * 0, in a system call. Until the probes are there that tell of that (spin.bpf.c). Not inlined, for
  * the verifier's sake.
  */
 __attribute__((noinline, weak)) int seems_to_spin(__u64 ip)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	bool spins;
+	__u64 look_for = DELAY_READ(control.look_for);
 
-	if (DELAY_READ(control.spins))
-		return 0;
-	spins = ip ? compat_at_pause(ip)
-		   : compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)) == COMPAT_SCHED_YIELD;
-	if (spins)
-		__sync_fetch_and_add(&control.spin_samples, 1);
+	if (ip && look_for & COZBPF_SPINS_PAUSE && compat_at_pause(ip))
+		__sync_fetch_and_add(&control.spin_samples[0], 1);
+	if (!ip && look_for & COZBPF_SPINS_YIELD &&
+	    compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)) == COMPAT_SCHED_YIELD)
+		__sync_fetch_and_add(&control.spin_samples[1], 1);
 	return 0;
 }
 

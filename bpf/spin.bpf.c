@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Turns of loops that wait by trying again: at each PAUSE instruction, and at sched_yield().
- * Attached once a sample has found a thread there. */
+ * Attached once samples have found threads there. */
 #include "spin.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

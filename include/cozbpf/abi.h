@@ -333,7 +333,8 @@ struct cozbpf_control {
 	__u64 loop_ns, loops;
 	__u64 sampled;         /* the loader's: lines are progress points */
 	__u64 spins;           /* a thread was seen to spin by the probes for that */
-	__u64 spin_samples;    /* samples that found a thread at a place to spin at */
+	__u64 look_for;        /* the loader's: COZBPF_SPINS_*, what samples look for */
+	__u64 spin_samples[2]; /* samples that found a thread there, of each */
 	__u64 counters;        /* the loader's: there are counters to be looked at */
 	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
 	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
@@ -374,6 +375,10 @@ struct cozbpf_counter_event {
 #define COZBPF_FILTER_OURS 1   /* whichever the command that we launch begins with: ours */
 #define COZBPF_FILTER_STRICT 2 /* a pause kills it */
 #define COZBPF_FILTER_UNKNOWN 3
+
+/* where a sample finds a thread that seems to spin */
+#define COZBPF_SPINS_PAUSE 1 /* at a PAUSE instruction; spin_samples[0] */
+#define COZBPF_SPINS_YIELD 2 /* in sched_yield(); spin_samples[1] */
 
 /* whether a periodic timer woke the thread, or a thread that was woken so */
 #define COZBPF_PACED_NONE 0

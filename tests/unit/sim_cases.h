@@ -17,7 +17,7 @@
 struct sim_trial {
 	struct sim_case c;
 	double known;   /* points, with f known and the start not counted; 0: not tried */
-	double sampled; /* points, as the product does it */
+	double sampled; /* points, as the product does it; 0: shown, since no rule serves it */
 	/* 0: as in sim_rules_default() */
 	uint64_t sample_ns, entry_ns;
 	uint32_t min_debt_ns;
@@ -241,7 +241,7 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	X(four_meet_on_two,                                                                        \
 	    SIM_CASE("barrier of 4 on 2 CPUs, A 2.4 twice, B 1.6 ms", 4, 2, 5,                     \
 		OF(first_of_4, line_of_4, other_of_4, other_of_4)),                                \
-	    .known = 28, .sampled = 26)                                                            \
+	    .known = 0)                                                                            \
 	X(short_spin_barrier,                                                                      \
 	    SIM_CASE("spin barrier, 0.3 and 0.18 ms", 2, 2, 5, OF(spin_03, spin_018)), .known = 1, \
 	    .sampled = 1.5)                                                                        \

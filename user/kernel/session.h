@@ -160,9 +160,10 @@ struct call_sites {
 int session_add_calls(struct session *s, const struct call_sites *at, struct error *e);
 void session_drop_calls(struct session *s, int pid);
 
-/* Samples so far that found a thread where programs wait by trying again; none is counted once
- * probes tell of that. */
-uint64_t session_spin_samples(const struct session *s);
+/* Samples are to look for threads that wait by trying again: COZBPF_SPINS_*, 0: no more. */
+void session_look_for_spins(struct session *s, unsigned what);
+/* How many have found one so far, of the kind @what. */
+uint64_t session_spin_samples(const struct session *s, unsigned what);
 /* From now on calls of sched_yield() tell who spins. Each system call of the machine then costs
  * some 0.1 us more. */
 int session_watch_yields(struct session *s, struct error *e);

@@ -16,15 +16,25 @@ struct process_spins {
 	struct process_spins *next;
 };
 
-uint64_t session_spin_samples(const struct session *s)
+void session_look_for_spins(struct session *s, unsigned what)
 {
-	return __atomic_load_n(&s->bpf->bss->control.spin_samples, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->bpf->bss->control.look_for, what, __ATOMIC_RELAXED);
+}
+
+uint64_t session_spin_samples(const struct session *s, unsigned what)
+{
+	return __atomic_load_n(
+	    &s->bpf->bss->control.spin_samples[what == COZBPF_SPINS_YIELD], __ATOMIC_RELAXED);
 }
 
 int session_watch_yields(struct session *s, struct error *e)
 {
-	struct bpf_link *link = bpf_program__attach(s->bpf->progs.on_yield);
+	struct bpf_link *link = NULL;
 
+	if (s->n_links == MAX_LINKS)
+		errno = ENOSPC;
+	else
+		link = bpf_program__attach(s->bpf->progs.on_yield);
 	if (!link)
 		return error_set(e, EXIT_FORBIDDEN, "calls of sched_yield() cannot be watched: %s",
 		    strerror(errno));

@@ -90,7 +90,9 @@ struct files {
 	uint32_t fixed_line;
 	/* what a probe of a call costs; 0: not measured */
 	uint64_t probe_cost_ns;
-	/* the target was found to spin, and is probed for that */
+	/* COZBPF_SPINS_*: what samples still look for */
+	unsigned spins_sought;
+	/* the target was found to spin by PAUSE, and is probed for that */
 	bool spins_probed;
 	/* a bit for each function of --spin that a file has */
 	uint64_t spins_found;

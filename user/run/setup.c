@@ -170,6 +170,7 @@ int run_setup(struct runner *r, struct error *e)
 	if (session_create(&c, &r->files.lines, &r->session, e))
 		return -1;
 	r->files.session = r->target.session = r->points.session = r->session;
+	spins_init(&r->files);
 	if (add_points(r, e))
 		return -1;
 	choose_period(r);

@@ -2,35 +2,67 @@
 /* Where programs spin, and their probes; see spins.h. */
 #include "run/spins.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernel/session.h"
 #include "run/console.h"
 #include "run/files.h"
 #include "run/options.h"
 
-/* Some code executes PAUSE now and then without waiting for long. */
+/* Some code executes PAUSE now and then without waiting for long, and what watches sched_yield()
+ * costs each system call of the machine a little. So it takes so many samples, and one of so many.
+ */
 #define SPIN_SAMPLES 5
+#define SPIN_RARE 256
 /* libc has some 20, a browser 1,000 */
 #define SITES_PER_FILE 16384
 
 struct spin_places {
 	uint64_t *offsets;
 	size_t n;
+	int fd; /* of the file, for the kernel: opening an object anew takes a reader; -1: none */
 };
+
+/* Whether samples have found enough threads that spin so. */
+static bool is_found(const struct files *f, unsigned what, uint64_t samples)
+{
+	uint64_t found = session_spin_samples(f->session, what);
+
+	return found >= SPIN_SAMPLES && found >= samples / SPIN_RARE;
+}
+
+void spins_init(struct files *f)
+{
+	f->spins_sought = f->o->no_spin ? 0 : COZBPF_SPINS_PAUSE | COZBPF_SPINS_YIELD;
+	session_look_for_spins(f->session, f->spins_sought);
+}
 
 bool spins_begin(struct files *f)
 {
 	struct error e = {0};
+	struct counters c;
+	unsigned found = 0;
 
-	if (f->o->no_spin || f->spins_probed ||
-	    (!f->o->spins.n && session_spin_samples(f->session) < SPIN_SAMPLES))
+	if (!f->spins_sought)
 		return false;
-	f->spins_probed = true;
-	if (session_watch_yields(f->session, &e))
+	session_read(f->session, &c);
+	if (f->o->spins.n || is_found(f, COZBPF_SPINS_PAUSE, c.samples))
+		found |= f->spins_sought & COZBPF_SPINS_PAUSE;
+	if (is_found(f, COZBPF_SPINS_YIELD, c.samples))
+		found |= f->spins_sought & COZBPF_SPINS_YIELD;
+	if (!found)
+		return false;
+	f->spins_sought &= ~found;
+	session_look_for_spins(f->session, f->spins_sought);
+	if (found & COZBPF_SPINS_YIELD && session_watch_yields(f->session, &e))
 		console_say(f->console, "warning: %s", e.cause);
-	return true;
+	if (found & COZBPF_SPINS_PAUSE)
+		f->spins_probed = true;
+	return found & COZBPF_SPINS_PAUSE;
 }
 
 static int add_places(struct spin_places *p, const struct probe_site *sites, size_t n)
@@ -77,12 +109,15 @@ static const struct spin_places *find_places(struct files *f, struct file *file)
 	file->spins = calloc(1, sizeof(*file->spins));
 	if (!file->spins)
 		return NULL;
+	file->spins->fd = -1;
 	if (files_open(f, file, &o, &e) ||
 	    object_spin_sites(o, SITES_PER_FILE, &file->spins->offsets, &file->spins->n, &e) ||
 	    find_functions(f, o, file->spins, &e))
 		console_say(
 		    f->console, "warning: where '%s' spins is not known: %s", file->path, e.cause);
-	else if (f->o->verbose && file->spins->n)
+	else if (file->spins->n)
+		file->spins->fd = open(object_probe_path(o), O_RDONLY | O_CLOEXEC);
+	if (f->o->verbose && file->spins->n)
 		console_say(f->console, "'%s': spins at %zu places", file->path, file->spins->n);
 	return file->spins;
 }
@@ -97,17 +132,15 @@ static bool is_shim(const char *path)
 
 static void probe_file(struct files *f, int pid, struct file *file)
 {
-	const struct spin_places *places;
+	const struct spin_places *places = is_shim(file->path) ? NULL : find_places(f, file);
 	struct error e = {0};
-	struct object *o;
+	char path[32];
 
-	if (is_shim(file->path) || session_has_spins(f->session, pid, file->dev, file->ino))
+	if (!places || places->fd < 0 || session_has_spins(f->session, pid, file->dev, file->ino))
 		return;
-	places = find_places(f, file);
-	if (!places || !places->n || files_open(f, file, &o, &e))
-		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", places->fd);
 	struct spin_sites at = {.pid = pid,
-	    .path = object_probe_path(o),
+	    .path = path,
 	    .dev = file->dev,
 	    .ino = file->ino,
 	    .offsets = places->offsets,
@@ -138,8 +171,11 @@ const char *spins_missing(const struct files *f)
 void spins_deinit(struct files *f)
 {
 	for (struct file *file = f->all; file; file = file->next) {
-		if (file->spins)
-			free(file->spins->offsets);
+		if (!file->spins)
+			continue;
+		if (file->spins->fd >= 0)
+			close(file->spins->fd);
+		free(file->spins->offsets);
 		free(file->spins);
 		file->spins = NULL;
 	}

@@ -77,9 +77,9 @@ struct cpu_use {
 	uint64_t virtual_ns;
 	/* that have executed for the target in experiments of this run */
 	unsigned cpus;
-	/* wake-ups of its threads: by one of them, by anything else */
 	/* so long threads spun on their CPUs, as far as probes told */
 	uint64_t spun_ns;
+	/* wake-ups of its threads: by one of them, by anything else */
 	uint64_t edges, other_wakes;
 };
 
