@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Busy waiting is found by itself, in a command and in a process that runs already, and is counted.
 # It leaves nothing behind. Two threads share a lock for 4 of 6 ms, so that each waits for a third
-# of its time: a tenth is asked for, and nothing without a lock. Halving LINE_A gains 0.5, and 0.27
-# when waiting counts as work, in the simulator as on a machine (docs/accuracy.md). The threshold
-# between, 0.35, and not the figure, is held to: eight experiments of each kind have a standard
-# error of 0.02 with priority, and six runs beside other load gave 0.43 to 0.45.
+# of its time: a tenth is asked for, and nothing without a lock. Halving LINE_A gains 0.5. Measured
+# here: 0.48 in 8 quiet runs, standard deviation 0.008; 0.47 to 0.49 beside a loop that takes a
+# quarter of the CPUs; 0.37 to 0.50 beside one that keeps a CPU; 0.18 where waiting counts as work.
+# 0.3 lies between.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 rate=$("$workloads/spinlock" --calibrate)
@@ -35,7 +35,7 @@ check "threads spun for $share of their time" is "$share" '>=' 0.1
 says 'threads spun for [1-9][0-9] % of their CPU time'
 gain=$("$tool" report --json "$dir/ticket.coz" | python3 -c 'import json, sys
 print(json.load(sys.stdin)["lines"][0]["points"][-1]["program_speedup"])')
-check "halving the line gains $gain of 0.5" is "$gain" '>=' 0.35
+check "halving the line gains $gain of 0.5" is "$gain" '>=' 0.3
 
 echo "-- waiters execute PAUSE"
 more=()
