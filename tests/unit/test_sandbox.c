@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -238,6 +239,39 @@ TEST(stopped)
 	CHECK_EQ(run_in(&s, loop, NULL, &in, &e), -1);
 	CHECK_EQ(asked, 3);
 	CHECK(strstr(e.cause, "was not read to its end: a signal came"));
+}
+
+/* Two ends of a pipe. Whether no one but us had the end to write to. */
+struct ends {
+	int fds[2];
+	bool ours;
+};
+
+static bool is_ours(void *ctx)
+{
+	struct ends *e = ctx;
+	struct pollfd p = {.fd = e->fds[0]};
+
+	close(e->fds[1]);
+	e->ours = poll(&p, 1, 0) == 1 && p.revents == POLLHUP;
+	return true;
+}
+
+/* A reader that is killed has closed what is ours before. Of a probe, it would leave the
+ * breakpoints. */
+TEST(killed_with_nothing_of_ours)
+{
+	for (int i = 0; i < 20; i++) {
+		struct ends ends = {.ours = false};
+		const struct sandbox s = {.what = "FILE", .stop = is_ours, .ctx = &ends};
+		struct error e = {0};
+		struct in in = {0};
+
+		CHECK_EQ(pipe(ends.fds), 0);
+		CHECK_EQ(sandbox_run(&s, loop, NULL, &in, &e), -1);
+		CHECK(ends.ours);
+		close(ends.fds[0]);
+	}
 }
 
 static int eat(void *arg, struct out *out, struct error *e)

@@ -92,6 +92,7 @@ void reader_main(
 		keep[c.n_keep++] = s->files[i];
 	if (confine(&c, &is_filtered))
 		_exit(READER_NOT_CONFINED);
+	write_all(ends->answers, READER_CONFINED, 1);
 	requests = ends->requests;
 	if (work(arg, &out, &e) || out.failed)
 		answer_error(s, ends, is_filtered, out.failed, &e);

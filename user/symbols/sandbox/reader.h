@@ -13,6 +13,9 @@
 /* Exit status of a reader that could not give its rights up, and so has read nothing. */
 #define READER_NOT_CONFINED 2
 
+/* The first byte that comes from a reader: it has closed what it had of ours. */
+#define READER_CONFINED "c"
+
 /* What the reader has from us. */
 struct reader_ends {
 	pid_t parent;

@@ -244,6 +244,19 @@ static int pass_on(const struct reading *r, struct error *e)
 	return -1;
 }
 
+/*
+ * Waits until the reader has closed our descriptors, or has ended. Killed while it closes the last
+ * one of a probe, it would leave the probe's breakpoints where they are: the kernel gives up on
+ * removing them for a process that is to die.
+ */
+static void wait_for_confinement(const struct reading *r)
+{
+	char byte;
+
+	while (read(r->answers, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
 /* The child inherits that all signals are blocked, until it is ready for some. */
 static int start(struct reading *r, sandbox_work *work, void *arg)
 {
@@ -275,6 +288,8 @@ static int start(struct reading *r, sandbox_work *work, void *arg)
 	close(requests[1]);
 	r->answers = answers[0];
 	r->requests = requests[0];
+	if (!err)
+		wait_for_confinement(r);
 	return err;
 }
 
