@@ -207,8 +207,13 @@ check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
 check-bpf: all ## load and verify the BPF objects, instruction budgets; needs root
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)
 
+# What judges no speeds, and takes no other profiler's probes for its own.
+E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,compare coz-header doctor filters lines markers merge \
+	outputs passthrough plot points reader report usdt viewer)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
-	@scripts/run-tests.sh e2e $(filter-out %/lib.sh,$(wildcard tests/e2e/*.sh))
+	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
+		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS),\
+		$(wildcard tests/e2e/*.sh)) && exit $$rc
 
 check-machine: all ## what takes CPUs offline: hotplug; needs root and a machine of its own
 	@scripts/run-tests.sh machine $(wildcard tests/machine/*.sh)
