@@ -18,7 +18,7 @@ static __always_inline int spin(__u64 id)
 		control.spins = 1;
 	look.own->number = cpu + 1;
 	look.now = bpf_ktime_get_ns();
-	look.begins = !delay_spins(delay_account(t), look.now);
+	look.begins = !delay_spins(delay_account(t), &control, look.now);
 	bpf_loop(COZBPF_CPUS, look_at_cpu, &look, 0);
 	delay_on_spin(t, &control, look.own, look.leader ? earner_of(look.leader - 1) : NULL,
 	    (__u32)(id * 0x9e3779b97f4a7c15ULL >> 32), look.now);

@@ -72,7 +72,7 @@ DELAY_INLINE int delay_on_spinning_sample(struct cozbpf_thread *t, struct cozbpf
 {
 	struct cozbpf_account *a = delay_account(t);
 
-	if (!delay_spins(a, now))
+	if (!delay_spins(a, x, now))
 		return 0;
 	delay_spin(a, x, own, now);
 	delay_executed(cpu, a, x, now);
@@ -118,7 +118,7 @@ DELAY_INLINE void delay_on_spin(struct cozbpf_thread *t, struct cozbpf_control *
 	own->awaited_id = id;
 	if (leader && DELAY_RULE(LEADER_SPIN))
 		delay_raise_required(x, delay_shown(leader, x, now));
-	if (delay_spins(a, now)) {
+	if (delay_spins(a, x, now)) {
 		delay_spin(a, x, own, now);
 	} else {
 		delay_credit(a, x, now);

@@ -12,17 +12,23 @@
 
 #include <cozbpf/delay_switch.h>
 
-/* Who is seen to spin again within that time has spun all the while. A turn of a loop with a probe
- * takes 0.5 us on the slowest machine tried. */
 #define DELAY_SPIN_GAP_NS 10000
 
+/* Who is seen to spin again within that time has spun all the while. Where the kernel has to step
+ * over the probed instruction, and traps are slow, a probe takes 20 us; else 0.5 us. */
+DELAY_INLINE __u64 delay_spin_gap(const struct cozbpf_control *x)
+{
+	return DELAY_SPIN_GAP_NS + 2 * DELAY_READ(x->spin_probe_ns);
+}
+
 /* The account was seen to spin, and nothing says that it has gone on. */
-DELAY_INLINE int delay_spins(const struct cozbpf_account *a, __u64 now)
+DELAY_INLINE int delay_spins(
+    const struct cozbpf_account *a, const struct cozbpf_control *x, __u64 now)
 {
 	__u64 last = a->spun_at > a->run_since ? a->spun_at : a->run_since;
 
 	return DELAY_RULE(JOIN_SPIN) && a->spun_at && a->run_since &&
-	       now - last < DELAY_SPIN_GAP_NS;
+	       now - last < delay_spin_gap(x);
 }
 
 /* The CPU's thread, which has the account, goes on as it says. NULL: another one has the CPU. */
@@ -44,7 +50,7 @@ DELAY_INLINE __u64 delay_shown(
 	__u64 since = DELAY_READ(e->since);
 
 	if (!since || DELAY_READ(e->epoch) != DELAY_READ(x->epoch) || !DELAY_READ(x->active) ||
-	    now - DELAY_READ(e->spun_at) < DELAY_SPIN_GAP_NS)
+	    now - DELAY_READ(e->spun_at) < delay_spin_gap(x))
 		return 0;
 	return DELAY_READ(e->paid) +
 	       delay_pending(since, DELAY_READ(e->share), x->speedup_pct, now);
@@ -79,7 +85,7 @@ DELAY_INLINE void delay_released(struct cozbpf_thread *t, struct cozbpf_control 
 	__u64 at = DELAY_READ(e->spun_at);
 
 	if (DELAY_READ(e->awaits) != own->number || at <= own->released_at ||
-	    now - at < DELAY_SPIN_GAP_NS || DELAY_READ(e->since) > now)
+	    now - at < delay_spin_gap(x) || DELAY_READ(e->since) > now)
 		return;
 	own->released_at = at;
 	delay_enter(t, x);

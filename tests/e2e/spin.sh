@@ -46,8 +46,8 @@ check "threads spun for $share of their time" is "$share" '>=' 0.1
 echo "-- where that is; and a function that is named instead"
 run 0 "$tool" lines --spins "$workloads/spinlock"
 prints '/tests/workloads/spinlock.c:[0-9]+[[:space:]]0x[0-9a-f]+$'
-more=(--spin sched_yield --spin no_such_function)
-profile named spinlock --seconds 2
+more=(--spin is_served --spin no_such_function)
+profile named spinlock --lock plain --seconds 2
 check "threads spun for $share of their time" is "$share" '>=' 0.1
 says "warning: no file .* has the function 'no_such_function' of --spin"
 run 2 "$tool" --spin x --no-spin -P progress -- true

@@ -2,8 +2,8 @@
 /*
  * mutex.c with locks that are waited for by trying again: 4 ms inside (the line under test), 2 ms
  * outside, two threads, so the same truth of 25/50/62/75 %. --lock ticket: in user space, waiters
- * call sched_yield(). --lock pause: the same, waiters execute PAUSE. --lock adaptive: libc's, which
- * spins before it sleeps.
+ * call sched_yield(). --lock pause: the same, waiters execute PAUSE. --lock plain: waiters only look,
+ * in a function that nobody knows to spin. --lock adaptive: libc's, which spins before it sleeps.
  */
 #include "workload.h"
 
@@ -12,7 +12,7 @@ static const char *lock = "ticket";
 static uint64_t inside_iters, outside_iters;
 static uint32_t next_ticket, served;
 static pthread_mutex_t adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-static int is_adaptive, is_pausing;
+static int is_adaptive, is_pausing, is_plain;
 
 static void relax(void)
 {
@@ -21,6 +21,11 @@ static void relax(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
+}
+
+__attribute__((noinline)) static int is_served(uint32_t mine)
+{
+	return __atomic_load_n(&served, __ATOMIC_ACQUIRE) == mine;
 }
 
 static void take(void)
@@ -32,10 +37,10 @@ static void take(void)
 		return;
 	}
 	mine = __atomic_fetch_add(&next_ticket, 1, __ATOMIC_RELAXED);
-	while (__atomic_load_n(&served, __ATOMIC_ACQUIRE) != mine)
+	while (!is_served(mine))
 		if (is_pausing)
 			relax();
-		else
+		else if (!is_plain)
 			sched_yield(); /* LINE_C */
 }
 
@@ -67,6 +72,7 @@ int main(int argc, char **argv)
 	work_init(argc, argv, 2, options);
 	is_adaptive = !strcmp(lock, "adaptive");
 	is_pausing = !strcmp(lock, "pause");
+	is_plain = !strcmp(lock, "plain");
 	inside_iters = work_iters(inside_us);
 	outside_iters = work_iters(outside_us);
 	for (long i = 0; i < work.threads; i++)

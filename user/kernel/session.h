@@ -162,6 +162,8 @@ void session_drop_calls(struct session *s, int pid);
 
 /* Samples are to look for threads that wait by trying again: COZBPF_SPINS_*, 0: no more. */
 void session_look_for_spins(struct session *s, unsigned what);
+/* A probe in a loop that spins takes @ns. */
+void session_set_spin_cost(struct session *s, uint64_t ns);
 /* How many have found one so far, of the kind @what. */
 uint64_t session_spin_samples(const struct session *s, unsigned what);
 /* From now on calls of sched_yield() tell who spins. Each system call of the machine then costs

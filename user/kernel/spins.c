@@ -21,6 +21,11 @@ void session_look_for_spins(struct session *s, unsigned what)
 	__atomic_store_n(&s->bpf->bss->control.look_for, what, __ATOMIC_RELAXED);
 }
 
+void session_set_spin_cost(struct session *s, uint64_t ns)
+{
+	__atomic_store_n(&s->bpf->bss->control.spin_probe_ns, ns, __ATOMIC_RELAXED);
+}
+
 uint64_t session_spin_samples(const struct session *s, unsigned what)
 {
 	return __atomic_load_n(

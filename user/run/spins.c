@@ -39,6 +39,10 @@ void spins_init(struct files *f)
 {
 	f->spins_sought = f->o->no_spin ? 0 : COZBPF_SPINS_PAUSE | COZBPF_SPINS_YIELD;
 	session_look_for_spins(f->session, f->spins_sought);
+	/* Functions begin with any instruction. */
+	if (f->o->spins.n)
+		session_set_spin_cost(
+		    f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
 }
 
 bool spins_begin(struct files *f)
