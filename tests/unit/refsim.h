@@ -24,6 +24,12 @@ static void sim_progress(struct sim *s, struct sim_cpu *cpu)
 		t->remaining -= ran < t->remaining ? ran : t->remaining;
 }
 
+/* How many want the CPU, an outsider among them. */
+static unsigned sim_load(const struct sim_cpu *cpu)
+{
+	return cpu->n_queue + !!cpu->cur + !!cpu->back_at;
+}
+
 static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
 {
 	struct sim_cpu *cpu = &s->cpus[t->cpu];
@@ -31,7 +37,7 @@ static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
 
 	for (unsigned i = 0; i < s->c->cpus; i++) {
 		struct sim_cpu *other = &s->cpus[i];
-		unsigned load = other->n_queue + !!other->cur, best = cpu->n_queue + !!cpu->cur;
+		unsigned load = sim_load(other), best = sim_load(cpu);
 
 		/* a woken thread goes where it waits least, one that ran stays unless that is much
 		 * better */
@@ -40,13 +46,30 @@ static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
 	}
 	t->cpu = (unsigned)(cpu - s->cpus);
 	if (!cpu->cur && !cpu->n_queue)
-		cpu->kick_at = s->now + s->c->wake_ns;
+		cpu->kick_at =
+		    s->now + s->c->wake_ns > cpu->back_at ? s->now + s->c->wake_ns : cpu->back_at;
 	if (front)
 		memmove(cpu->queue + 1, cpu->queue, cpu->n_queue * sizeof(*cpu->queue));
 	cpu->queue[front ? 0 : cpu->n_queue] = t;
 	cpu->n_queue++;
 	if (front && cpu->slice_end > s->now)
 		cpu->slice_end = s->now;
+}
+
+/* A thread that an outsider ousted from another CPU. */
+static struct sim_thread *sim_ousted(struct sim *s)
+{
+	struct sim_thread *t;
+
+	for (struct sim_cpu *cpu = s->cpus; cpu < s->cpus + s->c->cpus; cpu++) {
+		t = cpu->cur;
+		if (!t || !cpu->back_at)
+			continue;
+		sim_progress(s, cpu);
+		cpu->cur = NULL;
+		return t;
+	}
+	return NULL;
 }
 
 /* The next thread for a CPU: its own queue first, else one that waits elsewhere. */
@@ -56,10 +79,15 @@ static struct sim_thread *sim_pick(struct sim *s, struct sim_cpu *cpu)
 	struct sim_thread *t;
 
 	for (unsigned i = 0; i < s->c->cpus && !cpu->n_queue; i++)
-		if (s->cpus[i].cur && s->cpus[i].n_queue > from->n_queue)
+		if (sim_load(&s->cpus[i]) > s->cpus[i].n_queue &&
+		    s->cpus[i].n_queue > from->n_queue)
 			from = &s->cpus[i];
-	if (!from->n_queue)
-		return NULL;
+	if (!from->n_queue) {
+		t = sim_ousted(s);
+		if (t)
+			t->cpu = (unsigned)(cpu - s->cpus);
+		return t;
+	}
 	t = from->queue[0];
 	from->n_queue--;
 	memmove(from->queue, from->queue + 1, from->n_queue * sizeof(*from->queue));
@@ -329,24 +357,38 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 	sim_block(s, t, SIM_SLEEP, 0);
 }
 
-/* An outsider takes the CPU and gives it back to the thread that had it. */
-static void sim_outsider(struct sim *s, struct sim_cpu *cpu)
+/* An outsider leaves the CPU, to the thread that it ousted or to those that wait. */
+static void sim_outsider_leaves(struct sim *s, struct sim_cpu *cpu)
 {
 	sim_progress(s, cpu);
-	if (cpu->back_at) {
-		cpu->back_at = 0;
+	cpu->back_at = 0;
+	if (cpu->cur)
 		sim_on_switch(s, cpu, NULL, 0, cpu->cur);
-		return;
-	}
+	else if (cpu->n_queue)
+		cpu->kick_at = s->now;
+}
+
+/* An outsider takes a CPU that is idle, else this one. */
+static void sim_outsider(struct sim *s, struct sim_cpu *cpu)
+{
+	struct sim_cpu *to = cpu;
+
 	cpu->outsider_at +=
 	    s->c->outsider_every_ns / 2 + rng_below(&s->rng, s->c->outsider_every_ns);
-	if (!cpu->cur)
+	for (unsigned i = 0; i < s->c->cpus && sim_load(to); i++)
+		if (!sim_load(&s->cpus[i]))
+			to = &s->cpus[i];
+	if (to->back_at)
 		return;
-	sim_on_switch(s, cpu, cpu->cur, DELAY_OUSTED, NULL);
-	cpu->back_at = s->now + s->c->outsider_ns;
-	cpu->free_at = cpu->back_at;
-	if (cpu->slice_end < cpu->back_at)
-		cpu->slice_end = cpu->back_at;
+	sim_progress(s, to);
+	if (to->cur)
+		sim_on_switch(s, to, to->cur, DELAY_OUSTED, NULL);
+	to->back_at = s->now + s->c->outsider_ns;
+	to->free_at = to->back_at;
+	if (to->slice_end < to->back_at)
+		to->slice_end = to->back_at;
+	if (!to->cur && to->n_queue)
+		to->kick_at = to->back_at;
 }
 
 /* When the thread on a CPU does its next thing of its own. */
@@ -410,9 +452,12 @@ static void sim_run(struct sim *s, uint64_t until)
 				next = at, actor = cpu, what = 2;
 			if (s->r && cpu->sample_at < next)
 				next = cpu->sample_at, actor = cpu, what = 3;
-			at = cpu->back_at ? cpu->back_at : cpu->outsider_at;
+			at = cpu->back_at;
 			if (at <= next && at)
 				next = at, actor = cpu, what = 4;
+			at = cpu->outsider_at;
+			if (at <= next && at)
+				next = at, actor = cpu, what = 5;
 		}
 		s->now = next > s->now ? next : s->now;
 		if (!what)
@@ -424,6 +469,8 @@ static void sim_run(struct sim *s, uint64_t until)
 		} else if (what == 2) {
 			sim_switch(s, actor, false);
 		} else if (what == 4) {
+			sim_outsider_leaves(s, actor);
+		} else if (what == 5) {
 			sim_outsider(s, actor);
 		} else {
 			actor->sample_at += s->r->period_ns;

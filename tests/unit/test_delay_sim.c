@@ -134,6 +134,43 @@ TEST(debts_paid_late)
 }
 
 /*
+ * A lock beside outsiders that have an eighth of the CPUs, in bursts. A burst that outlasts the
+ * lock makes the two threads take turns on one CPU. In an experiment such a turn is longer than
+ * without the line, but for virtual time, so more virtual time falls into bursts than real time
+ * (docs/accuracy.md). No rule knows that. The tolerances are the mean of ten seeds and three
+ * deviations, so that it gets no worse.
+ */
+TEST(lock_beside_outsiders)
+{
+	static const struct {
+		uint64_t burst_us;
+		double tolerance;
+	} bursts[] = {{100, 2}, {1000, 3}, {5000, 6}, {20000, 12}};
+
+	for (size_t i = 0; i < sizeof(bursts) / sizeof(*bursts); i++) {
+		struct sim_case c = {.programs = {lock_2_4, lock_2_4},
+		    .n_threads = 2,
+		    .cpus = 2,
+		    .jitter_pct = 10,
+		    .wake_ns = 5000,
+		    .outsider_ns = bursts[i].burst_us * US,
+		    .outsider_every_ns = 8 * bursts[i].burst_us * US};
+		struct sim_rules r = sim_rules_read();
+		double actual[4], predicted[4];
+		char name[64];
+
+		sim_truth(&c, speedups, 4, 20000 * MS, r.seed, actual);
+		snprintf(name, sizeof(name), "lock, 2 threads, outsiders of %.1f ms",
+		    (double)bursts[i].burst_us / 1e3);
+		row(name, "true", actual);
+		sim_predict(&c, &r, speedups, 4, predicted);
+		row("", "as sampled", predicted);
+		for (int k = 0; k < 4; k++)
+			CHECK_NEAR(predicted[k], actual[k], bursts[i].tolerance);
+	}
+}
+
+/*
  * Samples that are dear, 20 us and half of them before their program looks at the clock, keep a
  * thread that pauses from executing more than a baseline: one that has nothing to do with the line
  * seems to lose by it. Not where the rules know what they cost; but for that, each pause begins

@@ -113,6 +113,43 @@ static struct outcome try(const char *name, enum noise noise, bool hidden, int p
 	return ret;
 }
 
+/* Half of the interval at 50 %, where outsiders had that much of 10 s of CPU time; not of chance.
+ * *@ret_gain: the prediction. */
+static double half_beside(uint64_t outsiders_ns, double *ret_gain)
+{
+	struct simulation s = {
+	    .arrivals = REGULAR, .visits = 50, .spans = true, .slope = 0.6, .saturation = 1};
+	struct estimate_options o = {.seed = 1, .replicates = 200};
+	const struct estimate_point *v;
+	struct profile p;
+	struct estimate e;
+	double ret;
+
+	s.rng.state = 5;
+	profile_init(&p);
+	sim_list(&s, &p, 12);
+	CHECK_EQ(p.n_runs, 1);
+	p.runs[0].outsiders_ns = outsiders_ns;
+	p.runs[0].executed_ns = 10000000000 - outsiders_ns;
+	CHECK_EQ(estimate_profile(&p, &o, &e), 0);
+	v = &e.lines[0].points[1];
+	CHECK_NEAR(v->line_speedup, 0.5, 1e-9);
+	*ret_gain = v->program_speedup;
+	ret = (v->ci_hi - v->ci_lo) / 2;
+	estimate_deinit(&e);
+	profile_deinit(&p);
+	return ret;
+}
+
+/* What outsiders had is added to what the method errs by. Nearly all of these intervals is that. */
+TEST(outsiders_widen)
+{
+	double gain, quiet = half_beside(0, &gain), beside = half_beside(1000000000, &gain);
+
+	CHECK_NEAR(quiet / gain, 0.04, 0.01);
+	CHECK_NEAR(beside / gain, hypot(quiet / gain, 0.1), 0.001);
+}
+
 TEST(quiet)
 {
 	CHECK(try("none", NO_NOISE, false, 6).width < 1);

@@ -51,6 +51,8 @@
  * Two standard deviations of prediction / truth, on programs whose truth is known by arithmetic
  * (docs/accuracy.md). The causes are delays that come a little late, what a pause costs besides its
  * time, and shares that move. It is proportional to the gain, so no gain's sign hangs on it.
+ * Outsiders' share of the CPU time is added: of what they take from whom, and of who waits for that,
+ * only a part is known, and it is not the same with a faster line.
  */
 #define METHOD_ERROR 0.04
 #define MIN_REPLICATES 40 /* fewer have no 2.5 % quantile */
@@ -238,7 +240,7 @@ static int bootstrap_init(
 {
 	memset(b, 0, sizeof(*b));
 	b->g = g;
-	b->method_error = o->scatter_only ? 0 : METHOD_ERROR;
+	b->method_error = o->scatter_only ? 0 : hypot(METHOD_ERROR, g->outsiders);
 	b->n = (size_t)(o->replicates ? o->replicates : DEFAULT_REPLICATES);
 	if (b->n < MIN_REPLICATES)
 		b->n = MIN_REPLICATES;

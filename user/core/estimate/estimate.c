@@ -72,6 +72,7 @@ struct totals {
 	bool *run_counts;
 	double *samples, *free_samples;
 	uint64_t all_samples;
+	double outsiders; /* their share of the CPU time wanted */
 	struct phase_totals phase;
 };
 
@@ -99,7 +100,13 @@ static void totals_deinit(struct totals *t)
 
 static int totals_init(struct totals *t, const struct profile *p, const struct observations *o)
 {
+	struct run_record all;
+
 	memset(t, 0, sizeof(*t));
+	runs_total(p, &all);
+	if (all.outsiders_ns)
+		t->outsiders =
+		    (double)all.outsiders_ns / (double)(all.outsiders_ns + all.executed_ns);
 	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
 	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
@@ -262,6 +269,7 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	if (group_init(&g, o, b, first, end - first, options->period))
 		return -ENOMEM;
 	group_phase(&g, &t->phase);
+	g.outsiders = t->outsiders;
 	ret = fill_line(l, &g, options, e->need_speedups);
 	e->n_lines++;
 	l->samples = (uint64_t)t->samples[line];
