@@ -2,8 +2,9 @@
 /*
  * mutex.c with locks that are waited for by trying again: 4 ms inside (the line under test), 2 ms
  * outside, two threads, so the same truth of 25/50/62/75 %. --lock ticket: in user space, waiters
- * call sched_yield(). --lock pause: the same, waiters execute PAUSE. --lock plain: waiters only look,
- * in a function that nobody knows to spin. --lock adaptive: libc's, which spins before it sleeps.
+ * call sched_yield(). --lock pause: the same, waiters execute PAUSE. --lock plain: waiters only
+ * look, in a function that nobody knows to spin. --lock adaptive: libc's, which spins before it
+ * sleeps.
  */
 #include "workload.h"
 

@@ -41,8 +41,7 @@ void spins_init(struct files *f)
 	session_look_for_spins(f->session, f->spins_sought);
 	/* Functions begin with any instruction. */
 	if (f->o->spins.n)
-		session_set_spin_cost(
-		    f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
+		session_set_spin_cost(f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
 }
 
 bool spins_begin(struct files *f)

@@ -92,9 +92,9 @@ struct group {
 	double visits;      /* in the line's own experiments */
 	uint64_t baselines; /* observations of speedup 0, enough visits or not */
 	struct control control;
-	double doubtful; /* share of the time, by observations_trust() */
+	double doubtful;  /* share of the time, by observations_trust() */
 	double outsiders; /* their share of the CPU time wanted, in all runs */
-	double phase;    /* factor as applied */
+	double phase;     /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
 	double phase_rate;      /* the line's samples per ns in its baselines */
