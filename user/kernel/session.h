@@ -182,6 +182,8 @@ struct spin_sites {
 bool session_has_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino);
 int session_add_spins(struct session *s, const struct spin_sites *at, struct error *e);
 void session_drop_spins(struct session *s, int pid); /* of every process for @pid 0 */
+/* The process is gone: its probes go some time. */
+void session_end_spins(struct session *s, int pid);
 
 /* What a probe that is hit costs, measured on our own pthread_mutex_unlock(), which is at @offset
  * of @path: ns, 0 when that fails. */

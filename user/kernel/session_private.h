@@ -39,6 +39,8 @@ struct session {
 	unsigned n_keys;
 	struct process_calls *calls;   /* calls.c */
 	struct process_spins *spins;   /* spins.c */
+	struct process_spins *spins_ended;
+	unsigned n_spins_ended;
 	struct cozbpf_earner *earners; /* mapped */
 	size_t earners_size;
 	uint64_t samples_at_open, deep_debt_at_open;

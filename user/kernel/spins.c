@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Probes in loops that wait by trying again; see session.h. */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +10,9 @@
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
+
+#define CLOSERS 8
+#define MAX_ENDED 64
 
 /* The link of one file in one process; it ends with the process. */
 struct process_spins {
@@ -73,9 +78,54 @@ int session_add_spins(struct session *s, const struct spin_sites *at, struct err
 	return error_hint_files(e, -p->fd);
 }
 
-void session_drop_spins(struct session *s, int pid)
+static void *close_all(void *first)
 {
-	struct process_spins **at = &s->spins;
+	struct process_spins *next;
+
+	for (struct process_spins *p = first; p; p = next) {
+		next = p->next;
+		if (p->fd >= 0)
+			close(p->fd);
+		free(p);
+	}
+	return NULL;
+}
+
+/* The kernel takes some 30 ms to close one, which it spends waiting, so many are closed at once. */
+static void close_at_once(struct process_spins *all)
+{
+	struct process_spins *parts[CLOSERS] = {NULL}, *next;
+	pthread_t threads[CLOSERS];
+	sigset_t every, before;
+	unsigned n = 0;
+
+	for (unsigned i = 0; all; all = next, i = (i + 1) % CLOSERS) {
+		next = all->next;
+		all->next = parts[i];
+		parts[i] = all;
+	}
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, &before);
+	while (n < CLOSERS && parts[n] && !pthread_create(&threads[n], NULL, close_all, parts[n]))
+		n++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	for (unsigned i = n; i < CLOSERS; i++)
+		close_all(parts[i]);
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void close_ended(struct session *s)
+{
+	close_at_once(s->spins_ended);
+	s->spins_ended = NULL;
+	s->n_spins_ended = 0;
+}
+
+/* Takes the links of the process, of all for @pid 0, out of the list. */
+static struct process_spins *take(struct session *s, int pid)
+{
+	struct process_spins **at = &s->spins, *ret = NULL;
 
 	while (*at) {
 		struct process_spins *p = *at;
@@ -84,9 +134,30 @@ void session_drop_spins(struct session *s, int pid)
 			at = &p->next;
 			continue;
 		}
-		if (p->fd >= 0)
-			close(p->fd);
 		*at = p->next;
-		free(p);
+		p->next = ret;
+		ret = p;
 	}
+	return ret;
+}
+
+void session_drop_spins(struct session *s, int pid)
+{
+	close_at_once(take(s, pid));
+	if (!pid)
+		close_ended(s);
+}
+
+void session_end_spins(struct session *s, int pid)
+{
+	struct process_spins *next;
+
+	for (struct process_spins *p = take(s, pid); p; p = next) {
+		next = p->next;
+		p->next = s->spins_ended;
+		s->spins_ended = p;
+		s->n_spins_ended++;
+	}
+	if (s->n_spins_ended >= MAX_ENDED)
+		close_ended(s);
 }

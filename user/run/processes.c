@@ -100,7 +100,7 @@ static void take_exit(struct target *t, int pid)
 	struct process **at = find(t, pid), *gone = *at;
 
 	session_drop_calls(t->session, pid);
-	session_drop_spins(t->session, pid);
+	session_end_spins(t->session, pid);
 	session_drop_counters(t->session, pid);
 	if (!gone)
 		return;
