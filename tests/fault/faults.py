@@ -28,6 +28,7 @@ import time
 
 WORKERS = 3 * os.cpu_count()
 TIMEOUT = 30  # seconds without an end are a hang
+TRIES = 20
 SLOW = 0.6  # of the speed before
 PATIENCE = 5  # seconds in which a speed below that may become better: the machine has others
 WINDOW = 0.02
@@ -216,11 +217,16 @@ class Worker:
 
     def prepare(self):
         """A run without a fault: its profile begins those of all cases, and it touches all memory
-        of the target that a run touches."""
-        self.profile.unlink(missing_ok=True)
-        result = self.run(["-o", str(self.dir / "counts")], self.target)
-        if result[0] not in (0, 4) or self.target.harm():
-            sys.exit(f"a run without a fault: status {result[0]}\n{result[1]}")
+        of the target that a run touches. On a busy machine not each run has an experiment."""
+        for _ in range(TRIES):
+            self.profile.unlink(missing_ok=True)
+            result = self.run(["-o", str(self.dir / "counts")], self.target)
+            if result[0] not in (0, 4) or self.target.harm():
+                sys.exit(f"a run without a fault: status {result[0]}\n{result[1]}")
+            if "\nexperiment" in self.profile.read_text(errors="replace"):
+                break
+        else:
+            sys.exit(f"{TRIES} runs without a fault, and no experiment\n{result[1]}")
         shutil.copy(self.profile, self.seed)
         self.target.settle()
 
