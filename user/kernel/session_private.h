@@ -37,8 +37,8 @@ struct session {
 	size_t n_multi_links;
 	struct cozbpf_arg keys[COZBPF_ARGS];
 	unsigned n_keys;
-	struct process_calls *calls;   /* calls.c */
-	struct process_spins *spins;   /* spins.c */
+	struct process_calls *calls; /* calls.c */
+	struct process_spins *spins; /* spins.c */
 	struct process_spins *spins_ended;
 	unsigned n_spins_ended;
 	struct cozbpf_earner *earners; /* mapped */
