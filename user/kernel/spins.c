@@ -11,8 +11,8 @@
 
 #include "cozbpf.skel.h"
 
-#define CLOSERS 8
-#define MAX_ENDED 64
+#define CLOSERS 8    /* threads that close links */
+#define MAX_ENDED 64 /* links of processes that are gone: a descriptor each, until so many */
 
 /* The link of one file in one process; it ends with the process. */
 struct process_spins {
