@@ -28,7 +28,7 @@ import time
 
 WORKERS = 3 * os.cpu_count()
 TIMEOUT = 30  # seconds without an end are a hang
-TRIES = 20
+TRIES = 20  # runs of 160 ms until one has an experiment
 SLOW = 0.6  # of the speed before
 PATIENCE = 5  # seconds in which a speed below that may become better: the machine has others
 WINDOW = 0.02
