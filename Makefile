@@ -11,6 +11,7 @@ endif
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 OBJCOPY ?= objcopy
+PROTOC_C ?= protoc-c
 BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
 BUILD ?= build
 CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
@@ -37,7 +38,7 @@ DEFINES := -DCOZBPF_VERSION='"$(VERSION)"' -DCOZBPF_BUILD='"$(BUILD_ID)"' \
 	-DCOZBPF_LIBDIR='"$(PREFIX)/lib/cozbpf"'
 CPPFLAGS_ALL := -D_GNU_SOURCE $(RULE_DEFINES) -Iinclude -Iuser -I$(BUILD)/gen
 CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
-PURE_LIBS := -ldw -lelf -lcapstone -lcjson -liberty -lncursesw -ltinfo -lm
+PURE_LIBS := -ldw -lelf -llzma -lcapstone -lcjson -liberty -lprotobuf-c -lz -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := $(RULE_DEFINES) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude \
 	-Ivmlinux -Wall $(WERROR_FLAG) -idirafter /usr/include/$(shell uname -m)-linux-gnu
@@ -50,11 +51,13 @@ SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding \
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
 BPF_OBJS := $(BPF_SRCS:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 USER_SRCS := $(sort $(shell find user -name '*.c' ! -path 'user/shim/*'))
-USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o)
+# Code that is generated; below asan/ and fuzz/ as well.
+GEN_OBJ := gen/profile.pb-c.o
+USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o) $(BUILD)/$(GEN_OBJ)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
-	user/run/files.c user/kernel/events.c \
-	$(addprefix user/target/,cbpf.c cgroup.c maps.c procfs.c quota.c),$(USER_SRCS))
+	user/run/files.c user/kernel/events.c user/kernel/kallsyms.c \
+	$(addprefix user/target/,cbpf.c cgroup.c machine.c maps.c procfs.c quota.c),$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
@@ -63,9 +66,9 @@ TSAN := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 # a structure owns memory.
 GCC_ANALYZER := -O2 -g -fanalyzer $(addprefix -Wno-analyzer-,malloc-leak null-dereference \
 	possible-null-dereference use-of-uninitialized-value)
-ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o)
-PURE_ASAN_OBJS := $(PURE_SRCS:%.c=$(BUILD)/asan/%.o)
-PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o)
+ASAN_OBJS := $(USER_SRCS:%.c=$(BUILD)/asan/%.o) $(BUILD)/asan/$(GEN_OBJ)
+PURE_ASAN_OBJS := $(PURE_SRCS:%.c=$(BUILD)/asan/%.o) $(BUILD)/asan/$(GEN_OBJ)
+PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o) $(BUILD)/fuzz/$(GEN_OBJ)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD_SRCS := $(wildcard tests/workloads/*.c tests/workloads/*.cc)
@@ -93,15 +96,26 @@ $(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(OBJS)): $(BUILD)/g
 $(foreach d,user asan/user,$(BUILD)/$(d)/target/inject.o): $(BUILD)/gen/shim_blob.h
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/html.o): $(BUILD)/gen/page.h
 
-# Version, commit and prefix are compiled into two files only, and again when one of them has
+$(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/pprof.o): $(BUILD)/gen/profile.pb-c.h
+
+# Version, commit and prefix are compiled into three files only, and again when one of them has
 # changed.
-DEFINED := $(foreach d,user asan/user,$(BUILD)/$(d)/main.o $(BUILD)/$(d)/target/launch.o)
+DEFINED := $(foreach d,user asan/user,\
+	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o target/launch.o))
 $(DEFINED): CPPFLAGS_ALL += $(DEFINES)
 $(DEFINED): $(BUILD)/gen/defines
 $(BUILD)/gen/defines: always
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(BUILD_ID) $(PREFIX)' | cmp -s - $@ || \
 		echo '$(VERSION) $(BUILD_ID) $(PREFIX)' >$@
+
+$(BUILD)/gen/profile.pb-c.c $(BUILD)/gen/profile.pb-c.h &: user/report/pprof/profile.proto
+	@mkdir -p $(@D)
+	$(call say,PROTO,$(BUILD)/gen/profile.pb-c.c)$(PROTOC_C) --proto_path=$(<D) \
+		--c_out=$(BUILD)/gen $<
+
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
+	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
@@ -145,6 +159,10 @@ $(BUILD)/asan/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -c -o $@ $<
 
+$(BUILD)/asan/gen/%.o: $(BUILD)/gen/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ASAN_FLAGS) -MMD -MP -c -o $@ $<
+
 $(BUILD)/asan/cozbpf: $(ASAN_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(ASAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -153,6 +171,11 @@ $(BUILD)/asan/libcozbpf-shim.so: $(SHIM)
 	$(Q)cp $< $@
 
 $(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) \
+		-fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) \
 		-fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
@@ -185,6 +208,16 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 	$(call say,WORK,$@)$(CXX) -std=c++20 -O2 -g -MMD -MP -Iinclude -Itests/workloads \
 		-o $@ $< -lpthread -lm
 
+# The same without names, but for the progress point's. The line under test is a function.
+STRIPPED := $(patsubst tests/workloads/%.c,$(BUILD)/tests/stripped/%,\
+	$(filter %.c,$(WORKLOAD_SRCS)))
+$(BUILD)/tests/stripped/openmp: WORK_FLAGS := -fopenmp
+$(BUILD)/tests/stripped/%: tests/workloads/%.c tests/workloads/workload.h
+	@mkdir -p $(@D)
+	$(call say,WORK,$@)$(CC) -O1 -fno-omit-frame-pointer -DWORK_LINE_FUNCTION -Iinclude \
+		-Itests/workloads -Wl,--export-dynamic-symbol=progress $(WORK_FLAGS) \
+		-o $@.full $< -lpthread -lm && strip -o $@ $@.full
+
 # Reads debug information by our own readers and by libdw's; tests/bench/bigdebug.sh compares them.
 STARTUP_OBJS := $(filter $(BUILD)/user/core/% $(BUILD)/user/symbols/%,$(USER_OBJS))
 $(BUILD)/tests/bench/startup: tests/bench/startup.c $(STARTUP_OBJS)
@@ -208,8 +241,9 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)
 
 # What judges no speeds, and takes no other profiler's probes for its own.
-E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,compare coz-header doctor filters lines markers merge \
-	outputs passthrough plot points reader report usdt viewer)
+E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution children compare containers \
+	coroutines coz-header crowd deadman debuginfod doctor errors filters lines live markers \
+	merge outputs passthrough plot points reader refuse report signals suggest usdt user viewer)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS),\
@@ -281,6 +315,10 @@ $(BUILD)/rules/simulated: $(SIMULATED) $(wildcard tests/unit/*sim*.h include/coz
 	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) -DCOZBPF_RULE_SWITCHES -Itests/unit \
 		$(CFLAGS_ALL) -O3 -o $@ $(SIMULATED) -lm
 
+bench-stripped: all $(STRIPPED)
+bench-stripped: ## predictions for functions of programs without names; needs root; long
+	@tests/bench/accuracy.sh --stripped --no-coz
+
 bench-rules: $(BUILD)/rules/simulated
 bench-rules: ## what each accounting rule does to predictions (RULES="--seeds 16", "--real CASES")
 	@BUILD=$(BUILD) tests/bench/rules.sh $(RULES)
@@ -294,8 +332,12 @@ bench-marker: ## cost of a marker of coz.h when nobody profiles
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
 	@tests/bench/attach.sh
 
-bench-startup: all $(BUILD)/tests/bench/startup ## our readers of debug information beside libdw's
-	@tests/bench/bigdebug.sh
+bench-servers: all ## stripped servers: the automatic point beside one by hand; needs root; 8 min
+	@tests/bench/servers.sh
+
+bench-startup: all $(BUILD)/tests/bench/startup
+bench-startup: ## our readers beside libdw's; from the start to the first experiment; needs root
+	@tests/bench/bigdebug.sh && tests/bench/start.py
 
 lint: format-check ## include directions, shell scripts, formatting, static checks
 	@scripts/lint.sh
@@ -307,7 +349,7 @@ format: ## reformat the sources
 format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
-analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h shim_blob.h)
+analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h profile.pb-c.h shim_blob.h)
 analyze: ## clang-tidy and gcc's analyzer over user/ (cppcheck is part of lint)
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/analyzer WERROR=1 \
 		CFLAGS='$(GCC_ANALYZER)' $(BUILD)/analyzer/cozbpf
@@ -349,7 +391,7 @@ clean: ## remove build/
 help: ## this list
 	@echo 'targets:'; sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 20
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
-	@echo '  CC, CLANG, BPFTOOL  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
+	@echo '  CC, CLANG, BPFTOOL, PROTOC_C  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
 	@echo '  NOISE=busy|memory|slow|interrupts (bench-accuracy)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
@@ -357,5 +399,5 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \
 	check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
-	bench-accuracy bench-overhead bench-rules soak check-soak lint \
-	format format-check analyze install uninstall deb check-package dist clean help
+	bench-accuracy bench-overhead bench-rules bench-servers bench-stripped soak check-soak \
+	lint format format-check analyze install uninstall deb check-package dist clean help

@@ -44,6 +44,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	c->tgid = to;
 	c->filter = p->filter;
 	__sync_fetch_and_add(&control.threads, 1);
+	__sync_fetch_and_add(&control.born, 1);
 	if (process) {
 		struct cozbpf_proc *maps = bpf_map_lookup_elem(&procs, &from);
 		__u32 *set = bpf_map_lookup_elem(&process_counters, &from);
@@ -92,7 +93,8 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	__sync_fetch_and_add(&control.threads, -1);
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
-	if (tgid == control.root)
+	/* Two last threads may get here at once: the command ends once. */
+	if (tgid == control.root && __sync_val_compare_and_swap(&control.root, tgid, 0) == tgid)
 		count_visits(t, COZBPF_POINT_EXIT, 1);
 	bpf_map_delete_elem(&procs, &tgid);
 	bpf_map_delete_elem(&process_counters, &tgid);

@@ -11,26 +11,117 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Line of a sample: the innermost address, else the first in-scope caller (paper 3.4.2). */
-static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
-    struct task_struct *task, const struct cozbpf_proc *proc, bool user)
+/* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps.
+ */
+static __noinline __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
 {
-	struct unwind u = {.proc = proc};
+	__u32 lo = first, n = count;
+	struct cozbpf_range *r;
 
-	if (user) {
-		u.ip = compat_sample_ip(ctx);
-		u.sp = compat_sample_sp(ctx);
-		u.bp = compat_sample_bp(ctx);
-	} else {
-		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	for (int i = 0; i < SEARCH_STEPS && n > 0; i++) {
+		__u32 half = n / 2, middle = lo + half;
 
-		u.ip = PT_REGS_IP_CORE(regs);
-		u.sp = PT_REGS_SP_CORE(regs);
-		u.bp = PT_REGS_FP_CORE(regs);
-		u.called = 1;
+		r = bpf_map_lookup_elem(&ranges, &middle);
+		if (!r)
+			return 0;
+		if (offset < r->lo) {
+			n = half;
+		} else if (offset - r->lo < r->len) {
+			return r->line;
+		} else {
+			lo = middle + 1;
+			n -= half + 1;
+		}
 	}
-	bpf_loop(COZBPF_FRAMES, unwind_frame, &u, 0);
+	return 0;
+}
+
+static __always_inline void count_in(struct cozbpf_line_count *count)
+{
+	__sync_fetch_and_add(&count->all, 1);
+	if (!DELAY_READ(control.active) || !control.speedup_pct)
+		__sync_fetch_and_add(&count->free, 1);
+}
+
+/* Inclusive: @line is on the sample's stack. Each that is there may be picked. */
+static __noinline void pass_line(struct unwind *u, __u32 line)
+{
+	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
+
+	if (!count || count->seen == u->now)
+		return;
+	count->seen = u->now;
+	count_in(count);
+	if (!u->own)
+		u->own = line;
+	if (delay_is_selected(&control, line))
+		u->selected = line;
+	u->passed++;
+	if (DELAY_READ(control.pick) && bpf_get_prandom_u32() % u->passed == 0)
+		u->pick = line;
+}
+
+/* A step of bpf_loop(): 1 ends it. */
+static long unwind_frame(__u32 i, struct unwind *u)
+{
+	/* A return address belongs to the call before it. */
+	__u64 ip = u->ip - u->called, row = 0;
+	__u32 at = (__u32)mapping_at(u->proc, ip);
+
+	if (at < COZBPF_MAPPINGS) {
+		const struct cozbpf_mapping *m = &u->proc->mappings[at];
+		__u64 offset = ip - m->start + m->offset;
+
+		if (m->count)
+			u->line = line_in_slice(m->first, m->count, offset);
+		if (u->line && !config.inclusive)
+			return 1;
+		if (u->line)
+			pass_line(u, u->line);
+		u->line = 0;
+		if (m->unwind_count)
+			row = row_in_slice(m->unwind_first, m->unwind_count, offset);
+	}
+	return !unwind_step(u, (const struct cozbpf_unwind_row *)&row, ip);
+}
+
+/* Line of a sample: the kernel's function, where these are in scope; the innermost address; else
+ * the first in-scope caller (paper 3.4.2). Inclusive: the selected function, where it is on the
+ * stack. @pick: the one that an experiment may be on. */
+static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
+    struct task_struct *task, const struct cozbpf_proc *proc, __u64 now, __u32 *pick)
+{
+	bool user = compat_user_mode(ctx);
+	struct unwind u = {.proc = proc, .now = now};
+
+	if (!user && control.kernel_count)
+		u.line = line_in_slice(
+		    control.kernel_first, control.kernel_count, compat_sample_ip(ctx));
+	if (u.line && config.inclusive)
+		pass_line(&u, u.line);
+	if (!u.line || config.inclusive) {
+		unwind_begin(&u, ctx, task, user);
+		bpf_loop(COZBPF_FRAMES, unwind_frame, &u, 0);
+	}
+	*pick = config.inclusive ? u.pick : u.line;
+	if (config.inclusive)
+		return u.selected ? u.selected : u.own;
 	return u.line;
+}
+
+/* Counts a sample that no line has where @ip is in code that the process has made while it runs.
+ * Not static, so that the verifier looks at it once. */
+__attribute__((noinline)) int count_made(
+    const struct cozbpf_proc *proc, struct cozbpf_proc_stats *stats, __u64 ip, __u32 line)
+{
+	__u32 at;
+
+	if (line || !proc || !stats)
+		return 0;
+	at = (__u32)mapping_at(proc, ip);
+	if (at < COZBPF_MAPPINGS && proc->mappings[at].offset == proc->mappings[at].start)
+		__sync_fetch_and_add(&stats->made, 1);
+	return 0;
 }
 
 static __always_inline void send_pause(
@@ -51,19 +142,18 @@ static __always_inline bool visits_count(__u64 now)
 	       now > control.counted_ns + DELAY_READ(control.required);
 }
 
-static __always_inline void count_line(__u32 line, __u64 now)
+static __always_inline void count_line(__u32 line, __u32 pick, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
 	if (!count)
 		return;
-	__sync_fetch_and_add(&count->all, 1);
-	if (!DELAY_READ(control.active) || !control.speedup_pct)
-		__sync_fetch_and_add(&count->free, 1);
-	if (line == control.line && visits_count(now))
+	if (!config.inclusive)
+		count_in(count);
+	if (delay_is_selected(&control, line) && visits_count(now))
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
-		__sync_val_compare_and_swap(&control.picked, 0, line);
+		__sync_val_compare_and_swap(&control.picked, 0, pick);
 }
 
 static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line, __u64 n)
@@ -84,7 +174,7 @@ static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line
 static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, __u64 now)
 {
 	const struct cozbpf_account *a = delay_account(t);
-	__u32 before = 0;
+	__u32 before = 0, ends;
 	__u64 half, whole;
 
 	whole = delay_unsampled(a, now);
@@ -93,9 +183,10 @@ static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, 
 		before = delay_line_before(a);
 	else if (whole < control.period_ns)
 		whole = control.period_ns;
-	if ((line == control.line || before == control.line) && visits_count(now))
+	ends = delay_is_selected(&control, line) + delay_is_selected(&control, before);
+	if (ends && visits_count(now))
 		__sync_fetch_and_add(
-		    &control.selected_ns, line == before || !a->ring_used ? whole : half);
+		    &control.selected_ns, ends == 2 || !a->ring_used ? whole : half);
 	if (!control.sampled)
 		return;
 	visit_line(t, line, half / COZBPF_SAMPLED_UNIT_NS);
@@ -210,7 +301,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct cozbpf_proc *proc;
 	struct cozbpf_cpu *cpu;
 	__u64 now, due, debt;
-	__u32 tgid, line = 0;
+	__u32 tgid, line = 0, pick = 0;
 	bool user;
 
 	if (!t) {
@@ -233,14 +324,16 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (!stats)
 		return 0;
 	user = compat_user_mode(ctx);
-	if (proc)
-		line = line_of_sample(ctx, task, proc, user);
+	if (proc) {
+		line = line_of_sample(ctx, task, proc, now, &pick);
+		count_made(proc, stats, compat_sample_ip(ctx), line);
+	}
 	__sync_fetch_and_add(&control.samples, 1);
 	__sync_fetch_and_add(&stats->samples, 1);
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);
-		count_line(line, now);
+		count_line(line, pick, now);
 	}
 	share_executed(t, line, now);
 	visit_counters(t, tgid);

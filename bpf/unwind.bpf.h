@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * From a sample to the first frame in scope: lines by binary search in the
- * line table, callers by the rows that the loader made of .eh_frame, as compilers omit frame
- * pointers and libraries are compiled without; by frame pointers where there is no row.
+ * From a sample to its callers: by the rows that the loader made of .eh_frame, as compilers omit
+ * frame pointers and libraries are compiled without; by frame pointers where there is no row.
  */
 #ifndef COZBPF_UNWIND_BPF_H
 #define COZBPF_UNWIND_BPF_H
@@ -16,32 +15,9 @@ struct unwind {
 	__u64 ip, sp, bp;
 	__u32 called; /* ip is that of a call that has been made: a return address */
 	__u32 line;   /* found */
+	__u64 now;    /* inclusive: the sample's time, and what pass_line() has found */
+	__u32 own, selected, pick, passed;
 };
-
-/* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps.
- */
-static __noinline __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
-{
-	__u32 lo = first, n = count;
-	struct cozbpf_range *r;
-
-	for (int i = 0; i < SEARCH_STEPS && n > 0; i++) {
-		__u32 half = n / 2, middle = lo + half;
-
-		r = bpf_map_lookup_elem(&ranges, &middle);
-		if (!r)
-			return 0;
-		if (offset < r->lo) {
-			n = half;
-		} else if (offset - r->lo < r->len) {
-			return r->line;
-		} else {
-			lo = middle + 1;
-			n -= half + 1;
-		}
-	}
-	return 0;
-}
 
 /* The last row of a slice at or before a file offset, as the eight bytes it is; 0, which is no
  * rule, for none. At most SEARCH_STEPS steps. */
@@ -69,7 +45,7 @@ static __noinline __u64 row_in_slice(__u32 first, __u32 count, __u64 offset)
 
 /* Index of the mapping that holds @ip, COZBPF_MAPPINGS for none. Not static: the verifier then
  * looks at it once, not forty times. */
-__attribute__((noinline)) int mapping_at(const struct cozbpf_proc *proc, __u64 ip)
+__attribute__((noinline, weak)) int mapping_at(const struct cozbpf_proc *proc, __u64 ip)
 {
 	if (!proc)
 		return COZBPF_MAPPINGS;
@@ -115,25 +91,23 @@ static __always_inline bool unwind_step(
 	return true;
 }
 
-/* A step of bpf_loop(): 1 ends it. */
-static long unwind_frame(__u32 i, struct unwind *u)
+/* Where the current thread is: where the sample has met it in user mode, else where it has entered
+ * the kernel. */
+static __always_inline void unwind_begin(
+    struct unwind *u, struct bpf_perf_event_data *ctx, struct task_struct *task, bool user)
 {
-	/* A return address belongs to the call before it. */
-	__u64 ip = u->ip - u->called, row = 0;
-	__u32 at = (__u32)mapping_at(u->proc, ip);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	if (at < COZBPF_MAPPINGS) {
-		const struct cozbpf_mapping *m = &u->proc->mappings[at];
-		__u64 offset = ip - m->start + m->offset;
-
-		if (m->count)
-			u->line = line_in_slice(m->first, m->count, offset);
-		if (u->line)
-			return 1;
-		if (m->unwind_count)
-			row = row_in_slice(m->unwind_first, m->unwind_count, offset);
+	if (user) {
+		u->ip = compat_sample_ip(ctx);
+		u->sp = compat_sample_sp(ctx);
+		u->bp = compat_sample_bp(ctx);
+	} else {
+		u->ip = PT_REGS_IP_CORE(regs);
+		u->sp = PT_REGS_SP_CORE(regs);
+		u->bp = PT_REGS_FP_CORE(regs);
+		u->called = 1;
 	}
-	return !unwind_step(u, (const struct cozbpf_unwind_row *)&row, ip);
 }
 
 #endif

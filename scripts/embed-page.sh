@@ -33,7 +33,8 @@ element() { # TAG FILE...: writes $dir/TAG and prints its hash as the policy has
 }
 
 style=$(element style "$html/page.css")
-scripts="$(element script "$library") $(element script "$html"/{model,chart,card,words,page}.js)"
+ours=("$html"/{model,chart,card,overview,words,page}.js)
+scripts="$(element script "$library") $(element script "${ours[@]}")"
 policy="default-src 'none'; script-src $scripts; style-src $style; img-src data:;"
 policy+=" base-uri 'none'; form-action 'none'"
 

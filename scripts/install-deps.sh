@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs from Debian's packages what building, testing and the demo need, and only what is
 # missing. A second run does nothing. docs/dependencies.md explains each package.
-# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [languages] [package]
+# usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [servers]
+# [languages] [package]
 # default: build
 set -euo pipefail
 
@@ -10,24 +11,30 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 	case $1 in
 	build)
 		echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev \
-			libcapstone-dev libcjson-dev libiberty-dev libncurses-dev libjs-chart.js
+			libdebuginfod-dev liblzma-dev libcapstone-dev libcjson-dev libiberty-dev \
+			libncurses-dev libjs-chart.js libprotobuf-c-dev protobuf-c-compiler \
+			zlib1g-dev
 		;;
 	test)
-		echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps \
+		echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps xz-utils \
 			musl-tools util-linux coz-profiler systemtap-sdt-dev \
-			python3 nodejs:node chromium-headless-shell tmux mandoc groff-base
+			python3 nodejs:node chromium-headless-shell tmux mandoc groff-base \
+			protobuf-compiler
 		;;
 	real)
 		echo postgresql podman runc conmon netavark iptables dpkg-dev binutils \
 			libevent-dev libmemcached-tools
 		;;
 	soak) echo nginx wrk postgresql bpftool ;;
+	servers)
+		echo redis-server redis-tools memcached libmemcached-tools nginx wrk postgresql
+		;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
 	*)
 		die "unknown group '$1'" \
-			"the groups are build, test, demo, real, soak, languages and package" 2
+			"groups: build, test, demo, real, soak, servers, languages, package" 2
 		;;
 	esac
 }

@@ -102,8 +102,15 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 		[ "$folder" = symbols ] ||
 			fail "$at" "libdw and libelf are used only in user/symbols/"
 		;;
+	lzma.h)
+		[ "$folder" = symbols ] || fail "$at" "files are unpacked only in user/symbols/"
+		;;
 	*curses.h | term.h)
 		[ "$folder" = report ] || fail "$at" "ncurses is used only in user/report/"
+		;;
+	*.pb-c.h | protobuf-c/* | zlib.h)
+		[ "$folder" = report ] ||
+			fail "$at" "protobuf-c and zlib are used only in user/report/"
 		;;
 	linux/perf_event.h | linux/bpf.h)
 		[ "$folder" = kernel ] ||
@@ -114,7 +121,8 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	other=$(included_folder "$1" "$path")
 	[ -n "$other" ] && [ "$other" != "$folder" ] || return 0
 	case $path in
-	symbols/symbols.h | symbols/elf/openfile.h | symbols/elf/privileges.h) ;;
+	symbols/symbols.h | symbols/elf/openfile.h | symbols/elf/privileges.h | \
+		symbols/elf/debuginfod.h) ;;
 	symbols/*)
 		fail "$at" "'$path' is private to user/symbols/: symbols.h names the doors" ;;
 	esac
@@ -175,12 +183,13 @@ check_directions() {
 # Ranks within user/run/: an include goes to a file of the same rank or of a lower one.
 run_rank() { # NAME, without .c or .h
 	case $1 in
-	run | runner | setup | loop | tell | ending) echo 4 ;;
+	run | runner | setup | loop | choose | tell | ending) echo 4 ;;
 	experiments | recorder) echo 3 ;;
 	places | points | point_*) echo 2 ;;
 	target | target_* | launched | attached | processes | handlers) echo 1 ;;
-	files | mappings | unwinder | calls | spins) echo 0 ;;
-	console | console_* | excerpt | action | options | clock) echo -1 ;; # what all may use
+	files | mappings | unwinder | calls | spins | jit) echo 0 ;;
+	console | console_* | excerpt | debuginfod | debuginfod_*) echo -1 ;; # what all may use
+	action | options | clock) echo -1 ;;
 	esac
 }
 

@@ -53,6 +53,8 @@ gzip -9n "$doc/changelog" "$doc/changelog.Debian"
 	printf 'Upstream-Name: cozbpf\n\n'
 	printf 'Files: *\nCopyright: 2026, the cozbpf authors\nLicense: BSD-3-Clause\n'
 	sed -n '5,$p' LICENSE | sed -e 's/^$/./' -e 's/^/ /'
+	printf '\nFiles: user/report/pprof/*\nCopyright: 2016, Google Inc.\nLicense: Apache-2.0\n'
+	printf ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n'
 } >"$doc/copyright"
 rm "$doc/LICENSE"
 mkdir -p "$root/usr/share/lintian/overrides" "$root/DEBIAN" "$work/debian"
@@ -77,6 +79,7 @@ Architecture: $arch
 Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
 Depends: $depends
+Recommends: libdebuginfod1
 Suggests: coz-profiler
 Section: devel
 Priority: optional

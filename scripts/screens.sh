@@ -61,7 +61,11 @@ shot list
 "${tm[@]}" send-keys Enter
 wait_for '^> *[0-9]'
 shot line
-"${tm[@]}" send-keys q
+"${tm[@]}" send-keys q o
+wait_for '^ gain .*share of the samples'
+wait_for '^ now .*(faster|baseline)'
+shot overview
+"${tm[@]}" send-keys o
 "${tm[@]}" resize-window -x 60 -y 12
 wait_for '^ q:end'
 wait_for '^ now .*(faster|baseline)'

@@ -29,6 +29,7 @@ static const struct {
     {"compare", cmd_compare,
 	"hold two profiles against each other: what a change did, and whether it was predicted",
 	true},
+    {"suggest", cmd_suggest, "what could be a progress point of a program that runs", false},
     {"lines", cmd_lines, "what could be selected in a binary", false},
     {"doctor", cmd_doctor, "what this machine allows", false},
 };

@@ -12,6 +12,7 @@
 /* executable mappings per process; those in scope come first, what is beyond is neither in scope
  * nor unwound */
 #define COZBPF_MAPPINGS 40
+#define COZBPF_SYSCALLS 512   /* numbers of system calls */
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 /* last samples kept per account, from which the share f is taken: one bit each in hit_bits */
 #define COZBPF_RING 32
@@ -26,6 +27,7 @@
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
+#define COZBPF_CANDIDATES 64   /* places that are watched before one becomes a progress point */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 
 /* a pause is at most this long, the rest is asked again */
@@ -57,6 +59,7 @@ struct cozbpf_config {
 	__u32 n_cpus;
 	__u32 any_stack;   /* pauses on stacks that the program has made, too (--any-stack) */
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
+	__u32 inclusive;   /* a function's samples are those of what it calls, too (--inclusive) */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif
@@ -152,12 +155,14 @@ struct cozbpf_unwind_row {
 
 /*
  * An executable mapping: [start, end) in the process, `offset` the file offset at start, [first,
- * first + count) its ranges of lines in scope, likewise its rows for unwinding.
+ * first + count) its ranges of lines in scope, likewise its rows for unwinding. Of code that the
+ * process has made, which is in no file, `offset` is `start`: addresses stand for offsets.
  */
 struct cozbpf_mapping {
 	__u64 start, end, offset;
 	__u32 first, count;
 	__u32 unwind_first, unwind_count;
+	__u32 file, pad; /* the loader's number of the file, from 1 */
 };
 
 struct cozbpf_proc {
@@ -165,11 +170,23 @@ struct cozbpf_proc {
 	struct cozbpf_mapping mappings[COZBPF_MAPPINGS];
 };
 
+/* Where a sample has found a thread, the innermost frame first; while progress points are looked
+ * for. */
+struct cozbpf_frame {
+	__u32 file;   /* its number; 0: in none that the loader knows */
+	__u32 offset; /* in the file; of a caller that of its call's last byte */
+};
+struct cozbpf_stack {
+	__u32 n, pad;
+	struct cozbpf_frame frames[COZBPF_FRAMES];
+};
+
 /* What happened to one process of the target; for the report. */
 struct cozbpf_proc_stats {
 	char comm[16];
 	__u64 samples;       /* all samples, pauses excluded */
 	__u64 in_scope;      /* those attributed to a line */
+	__u64 made;          /* those of no line, in code that the process has made while it ran */
 	__u64 asked;         /* pauses asked of the shim */
 	__u64 begun;         /* pauses begun */
 	__u64 withdrawn;     /* asks not begun in time */
@@ -189,6 +206,8 @@ struct cozbpf_line_count {
 	__u64 free;  /* those taken in delay-free time: no experiment open, or a baseline */
 	__u64 point; /* 1 + the progress point that is visited by executing the line; 0: none.
 			Written by the loader */
+	__u64 seen;  /* inclusive: time of the sample that was counted last; a recursive function
+			is on a stack more than once */
 };
 
 /* Visits whose virtual time since the opening falls into one bucket. sum: of those virtual times.
@@ -296,6 +315,7 @@ struct cozbpf_control {
 	__u64 counted_ns;   /* V0: visits count from here; what the experiment before left in queues
 			       has drained */
 	__u32 line;         /* selected line */
+	__u32 line_span;    /* so many ids that follow are selected, too: a function's lines */
 	__u32 speedup_pct;  /* s in percent */
 	__u32 epoch;        /* number of the experiment, from 1 */
 	__u32 active;       /* an experiment is open; written last */
@@ -323,6 +343,7 @@ struct cozbpf_control {
 	__u64 sync_calls; /* probes of calls that were hit, returns included */
 	__u64 events_lost, storage_lost;
 	__s64 threads; /* living threads of the target */
+	__u64 born;    /* all that it had, those that ran already not counted */
 	__u64 adopted; /* threads that ran already when they became the target's */
 	struct cozbpf_young young[COZBPF_KINDS]; /* threads that are young (delay_on_fork()) */
 	struct cozbpf_family families[COZBPF_FAMILIES]; /* by the maker's number */
@@ -342,6 +363,9 @@ struct cozbpf_control {
 			     0: it does not */
 	__u64 sample_due_ns,
 	    sample_seen_ns; /* when the last one there was due, and when it looked at the clock */
+	__u32 kernel_first,
+	    kernel_count; /* the loader's: the kernel's own ranges, by addresses; none: a sample in
+			     the kernel is one of the line that made the call */
 	/* the loader's, for the next reading of the iterator: of this process the filters as they
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
@@ -473,9 +497,9 @@ struct cozbpf_thread {
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 40);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 40 * COZBPF_MAPPINGS);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(

@@ -137,6 +137,15 @@ DELAY_INLINE const struct cozbpf_young *delay_young(const struct cozbpf_control 
 	return DELAY_RULE(YOUNG_KINDS) && y->next >= COZBPF_RING ? y : &x->young[0];
 }
 
+/* 1 where the experiment is on @line, or on the function that holds @line; without a jump, too. */
+DELAY_INLINE __u32 delay_is_selected(const struct cozbpf_control *x, __u32 line)
+{
+	__u64 beyond = (__u64)x->line_span - (__u32)(line - x->line);
+
+	__asm__ volatile("" : "+r"(beyond));
+	return 1 - (__u32)(beyond >> 63);
+}
+
 /*
  * The same for a thread that has few samples yet, from those of the threads that were young before
  * it. Near 1 too where some of these executed nothing but the line and others never did: then a
@@ -153,8 +162,8 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x, __u32 
 	for (int i = 0; i < COZBPF_RING; i++) {
 		__u32 before = young->ring[i].before;
 
-		hits |= (__u32)delay_equal(young->ring[i].line, x->line) << i;
-		befores |= (__u32)delay_equal(before, x->line) << i;
+		hits |= delay_is_selected(x, young->ring[i].line) << i;
+		befores |= delay_is_selected(x, before) << i;
 		usable |= (__u32)(1 - delay_equal(before, COZBPF_NO_SAMPLE)) << i;
 	}
 	if (!DELAY_RULE(YOUNG_FORECAST) || young->next < COZBPF_RING)

@@ -18,7 +18,7 @@ DELAY_INLINE void delay_window_weigh(
 
 	a->ring_weight += grown;
 	a->segment_weight[k] += grown;
-	if (e->line == x->line) {
+	if (delay_is_selected(x, e->line)) {
 		a->ring_hits += grown;
 		a->segment_hits[k] += grown;
 	}
@@ -46,7 +46,7 @@ DELAY_INLINE void delay_window_push(
 	delay_window_weigh(a, x, at, 0);
 	a->ring[at].line = line;
 	a->ring_segment[at] = a->segment & (COZBPF_SEGMENTS - 1);
-	a->hit_bits = a->hit_bits << 1 | (line == x->line);
+	a->hit_bits = a->hit_bits << 1 | delay_is_selected(x, line);
 	a->edge_bits = a->edge_bits << 1 | !a->last_valid;
 	delay_window_weigh(a, x, at, DELAY_RULE(HALF_WEIGHT) ? half : 2 * half);
 	a->share_known = 0;
@@ -54,7 +54,7 @@ DELAY_INLINE void delay_window_push(
 	if (a->ring_used < COZBPF_RING)
 		a->ring_used++;
 	a->persistence = (__u16)delay_persistence(a);
-	a->last_hit = line == x->line;
+	a->last_hit = (__u8)delay_is_selected(x, line);
 	a->last_valid = 1;
 	delay_forecast(a);
 }
@@ -75,7 +75,7 @@ DELAY_INLINE void delay_put_right(
  */
 DELAY_INLINE void delay_correct(struct cozbpf_account *a, struct cozbpf_control *x, __u32 line)
 {
-	__u32 hit = line == x->line;
+	__u32 hit = delay_is_selected(x, line);
 
 	if (!DELAY_RULE(CORRECT) || !a->last_valid || hit == a->last_hit || !DELAY_READ(x->active))
 		return;
@@ -92,7 +92,7 @@ DELAY_INLINE void delay_correct_first(
 {
 	__u64 since = now > x->opened_ns ? now - x->opened_ns : 0,
 	      executed = a->unsampled < since ? a->unsampled : since;
-	__u32 hit = line == x->line, off = hit ? COZBPF_SHARE_ONE - a->share : a->share;
+	__u32 hit = delay_is_selected(x, line), off = hit ? COZBPF_SHARE_ONE - a->share : a->share;
 
 	if (!DELAY_RULE(CORRECT_FIRST) || a->ring_used || !a->ring_weight || !a->persistence ||
 	    a->share > COZBPF_SHARE_ONE || !DELAY_READ(x->active))
@@ -146,7 +146,7 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_account *a, struct cozbpf_control 
 		a->ring[i].line = line;
 		a->ring[i].weight_ns = weight;
 		all += weight;
-		hits += weight & -delay_equal(line, x->line);
+		hits += weight & -(__u64)delay_is_selected(x, line);
 	}
 	a->ring_weight = all;
 	a->ring_hits = hits;
@@ -162,18 +162,17 @@ DELAY_OUTLINE int delay_inherit(struct cozbpf_account *a, struct cozbpf_control 
 DELAY_INLINE void delay_window_reopen(struct cozbpf_account *a, const struct cozbpf_control *x)
 {
 	__u64 hits = 0;
-	__u32 line = x->line;
 
 	for (int k = 0; k < COZBPF_SEGMENTS; k++)
 		a->segment_hits[k] = 0;
 	a->hit_bits = 0;
 	for (__u32 i = 0; i < COZBPF_RING; i++) {
 		__u32 at = (a->ring_next - 1 - i) & (COZBPF_RING - 1);
-		__u64 equal = delay_equal(a->ring[at].line, line),
-		      hit = a->ring[at].weight_ns & -equal;
+		__u64 selected = delay_is_selected(x, a->ring[at].line),
+		      hit = a->ring[at].weight_ns & -selected;
 
 		hits += hit;
-		a->hit_bits |= (__u32)equal << i;
+		a->hit_bits |= (__u32)selected << i;
 		a->segment_hits[a->ring_segment[at] & (COZBPF_SEGMENTS - 1)] += hit;
 	}
 	a->ring_hits = hits;

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -239,6 +240,8 @@ def parse(argv):
     parser.add_argument("--uprobe", action="store_true",
         help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
+    parser.add_argument("--stripped", action="store_true",
+        help="functions of the same programs without names (make bench-stripped); with --no-coz")
     parser.add_argument("--tries", type=int, default=2,
         help="times that a profile is taken when others disturb it (default 2)")
     parser.add_argument("--patience", type=float,
@@ -260,7 +263,11 @@ def parse(argv):
     options.seconds_per_cell = options.seconds_per_cell or short
     options.repeats = options.repeats or (2 if options.ci or options.quick else 4)
     names = list(CI_TOLERANCE) if options.ci else list(QUICK_CASES) if options.quick else []
+    if options.stripped and options.coz:
+        parser.error("--stripped: Coz needs lines, so give --no-coz")
     options.cases = select([name for name in options.cases.split(",") if name] or names)
+    if options.stripped:
+        options.cases = [replace(c, stripped=True) for c in options.cases if c.can_be_stripped()]
     if options.ci and any(case.name not in CI_TOLERANCE for case in options.cases):
         parser.error(f"--ci knows {' '.join(CI_TOLERANCE)} only")
     options.coz = options.coz and not options.ci

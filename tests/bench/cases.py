@@ -38,6 +38,8 @@ class Case:
     turn_ms: int = 100
     cycle_s: float = 0
     sign_only: bool = False
+    # built without names: the line under test is a function, known by its address
+    stripped: bool = False
 
     @property
     def source(self):
@@ -45,10 +47,22 @@ class Case:
 
     @property
     def binary(self):
-        return BUILD / "tests" / "workloads" / self.program
+        return BUILD / "tests" / ("stripped" if self.stripped else "workloads") / self.program
+
+    def can_be_stripped(self):
+        text = self.source.read_text()
+        return self.source.suffix == ".c" and text.count("SPIN_LINE(") == 1
+
+    def function(self):
+        """The name that cozbpf gives to the function under test."""
+        names = machine.run(["nm", f"{self.binary}.full"], 30).stdout
+        address = re.search(r"^(\w+) t work_line$", names, re.M).group(1)
+        return f"{self.program}+{int(address, 16):#x}"
 
     def line(self):
         """FILE:LINE of the line under test, found by its marker."""
+        if self.stripped:
+            return self.function()
         for number, text in enumerate(self.source.read_text().splitlines(), 1):
             if re.search(rf"/\*.*\b{self.marker}\b", text) and "SPIN" in text:
                 return f"{self.source.name}:{number}"

@@ -10,10 +10,10 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 3350 41000
+on_sample 3350 56000
 on_deliver 146 200
 on_switch 1570 8900
-on_waking 850 4000
+on_waking 850 4400
 on_wakeup_new 40 60
 on_timer_entry 40 40
 on_timer_exit 40 40
@@ -22,17 +22,20 @@ on_irq_exit 40 40
 on_softirq_entry 60 80
 on_softirq_exit 40 40
 on_fork 1000 6000
-on_adopt 600 3700
+on_adopt 600 4100
 on_exec 180 250
 on_exit 330 950
-on_visit 1750 8500
-on_visits 1750 8500
+on_visit 1750 8900
+on_visits 1750 8900
 on_tracepoint 900 3600
 on_counter 80 100
-on_call 1030 4900
-on_return 700 4500
-on_spin 1030 5300
-on_yield 1020 5300
+on_call 1030 5200
+on_return 700 4800
+on_spin 1030 5500
+on_yield 1020 5500
+on_syscall 60 70
+on_candidate 40 40
+on_watch 340 6700
 '
 
 start "$tool" run -q --sync=uprobe -o "$dir/profile.coz" -P progress -- "$dir/speed"

@@ -39,7 +39,8 @@ has_target() {
 }
 
 has_option() { # SUBCOMMAND OPTION
-	"$tool" "$1" --help | grep -qE -- "(^|[ ,])${2%%=*}([ ,]|\$)"
+	# No pipe: grep ends at the first match, and what still writes to it would fail.
+	grep -qE -- "(^|[ ,])${2%%=*}([ ,]|\$)" <<<"$("$tool" "$1" --help)"
 }
 
 check_make() { # WHERE ARGUMENT...

@@ -40,6 +40,7 @@ for command in $commands; do
 done
 offers '--version' --vers
 offers '--csv' report --cs
+offers '--pprof' report --pp
 # Values, each of which the tool has to accept.
 offers 'slope max payback impact' report --sort ''
 offers 'payback' report --sort = pay

@@ -84,6 +84,7 @@ class Browser {
 		this.session = sessionId;
 		for (const domain of ['Page', 'Runtime', 'Network', 'Log'])
 			await this.send(domain + '.enable');
+		await this.colours('light');
 	}
 
 	// Opens a file and waits until its load event is over. Returns the milliseconds that it
@@ -113,12 +114,23 @@ class Browser {
 
 	async key(key) {
 		const codes = {
-			ArrowRight: 39, ArrowLeft: 37, Home: 36, End: 35,
-			Tab: 9, Enter: 13, Escape: 27,
+			ArrowRight: 39, ArrowLeft: 37, ArrowDown: 40, ArrowUp: 38, Home: 36,
+			End: 35, Tab: 9, Enter: 13, Escape: 27,
 		};
 		for (const type of ['rawKeyDown', 'keyUp'])
 			await this.send('Input.dispatchKeyEvent',
 				{type, key, code: key, windowsVirtualKeyCode: codes[key]});
+		await this.frame();
+	}
+
+	// The pointer at the middle of an element, which an expression names; with a click.
+	async point(expression, isClick = false) {
+		const at = await this.value(`(r => ({x: r.x + r.width / 2, y: r.y + r.height / 2}))(
+			(${expression}).getBoundingClientRect())`);
+		const button = {...at, button: 'left', clickCount: 1};
+		await this.send('Input.dispatchMouseEvent', {type: 'mouseMoved', ...at});
+		for (const type of isClick ? ['mousePressed', 'mouseReleased'] : [])
+			await this.send('Input.dispatchMouseEvent', {type, ...button});
 		await this.frame();
 	}
 
@@ -128,9 +140,13 @@ class Browser {
 		await this.frame();
 	}
 
+	// Without smooth scrolling, which would move elements while a test aims at them.
 	async colours(scheme) {
-		await this.send('Emulation.setEmulatedMedia',
-			{features: [{name: 'prefers-color-scheme', value: scheme}]});
+		const features = [
+			{name: 'prefers-color-scheme', value: scheme},
+			{name: 'prefers-reduced-motion', value: 'reduce'},
+		];
+		await this.send('Emulation.setEmulatedMedia', {features});
 		await this.frame();
 	}
 

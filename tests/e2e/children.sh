@@ -44,8 +44,8 @@ in_scope() { # COMM: of its samples, half or more are in lines in scope
 
 nothing_lost() {
 	says ' 0 lost'
-	# A warning of a point's cost, or of other programs, may be right.
-	says_not "warning: ([^'o]|o[^t])"
+	# A warning of a point's cost, of other programs, or of periods that differ, may be right.
+	says_not "warning: ([^'op]|o[^t]|p[^e])"
 }
 
 echo "-- fork"
@@ -95,6 +95,9 @@ profile_run 0 -P progress --fixed-line "$(line_of threads HOT)" --fixed-speedup 
 	-- "$dir/threads" 4000
 prints '^threads 4000, '
 sampled threads SHORT
+# The C library blocks all signals while it makes or ends a thread, and these threads do little
+# else. On a slow day that was 10 of 142 pauses, which is told.
+sed -i '/its threads block the pause signal/d' "$dir/err"
 nothing_lost
 profile_run 0 -P progress -- "$dir/parent" storm 400
 prints '^storm 400$'

@@ -130,6 +130,16 @@ keys '?'
 shows "help" '^ Ctrl-L +paint'
 keys q
 shows "and back" '^  #  line'
+keys o
+shows "the overview" '^ gain ↑  share of the samples'
+shows "with the line in it" '^[ +0-9%-]*[│┤].*(1|○)'
+shows "and its figures" '^  [1○]  running.c:[0-9]+  [0-9.]+ %  gain '
+keys Enter
+shows "a line's curve from there" '^ interval so far:  ±'
+keys q
+shows "back to the overview" '^ q:back .*j k:choose'
+keys o
+shows "and to the list" '^  #  line'
 keys / xyz
 shows "a filter" '^ filter: xyz'
 keys Enter
@@ -153,6 +163,9 @@ shows "with its list" '^  1  running.c:[0-9]+ +\+0\.[0-9]+'
 check "it ends in the last row" [ "$(screen | wc -l)" -eq 15 ]
 "${tm[@]}" resize-window -x 20 -y 4
 shows "20 x 4" '^  1  running.c:[0-9]+$'
+"${tm[@]}" resize-window -x 100 -y 44
+shows "with rows to spare there is the overview" '^ gain ↑  share of the samples'
+shows "above the list" '^  [1 ]  running.c:[0-9]+ '
 "${tm[@]}" resize-window -x 80 -y 24
 shows "and back" '^  1  running.c:[0-9]+ .*optimize'
 

@@ -18,9 +18,12 @@ cleanup_full() {
 trap cleanup_full EXIT
 
 # whole FILE: the file ends with a whole record, and `report` reads it without a word of damage.
+# Status 4: no verdict, since what fits into the file may have too few visits on a busy machine.
 whole() {
 	check "the file ends with a line" [ "$(tail -c 1 "$1" | wc -l)" -eq 1 ]
-	run 0 "$tool" report --csv "$1"
+	"$tool" report --csv "$1" >"$dir/out" 2>"$dir/err"
+	check "report reads it" grep -qx '[04]' <<<$?
+	prints '^line,line_speedup,' 'abab\.c:[0-9]+,'
 	says_not 'not understood|damaged|truncated'
 }
 

@@ -55,6 +55,100 @@ async function look(b) {
 	holds('and shown', words.some(w => w.includes('</script><b>other')));
 }
 
+const dot = name => `[...document.querySelectorAll('.dot')].find(d =>
+	d.getAttribute('aria-label').includes('${name}'))`;
+const tip = "document.getElementById('overview-tip')";
+const target = "document.querySelector(':target')?.dataset.line.split('/').pop()";
+
+// The picture at the head of the page. It starts with the point of the best line.
+async function overview(b) {
+	same('the page begins with it', await b.value("document.querySelector('main section').id"),
+		'overview');
+	const choices = "[...document.querySelectorAll('#overview-point option')]";
+	const point = await b.value(`${choices}.find(o => o.textContent === 'done').value`);
+	await b.value(set('overview-point', point));
+	await b.frame();
+	same('the list has the same point', await b.value("document.getElementById('point').value"),
+		point);
+	same('a dot for each line', await b.value("document.querySelectorAll('.dot').length"), 7);
+	const places = {};
+	for (const name of ['hot.c:7', 'warm.c:4', 'flat.c:5', 'lock.c:3', 'rare.c:2'])
+		places[name] = await b.value(`(d => ({x: Number(d.x), y: Number(d.y)}))(
+			${dot(name)}.dataset)`);
+	const {'hot.c:7': hot, 'warm.c:4': warm, 'flat.c:5': flat, 'lock.c:3': lock} = places;
+	holds('the gain goes up', hot.y < warm.y && warm.y < flat.y && flat.y < lock.y);
+	holds('the share goes right', flat.x < lock.x && lock.x < hot.x && lock.x === warm.x);
+	holds('without a gain: at the foot', places['rare.c:2'].y > lock.y);
+	// hot.c:7 has 20 % of the samples and gains 60 %; lock.c:3 loses 30 %.
+	const end = await b.value(`(l => ({x: l.x2.baseVal.value, y: l.y2.baseVal.value}))(
+		document.querySelector('#overview-picture .guess'))`);
+	holds('gain = share ends at 20 % and 20 %', Math.abs(end.x - hot.x) < 1 &&
+		Math.abs(end.y - (hot.y + (lock.y - hot.y) * 0.4 / 0.9)) < 8);
+	const corners = await b.value(texts('#overview-picture .corner'));
+	holds('corners are named', /overlooks/.test(corners[0]) && /not matter/.test(corners[1]));
+	const names = await b.value(texts('#overview-picture .name'));
+	holds('names are shown', names.some(t => t.includes('onerror')));
+	same('as text', await b.value("document.querySelectorAll('#overview img').length"), 0);
+	holds('an interval', await b.value(`(l => l.getAttribute('y1') - l.getAttribute('y2') > 5)(
+		document.querySelector('.bar-of.contention'))`));
+	await b.point(dot('warm.c:4'));
+	same('hovering shows figures', await b.value(`${tip}.hidden`), false);
+	const figures = await b.value(`[...${tip}.children].map(e => e.textContent)`);
+	same('of that line', [figures[0], figures[1], figures[3]],
+		['src/warm.c:4', '16.3 % of the samples', 'optimize']);
+	holds('with its interval', /^gain \+(29|30)\.\d % \(.* to .*\)$/.test(figures[2]));
+	same('and its interval',
+		await b.value("document.querySelectorAll('#overview .active').length"), 2);
+	await b.point("document.querySelector('h1')");
+	same('and away', await b.value(`${tip}.hidden`), true);
+	await b.point(dot('lock.c:3'), true);
+	same('a click leads to the chart', await b.value(target), 'lock.c:3');
+	holds('which comes into sight', await b.value(`(r => r.top >= -1 && r.top < innerHeight)(
+		document.querySelector(':target').getBoundingClientRect())`));
+	holds('and has the focus',
+		await b.value('document.activeElement.id === location.hash.slice(1)'));
+	same('not of one that is filtered out', (await b.value(lines)).includes('rare.c:2'), false);
+	await b.value('scrollTo(0, 0)');
+	await b.frame();
+	await b.point(dot('rare.c:2'), true);
+	same('but it is brought back', await b.value(target), 'rare.c:2');
+	same('at the same point', await b.value("document.getElementById('point').value"), point);
+}
+
+async function overviewKeys(b) {
+	await b.value("document.getElementById('overview-point').focus()");
+	await b.key('Tab');
+	const label = "document.activeElement.getAttribute('aria-label')";
+	holds('one stop of Tab', /: .* of the samples/.test(await b.value(label)));
+	await b.key('Home');
+	holds('keys go from the best',
+		/^1\. .*hot\.c:7: 20\.0 % of the samples, gain \+[56].*, optimize$/.test(
+			await b.value(label)));
+	same('which shows figures', await b.value(`${tip}.hidden`), false);
+	await b.key('ArrowRight');
+	holds('to the next', /^2\. .*warm\.c:4/.test(await b.value(label)));
+	await b.key('ArrowUp');
+	await b.key('ArrowDown');
+	await b.key('Escape');
+	same('Esc hides figures', await b.value(`${tip}.hidden`), true);
+	await b.key('Tab');
+	same('Tab leaves', await b.value("document.activeElement.closest('#overview') === null"),
+		true);
+	await b.value("document.querySelector('.dot[tabindex=\"0\"]').focus()");
+	await b.key('Enter');
+	same('Enter leads to the chart', await b.value(target), 'warm.c:4');
+	const stops = ".dot[tabindex='0']";
+	same('there is one stop', await b.value(`document.querySelectorAll("${stops}").length`), 1);
+	await b.send('Accessibility.enable');
+	const {nodes} = await b.send('Accessibility.getFullAXTree');
+	const links = nodes.filter(n => !n.ignored && n.role?.value === 'link' &&
+		/of the samples/.test(n.name?.value));
+	same('dots are links with names', links.length, 7);
+	await b.value("document.querySelector('#controls button').click()");
+	await b.value('scrollTo(0, 0)');
+	await b.frame();
+}
+
 async function filter(b) {
 	same('answers only', await b.value("document.getElementById('count').textContent"),
 		'20 of 26 charts');
@@ -157,10 +251,7 @@ async function press(b) {
 	await b.key('Escape');
 	same('and away', await b.value(`${card('hot.c:7')}.querySelector('.readout').textContent`),
 		'');
-	const box = await b.value(`(r => ({x: r.x + r.width / 2, y: r.y + r.height / 2}))(
-		${card('hot.c:7')}.querySelector('canvas').getBoundingClientRect())`);
-	await b.send('Input.dispatchMouseEvent', {type: 'mouseMoved', ...box});
-	await b.frame();
+	await b.point(`${card('hot.c:7')}.querySelector('canvas')`);
 	same('hovering shows values',
 		await b.value(`cardOf.get(${card('hot.c:7')}).chart.tooltip.opacity`), 1);
 	// What a screen reader is given: the browser's own accessibility tree.
@@ -186,8 +277,20 @@ async function restyle(b) {
 	same('or as one likes', [await b.value(background), await b.value(colour)], light);
 	await b.value(set('theme', ''));
 	await b.colours('light');
-	for (const width of [400, 1280, 2560]) {
+	const dotColour = "getComputedStyle(document.querySelector('.dot.optimize > *')).fill";
+	const dotLight = await b.value(dotColour);
+	await b.value(set('theme', 'dark'));
+	holds('dots as well', await b.value(dotColour) !== dotLight);
+	await b.value(set('theme', ''));
+	for (const width of [320, 400, 1280, 2560]) {
 		await b.size(width, 900);
+		await b.frame();
+		holds(`the picture fits at ${width}`,
+			await b.value(`(svg => svg.clientWidth === svg.viewBox.baseVal.width)(
+				document.querySelector('#overview-picture svg'))`));
+		const inside = 'd => d.dataset.x <= d.ownerSVGElement.viewBox.baseVal.width';
+		holds(`with its dots at ${width}`,
+			await b.value(`[...document.querySelectorAll('.dot')].every(${inside})`));
 		holds(`no sideways scrolling at ${width}`,
 			await b.value('document.documentElement.scrollWidth <= innerWidth'));
 	}
@@ -202,12 +305,85 @@ async function others(b) {
 	await b.open(dir + 'none.html');
 	holds('a page without an answer says why',
 		(await b.value(texts('#warnings')))[0].includes('none of the 77 samples'));
+	same('nor a picture', await b.value("document.getElementById('overview').hidden"), true);
 	await b.open(dir + 'cut.html');
 	holds('little data',
 		(await b.value(texts('.point-words')))[0].includes('Not enough data yet'));
 	await b.open(dir + 'coz.html');
 	same("Coz's profile", [await b.value(lines), await b.value(texts('.badge'))],
 		[['coz.c:3'], ['optimize']]);
+	same('has no samples, and no picture',
+		await b.value("document.getElementById('overview').hidden"), true);
+}
+
+// Functions with the lines that they hold: prog:work has 50 of 80 samples, prog:idle has 10.
+async function tree(b) {
+	await b.open(dir + 'functions.html');
+	const order = ['prog:work', 'hot.c:7', 'warm.c:4', 'lock.c:3', 'prog:idle', 'flat.c:5'];
+	same('lines follow their function', await b.value(lines), order);
+	const ranks = ['1.', '', '', '2.', '3.', ''];
+	const trimmed = selector => `${texts(selector)}.map(t => t.trim())`;
+	same('without a rank', await b.value(trimmed('.card .rank')), ranks);
+	const outer = '.point-words > ul > li';
+	const named = t => /(prog:[a-z]+|[a-z]+\.c:\d+)/.exec(t)[0];
+	same('sentences of functions', (await b.value(texts(outer + ' > a'))).map(named),
+		['prog:work', 'lock.c:3', 'prog:idle']);
+	same('with those of their lines',
+		await b.value(`document.querySelectorAll('${outer} > ul > li > a').length`), 3);
+	const sums = await b.value(texts(outer + ' > p'));
+	same('and their sum', sums.length, 1);
+	holds('beside the function',
+		/^2 lines together: slope 0\.5[3-7] with 80 % of its samples;/.test(sums[0]) &&
+			/; the function: 0\.[56]\d\.$/.test(sums[0]));
+	holds('one line lacks data', (await b.value(texts('.point-words')))[0].includes(
+		'Not enough data yet for 1 unit;')); // flat.c:6 is done with
+	await b.value(`${card('prog:work')}.scrollIntoView({behavior: 'instant'})`);
+	await b.frame();
+	const rows = await b.value(`[...${card('prog:work')}.querySelector('.values').rows].map(
+		r => [...r.cells].map(c => c.textContent))`);
+	same('its lines and their sum',
+		rows.map(r => r[0].split('/').pop()),
+		['line', 'hot.c:7', 'warm.c:4', 'hot.c:8', '2 lines together', 'the function']);
+	holds('which adds up', Math.abs(rows[1][1] - -rows[2][1] - rows[4][1]) < 0.011);
+	same('shares of the function', rows.map(r => r[4]),
+		['of its samples', '60 %', '20 %', '20 %', '80 %', '100 %']);
+	same('verdicts of lines', rows.map(r => r[5]), ['verdict', 'optimize', 'optimize',
+		'not enough data', '', 'optimize']);
+	same('a line alone has no such table',
+		await b.value(`${card('lock.c:3')}.querySelector('.values')`), null);
+	const of = `${card('hot.c:7')}.querySelector('.of')`;
+	same('a line names its function', await b.value(of + ".textContent.split(' · ')[0]"),
+		'in prog:work');
+	await b.value(of + ".querySelector('a').click()");
+	same('and leads to it', await b.value(target), 'prog:work');
+	const link = `${card('prog:work')}.querySelectorAll('.values a')`;
+	await b.value(`${link}[2].focus()`);
+	await b.key('Enter');
+	same('the function leads to its line by key, filtered out or not', await b.value(target),
+		'hot.c:8');
+	same('at its place', await b.value(lines),
+		[...order.slice(0, 3), 'hot.c:8', ...order.slice(3), 'flat.c:6']);
+	await b.value(set('file', 'prog:work'));
+	same('a function is filtered with its lines', await b.value(lines),
+		[...order.slice(0, 3), 'hot.c:8']);
+	await b.value(set('file', dir + 'src/hot.c'));
+	same('a file without functions', await b.value(lines), ['hot.c:7', 'hot.c:8']);
+	await b.value("document.querySelector('#controls button').click()");
+	await b.value(set('sort', 'impact'));
+	same('any order keeps lines below', await b.value(lines), order);
+	holds('dots say the function', /hot\.c:7 in prog:work: /.test(
+		await b.value(`${dot('hot.c:7')}.getAttribute('aria-label')`)));
+	const plot = `${card('hot.c:7')}.querySelector('.plot').getAttribute('aria-label')`;
+	holds('charts as well', /hot\.c:7 in prog:work, optimize;/.test(await b.value(plot)));
+	await b.value(`${card('prog:work')}.querySelector('.plot').focus()`);
+	await b.key('End');
+	holds('points of a function', (await b.value(
+		`${card('prog:work')}.querySelector('.readout').textContent`))
+		.startsWith('function 100 % faster'));
+	await b.size(320, 900);
+	holds('no sideways scrolling',
+		await b.value('document.documentElement.scrollWidth <= innerWidth'));
+	await b.size(1280, 900);
 }
 
 // 500 lines at 3 points. The limits are generous, since test machines are slow and busy. A page
@@ -215,6 +391,7 @@ async function others(b) {
 async function many(b) {
 	const opened = await b.open(dir + 'many.html');
 	holds(`1500 charts are there in ${opened} ms`, opened < 10000);
+	same('dots up to a limit', await b.value("document.querySelectorAll('.dot').length"), 500);
 	await b.value(set('verdict', ''));
 	same('all of them', await b.value("document.querySelectorAll('.card').length"), 1500);
 	const sort = set('sort', 'impact');
@@ -242,7 +419,8 @@ async function many(b) {
 	try {
 		await b.start();
 		await b.size(1280, 900);
-		for (const test of [look, filter, readCard, press, restyle, others, many])
+		const tests = [look, overview, overviewKeys, filter, readCard, press, restyle];
+		for (const test of [...tests, others, tree, many])
 			await test(b);
 		same('no error', b.problems, []);
 		const pages = ['file://' + dir, 'data:image/png'];

@@ -54,6 +54,7 @@ done
 mkfifo src/rare.c
 python3 "$root/tests/e2e/fixtures/plot_profile.py" "$dir" >known.coz || exit 1
 python3 "$root/tests/e2e/fixtures/plot_profile.py" 500 3 >many.coz || exit 1
+python3 "$root/tests/e2e/fixtures/plot_profile.py" "$dir" functions >functions.coz || exit 1
 head -c 3000 known.coz >cut.coz
 : >empty.coz
 printf 'startup\ttime=1\nruntime\ttime=1000\tsamples=77\n' >none.coz
@@ -90,6 +91,7 @@ check 'standard output is the page' grep -q '^<!doctype html>' out
 expect 0 "the page is 'coz.html'" coz.coz
 expect 0 "the page is 'both.html'" -o both.html known.coz coz.coz
 expect 0 "the page is 'many.html'" many.coz
+expect 0 "the page is 'functions.html'" functions.coz
 check 'the same page twice' cmp -s profile.html <(sed 's/known\.coz/profile.coz/' known.html)
 "$tool" plot -o /dev/full known.coz 2>err && bad 'a full device went unnoticed'
 # A profile may come from anybody, so its page holds only what looks like source, and no other

@@ -46,6 +46,8 @@ run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work"
 	--iters-per-ms "$rate"
 says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
+check "each says its period" \
+	[ "$(grep -cE '^startup.*	period=98[0-9]{4}$' "$dir/a.coz")" -eq 2 ]
 
 echo "-- appended to runs of another build"
 gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads \
@@ -85,6 +87,19 @@ ended "$dir/e.coz"
 check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.3
 check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
+
+echo "-- short commands: two threads, of which the longer one matters"
+# What the runs tell is left to tests/unit/test_whole_runs.c and docs/accuracy.md.
+unequal=("$workloads/unequal" --rounds 1 --a-us 100000 --b-us 60000 --iters-per-ms "$rate")
+run 0 "${in_front[@]}" "$tool" --no-tui --seed 3 --end-to-end -n 12 -o "$dir/s.coz" \
+	-- "${unequal[@]}"
+looked "the profile is one of twelve runs" coz "$dir/s.coz" 12
+check "few runs are spoilt ($(grep -c ^experiment "$dir/s.coz") of 11 are not)" \
+	is "$(grep -c ^experiment "$dir/s.coz")" '>=' 6
+check "there are few speedups" [ -z "$(grep -a ^experiment "$dir/s.coz" |
+	grep -vP '\tspeedup=0\.(00|50|90)\t')" ]
+run 0 "$tool" --no-tui --seed 3 --end-to-end -n 2 -o "$dir/t.coz" -- "${unequal[@]}"
+says 'hint: runs add up in the profile; 1[89] more runs take about .* --end-to-end -n 1[89] -- '
 
 echo "-- the time of a named line"
 # 6 ms a visit at any speedup: the control variate depends on that (user/core/estimate/control.c).

@@ -26,16 +26,21 @@ head -c 1000 good.coz >cut.coz
 printf 'startup\ttime=1\nruntime\ttime=1000\tsamples=77\n' >none.coz
 { head -n -1 good.coz && printf 'runtime\ttime=3000000000\tsamples=4060\tin-scope=4000\n'; } \
 	>scope.coz
+printf 'startup\ttime=1\nsamples\tlocation=/src/a.c:7\tcount=9\n' >none-yet.coz
+sed 's/^startup\ttime=1$/&\tperiod=2000000/' good.coz >period.coz
 head -c 20000 /dev/urandom >noise.coz
 
 expect 1 '' "cannot open 'profile.coz': No such file"
 expect 0 'optimize' '' good.coz
 expect 0 'making a.c:7 .* faster would raise throughput by' '' --text good.coz
+expect 0 '^        little time, much gain' '' --overview good.coz
+expect 0 '^  1  a.c:7 +100\.0 % +[+]40\.0 % +[+]3.* optimize$' '' --overview good.coz
+expect 0 '^  1  .* 98\.5 % ' '' --overview scope.coz
 expect 0 '"schema":.*"cozbpf-report/1"' '' --json good.coz
 expect 0 '"experiments":.*72' '2 of 2 runs do not say their build' --json good.coz second.coz
 expect 0 '"experiments":.*36' '1 run is there twice and counted once' --json good.coz good.coz
 expect 0 'optimize' '' - <good.coz
-expect 0 '^/src/a.c:7,0\.16,0\.064,0\.0[0-9]*,0\.0[0-9]*,done,throughput,0\.064,6,600,optimize$' \
+expect 0 '^/src/a.c:7,0\.16,0\.064,0\.0[0-9]*,0\.0[0-9]*,done,throughput,0\.064,6,600,optimize,$' \
 	'' --csv good.coz
 expect 0 '^/src/a.c;/src/a.c:7 4000$' '' --folded good.coz
 expect 0 '^\[outside the scope\] 60$' '' --folded scope.coz
@@ -44,11 +49,16 @@ expect 0 'optimize' '' --sort payback good.coz
 expect 2 '' "unknown sort key 'size'" --sort size good.coz
 expect 2 '' 'exclude each other' --text --json good.coz
 expect 2 '' 'exclude each other' --csv --folded good.coz
+expect 2 '' 'exclude each other' --json --pprof good.coz
+expect 4 '' 'holds no samples of lines' --pprof cut.coz
+expect 0 . 'warning: causal_gain_25 is 0 everywhere' --pprof none-yet.coz
+expect 2 '' 'exclude each other' --overview --json good.coz
 expect 2 '' "did you mean '--json'" --jsno good.coz
 expect 0 '^usage: cozbpf report' '' --help
 expect 4 'left out for lack of data' 'no line has enough data yet' cut.coz
 expect 4 '' "'empty.coz' is empty" empty.coz
 expect 4 '0 experiments, 77 samples' 'none of the 77 samples' none.coz
+expect 4 '0 experiments, 77 samples' 'none of the 77 samples' --overview none.coz
 expect 4 '"lines":.*\[\]' 'none of the 77 samples' --json none.coz
 expect 1 '' "'noise.coz' is not a profile" noise.coz
 expect 1 '' "cannot open 'missing.coz'" good.coz missing.coz
@@ -94,6 +104,18 @@ fi
 check 'a report is made twice the same' cmp a.json b.json
 "$tool" report good.coz >/dev/full 2>err
 check 'a full device is noticed' [ $? -ne 0 ]
+"$tool" report --pprof good.coz >/dev/full 2>err
+check 'by what is binary, too' [ $? -ne 0 ]
+"$tool" report --pprof period.coz | gzip -d |
+	protoc -I "$root/user/report/pprof" --decode=perftools.profiles.Profile profile.proto >out
+check "another reader finds samples, CPU time and gain: $(cat out)" [ "$(sed -n \
+	's/^  value: //p' out | tr '\n' ' ')" = '4000 8000000000 100000 ' ]
+check 'and the line' grep -q '^string_table: "/src/a.c:7"$' out
+script -qec "'$tool' report --pprof good.coz" /dev/null >out 2>&1 </dev/null
+check 'a terminal gets a hint' [ $? -eq 2 ]
+check "and nothing else: $(cat -v out)" grep -q 'hint: write it into a file: --pprof >' out
+"$tool" report --overview good.coz >/dev/full 2>err
+check 'by the overview as well' [ $? -ne 0 ]
 if [ "$(id -u)" -eq 0 ]; then
 	# While standard input is awaited, the report is being read.
 	mkfifo held

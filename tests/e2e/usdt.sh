@@ -42,6 +42,7 @@ for how in -pie -static; do
 	done
 
 	echo "-- attached, ${how#-}"
+	: >"$dir/target"
 	"$dir/usdt" >"$dir/target" &
 	target=$!
 	started+=("$target")
@@ -61,6 +62,7 @@ for how in -pie -static; do
 done
 
 echo "-- killed while it looks: the kernel takes the semaphore down"
+: >"$dir/target"
 "$dir/usdt" >"$dir/target" &
 target=$!
 started+=("$target")
@@ -146,7 +148,8 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" -d 3s -p "${started[-1]}"
 	check "attached, too" same_visits collected fn
 	says '^ +1  work.c:[0-9]+ '
-	run 4 "$tool" "${lab[@]}" -P "usdt:$python:python:gc__done" -p "${started[-1]}"
+	run 4 "$tool" "${lab[@]}" --granularity line -P "usdt:$python:python:gc__done" \
+		-p "${started[-1]}"
 	says "'$python' has no debug information"
 	kill "${started[-1]}"
 else

@@ -105,6 +105,7 @@ static void report(const struct profile *p)
 	struct estimate_options options = {.seed = 1, .replicates = 10};
 	struct text_options text = {.width = 80};
 	struct html_options html = {0};
+	struct line_counts counts;
 	struct estimate e;
 	FILE *out = fopen("/dev/null", "w");
 
@@ -112,6 +113,9 @@ static void report(const struct profile *p)
 	report_text(out, &e, &text);
 	report_json(out, &e);
 	report_html(out, p, &e, &html);
+	require(!line_counts_init(&counts, p), "memory suffices");
+	report_pprof(out, p, &counts, &e, "0");
+	line_counts_deinit(&counts);
 	estimate_deinit(&e);
 	fclose(out);
 }

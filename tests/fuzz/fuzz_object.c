@@ -46,6 +46,10 @@ static void ask(struct object *o)
 	if (!object_add_lines(o, &all, &map, &n, &e))
 		check_map(&map);
 	line_map_deinit(&map);
+	line_map_init(&map);
+	if (!object_add_functions(o, &map, &n, &e))
+		check_map(&map);
+	line_map_deinit(&map);
 	if (!object_source_files(o, &all, &files, &n, &e)) {
 		for (size_t i = 0; i < n && i < 4; i++)
 			if (!object_find_line(o, files[i].path, 7, &sites, &n_sites, &e))

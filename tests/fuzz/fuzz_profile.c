@@ -3,6 +3,7 @@
  * profile reads as the same one. Built by `make fuzz`. */
 #include "limit.h"
 #include "profiles.h"
+#include "../unit/pprof_read.h"
 
 #include <math.h>
 
@@ -74,6 +75,25 @@ static void check_comparison(FILE *out, const struct profile *p, const struct es
 	comparison_deinit(&c);
 }
 
+static void check_pprof(const struct profile *p, const struct estimate *e)
+{
+	struct line_counts counts;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	pb_profile *read;
+
+	require(!line_counts_init(&counts, p), "memory suffices");
+	require(!report_pprof(out, p, &counts, e, "0"), "memory suffices");
+	fclose(out);
+	read = pprof_read(text, size);
+	require(read && pprof_is_sound(read), "pprof can read it");
+	require(read->n_sample >= counts.n, "each line is there");
+	perftools__profiles__profile__free_unpacked(read, NULL);
+	line_counts_deinit(&counts);
+	free(text);
+}
+
 static void check_estimate(const struct profile *p)
 {
 	struct estimate_options options = {.seed = 1, .replicates = 40};
@@ -97,6 +117,7 @@ static void check_estimate(const struct profile *p)
 	report_json(out, &e);
 	report_csv(out, &e);
 	check_comparison(out, p, &e);
+	check_pprof(p, &e);
 	fclose(out);
 	estimate_deinit(&e);
 }

@@ -51,7 +51,7 @@ static void check_spec(const struct spec *s)
 	     is_symbol = s->kind == SPEC_SYMBOL || s->kind == SPEC_RETURN;
 
 	if (is_line     ? !s->file || !*s->file || !s->line
-	    : is_symbol ? !s->symbol || !*s->symbol
+	    : is_symbol ? !s->symbol || (!*s->symbol && s->kind == SPEC_RETURN)
 			: !s->group || !*s->group || !s->event || !*s->event)
 		abort();
 }

@@ -26,6 +26,7 @@ static void check_texts(
 	FILE *out = open_memstream(&text, &size), *folded;
 
 	require(!report_text(out, e, o), "the report is written");
+	require(!report_overview(out, e, o), "the pictures are drawn");
 	require(!compare_profiles(&side, &side, &c), "memory suffices");
 	compare_text(out, &r, o);
 	comparison_deinit(&c);

@@ -39,6 +39,13 @@ int _start(void)
 }
 END
 
+# A stripped one with its symbols packed. Without a checksum more of what is changed is looked at.
+gcc -O2 -nostdlib -static -o programs/symbols programs/work.c
+objcopy -S --keep-symbol=work programs/symbols programs/mini
+xz --check=none -k programs/mini
+strip -o object/minidebug programs/symbols
+objcopy --add-section .gnu_debugdata=programs/mini.xz object/minidebug
+
 # A program and the file beside it, for each way to name that file. fuzz_beside writes the checksum.
 cd programs
 id=0x0102030405060708090a0b0c0d0e0f1011121314

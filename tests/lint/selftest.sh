@@ -119,6 +119,8 @@ plant 'vmlinux from user/' 'does not include vmlinux/' user/kernel/@.c '#include
 plant 'libdw outside symbols' 'libdw and libelf' user/cmd/@.c '#include <elfutils/libdw.h>'
 plant 'libelf outside symbols' 'libdw and libelf' user/target/@.c '#  include <gelf.h>'
 plant 'capstone outside symbols' 'decoded only' user/kernel/@.c '#include <capstone/capstone.h>'
+plant 'protobuf-c outside report' 'protobuf-c and zlib' user/cmd/@.c '#include "profile.pb-c.h"'
+plant 'liblzma outside symbols' 'unpacked only' user/cmd/@.c '#include <lzma.h>'
 plant 'ncurses outside report' 'ncurses is used only' user/cmd/@.c '#include <ncurses.h>'
 plant 'perf outside kernel' 'interfaces are used only' user/cmd/@.c '#include <linux/perf_event.h>'
 plant 'the shim includes core' 'the shim includes nothing' user/shim/@.c '#include "core/a.h"'

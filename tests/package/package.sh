@@ -91,6 +91,8 @@ check 'doctor finds the shim that belongs to it' grep -qE \
 	'^ok +shim library +/usr/.*lib/cozbpf/libcozbpf-shim.so' "$dir/out"
 printf 'startup\ttime=1\nsamples\tlocation=/src/a.c:7\tcount=4000\n' >"$dir/root/tmp/p.coz"
 check 'report' says '^/src/a.c;/src/a.c:7 4000$' cozbpf report --folded /tmp/p.coz
+check 'report for pprof' says '^1f 8b' sh -c \
+	'cozbpf report --pprof /tmp/p.coz | od -An -tx1 | sed "s/^ *//"'
 check 'completion' says '^merge$' bash -c \
 	'. /usr/share/bash-completion/completions/cozbpf && COMP_WORDS=(cozbpf me) COMP_CWORD=1 &&
 	_cozbpf && echo "${COMPREPLY[@]}"'

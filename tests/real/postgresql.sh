@@ -28,7 +28,7 @@ server=$(head -n 1 "$dir/db/postmaster.pid")
 commit=commit=usdt:$pg/postgres:postgresql:transaction__commit
 
 echo "-- the server itself has no lines"
-run 4 "$tool" -q -P "$commit" -o "$dir/n.coz" -p "$server"
+run 4 "$tool" -q --granularity line -P "$commit" -o "$dir/n.coz" -p "$server"
 says "error: '.*/postgres' has no debug information"
 run 2 "$tool" -q -b '%/cozwork.so' -P "usdt:$pg/postgres:postgresql:transaction_commit" \
 	-o "$dir/n.coz" -p "$server"

@@ -13,6 +13,7 @@
 #define object_has_debug_info image_has_debug_info
 #define object_has_text image_has_text
 #define object_add_lines image_add_lines
+#define object_add_functions image_add_functions
 #define object_source_files image_source_files
 #define object_find_line image_find_line
 #define object_find_symbol image_find_symbol

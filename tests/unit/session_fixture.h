@@ -146,7 +146,7 @@ static inline void session_read(struct session *s)
 {
 	struct counters *c = &s->in.counters;
 
-	c->samples = ran_ns(s, s->now) / MS;
+	c->samples = c->in_scope = ran_ns(s, s->now) / MS;
 	c->required_ns = required_ns(s, s->now);
 	for (uint32_t i = 1; i < LINES; i++)
 		s->lines[i].all = (uint64_t)(line_ns(s, i, s->now) / (double)MS);
@@ -291,6 +291,17 @@ static inline void begin_open(struct session *s, unsigned pct, uint64_t length_n
 	do
 		CHECK(session_until(s, EXPERIMENT_OPEN));
 	while (s->x.opening.speedup_pct != pct);
+}
+
+/* --until and the leader: the estimate wants some lines more than others. */
+static inline void want(struct session *s, uint32_t line, double share, size_t others)
+{
+	struct wanted *wanted = calloc(others + 1, sizeof(*wanted));
+
+	wanted[0] = (struct wanted){.line = line, .share = share};
+	for (size_t i = 1; i <= others; i++)
+		wanted[i] = (struct wanted){.line = (uint32_t)(LINES + i), .share = 1};
+	experiment_want(&s->x, wanted, others + 1);
 }
 
 static inline double period_of(const struct experiment_record *x)

@@ -130,7 +130,7 @@ static double sim_noise(struct simulation *s, struct experiment_record *x)
 }
 
 /* One experiment at @speedup, appended to @p. */
-static void sim_experiment(
+static inline void sim_experiment(
     struct simulation *s, struct profile *p, const char *line, double speedup)
 {
 	struct experiment_record x = {.speedup = speedup};

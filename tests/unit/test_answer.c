@@ -32,7 +32,8 @@ static void add_run(struct profile *p)
 	p->runs[p->n_runs++] = (struct run_record){.fixed_speedups = 4};
 }
 
-static struct source_line lines[] = {{"", 0}, {"/src/a.c", 1}, {"/src/b.c", 2}, {"/src/c.c", 3}};
+static struct source_line lines[] = {{.file = ""}, {.file = "/src/a.c", .line = 1},
+    {.file = "/src/b.c", .line = 2}, {.file = "/src/c.c", .line = 3}};
 static const struct cozbpf_line_count counts[] = {
     {}, {.all = 700, .free = 350}, {.all = 300, .free = 150}, {.all = 40, .free = 20}};
 static const uint64_t before[] = {0, 100, 50, 40}, free_before[] = {0, 50, 25, 20};
@@ -148,6 +149,11 @@ TEST(leader_and_lines_wanted)
 	CHECK_NEAR(wanted[0].share, 1, 1e-9); /* the only one that could lead */
 	CHECK_EQ(wanted[1].line, 7);
 	CHECK_NEAR(wanted[1].share, WANTED_MIN, 1e-9);
+	CHECK(wanted[0].refine && wanted[1].refine); /* both matter */
+	free(wanted);
+	e.lines[1].verdict = VERDICT_NO_EFFECT;
+	wanted = answer_wanted(&e, &p, ids, &n);
+	CHECK(wanted[0].refine && !wanted[1].refine);
 	free(wanted);
 	for (size_t i = 30; i < 60; i++)
 		ids[i] = 0; /* the line has no id */

@@ -134,6 +134,52 @@ TEST(weights_by_samples)
 	profile_deinit(&p);
 }
 
+/*
+ * A function of a.c:1 and b.c:1 has all of the samples of the three openings, so its weights are 1:
+ * p_0 = 6000 / 80, and at 50 % it is 40. Phase: t_obs = 5700, s_obs = 44 + 80 + 100, s = 460 + 120.
+ */
+TEST(a_function_has_the_shares_of_its_lines)
+{
+	struct estimate e;
+	struct profile p;
+
+	make_shared(&p, true);
+	add(&p, "f", 0.5, 2000, 50);
+	for (size_t i = 0; i < 2; i++)
+		p.samples[i].function = strdup("f");
+	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
+	CHECK_EQ(find(&e, "f")->baselines, 3);
+	CHECK_EQ(find(&e, "f")->samples, 460 + 120);
+	CHECK(find(&e, "f")->is_function && !find(&e, "f")->function);
+	CHECK_NEAR(find(&e, "f")->points[0].raw_program_speedup, 1 - 40 / 75.0, 1e-9);
+	CHECK_NEAR(find(&e, "f")->phase_factor, 5700.0 / 224 * 580 / 24000, 1e-9);
+	/* the lines' own are as without it */
+	CHECK_EQ(find(&e, "a.c:1")->samples, 460);
+	CHECK_NEAR(find(&e, "a.c:1")->points[0].raw_program_speedup, 1 - 40 * 47.5 / 2500, 1e-9);
+	CHECK_STR(find(&e, "a.c:1")->function, "f");
+	CHECK(find(&e, "a.c:1")->holder == find(&e, "f"));
+	CHECK(!find(&e, "c.c:1")->function && !find(&e, "c.c:1")->holder);
+	estimate_deinit(&e);
+	profile_deinit(&p);
+}
+
+/* A file of others may give one id to many lines. */
+TEST(more_lines_than_one_id_has)
+{
+	struct estimate e;
+	struct profile p;
+
+	make_shared(&p, true);
+	for (int i = 0; i < 3; i++) {
+		add_samples(&p, i ? "b.c:1" : "c.c:1", 1, 10);
+		p.samples[p.n_samples - 1].function = strdup(i ? "f" : "a.c:1");
+	}
+	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
+	CHECK_EQ(e.n_lines, 3);
+	estimate_deinit(&e);
+	profile_deinit(&p);
+}
+
 /* Files that do not say what was sampled, or what the ids mean: own baselines serve. */
 TEST(own_baselines_where_nothing_is_known)
 {

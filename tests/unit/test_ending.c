@@ -18,6 +18,8 @@ static const struct ending_facts fine = {.path = "/bin/prog",
     .points = &work,
     .n_points = 1};
 
+static char *const job[] = {"./job", "in put", NULL};
+
 /* The messages of a run in one text, an answer or an error as the last line. */
 static const char *judged(const struct ending_facts *f)
 {
@@ -44,19 +46,53 @@ TEST(all_is_well)
 	CHECK_STR(judged(&fine), "answer");
 }
 
+/* Code that a runtime has made: said where it is much, also where there is no answer. */
+TEST(made_code)
+{
+	struct ending_facts f = fine;
+
+	f.made = (struct ending_made){7, "node", "/tmp/perf-1.map", 49};
+	CHECK_STR(judged(&f), "answer");
+	f.made.samples = 50;
+	CHECK(strstr(judged(&f), "warning: 5 % of the samples are in code that programs make "
+				 "while they run, and no file /tmp/perf-1.map names the "
+				 "functions of process 7 (node): "));
+	CHECK(strstr(judged(&f), "hint: that file is written by `node --perf-basic-prof`, "));
+	CHECK(strstr(judged(&f), "\nanswer"));
+	f.experiments = 0;
+	CHECK(strstr(judged(&f), "process 7 (node)"));
+	f.made.path = NULL;
+	CHECK(strstr(judged(&f), "warning: 5 % of the samples are in code that process 7 (node) "
+				 "has made while it ran, which has no lines\nhint: with "
+				 "--granularity function"));
+	f.made.pid = 0;
+	CHECK(!strstr(judged(&f), "process 7"));
+}
+
 TEST(too_short)
 {
 	struct ending_facts f = fine;
 
 	f.experiments = 0;
 	f.last_run_ns = 120000000;
-	CHECK_STR(judged(&f), "the command ended after 0.12 s, before one experiment was done\n"
-			      "give it more work, or use --end-to-end -n 40");
+	f.command = job;
+	f.again = "sudo cozbpf -o 'a b.coz'";
+	f.advice = (struct run_advice){25, 31400000000ULL};
+	CHECK_STR(judged(&f),
+	    "the command ended after 0.12 s, before one experiment was done\n"
+	    "give it more work, or take whole runs as units, 25 runs take about "
+	    "31 s: sudo cozbpf -o 'a b.coz' --end-to-end -n 25 -- ./job 'in put'");
 	f.samples = 0; /* the first reason that holds */
+	CHECK(strstr(judged(&f), "the command ended after 0.12 s, before one experiment was done"));
+	f.command = NULL; /* a process that was attached to */
 	CHECK_STR(judged(&f), "the command ended after 0.12 s, before one experiment was done\n"
-			      "give it more work, or use --end-to-end -n 40");
+			      "profile it while it has more work");
 	f.is_end_to_end = true;
 	CHECK(strstr(judged(&f), "hardly ever seen"));
+	f = fine; /* with no line in scope, no more work would help */
+	f.experiments = f.in_scope = 0;
+	f.last_run_ns = 120000000;
+	CHECK(strstr(judged(&f), "none in a line in scope"));
 }
 
 TEST(few_samples)
@@ -121,10 +157,92 @@ TEST(no_experiment)
 	f.experiments = 0;
 	CHECK_STR(
 	    judged(&f), "profiling ended before one experiment was done\nprofile longer: -d 60s");
+}
+
+/* One run says how many are needed. */
+TEST(one_run)
+{
+	static char long_word[1000];
+	char *const long_job[] = {"./job", long_word, NULL};
+	struct ending_facts f = fine;
+
+	f.experiments = 0;
 	f.is_end_to_end = true;
 	f.n_points = 0;
-	CHECK_STR(judged(&f), "one run of the command tells nothing about what would make it "
-			      "faster\ngive a progress point with -P, or more runs with -n 40");
+	f.threads = 2;
+	f.last_run_ns = 1234000000;
+	f.period_ns = 1000000;
+	f.command = job;
+	f.again = "cozbpf";
+	f.advice = (struct run_advice){30, 41000000000ULL};
+	CHECK_STR(judged(&f),
+	    "the command took 1.23 s and ran 2 threads: one run tells nothing about what would "
+	    "make it faster\n"
+	    "give a progress point with -P, or more runs: 30 runs take about 41 s: cozbpf "
+	    "--end-to-end -n 30 -- ./job 'in put'");
+	f.threads = 1;
+	f.advice.ns = 1500000000000ULL;
+	CHECK(strstr(judged(&f), "ran 1 thread: one run"));
+	CHECK(strstr(judged(&f), "30 runs take about 25 min: cozbpf "));
+	memset(long_word, 'x', sizeof(long_word) - 1);
+	f.command = long_job;
+	CHECK(strstr(judged(&f), "about 25 min: the same command line with --end-to-end -n 30"));
+	/* A command that is over after some samples was busy, one that takes long was not. */
+	f.command = job;
+	f.samples = 3;
+	f.last_run_ns = 12000000;
+	CHECK(strstr(judged(&f), "the command took 0.012 s and ran 1 thread: one run"));
+	f.last_run_ns = 12000001;
+	CHECK(strstr(judged(&f), "hardly ever seen on a CPU: 3 samples"));
+	f.samples = 1000;
+	f.in_scope = 0;
+	CHECK(strstr(judged(&f), "none in a line in scope"));
+}
+
+/* Runs that do not suffice: how many more. */
+TEST(more_runs)
+{
+	struct estimate_line lines[] = {{.line = "a.c:1",
+					    .progress = END_TO_END,
+					    .slope = 0.2,
+					    .slope_lo = -0.16,
+					    .slope_hi = 0.56,
+					    .verdict = VERDICT_NOT_ENOUGH_DATA,
+					    .shortage = SHORT_INTERVAL,
+					    .samples = 9},
+	    {.line = "a.c:2",
+		.progress = END_TO_END,
+		.verdict = VERDICT_NOT_ENOUGH_DATA,
+		.shortage = SHORT_EXPERIMENTS,
+		.samples = 3}};
+	struct estimate e = {.lines = lines, .n_lines = 2, .runs = 12};
+	struct ending_facts f = fine;
+	struct ending g = {0};
+
+	f.is_end_to_end = true;
+	f.runs = 12;
+	f.all_runs_ns = 24000000000ULL;
+	f.command = job;
+	f.again = "cozbpf";
+	/* 0.72 wide, 0.36 is wanted: four times as many */
+	ending_say_more(&f, &e, &g);
+	CHECK_EQ(g.n_messages, 1);
+	CHECK_STR(g.n_messages ? g.messages[0] : NULL,
+	    "hint: runs add up in the profile; 36 more runs take about 72 s: cozbpf --end-to-end "
+	    "-n 36 -- ./job 'in put'");
+	ending_deinit(&g);
+	lines[1].samples = 90; /* nothing is known of the main line */
+	ending_say_more(&f, &e, &g);
+	CHECK(g.n_messages == 1 && strstr(g.messages[0], "; 8 more runs take about 16 s: "));
+	ending_deinit(&g);
+	lines[1].verdict = VERDICT_NO_EFFECT;
+	ending_say_more(&f, &e, &g);
+	CHECK_EQ(g.n_messages, 0);
+	lines[1].verdict = VERDICT_NOT_ENOUGH_DATA;
+	f.is_end_to_end = false;
+	ending_say_more(&f, &e, &g);
+	CHECK_EQ(g.n_messages, 0);
+	ending_deinit(&g);
 }
 
 TEST(points_without_visits)

@@ -8,17 +8,6 @@
 
 #include "core/estimate/estimate.h"
 
-/* --until and the leader: the estimate wants some lines more than others. */
-static void want(struct session *s, uint32_t line, double share, size_t others)
-{
-	struct wanted *wanted = calloc(others + 1, sizeof(*wanted));
-
-	wanted[0] = (struct wanted){line, share};
-	for (size_t i = 1; i <= others; i++)
-		wanted[i] = (struct wanted){(uint32_t)(LINES + i), 1};
-	experiment_want(&s->x, wanted, others + 1);
-}
-
 TEST(ordinary_session)
 {
 	static struct session s;
@@ -392,13 +381,14 @@ TEST(end_to_end)
 	session_deinit(&s);
 }
 
-TEST(end_to_end_draws_lines_by_their_samples)
+/* Each line has its runs, which are at few speedups. */
+TEST(end_to_end_runs_follow_a_plan)
 {
 	static struct session s;
-	unsigned hot = 0;
+	unsigned hot = 0, baselines = 0;
 
 	/* The first run has no samples of before it: it has no experiment. */
-	begin(&s, (struct experiment_options){.end_to_end = true});
+	begin(&s, (struct experiment_options){.end_to_end = true, .runs = 201});
 	CHECK_EQ(s.n[EXPERIMENT_OPEN], 0);
 	end_run(&s, true);
 	CHECK_EQ(s.n_records, 0);
@@ -406,66 +396,23 @@ TEST(end_to_end_draws_lines_by_their_samples)
 		session_begin(&s);
 		end_run(&s, true);
 		hot += s.record_lines[i] == HOT;
+		baselines += s.records[i].speedup == 0;
+		CHECK(s.records[i].speedup == 0 || s.records[i].speedup == 0.5 ||
+		      s.records[i].speedup == 0.9);
 	}
 	CHECK_EQ(s.n_records, 200);
-	CHECK_NEAR(hot, 120, 25);
+	CHECK_NEAR(hot, 100, 2);
+	CHECK_NEAR(baselines, 200 / (1 + 1.414), 2);
 	session_deinit(&s);
-}
-
-TEST(lines_that_are_not_wanted_are_refused)
-{
-	static struct session s;
-	size_t hot = 0;
-
-	begin(&s, (struct experiment_options){.length_ns = 100 * MS});
-	want(&s, HOT, 0, 0);
-	session_run(&s, 60 * S);
-	for (size_t i = 0; i < s.n_records; i++)
-		hot += s.record_lines[i] == HOT;
-	CHECK(s.n_records > 200);
-	CHECK_EQ(hot, 0);
-	/* One in ten of them is taken: 0.06 beside 0.4. */
-	want(&s, HOT, 0.1, 0);
-	session_forget_records(&s);
-	session_run(&s, 120 * S);
-	for (size_t i = 0; i < s.n_records; i++)
-		hot += s.record_lines[i] == HOT;
-	CHECK_NEAR((double)hot / (double)s.n_records, 0.06 / 0.46, 0.05);
-	/* A program of that line alone has experiments, some 30 samples later. */
-	s.p.share[HOT] = 1;
-	want(&s, HOT, 0, 0);
-	CHECK(session_until(&s, EXPERIMENT_OPEN));
-	CHECK(session_until(&s, EXPERIMENT_OPEN));
-	CHECK_EQ(s.x.opening.line, HOT);
-	CHECK_NEAR((s.at[EXPERIMENT_OPEN] - s.at[EXPERIMENT_COOLED]) / MS, 31 * 2, 2);
-	session_deinit(&s);
-}
-
-TEST(more_lines_share_baselines)
-{
-	static const size_t others[] = {0, 3, 8, 15, 40};
-	static struct session s;
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		size_t lines = others[i] + 1, baselines = 0;
-
-		begin(&s, (struct experiment_options){.length_ns = 100 * MS});
-		want(&s, LINES, 1, others[i]);
-		session_run(&s, 120 * S);
-		for (size_t j = 0; j < s.n_records; j++)
-			baselines += s.records[j].speedup == 0;
-		lines = lines < 16 ? lines : 16;
-		CHECK_NEAR(
-		    (double)baselines / (double)s.n_records, 1 / (1 + sqrt((double)lines)), 0.03);
-		session_deinit(&s);
-	}
 }
 
 /* A pair whose begins come every 10 ms and never end; 3 were in flight before the run, and 5 more
  * at V0, of which 2 were given up. */
 static void begin_pair(struct session *s)
 {
-	struct experiment_options o = {.fixed_line = HOT, .length_ns = 100 * MS};
+	const unsigned list[] = {25};
+	struct experiment_options o = {
+	    .fixed_line = HOT, .length_ns = 100 * MS, .speedups_pct = list, .n_speedups = 1};
 
 	session_init(s, &o);
 	s->p.share[HOT] = 1;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "report/report.h"
+#include "report/words.h"
 
 static char *text;
 static size_t size;
@@ -44,22 +45,23 @@ TEST(csv)
 	fclose(out);
 	CHECK_STR(text,
 	    "line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,"
-	    "experiments,visits,verdict\n"
-	    "/src/a.c:7,0.25,0.123457,0.1,0.15,done,throughput,0.2,3,40,optimize\n"
-	    "/src/a.c:7,0.5,0,,,done,throughput,-1,1,9,optimize\n"
+	    "experiments,visits,verdict,function\n"
+	    "/src/a.c:7,0.25,0.123457,0.1,0.15,done,throughput,0.2,3,40,optimize,\n"
+	    "/src/a.c:7,0.5,0,,,done,throughput,-1,1,9,optimize,\n"
 	    "\"dir, "
-	    "\"\"x\"\"/b.c:1\",0.25,0.123457,0.1,0.15,\"a\nb\",latency,0.2,3,40,not-enough-data\n"
+	    "\"\"x\"\"/b.c:1\",0.25,0.123457,0.1,0.15,\"a\nb\",latency,0.2,3,40,not-enough-data,\n"
 	    "'=cmd|a!b,0.25,0.123457,0.1,0.15,\"'@f(1,2)\",throughput,0.2,3,40,"
-	    "not-enough-data\n");
+	    "not-enough-data,\n");
 	free(text);
 	text = NULL;
 }
 
 TEST(folded)
 {
-	struct line_count lines[] = {
-	    {"/src/a b.c:7", 12}, {"/src/x;y.c:1", 3}, {"function", 2}, {":9", 1}};
-	struct line_counts c = {.lines = lines, .n = 4, .outside = 5};
+	struct line_count lines[] = {{"/src/a b.c:7", 12, 0}, {"/src/x;y.c:1", 3, 0},
+	    {"function", 2, 0}, {":9", 1, 0}, {"nginx:ns::f", 4, 0}, {"libz.so.1+0x57e0", 6, 0},
+	    {"libstdc++.so.6:std::sort", 7, 0}, {"libstdc++.so.6", 8, 0}, {"m:f+0x1", 9, 0}};
+	struct line_counts c = {.lines = lines, .n = 9, .outside = 5};
 	FILE *out = open_text();
 
 	CHECK_EQ(report_folded(out, &c), 0);
@@ -68,7 +70,27 @@ TEST(folded)
 			"/src/x_y.c;/src/x_y.c:1 3\n"
 			"function 2\n"
 			":9 1\n"
+			"nginx;nginx:ns::f 4\n"
+			"libz.so.1;libz.so.1+0x57e0 6\n"
+			"libstdc++.so.6;libstdc++.so.6:std::sort 7\n"
+			"libstdc++.so.6 8\n"
+			"m;m:f+0x1 9\n"
 			"[outside the scope] 5\n");
 	free(text);
 	text = NULL;
+}
+
+/* The names of functions share no directories, and a function is not called a line. */
+TEST(words_for_functions)
+{
+	struct estimate_line lines[] = {{.line = "math:operator/"}};
+	struct estimate e = {.lines = lines, .n_lines = 1};
+
+	CHECK_STR(unit_word(&e), "function");
+	CHECK_EQ(common_directories(&e), 0);
+	lines[0].line = "/src/a.c:7";
+	CHECK_STR(unit_word(&e), "line");
+	CHECK_EQ(common_directories(&e), 5);
+	e.n_lines = 0;
+	CHECK_STR(unit_word(&e), "line");
 }

@@ -147,6 +147,33 @@ TEST(find_symbol)
 	object_close(o);
 }
 
+TEST(find_address)
+{
+	struct object *o = NULL;
+	struct probe_site *sites, *main_sites;
+	struct error e;
+	char text[32] = "";
+	FILE *nm;
+	size_t n;
+
+	CHECK_EQ(object_open(build("gcc", "-O2", "functions.c", "addresses"), "", &o, &e), 0);
+	nm = popen("nm " DIR "/addresses | sed -n 's/ T main$//p'", "r");
+	CHECK(fgets(text, sizeof(text), nm));
+	pclose(nm);
+	CHECK_EQ(object_find_symbol(o, "main", 0, &main_sites, &n, &e), 0);
+	CHECK_EQ(object_find_symbol(o, "", strtoull(text, NULL, 16), &sites, &n, &e), 0);
+	CHECK_EQ(n, 1);
+	CHECK_EQ(sites[0].offset, main_sites[0].offset);
+	CHECK(!strncmp(sites[0].function, "addresses+0x", 12));
+	free(sites);
+	free(main_sites);
+	CHECK_EQ(object_find_symbol(o, "", 1, &sites, &n, &e), -1);
+	CHECK_EQ(e.status, EXIT_USAGE);
+	CHECK(strstr(e.cause, "no code at 0x1 in"));
+	CHECK_EQ(object_find_symbol(o, "", UINT64_MAX, &sites, &n, &e), -1);
+	object_close(o);
+}
+
 TEST(find_symbol_clones)
 {
 	struct object *o = NULL;

@@ -217,6 +217,65 @@ TEST(bounds)
 	free(names);
 }
 
+/* What the picture is drawn of. */
+TEST(shares_and_gains)
+{
+	struct point_record point = {.name = (char *)"p", .delta = 100};
+	struct samples_record samples = {.location = (char *)"a.c:2", .count = 40};
+	struct run_record run = {.samples = 160};
+	struct profile p = {.samples = &samples, .n_samples = 1, .runs = &run, .n_runs = 1};
+	const cJSON *series;
+	struct page page;
+
+	for (int cell = 0; cell <= 4; cell++) {
+		for (int i = 0; i < 6; i++)
+			add(&p, (char *)"a.c:2", cell / 4.0, &point, 1);
+	}
+	page = page_init(&p, NULL, 0);
+	series = at(of(page.data, "series"), 0);
+	CHECK_EQ(of(page.data, "samples")->valueint, 160);
+	CHECK_EQ(of(series, "samples")->valueint, 40);
+	CHECK_EQ(cJSON_GetArraySize(of(series, "slope")), 3);
+	CHECK(cJSON_IsNumber(at(of(series, "slope"), 0)));
+	CHECK(strstr(page.text, "id=\"overview-picture\""));
+	page_deinit(&page);
+	free(p.experiments);
+}
+
+/* A line names its function's series. A function is held by none, even if the profile says so. */
+TEST(lines_name_their_function)
+{
+	struct point_record point = {.name = (char *)"p", .delta = 100};
+	struct samples_record samples[] = {
+	    {.location = (char *)"a.c:2", .count = 40, .function = (char *)"m:f"},
+	    {.location = (char *)"b.c:3", .count = 90},
+	    {.location = (char *)"m:f", .count = 1, .function = (char *)"m:f"}};
+	static const char *const units[] = {"a.c:2", "b.c:3", "m:f"};
+	struct run_record run = {.samples = 160};
+	struct profile p = {.samples = samples, .n_samples = 3, .runs = &run, .n_runs = 1};
+	struct page page;
+	int held = 0;
+
+	for (int i = 0; i < 90; i++)
+		add(&p, (char *)units[i % 3], i / 3 % 5 / 4.0, &point, 1);
+	page = page_init(&p, NULL, 0);
+	CHECK_STR(cJSON_GetStringValue(of(page.data, "unit")), "unit");
+	for (int i = 0; i < 3; i++) {
+		const cJSON *series = at(of(page.data, "series"), i),
+			    *holder = of(series, "holder");
+		const char *name =
+		    cJSON_GetStringValue(at(of(page.data, "lines"), of(series, "line")->valueint));
+
+		CHECK_EQ(holder != NULL, !strcmp(name, "a.c:2"));
+		if (!holder)
+			continue;
+		held = of(at(of(page.data, "series"), holder->valueint), "line")->valueint;
+		CHECK_STR(cJSON_GetStringValue(at(of(page.data, "lines"), held)), "m:f");
+	}
+	page_deinit(&page);
+	free(p.experiments);
+}
+
 TEST(nothing_measured)
 {
 	struct profile p = {0};

@@ -244,3 +244,25 @@ TEST(find_fails)
 	CHECK(strstr(e.hint, "cozbpf lines"));
 	line_map_deinit(&m);
 }
+
+TEST(functions_with_what_they_call)
+{
+	struct line_map m;
+	uint32_t id;
+	char *name;
+
+	CHECK(!line_map_init(&m));
+	m.inclusive = true;
+	id = line_map_line(&m, "app:main", 0);
+	name = source_line_name(&m.lines[id]);
+	CHECK_STR(name, "app:main (inclusive)");
+	CHECK(source_line_is_inclusive(name));
+	free(name);
+	id = line_map_line(&m, "/src/app.c", 7);
+	name = source_line_name(&m.lines[id]);
+	CHECK_STR(name, "/src/app.c:7");
+	CHECK(!source_line_is_inclusive(name));
+	free(name);
+	CHECK(!source_line_is_inclusive(INCLUSIVE_SUFFIX));
+	line_map_deinit(&m);
+}

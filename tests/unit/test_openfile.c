@@ -79,6 +79,33 @@ TEST(regular_files_only)
 	CHECK(!strncmp(content("", "/proc/self/exe"), "\177ELF", 4));
 }
 
+static const char *owned(const char *path, uid_t owner)
+{
+	static char text[256];
+	int fd = file_open_owned(ROOT, path, owner, text, sizeof(text));
+
+	if (fd < 0)
+		return text;
+	close(fd);
+	return "opened";
+}
+
+/* In /tmp anybody can have made a file of the name. */
+TEST(owned)
+{
+	uid_t me = geteuid();
+
+	make_root();
+	CHECK_STR(owned(ROOT "/inside", me), "opened");
+	CHECK_STR(owned(ROOT "/top/inside", me), "opened");
+	CHECK_STR(owned(ROOT "/inside", me + 1), "it is another user's");
+	CHECK_STR(owned(ROOT "/near", me), "it is not a regular file");
+	CHECK_STR(owned(ROOT "/fifo", me), "it is not a regular file");
+	CHECK_STR(owned(ROOT "/nothing", me), "No such file or directory");
+	CHECK(run("ln root/inside root/second"));
+	CHECK_STR(owned(ROOT "/inside", me), "it has several names");
+}
+
 /* What a descriptor of file_find() stands for has not been opened. */
 TEST(find_opens_nothing)
 {

@@ -223,3 +223,33 @@ TEST(help)
 	fclose(file);
 	CHECK_STR(got, want);
 }
+
+/* A command line that means the same, without what it is not to have. */
+TEST(the_same_options_again)
+{
+	static const char *const without[] = {"a-name-that-leaves-no-room", "runs", NULL};
+	struct fields f, defaults, again;
+	struct error e;
+	char *line = NULL;
+
+	parse("", &defaults, &e);
+	CHECK(parse("-P a -v --no-follow-children --progress=b|c -d 1500ms -n 7 -o x.coz", &f, &e));
+	CHECK_EQ(options_again(&table, &f, &defaults, without, &line), 0);
+	CHECK_STR(line, "-P a -P 'b|c' -o x.coz -d 1500000000ns -v");
+	string_list_deinit(&f.points);
+	free(line);
+	line = NULL;
+	parse("-P a -n 7 -d 2h --a-name-that-leaves-no-room y", &f, &e);
+	CHECK_EQ(options_again(&table, &f, &defaults, without + 2, &line), 0);
+	parse(line, &again, &e);
+	CHECK_EQ(again.runs, 7);
+	CHECK_EQ(again.duration, f.duration);
+	CHECK(again.points.n == 1 && !strcmp(again.output, "y"));
+	string_list_deinit(&f.points);
+	string_list_deinit(&again.points);
+	free(line);
+	line = NULL;
+	parse("", &f, &e); /* nothing was given */
+	CHECK_EQ(options_again(&table, &f, &defaults, without, &line), 0);
+	CHECK(!line);
+}

@@ -172,7 +172,8 @@ static void write_all(FILE *out, const struct profile *p)
 }
 
 static const char all_keys[] =
-    "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4\n"
+    "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4"
+    "\tperiod=330000\n"
     "experiment\tselected=/a/"
     "b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\tselected-time=2000000\t"
     "loops=12\tloop-time=3840\toutsiders=77\telapsed=501\tstart=9\tfixed=1\n"
@@ -190,7 +191,7 @@ static const char all_keys[] =
     "experiment\tselected=/a/b.c:10\tspeedup=1.00\tduration=1\tselected-samples=0\n"
     "samples\tlocation=/a/b.c:10\tcount=50\tfree=0\n"
     "samples\tlocation=/a/b.c:11\tcount=5\n"
-    "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\n"
+    "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\tfunction=b:work\n"
     "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted="
     "600\toutsiders=30\n";
 
@@ -205,6 +206,7 @@ TEST(round_trip)
 	CHECK_EQ(read_text(&p, all_keys, &e), 0);
 	CHECK_EQ(p.n_skipped, 0);
 	CHECK_EQ(p.runs[0].fixed_speedups, 4);
+	CHECK_EQ(p.runs[0].period_ns, 330000);
 	CHECK(p.samples[0].has_free && !p.samples[1].has_free);
 	write_all(out, &p);
 	fclose(out);

@@ -254,6 +254,101 @@ TEST(text_golden)
 	}
 }
 
+/* A function with two of its lines, and one that a verdict on its function leaves without need. */
+static struct estimate_line below[] = {
+    {.line = "pipeline:work",
+	.is_function = true,
+	.progress = "done",
+	.slope = 0.55,
+	.slope_lo = 0.5,
+	.slope_hi = 0.6,
+	.max_speedup = 0.5,
+	.phase_factor = 1,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = straight,
+	.n_points = 4,
+	.samples = 6000},
+    {.line = "/home/user/src/work.c:217",
+	.function = "pipeline:work",
+	.progress = "done",
+	.slope = 0.371,
+	.slope_lo = 0.352,
+	.slope_hi = 0.391,
+	.max_speedup = 0.3,
+	.phase_factor = 1,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = saturating,
+	.n_points = 4,
+	.holder = &below[0],
+	.samples = 4000},
+    {.line = "/home/user/src/work.c:9",
+	.function = "pipeline:work",
+	.progress = "done",
+	.slope = 0.15,
+	.slope_lo = 0.11,
+	.slope_hi = 0.19,
+	.max_speedup = 0.15,
+	.phase_factor = 1,
+	.verdict = VERDICT_OPTIMIZE,
+	.points = straight,
+	.n_points = 4,
+	.holder = &below[0],
+	.samples = 1000},
+    {.line = "pipeline:idle",
+	.is_function = true,
+	.progress = "done",
+	.slope_lo = -0.02,
+	.slope_hi = 0.02,
+	.phase_factor = 1,
+	.verdict = VERDICT_NO_EFFECT,
+	.points = flat,
+	.n_points = 4,
+	.samples = 2000},
+    {.line = "/home/user/src/idle.c:3",
+	.function = "pipeline:idle",
+	.progress = "done",
+	.slope = NAN,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_BASELINE,
+	.holder = &below[3],
+	.samples = 700},
+    {.line = "/home/user/src/work.c:30",
+	.function = "pipeline:work",
+	.progress = "done",
+	.slope = NAN,
+	.slope_lo = NAN,
+	.slope_hi = NAN,
+	.phase_factor = 1,
+	.verdict = VERDICT_NOT_ENOUGH_DATA,
+	.shortage = SHORT_BASELINE,
+	.holder = &below[0],
+	.samples = 300},
+};
+static const struct estimate below_sample = {.lines = below,
+    .n_lines = sizeof(below) / sizeof(below[0]),
+    .need_speedups = 4,
+    .experiments = 153,
+    .samples = 10000};
+
+TEST(lines_below_functions)
+{
+	char *text = print_text(&below_sample, (struct text_options){.unicode = true});
+
+	check_golden(text, "report-functions.txt");
+	free(text);
+	/* functions beyond the limit take their lines along */
+	text = print_text(&below_sample, (struct text_options){.max_lines = 1});
+	CHECK(strstr(text, "work.c:9") && strstr(text, "and 1 more\n"));
+	free(text);
+	text = print_json(&below_sample);
+	CHECK(strstr(text, "\"decided\":\t0.8,"));
+	CHECK(strstr(text, "\"function\":\t\"pipeline:work\""));
+	free(text);
+}
+
 /* Table rows keep to the given width. Sentences may be longer, since terminals wrap them. */
 TEST(rows_keep_to_the_width)
 {
@@ -282,6 +377,35 @@ TEST(json_golden)
 	free(text);
 	text = print_json(&nothing);
 	check_golden(text, "report-empty.json");
+	free(text);
+}
+
+/* Two points that cannot both be units of the program's work: one line says so, after the tables.
+ */
+TEST(contradiction)
+{
+	struct estimate_line two[] = {lines[0], lines[2]};
+	struct estimate e = sample;
+	char *text;
+
+	two[0].df = two[1].df = 30;
+	two[1].line = two[0].line;
+	two[1].progress = "read\n";
+	e.lines = two;
+	e.n_lines = 2;
+	text = print_text(&e, (struct text_options){0});
+	CHECK(strstr(text, "\nwarning: the progress points contradict each other: by 'done' a "
+			   "faster work.c:217 is worth it (slope +0.35 to +0.39), by 'read"));
+	CHECK(strstr(text, "warning: the") > strstr(text, "progress point read"));
+	free(text);
+	text = print_json(&e);
+	CHECK(strstr(text, "\"contradiction\":\t{"));
+	CHECK(strstr(text, "\"optimize\":\t\"done\""));
+	CHECK(strstr(text, "\"not\":\t\"read\\n\""));
+	free(text);
+	two[1].verdict = VERDICT_OPTIMIZE;
+	text = print_text(&e, (struct text_options){0});
+	CHECK(!strstr(text, "contradict"));
 	free(text);
 }
 
@@ -367,7 +491,7 @@ TEST(json_contract)
 	static const char *const point_keys[] = {"line_speedup", "program_speedup",
 	    "raw_program_speedup", "ci", "experiments", "visits"};
 	static const char *const summary_keys[] = {"experiments", "samples", "lost", "runtime_s",
-	    "lines_dropped", "outsiders", "runs", "builds"};
+	    "lines_dropped", "outsiders", "runs", "builds", "decided"};
 	char *text = print_json(&sample);
 	cJSON *root = cJSON_Parse(text),
 	      *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
@@ -377,8 +501,8 @@ TEST(json_contract)
 	CHECK(root && summary && line);
 	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
 	CHECK_EQ(cJSON_GetArraySize(root), 3);
-	CHECK_EQ(cJSON_GetArraySize(summary), 8);
-	for (size_t i = 0; i < 8; i++)
+	CHECK_EQ(cJSON_GetArraySize(summary), 9);
+	for (size_t i = 0; i < 9; i++)
 		CHECK(cJSON_GetObjectItemCaseSensitive(summary, summary_keys[i]));
 	CHECK_EQ(cJSON_GetArraySize(all), sample.n_lines);
 	CHECK_EQ(cJSON_GetArraySize(line), 8);

@@ -123,6 +123,50 @@ TEST(settled)
 	CHECK(!estimate_settled(&e, 0.03));
 }
 
+/* Lines wait until their function is known to matter; of one that does not, nothing is asked. */
+TEST(lines_of_functions)
+{
+	struct estimate_line lines[] = {
+	    {.line = "m:f",
+		.progress = "work",
+		.is_function = true,
+		.slope_lo = 0.40,
+		.slope_hi = 0.44,
+		.verdict = VERDICT_OPTIMIZE,
+		.samples = 500},
+	    {.line = "a.c:1",
+		.function = "m:f",
+		.progress = "work",
+		.slope_lo = NAN,
+		.slope_hi = NAN,
+		.verdict = VERDICT_NOT_ENOUGH_DATA,
+		.samples = 400},
+	};
+	struct estimate e = {.lines = lines, .n_lines = 2, .samples = 1000};
+
+	lines[1].holder = &lines[0];
+	CHECK(!estimate_settled(&e, 0.03));
+	CHECK_NEAR(wanted(&e, 0), 0.25, 1e-9); /* beside a large line that lacks data */
+	CHECK(estimate_is_below(&lines[1]) && !estimate_is_done_with(&lines[1]));
+	CHECK_NEAR(estimate_decided_share(&e, &lines[0]), 0.5, 1e-9);
+	lines[0].verdict = VERDICT_NO_EFFECT;
+	CHECK(estimate_settled(&e, 0.03));
+	CHECK_NEAR(wanted(&e, 0), 1, 1e-9);
+	CHECK(estimate_is_done_with(&lines[1]));
+	lines[0].verdict = VERDICT_NOT_ENOUGH_DATA;
+	lines[0].samples = 40;
+	CHECK(!estimate_is_below(&lines[1]));
+	CHECK_NEAR(estimate_decided_share(&e, &lines[0]), 0, 1e-9);
+	CHECK_NEAR(wanted(&e, 0), 1, 1e-9); /* the line is not asked about yet */
+	/* A line with a verdict of its own, whose function has none. */
+	lines[1].verdict = VERDICT_OPTIMIZE;
+	CHECK_NEAR(estimate_decided_share(&e, &lines[0]), 0.4, 1e-9);
+	/* With both it counts once. */
+	lines[0].verdict = VERDICT_OPTIMIZE;
+	lines[0].samples = 500;
+	CHECK_NEAR(estimate_decided_share(&e, &lines[0]), 0.5, 1e-9);
+}
+
 /* Lines times progress points make many, but computing what is wanted stays fast. With a look at
  * all lines for each it took a second for 1000 of them. */
 TEST(many_lines)

@@ -80,6 +80,9 @@ TEST(symbols)
 	check_symbol("uprobe:/bin/x:f", "uprobe:/bin/x:f", "/bin/x", "f", 0);
 	check_symbol("n=uprobe:/bin/x:f+0xff", "n", "/bin/x", "f", 255);
 	check_symbol("libstdc++.so:f", "libstdc++.so:f", "libstdc++.so", "f", 0);
+	check_symbol("+0x57e0", "+0x57e0", NULL, "", 0x57e0);
+	check_symbol(
+	    "libz.so.1+0x10=/lib/libz.so.1:+0x10", "libz.so.1+0x10", "/lib/libz.so.1", "", 0x10);
 }
 
 TEST(cxx_symbols)
@@ -114,6 +117,9 @@ TEST(refused)
 	check_refused("f+12z", "offset");
 	check_refused("f+0x", "offset");
 	check_refused("f+99999999999999999999", "offset");
+	check_refused("+0x", "offset");
+	check_refused("/bin/x:+99999999999999999999", "offset");
+	check_refused("uretprobe:/bin/x:+0x10", "whole function");
 	check_refused("uprobe:f", "PATH:SYMBOL");
 	check_refused("a\tb=f", "tabs");
 	check_refused("f\n", "tabs");

@@ -66,7 +66,8 @@ static const struct estimate sample = {.latencies = &request,
     .lines = lines,
     .n_lines = sizeof(lines) / sizeof(lines[0]),
     .need_speedups = 5,
-    .experiments = 153};
+    .experiments = 153,
+    .samples = 61234};
 
 static const struct terminal_point points[] = {{"done", false, 1204.3, NAN},
     {"request", true, 33.25, 1.234e6}, {"rare", false, 0.52, NAN}, {"new", false, NAN, NAN}};
@@ -92,28 +93,14 @@ static struct terminal_status status(void)
 	    .has_keys = true};
 }
 
-/* A screen as text, without the blanks at the ends of rows. */
 static char *text_of(const struct terminal_screen *s)
 {
-	char *ret = malloc((size_t)s->height * ((size_t)s->width * 4 + 1) + 1), *at = ret;
+	char *ret = NULL;
+	size_t size;
+	FILE *out = open_memstream(&ret, &size);
 
-	for (int y = 0; y < s->height; y++) {
-		for (int x = 0; x < s->width; x++) {
-			uint32_t c = s->cells[y * s->width + x].character;
-
-			if (c && c < 0x80)
-				*at++ = (char)c;
-			else if (c && c < 0x800)
-				at += sprintf(at, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
-			else if (c)
-				at += sprintf(at, "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f),
-				    0x80 | (c & 0x3f));
-		}
-		while (at > ret && at[-1] == ' ')
-			at--;
-		*at++ = '\n';
-	}
-	*at = 0;
+	terminal_print(out, s);
+	fclose(out);
 	return ret;
 }
 
@@ -170,6 +157,9 @@ TEST(golden_screens)
 	    {80, 24, false, "?", "live-help-80x24.txt"},
 	    {40, 10, false, "?", "live-help-40x10.txt"},
 	    {80, 24, true, "/lock", "live-filter-80x24.txt"},
+	    {80, 24, true, "o", "live-overview-80x24.txt"},
+	    {120, 40, false, "ojj", "live-overview-120x40-ascii.txt"},
+	    {40, 10, false, "o", "live-overview-40x10.txt"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -218,7 +208,7 @@ TEST(golden_states)
 /* At any size nothing is written outside (ASan looks), and every page works. */
 TEST(any_size)
 {
-	static const char *const pages[] = {"", "\r", "?", "/work"};
+	static const char *const pages[] = {"", "\r", "?", "o", "/work"};
 
 	for (size_t page = 0; page < sizeof(pages) / sizeof(pages[0]); page++) {
 		for (int width = 1; width < 200; width += width < 12 ? 1 : 17) {
@@ -249,13 +239,13 @@ TEST(ascii_is_ascii)
 	struct terminal_status s = status();
 
 	s.target = "b\xc3\xa4r \x1b[2J\xff";
-	for (int page = 0; page < 3; page++) {
+	for (int page = 0; page < 4; page++) {
 		char *text = draw(&v, &sample, &s, 120, 40, false);
 
 		for (char *c = text; *c; c++)
 			CHECK((*c >= ' ' && *c < 0x7f) || *c == '\n');
 		free(text);
-		press(&v, page ? "q?" : "\r");
+		press(&v, page == 2 ? "o" : page ? "q?" : "\r");
 	}
 	terminal_view_deinit(&v);
 }
@@ -315,6 +305,60 @@ TEST(keys)
 	CHECK_EQ(v.point, 0);
 	CHECK_EQ(terminal_press(&v, &sample, 'q'), ACTION_QUIT);
 	terminal_view_deinit(&v);
+}
+
+/* The overview is a second list: what is opened from it leads back to it, q from it to the list. */
+TEST(overview_keys)
+{
+	struct terminal_view v = {0};
+
+	press(&v, "oj");
+	CHECK_EQ(v.page, PAGE_OVERVIEW);
+	CHECK_STR(v.line, lines[2].line);
+	press(&v, "\r");
+	CHECK_STR(terminal_looked_at(&v, &sample), lines[2].line);
+	press(&v, "?");
+	CHECK_EQ(v.page, PAGE_HELP);
+	CHECK_EQ(terminal_press(&v, &sample, 'q'), ACTION_NONE);
+	CHECK_EQ(v.page, PAGE_OVERVIEW);
+	CHECK_EQ(terminal_press(&v, &sample, 'q'), ACTION_NONE);
+	CHECK_EQ(v.page, PAGE_LINES);
+	press(&v, "\r\r");
+	CHECK_EQ(v.page, PAGE_LINES);
+	press(&v, "o\t");
+	CHECK_EQ(v.point, 1);
+	press(&v, "/w\r");
+	CHECK_EQ(v.page, PAGE_LINES);
+	press(&v, "oo?\x1b");
+	CHECK_EQ(v.page, PAGE_LINES);
+	CHECK_EQ(terminal_press(&v, &sample, 'q'), ACTION_QUIT);
+	terminal_view_deinit(&v);
+}
+
+/* The picture stands above the list where both have room, and there are samples. */
+TEST(picture_above_the_list)
+{
+	static const struct {
+		int width, height;
+		uint64_t samples;
+		bool has_picture;
+	} cases[] = {{80, 40, 61234, true}, {80, 39, 61234, false}, {79, 40, 61234, false},
+	    {200, 60, 61234, true}, {200, 60, 0, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct terminal_view v = {0};
+		struct terminal_status s = status();
+		struct estimate e = sample;
+		char *text;
+
+		e.samples = cases[i].samples;
+		text = draw(&v, &e, &s, cases[i].width, cases[i].height, true);
+		CHECK_EQ(strstr(text, "share of the samples") != NULL, cases[i].has_picture);
+		CHECK(strstr(text, "+0.37   +0.35 .."));
+		CHECK(v.page_rows > 10);
+		free(text);
+		terminal_view_deinit(&v);
+	}
 }
 
 /* A selected line stays selected wherever it is ranked; the first row shows whichever line

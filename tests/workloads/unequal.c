@@ -6,7 +6,7 @@
 #include "workload.h"
 #include <semaphore.h>
 
-static long a_us = 8000, b_us = 4000;
+static long a_us = 8000, b_us = 4000, pinned; /* pinned: each has a CPU of its own */
 static uint64_t a_iters, b_iters;
 static sem_t start_a, start_b, done;
 
@@ -18,6 +18,7 @@ static void wait_for(sem_t *semaphore)
 
 static void *run_a(void *argument)
 {
+	work_pin(pinned ? 0 : -1);
 	for (;;) {
 		wait_for(&start_a);
 		SPIN_LINE(a_iters); /* LINE_A */
@@ -28,6 +29,7 @@ static void *run_a(void *argument)
 
 static void *run_b(void *argument)
 {
+	work_pin(pinned ? 1 : -1);
 	for (;;) {
 		wait_for(&start_b);
 		SPIN(b_iters); /* LINE_B */
@@ -50,7 +52,8 @@ static void *coordinate(void *argument)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"a-us", &a_us}, {"b-us", &b_us}, {NULL}};
+	const struct work_option options[] = {
+	    {"a-us", &a_us}, {"b-us", &b_us}, {"pinned", &pinned}, {NULL}};
 
 	work_init(argc, argv, 2, options);
 	a_iters = work_iters(a_us);

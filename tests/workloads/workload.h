@@ -177,10 +177,20 @@ static inline void work_set_line(double speedup_pct)
 	    (uint32_t)(WORK_WHOLE * (100 - speedup_pct) / 100 + 0.5), __ATOMIC_RELAXED);
 }
 
-/* The line under test: what is left of its turns now. */
-#define SPIN_LINE(turns)                                                                         \
+/* The line under test: what is left of its turns now. WORK_LINE_FUNCTION: it is a function, for
+ * programs without lines. */
+#define WORK_LINE(turns)                                                                         \
 	SPIN((turns) * (uint64_t)__atomic_load_n(&work.counters->line_share, __ATOMIC_RELAXED) / \
 	     WORK_WHOLE)
+#ifdef WORK_LINE_FUNCTION
+__attribute__((noinline)) static void work_line(uint64_t turns)
+{
+	WORK_LINE(turns);
+}
+#define SPIN_LINE(turns) work_line(turns)
+#else
+#define SPIN_LINE(turns) WORK_LINE(turns)
+#endif
 
 static inline void work_usage(const char *program, const struct work_option *options)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cmd/options.h"
+#include "run/debuginfod.h"
 #include "run/target_file.h"
 #include "core/text/finding.h"
 #include "core/text/printable.h"
@@ -67,9 +68,11 @@ static size_t check_debug(int pid, struct finding *ret, size_t max)
 		finding_set(ret, FINDING_MISSING, "%.200s",
 		    e.status ? e.cause : "the program is not mapped");
 	else if (!object_has_debug_info(o)) {
-		finding_set(ret, FINDING_MISSING, "'%.200s' has none", path);
-		finding_hint(ret, "build it with -g, or install its debug file: it is found by "
-				  "build id below /usr/lib/debug, here or in the container");
+		finding_set(ret, FINDING_WARNING,
+		    "'%.200s' has none: functions are made faster, not lines", path);
+		finding_hint(ret,
+		    "for lines build it with -g, or install its debug file: it is found by build "
+		    "id below /usr/lib/debug, here or in the container, or by DEBUGINFOD_URLS");
 	} else
 		finding_set(ret, FINDING_OK, "'%.200s' has it", path);
 	object_close(o);
@@ -101,6 +104,8 @@ int cmd_doctor(int argc, char **argv)
 	n = process_checks(findings, MAX_FINDINGS);
 	n += kernel_checks((caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing, findings + n,
 	    MAX_FINDINGS - n);
+	if (n < MAX_FINDINGS)
+		debuginfod_check(&findings[n++]);
 	if (pid) {
 		n += attach_checks(pid, findings + n, MAX_FINDINGS - n);
 		n += check_debug(pid, findings + n, MAX_FINDINGS - n);

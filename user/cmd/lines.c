@@ -13,16 +13,21 @@
 #include "cmd/inputs.h"
 #include "cmd/lines.h"
 #include "cmd/options.h"
+#include "run/debuginfod.h"
 #include "run/target_file.h"
+#include "core/text/paths.h"
 #include "core/text/printable.h"
 #include "core/profile/profile.h"
 #include "symbols/symbols.h"
 #include "report/say.h"
 #include "symbols/elf/privileges.h"
 
+/* For a debug file from the network: a download ends with us. */
+#define NAMES_S 60
+
 struct lines_options {
 	struct string_list sources, binaries;
-	const char *pid, *profile;
+	const char *pid, *profile, *units;
 	bool verbose, points, spins;
 };
 
@@ -35,6 +40,9 @@ static const struct option_entry entries[] = {
     {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
 	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, "
 	"which is BINARY here)"},
+    {0, "granularity", OPTION_STRING, offsetof(struct lines_options, units), "line|function|auto",
+	"what to list: lines, functions, or functions where there is no "
+	"debug information (default: auto)"},
     {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL,
 	"print each line with its number of address ranges, and its samples where a profile is "
 	"given"},
@@ -51,7 +59,8 @@ static const struct option_entry entries[] = {
 
 static const struct option_table table = {
     .command = "lines",
-    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--profile FILE | --points | --spins]\n"
+    .usage = "cozbpf lines [-s PATTERN] [-b PATTERN] [-v] [--granularity UNITS]\n"
+	     "                    [--profile FILE | --points | --spins]\n"
 	     "                    (-p PID | BINARY)",
     .summary = "Prints the source files of BINARY whose lines could be selected, with the number "
 	       "of lines in each. When there are none, says "
@@ -92,14 +101,11 @@ static void add_samples(
 {
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
-		char *colon = strrchr(s->location, ':');
-		uint32_t id;
+		size_t number = 0, length = path_of_line(s->location, &number);
+		char *file = length ? strndup(s->location, length) : strdup(s->location);
+		uint32_t id = file ? line_map_line(map, file, (uint32_t)number) : 0;
 
-		if (!colon)
-			continue;
-		*colon = 0;
-		id = line_map_line(map, s->location, (uint32_t)strtoul(colon + 1, NULL, 10));
-		*colon = ':';
+		free(file);
 		if (id && id <= n) /* else not a line of this binary */
 			lines[id - 1].samples += s->count;
 	}
@@ -148,7 +154,10 @@ static int count_lines(
 
 static void print_line(FILE *out, const struct listed_line *l, bool samples)
 {
-	fprintf(out, "%s:%u\t%zu", l->line->file, l->line->line, l->n_ranges);
+	fputs(l->line->file, out);
+	if (l->line->line)
+		fprintf(out, ":%u", l->line->line);
+	fprintf(out, "\t%zu", l->n_ranges);
 	if (samples)
 		fprintf(out, "\t%llu", (unsigned long long)l->samples);
 	putc('\n', out);
@@ -161,10 +170,33 @@ static void print_file(FILE *out, const struct listed_line *l, size_t n_lines, b
 	fprintf(out, "%7zu  %s\n", n_lines, l->line->file);
 }
 
-static int print_lines(struct line_map *map, const struct lines_options *o, struct error *e)
+/* Lines or their files, as the user wants; functions. The number of files. */
+static size_t print_by_file(
+    FILE *out, const struct listed_line *lines, size_t n, const struct lines_options *o)
 {
-	size_t n = map->n_lines - 1, in_file = 0, files = 0;
+	size_t in_file = 0, files = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		in_file++;
+		if (o->verbose)
+			print_line(out, &lines[i], o->profile);
+		if (i + 1 < n && lines[i + 1].line->file == lines[i].line->file)
+			continue;
+		if (!o->verbose && lines[i].line->line)
+			print_file(out, &lines[i], in_file, o->profile);
+		else if (!o->verbose)
+			fprintf(out, "%s\n", lines[i].line->file);
+		files++;
+		in_file = 0;
+	}
+	return files;
+}
+
+static int print_units(struct line_map *map, const struct lines_options *o, struct error *e)
+{
+	size_t n = map->n_lines - 1, files;
 	struct listed_line *lines = calloc(n, sizeof(*lines));
+	bool functions = !map->lines[1].line;
 	FILE *out;
 
 	if (!lines)
@@ -174,21 +206,14 @@ static int print_lines(struct line_map *map, const struct lines_options *o, stru
 		return -1;
 	}
 	out = say_stdout();
-	for (size_t i = 0; i < n; i++) {
-		in_file++;
-		if (o->verbose)
-			print_line(out, &lines[i], o->profile);
-		if (i + 1 < n && lines[i + 1].line->file == lines[i].line->file)
-			continue;
-		if (!o->verbose)
-			print_file(out, &lines[i], in_file, o->profile);
-		files++;
-		in_file = 0;
-	}
+	files = print_by_file(out, lines, n, o);
 	free(lines);
 	printable_close(out, stdout);
-	say("%zu line%s in %zu file%s can be selected", n, n == 1 ? "" : "s", files,
-	    files == 1 ? "" : "s");
+	if (functions)
+		say("%zu function%s can be selected", n, n == 1 ? "" : "s");
+	else
+		say("%zu line%s in %zu file%s can be selected", n, n == 1 ? "" : "s", files,
+		    files == 1 ? "" : "s");
 	return 0;
 }
 
@@ -259,21 +284,54 @@ static int open_binary(
     const struct lines_options *o, int pid, const char *path, struct object **ret, struct error *e)
 {
 	if (!o->pid)
-		return object_open(path, "", ret, e);
+		return object_open_at(&(struct object_place){path, path, "", true}, ret, e);
 	if (!target_object(pid, path, ret, e) || e->status)
 		return e->status ? -1 : 0;
 	return error_set(e, EXIT_OTHER, "process %d has no code of '%s' mapped", pid, path);
 }
 
-static int list_binary(const char *path, const struct lines_options *o, struct error *e)
+/* Prints what is asked for of the open binary. */
+static int list_object(struct object *object, const struct scope *scope,
+    const struct lines_options *o, struct error *e)
 {
-	struct scope scope = {o->sources.items, o->sources.n, o->binaries.items, o->binaries.n};
-	struct object *object;
-	char program[PATH_MAX];
 	struct line_map map;
 	size_t n_lines;
+	int ret;
+
+	if (o->points) {
+		FILE *out = say_stdout();
+
+		ret = lines_print_points(out, object, e);
+		printable_close(out, stdout);
+	} else if (line_map_init(&map)) {
+		ret = error_set(e, EXIT_OTHER, "out of memory");
+	} else if (o->spins) {
+		FILE *out = say_stdout();
+
+		ret = lines_print_spins(out, object, scope, &map, e);
+		printable_close(out, stdout);
+		line_map_deinit(&map);
+	} else {
+		ret = scope_has_lines(scope, object_has_debug_info(object))
+			  ? object_add_lines(object, scope, &map, &n_lines, e)
+			  : object_add_functions(object, &map, &n_lines, e);
+		if (!ret)
+			ret = n_lines ? print_units(&map, o, e) : explain(object, scope, o, e);
+		line_map_deinit(&map);
+	}
+	return ret;
+}
+
+static int list_binary(const char *path, const struct lines_options *o, struct error *e)
+{
+	struct scope scope = {
+	    o->sources.items, o->sources.n, o->binaries.items, o->binaries.n, GRANULARITY_AUTO};
+	struct object *object;
+	char program[PATH_MAX];
 	int ret, pid = 0;
 
+	if (granularity_parse(o->units, &scope.granularity, e))
+		return -1;
 	if (!o->pid)
 		privileges_drop();
 	if (o->pid &&
@@ -287,25 +345,7 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	}
 	if (open_binary(o, pid, path, &object, e))
 		return -1;
-	if (o->points) {
-		FILE *out = say_stdout();
-
-		ret = lines_print_points(out, object, e);
-		printable_close(out, stdout);
-	} else if (line_map_init(&map)) {
-		ret = error_set(e, EXIT_OTHER, "out of memory");
-	} else if (o->spins) {
-		FILE *out = say_stdout();
-
-		ret = lines_print_spins(out, object, &scope, &map, e);
-		printable_close(out, stdout);
-		line_map_deinit(&map);
-	} else {
-		ret = object_add_lines(object, &scope, &map, &n_lines, e);
-		if (!ret)
-			ret = n_lines ? print_lines(&map, o, e) : explain(object, &scope, o, e);
-		line_map_deinit(&map);
-	}
+	ret = list_object(object, &scope, o, e);
 	object_close(object);
 	if (!ret && (fflush(stdout) || ferror(stdout)))
 		return error_set(e, EXIT_OTHER, "cannot write the list: %s", strerror(errno));
@@ -315,6 +355,8 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 int cmd_lines(int argc, char **argv)
 {
 	struct lines_options o = {0};
+	struct console console = {0};
+	struct debuginfod names;
 	struct error e = {0};
 	int first = options_parse(&table, argc, argv, &o, &e), ret = first;
 
@@ -325,7 +367,9 @@ int cmd_lines(int argc, char **argv)
 				  : "more than one binary is named");
 		error_hint(&e, "usage: %s", table.usage);
 	} else if (first > 0) {
+		debuginfod_start(&names, &console, o.verbose, NAMES_S);
 		ret = list_binary(o.pid ? NULL : argv[first], &o, &e);
+		debuginfod_stop(&names);
 	}
 	string_list_deinit(&o.sources);
 	string_list_deinit(&o.binaries);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/shell.h"
 #include "core/text/suggest.h"
 
 #define HELP_COLUMNS 96   /* --help has at most 100 columns */
@@ -343,4 +344,71 @@ out:
 	free(longs);
 	free(shorts);
 	return ret;
+}
+
+/* The same options again */
+
+static int add_option(const struct option_entry *o, const char *value, char **line)
+{
+	char name[64];
+
+	if (o->letter)
+		snprintf(name, sizeof(name), "-%c", o->letter);
+	else
+		snprintf(name, sizeof(name), "--%s", o->name);
+	return shell_append(line, name) || (value && shell_append(line, value)) ? -ENOMEM : 0;
+}
+
+static int add_number(
+    const struct option_entry *o, const uint64_t *value, const uint64_t *usual, char **line)
+{
+	char text[32];
+
+	if (*value == *usual)
+		return 0;
+	snprintf(text, sizeof(text), "%llu%s", (unsigned long long)*value,
+	    o->type == OPTION_TIME ? "ns" : "");
+	return add_option(o, text, line);
+}
+
+static int add_again(
+    const struct option_entry *o, const void *field, const void *usual, char **line)
+{
+	const struct string_list *list = field;
+	const char *text;
+
+	switch (o->type) {
+	case OPTION_UNFLAG:
+		return 0;
+	case OPTION_FLAG:
+		return *(const bool *)field && !*(const bool *)usual ? add_option(o, NULL, line)
+								     : 0;
+	case OPTION_STRING:
+		text = *(const char *const *)field;
+		return text && text != *(const char *const *)usual ? add_option(o, text, line) : 0;
+	case OPTION_LIST:
+		for (size_t i = 0; i < list->n; i++)
+			if (add_option(o, list->items[i], line))
+				return -ENOMEM;
+		return 0;
+	case OPTION_UINT:
+	case OPTION_TIME:
+		return add_number(o, field, usual, line);
+	}
+	return 0;
+}
+
+int options_again(const struct option_table *t, const void *fields, const void *defaults,
+    const char *const *without, char **line)
+{
+	for (const struct option_entry *o = t->entries; o->name; o++) {
+		bool is_left_out = false;
+
+		for (const char *const *w = without; *w; w++)
+			is_left_out |= !strcmp(o->name, *w);
+		if (!is_left_out && add_again(o, (const char *)fields + o->field,
+					(const char *)defaults + o->field, line))
+			return -ENOMEM;
+	}
+	return 0;
 }

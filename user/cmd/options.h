@@ -45,6 +45,13 @@ struct option_table {
 int options_parse(
     const struct option_table *t, int argc, char **argv, void *fields, struct error *e);
 
+/*
+ * Appends to *@line (core/text/shell.h) the options by which @fields differ from @defaults, except
+ * those named in @without, which ends with NULL. 0 or -ENOMEM.
+ */
+int options_again(const struct option_table *t, const void *fields, const void *defaults,
+    const char *const *without, char **line);
+
 /* "1ms" -> ns. Returns 0, or -1 with @e. */
 int parse_time(const char *text, uint64_t *ret_ns, struct error *e);
 

@@ -2,12 +2,14 @@
 /* `cozbpf [run]`: its options, and what makes no sense together. What is done is in user/run/. */
 #include "run/options.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "core/text/shell.h"
 #include "report/say.h"
 #include "run/clock.h"
 
@@ -19,7 +21,8 @@ static const struct option_entry entries[] = {
     {0, "cgroup", OPTION_STRING, FIELD(cgroup), "PATH",
 	"profile all processes of this control group, those that come later included: a container"},
     {'P', "progress", OPTION_LIST, FIELD(progress), "[NAME=]SPEC",
-	"progress point; repeatable; without one the whole run counts (--end-to-end)"},
+	"progress point; repeatable; without one the best is chosen that 'cozbpf suggest' would "
+	"list, or the whole run counts (--end-to-end)"},
     {'L', "latency", OPTION_LIST, FIELD(latency), "NAME=BEGIN..END[,key=argN]",
 	"latency from BEGIN to END, both SPECs, met by one thread or with the same N-th argument "
 	"(from 0); repeatable"},
@@ -27,7 +30,8 @@ static const struct option_entry entries[] = {
 	"source files whose lines may be selected, % is the wildcard (default: all but system "
 	"headers)"},
     {'b', "binary-scope", OPTION_LIST, FIELD(binaries), "PATTERN",
-	"binaries whose lines may be selected, MAIN is the main executable (default: MAIN)"},
+	"binaries whose lines may be selected, MAIN is the main executable, KERNEL the "
+	"kernel's functions (default: MAIN; of functions all)"},
     {'o', "output", OPTION_STRING, FIELD(output), "FILE",
 	"profile, appended to (default: profile.coz)"},
     {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME",
@@ -38,11 +42,18 @@ static const struct option_entry entries[] = {
     {'n', "runs", OPTION_UINT, FIELD(runs), "N",
 	"run the command N times into one profile (default: 1)"},
     {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL,
-	"the whole run is one unit of progress; use with -n"},
+	"the whole run is one unit of progress and one experiment; use with -n"},
     {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE",
-	"experiment on this line only (default: lines at random, as samples hit them)"},
+	"experiment on this line only, or with functions on this FUNCTION (default: at random, as "
+	"samples hit them)"},
+    {0, "granularity", OPTION_STRING, FIELD(units), "line|function|auto",
+	"what is made faster, virtually: lines, functions, or functions first and then the lines "
+	"of those that matter (default: auto)"},
+    {0, "inclusive", OPTION_FLAG, FIELD(inclusive), NULL,
+	"units are functions, and each counts with all that it calls"},
     {0, "fixed-speedup", OPTION_STRING, FIELD(fixed_speedup), "LIST",
-	"line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5)"},
+	"line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5; 50 and 90 "
+	"end-to-end)"},
     {0, "seed", OPTION_UINT, FIELD(seed), "N",
 	"seed of the random order (default: from the clock)"},
     {0, "period", OPTION_TIME, FIELD(period_ns), "TIME",
@@ -83,11 +94,12 @@ static const struct option_table table = {
     .summary = "Runs the command, experiments on its lines, and tells what the program would gain "
 	       "if each were faster.",
     .entries = entries,
-    .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET]\n"
+    .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], [PATH:]+ADDRESS,\n"
+		"      uprobe:PATH:SYMBOL[+OFFSET]\n"
 		"examples:\n"
 		"  sudo cozbpf -P done=request_done -d 60s -- ./server\n"
 		"  sudo cozbpf -L request=enqueue..finish,key=arg0 -- ./server\n"
-		"  sudo cozbpf --end-to-end -n 40 -- ./batch-job input\n"
+		"  sudo cozbpf --end-to-end -n 20 -- ./batch-job input\n"
 		"  cozbpf report profile.coz\n",
 };
 
@@ -116,6 +128,21 @@ static int parse_speedups(struct run_options *o, struct error *e)
 			return 0;
 		c = end + 1;
 	}
+}
+
+static int parse_units(struct run_options *o, struct error *e)
+{
+	if (granularity_parse(o->units, &o->granularity, e))
+		return -1;
+	if (!o->inclusive)
+		return 0;
+	if (o->granularity == GRANULARITY_LINE || o->sources.n) {
+		error_set(e, EXIT_USAGE, "'--inclusive' and '--%s' exclude each other",
+		    o->sources.n ? "source-scope" : "granularity line");
+		return error_hint(e, "leave one out: lines call nothing, functions do");
+	}
+	o->granularity = GRANULARITY_FUNCTION;
+	return 0;
 }
 
 /* "3pp": points of program speedup */
@@ -199,18 +226,35 @@ static int check_options(struct run_options *o, struct error *e)
 		    o->quiet ? "--quiet" : "--no-tui");
 		return error_hint(e, "leave one out");
 	}
-	return parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
+	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
+}
+
+/* The command line up to what ending.h adds: options that have nothing to do with runs as units. */
+static int keep_words(struct run_options *o, const struct run_options *defaults, struct error *e)
+{
+	static const char *const without[] = {"progress", "latency", "runs", "end-to-end", "seed",
+	    "duration", "until", "experiment-length", NULL};
+
+	return (getenv("SUDO_UID") && shell_append(&o->again, "sudo")) ||
+		       shell_append(&o->again, program_invocation_name) ||
+		       options_again(&table, o, defaults, without, &o->again)
+		   ? error_set(e, EXIT_OTHER, "out of memory")
+		   : 0;
 }
 
 int cmd_run(int argc, char **argv)
 {
-	struct run_options o = {.output = "profile.coz", .runs = 1, .seed = monotonic_ns()};
+	const struct run_options defaults = {
+	    .output = "profile.coz", .runs = 1, .seed = monotonic_ns()};
+	struct run_options o = defaults;
 	struct error e = {0};
 	int first = options_parse(&table, argc, argv, &o, &e), status = EXIT_OK;
 
 	o.command = argv + (first > 0 ? first : argc);
 	if (first)
-		status = first < 0 || check_options(&o, &e) ? say_error(&e) : run_profile(&o);
+		status = first < 0 || check_options(&o, &e) || keep_words(&o, &defaults, &e)
+			     ? say_error(&e)
+			     : run_profile(&o);
 	run_options_deinit(&o);
 	return status;
 }

@@ -98,6 +98,11 @@ int sampling_start(
 	return any ? 0 : error_set(e, EXIT_FORBIDDEN, "no CPU could be sampled");
 }
 
+uint64_t sampling_period(const struct sampling *s)
+{
+	return s->period_ns;
+}
+
 void sampling_set_period(struct sampling *s, double factor)
 {
 	uint64_t period_ns = (uint64_t)((double)s->period_ns * factor);

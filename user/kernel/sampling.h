@@ -15,6 +15,8 @@ struct sampling;
  * real period differs by a little over 1 %. */
 int sampling_start(
     struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
+/* The real period. */
+uint64_t sampling_period(const struct sampling *s);
 /* Changes the period of all events to @factor times the original one. */
 void sampling_set_period(struct sampling *s, double factor);
 /* Starts anew on CPUs that were offline meanwhile, and on those that have come. Returns how many

@@ -175,6 +175,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	c->sleep_pauses = s->config.sleep_pauses;
 	c->any_stack = s->config.any_stack;
 	c->sync_uprobe = s->config.sync_uprobe;
+	c->inclusive = s->config.inclusive;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 #ifdef COZBPF_RULE_SWITCHES
 	if (!rules_turn_off(getenv("COZBPF_RULES_OFF")))
@@ -185,6 +186,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	multi_prepare(s->bpf->progs.on_visits);
 	multi_prepare(s->bpf->progs.on_spin);
+	multi_prepare(s->bpf->progs.on_candidate);
 	bpf_map__set_max_entries(s->bpf->maps.earners, (uint32_t)s->n_cpu_values);
 	bpf_map__set_max_entries(s->bpf->maps.ranges, (uint32_t)s->ranges_room);
 	bpf_map__set_max_entries(s->bpf->maps.line_counts, (uint32_t)s->lines_room);
@@ -297,6 +299,12 @@ void session_destroy(struct session *s)
 	free(s);
 }
 
+void session_set_kernel(struct session *s, uint32_t first, uint32_t n)
+{
+	s->bpf->bss->control.kernel_first = first;
+	s->bpf->bss->control.kernel_count = n;
+}
+
 int session_add_lines(struct session *s, const struct line_map *lines, struct error *e)
 {
 	if (lines->n_ranges > s->ranges_room || lines->n_lines > s->lines_room)
@@ -342,6 +350,7 @@ int session_add_process(struct session *s, int pid, int pidfd, const char *comm,
 		return error_set(
 		    e, EXIT_OTHER, "cannot make process %d the target: %s", pid, strerror(errno));
 	s->bpf->bss->control.threads = 1;
+	__sync_fetch_and_add(&s->bpf->bss->control.born, 1);
 	s->bpf->bss->control.root = key;
 	s->points_used |= 1ULL << COZBPF_POINT_EXIT;
 	return 0;
@@ -407,18 +416,29 @@ int session_set_mappings(
 											  : 0;
 }
 
+/* session_watch_yields() and watcher_open() attach theirs. Where nothing is delayed membership will
+ * do. */
+static bool is_wanted(const struct session *s, const struct bpf_program *prog)
+{
+	const struct cozbpf_bpf *bpf = s->bpf;
+
+	if (s->config.watches_only)
+		return prog == bpf->progs.on_fork || prog == bpf->progs.on_exec ||
+		       prog == bpf->progs.on_exit;
+	return prog != bpf->progs.on_yield && prog != bpf->progs.on_syscall;
+}
+
 int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 {
-	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
 	struct bpf_program *prog;
 
+	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
 	bpf_object__for_each_program(prog, s->bpf->obj)
 	{
 		struct bpf_link *link;
 
-		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING ||
-		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER ||
-		    prog == s->bpf->progs.on_yield) /* session_watch_yields() */
+		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING || !is_wanted(s, prog) ||
+		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link)
@@ -460,6 +480,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	sampling_set_period(s->sampling, o->period);
 	c->period_ns = (uint64_t)((double)s->period_ns * o->period);
 	c->line = o->line;
+	c->line_span = o->line_span;
 	c->speedup_pct = o->speedup_pct;
 	c->bucket_shift = o->shift;
 	required = c->required;
@@ -527,14 +548,19 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 			     slept_ns() - s->slept_at_open > SLEPT_NS;
 }
 
+uint64_t session_period(const struct session *s)
+{
+	return sampling_period(s->sampling);
+}
+
 void session_cpu_use(const struct session *s, struct cpu_use *ret)
 {
 	const struct cozbpf_control *c = &s->bpf->bss->control;
 	uint32_t zero = 0;
 
 	*ret = (struct cpu_use){.executed_ns = (c->samples + c->in_pause) * s->period_ns};
-	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values))
-		return;
+	/* When that fails, the values before stand: sums must not fall. */
+	bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values);
 	for (int i = 0; i < s->n_cpu_values; i++) {
 		ret->outsiders_ns += s->cpu_values[i].outsiders_ns;
 		ret->virtual_ns += s->cpu_values[i].executed_ns;
@@ -561,6 +587,7 @@ void session_read(const struct session *s, struct counters *ret)
 	    .in_scope = c->in_scope,
 	    .sync_calls = c->sync_calls,
 	    .threads = c->threads,
+	    .born = c->born,
 	    .opened_ns = c->opened_ns,
 	    .counted_ns = c->counted_ns};
 }

@@ -23,11 +23,12 @@ struct session;
 struct session_config {
 	int signal; /* number of the pause signal */
 	bool follow_children;
-	bool sleep_pauses, any_stack, sync_uprobe; /* see cozbpf_config */
+	bool sleep_pauses, any_stack, sync_uprobe, inclusive; /* see cozbpf_config */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
 	bool latencies;                   /* there are latency pairs */
+	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when
@@ -43,6 +44,16 @@ int session_signal(const struct session *s); /* number of the pause signal */
 /* Copies objects that were added to the line map since the last call into the kernel's line table.
  * -1 with @e when there is no room. */
 int session_add_lines(struct session *s, const struct line_map *lines, struct error *e);
+
+/* The ranges @first to @first + @n are the kernel's, by addresses. Before session_attach(). */
+void session_set_kernel(struct session *s, uint32_t first, uint32_t n);
+/* Room for @n ranges that may be written again, for good; *@first is its place. 0 or -ENOSPC. */
+int session_reserve_ranges(struct session *s, size_t n, uint32_t *first);
+/* Writes some of them: disjoint, by address. No process may have them mapped meanwhile. */
+void session_set_ranges(
+    struct session *s, uint32_t first, const struct line_range *ranges, size_t n);
+/* How many more lines there is room for. */
+size_t session_spare_lines(const struct session *s, const struct line_map *lines);
 
 /* Makes the single-threaded process @pid (and with follow_children all that it forks) the target.
  */
@@ -71,6 +82,9 @@ int session_set_mappings(
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the
  * CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
+
+/* The mean CPU time between samples, a little less than what the user gave. */
+uint64_t session_period(const struct session *s);
 
 /* For how long a sample keeps its thread from executing, and the part of that before its program
  * looks at the clock. */

@@ -38,7 +38,7 @@ static void print_number(FILE *out, double v)
 int report_csv(FILE *out, const struct estimate *e)
 {
 	fputs("line,line_speedup,program_speedup,ci_lo,ci_hi,progress,kind,raw_program_speedup,"
-	      "experiments,visits,verdict\n",
+	      "experiments,visits,verdict,function\n",
 	    out);
 	for (size_t i = 0; i < e->n_lines; i++) {
 		const struct estimate_line *l = &e->lines[i];
@@ -55,8 +55,10 @@ int report_csv(FILE *out, const struct estimate *e)
 			print_text(out, l->progress);
 			fputs(l->is_latency ? ",latency" : ",throughput", out);
 			print_number(out, p->raw_program_speedup);
-			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s\n", p->experiments, p->visits,
+			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s,", p->experiments, p->visits,
 			    verdict_name(l->verdict));
+			print_text(out, l->function ? l->function : "");
+			putc('\n', out);
 		}
 	}
 	return ferror(out) ? -1 : 0;

@@ -19,6 +19,11 @@
 #define PROBES_PCT 5
 /* In percent of the target's CPU time: a user may look for it in the lines. */
 #define SPUN_PCT 10
+/* of the samples: code without a name, that programs have made */
+#define MADE_PCT 5
+#define MAP_WRITERS                                                                        \
+	"`node --perf-basic-prof`, `python3 -X perf`, perf-map-agent for Java, .NET with " \
+	"DOTNET_PerfMapEnabled=1"
 
 void ending_say(struct ending *g, const char *format, ...)
 {
@@ -209,6 +214,29 @@ static void warn_probes(const struct ending_facts *f, struct ending *g)
 		    is_much ? ": that bends what is measured; use --sync=wake" : "");
 }
 
+/* Without names a runtime's code is one unit: hardly an answer. */
+static void warn_made(const struct ending_facts *f, struct ending *g)
+{
+	const struct ending_made *m = &f->made;
+
+	if (!m->pid || m->samples * 100 < f->samples * MADE_PCT || !m->samples)
+		return;
+	if (!m->path) {
+		ending_say(g,
+		    "warning: %" PRIu64 " %% of the samples are in code that process %d (%.16s) "
+		    "has made while it ran, which has no lines",
+		    100 * m->samples / f->samples, m->pid, m->comm);
+		ending_say(g, "hint: with --granularity function they count, by the names in "
+			      "/tmp/perf-PID.map (" MAP_WRITERS ")");
+		return;
+	}
+	ending_say(g,
+	    "warning: %" PRIu64 " %% of the samples are in code that programs make while they run, "
+	    "and no file %s names the functions of process %d (%.16s): they are one, '[jit]'",
+	    100 * m->samples / f->samples, m->path, m->pid, m->comm);
+	ending_say(g, "hint: that file is written by " MAP_WRITERS);
+}
+
 static void say_spun(const struct ending_facts *f, struct ending *g)
 {
 	uint64_t pct = f->executed_ns ? 100 * f->spun_ns / f->executed_ns : 0;
@@ -245,6 +273,7 @@ int ending_judge(const struct ending_facts *f, struct ending *ret, struct error 
 	say_spun(f, ret);
 	name_unpaused(f, ret);
 	name_unvisited(f, ret);
+	warn_made(f, ret);
 	if (ending_reason(f, e))
 		return -1;
 	warn_paced(f, ret);

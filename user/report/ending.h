@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include <cozbpf/abi.h>
+#include "core/estimate/estimate.h"
+#include "core/experiment/run_choice.h"
 #include "core/text/errors.h"
 
 /* A progress point. A pair is two in a row: its begins, then its ends. */
@@ -38,6 +40,14 @@ struct ending_spoilt {
 	uint64_t no_time; /* the speedup has taken all of the time */
 };
 
+/* Code that a process has made while it ran, and that no perf map names. */
+struct ending_made {
+	int pid; /* 0: none */
+	const char *comm;
+	const char *path; /* of the map that it could have; NULL: lines are selected */
+	uint64_t samples;
+};
+
 /* How a run has ended. All pointers are borrowed. */
 struct ending_facts {
 	bool is_verbose, is_end_to_end;
@@ -52,11 +62,19 @@ struct ending_facts {
 	unsigned stretched; /* experiments that count as longer, to fit the CPUs */
 	size_t runs;
 	uint64_t last_run_ns, all_runs_ns; /* time profiled */
-	uint64_t throttled_ns;             /* by CPU quotas, CPUs added up */
-	uint64_t executed_ns;              /* CPU time of the target */
-	uint64_t spun_ns;                  /* of that, waiting by trying again and again */
-	uint64_t edges, other_wakes;       /* wake-ups by its own threads, by anything else */
-	uint64_t calls, probe_ns; /* probed calls that were made, and what one of them costs */
+	struct ending_made made;
+	uint64_t threads; /* that the target had, in all runs */
+	/* for a further command line: ours as far as it holds for that, and the command's words up
+	 * to a NULL. NULL: there is none, processes were attached to */
+	const char *again;
+	char *const *command;
+	struct run_advice advice;    /* of whole runs as units */
+	uint64_t period_ns;          /* CPU time between samples */
+	uint64_t throttled_ns;       /* by CPU quotas, CPUs added up */
+	uint64_t executed_ns;        /* CPU time of the target */
+	uint64_t spun_ns;            /* of that, waiting by trying again and again */
+	uint64_t edges, other_wakes; /* wake-ups by its own threads, by anything else */
+	uint64_t calls, probe_ns;    /* probed calls that were made, and what one of them costs */
 	const struct ending_point *points;
 	size_t n_points;
 	const struct ending_process *processes;
@@ -72,6 +90,9 @@ struct ending {
 /* Fills @ret. 0: there is an answer. -1 with @e (EXIT_NO_RESULT): there is none, and the messages
  * go before the error. */
 int ending_judge(const struct ending_facts *f, struct ending *ret, struct error *e);
+/* Where runs are experiments, and none of their lines has a verdict in @e: adds how many more would
+ * tell. */
+void ending_say_more(const struct ending_facts *f, const struct estimate *e, struct ending *g);
 void ending_deinit(struct ending *g);
 
 #endif

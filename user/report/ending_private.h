@@ -14,4 +14,9 @@ size_t ending_unvisited(const struct ending_facts *f);
 /* ending_reason.c: 0, or -1 with @e: why there is no answer. */
 int ending_reason(const struct ending_facts *f, struct error *e);
 
+/* ending_again.c: "20 runs take about 30 s: " and the command line for them. @before and @after
+ * stand around the number. */
+void ending_runs_words(const struct ending_facts *f, uint64_t runs, uint64_t ns, const char *before,
+    const char *after, char *buf, size_t size);
+
 #endif

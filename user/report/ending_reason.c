@@ -8,6 +8,8 @@
 #define FEW_SAMPLES 10
 /* A run that is shorter has hardly time for one experiment. */
 #define SHORT_RUN_NS 1000000000ULL
+/* of its time, one was spent on a CPU: a command that works, rather than waits for others */
+#define BUSY_PARTS 4
 
 size_t ending_unvisited(const struct ending_facts *f)
 {
@@ -91,29 +93,61 @@ static int fail_scope(const struct ending_facts *f, struct error *e)
 	    f->path);
 }
 
+/* How many runs would tell, where whole runs are the units. */
+static int hint_runs(const struct ending_facts *f, const char *before, struct error *e)
+{
+	char words[1024];
+
+	ending_runs_words(f, f->advice.runs, f->advice.ns, before, "", words, sizeof(words));
+	return error_hint(e, "%s", words);
+}
+
+/* Too short for one experiment within it. */
+static int fail_short(const struct ending_facts *f, struct error *e)
+{
+	error_set(e, EXIT_NO_RESULT,
+	    "the command ended after %.2f s, before one experiment was done",
+	    (double)f->last_run_ns / 1e9);
+	if (!f->command)
+		return error_hint(e, "profile it while it has more work");
+	return hint_runs(f, "give it more work, or take whole runs as units, ", e);
+}
+
+static int fail_one_run(const struct ending_facts *f, struct error *e)
+{
+	error_set(e, EXIT_NO_RESULT,
+	    "the command took %.3g s and ran %" PRIu64
+	    " thread%s: one run tells nothing about what would make it faster",
+	    (double)f->last_run_ns / 1e9, f->threads, f->threads == 1 ? "" : "s");
+	return hint_runs(f, "give a progress point with -P, or more runs: ", e);
+}
+
+/* A single run that was too short to be seen often, yet not because it did nothing. */
+static bool is_one_busy_run(const struct ending_facts *f)
+{
+	return f->is_end_to_end && f->runs == 1 && f->in_scope &&
+	       f->samples * f->period_ns * BUSY_PARTS >= f->last_run_ns;
+}
+
 static int fail_empty(const struct ending_facts *f, struct error *e)
 {
-	if (f->runs && f->last_run_ns < SHORT_RUN_NS && !f->is_end_to_end) {
-		error_set(e, EXIT_NO_RESULT,
-		    "the command ended after %.2f s, before one experiment was done",
-		    (double)f->last_run_ns / 1e9);
-		return error_hint(e, "give it more work, or use --end-to-end -n 40");
-	}
+	/* Before its length: no more work would help. */
+	if (f->samples >= FEW_SAMPLES && (!f->n_objects || !f->in_scope))
+		return fail_scope(f, e);
+	if (f->runs && f->last_run_ns < SHORT_RUN_NS && !f->is_end_to_end)
+		return fail_short(f, e);
+	if (is_one_busy_run(f))
+		return fail_one_run(f, e);
 	if (f->samples < FEW_SAMPLES) {
 		error_set(e, EXIT_NO_RESULT,
 		    "the command was hardly ever seen on a CPU: %" PRIu64 " samples", f->samples);
 		return error_hint(e, "a program that only sleeps or waits for others has no line "
 				     "to speed up; profile the one that works");
 	}
-	if (!f->n_objects || !f->in_scope)
-		return fail_scope(f, e);
 	if (n_spoilt(&f->spoilt))
 		return fail_spoilt(&f->spoilt, e);
-	if (f->is_end_to_end) {
-		error_set(e, EXIT_NO_RESULT,
-		    "one run of the command tells nothing about what would make it faster");
-		return error_hint(e, "give a progress point with -P, or more runs with -n 40");
-	}
+	if (f->is_end_to_end)
+		return fail_one_run(f, e);
 	error_set(e, EXIT_NO_RESULT, "profiling ended before one experiment was done");
 	return error_hint(e, "profile longer: -d 60s");
 }

@@ -167,6 +167,8 @@ static void write_series(struct json *j, const struct estimate *e, const struct 
 	json_open(j, '{');
 	count(j, "line", line);
 	count(j, "point", point);
+	if (l->holder && l->holder < e->lines + HTML_MAX_SERIES)
+		count(j, "holder", (uint64_t)(l->holder - e->lines));
 	json_key(j, "latency");
 	json_bool(j, l->is_latency);
 	string(j, "verdict", verdict_name(l->verdict));
@@ -259,6 +261,7 @@ static void write_summary(
 	count(j, "experiments_total", e->experiments);
 	count(j, "samples", e->samples);
 	write_losses(j, &e->totals);
+	string(j, "unit", unit_word(e));
 	count(j, "left_out", e->n_dropped);
 	count(j, "series_total", e->n_lines);
 	count(j, "skipped", p->n_skipped);
@@ -275,7 +278,7 @@ static int write_names(struct json *j, const char *key, const struct name_set *s
 	json_key(j, key);
 	json_open(j, '[');
 	for (size_t i = 0; i < s->n; i++)
-		json_string(j, names[i] + prefix);
+		json_string(j, unit_label(names[i], prefix));
 	json_close(j, ']');
 	free(names);
 	return 0;
@@ -306,7 +309,7 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate_line *l = &e->lines[i];
 
-		write_series(j, e, l, l->line + prefix, name_set_find(lines, l->line),
+		write_series(j, e, l, unit_label(l->line, prefix), name_set_find(lines, l->line),
 		    name_set_find(points, l->progress));
 	}
 	json_close(j, ']');

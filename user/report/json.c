@@ -8,6 +8,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "core/estimate/contradiction.h"
+#include "core/places/linemap.h"
 #include "core/profile/counters.h"
 
 /* Six decimals: more are noise, and print differently from machine to machine. What was not
@@ -113,6 +115,7 @@ static cJSON *line(const struct estimate_line *l)
 	cJSON *ret = cJSON_CreateObject();
 
 	if (ret && add(ret, "line", json_text(l->line)) &&
+	    (!l->function || add(ret, "function", json_text(l->function))) &&
 	    add(ret, "progress", json_text(l->progress)) &&
 	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
 	    add(ret, "slope", number(l->slope)) &&
@@ -199,6 +202,8 @@ static cJSON *summary(const struct estimate *e)
 
 	if (ret && add(ret, "experiments", number((double)e->experiments)) &&
 	    add(ret, "samples", number((double)e->samples)) &&
+	    (!e->n_lines || source_line_is_inclusive(e->lines[0].line) ||
+		add(ret, "decided", number(estimate_decided_share(e, &e->lines[0])))) &&
 	    add_counters(ret, &e->totals, COUNTER_LOSS) &&
 	    add(ret, "runtime_s", number(e->runtime_s)) &&
 	    add(ret, "lines_dropped", number((double)e->n_dropped)) &&
@@ -213,14 +218,30 @@ static cJSON *summary(const struct estimate *e)
 	return NULL;
 }
 
+/* NULL: out of memory. */
+static cJSON *contradiction(const struct contradiction *c)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add(ret, "line", json_text(c->worth->line)) &&
+	    add(ret, "optimize", json_text(c->worth->progress)) &&
+	    add(ret, "not", json_text(c->not_worth->progress)))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
 int report_json(FILE *out, const struct estimate *e)
 {
 	cJSON *root = cJSON_CreateObject();
+	struct contradiction c;
 	char *text = NULL;
 
-	if (root && add(root, "schema", cJSON_CreateString("cozbpf-report/1")) &&
+	if (root && !estimate_contradiction(e, &c) &&
+	    add(root, "schema", cJSON_CreateString("cozbpf-report/1")) &&
 	    add(root, "summary", summary(e)) &&
 	    (!e->n_latencies || add(root, "latencies", latencies(e))) &&
+	    (!c.worth || add(root, "contradiction", contradiction(&c))) &&
 	    add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
 	if (text)

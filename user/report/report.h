@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports, made from an estimate alone (the folded one from counts of samples). Text for people,
- * JSON as in docs/design.md, Contracts. */
+/* Reports, made from an estimate alone (the folded one from counts of samples, that of pprof from
+ * both). Text for people, JSON as in docs/design.md, Contracts. */
 #ifndef COZBPF_REPORT_H
 #define COZBPF_REPORT_H
 
@@ -16,12 +16,19 @@ struct text_options {
 	size_t max_lines; /* ranked lines shown; 0: all */
 };
 
-/* Each returns 0, or -1 when the stream has failed; the text also -ENOMEM. */
+/* Each returns 0, or -1 when the stream has failed; those in text also -ENOMEM. */
 int report_text(FILE *out, const struct estimate *e, const struct text_options *o);
+/* A picture for each progress point, overview.h, and a table of what is in it. */
+int report_overview(FILE *out, const struct estimate *e, const struct text_options *o);
 int report_json(FILE *out, const struct estimate *e);
 /* The curves: a header, then one row for each line, progress point and line speedup. */
 int report_csv(FILE *out, const struct estimate *e);
 /* The plain samples as flamegraph.pl and speedscope take them. */
 int report_folded(FILE *out, const struct line_counts *c);
+/* Samples, CPU time and gains for pprof, speedscope and Pyroscope: profile.proto, compressed. The
+ * gains are those for the progress point of the first line in rank order. @version: cozbpf's. Also
+ * -ENOMEM. */
+int report_pprof(FILE *out, const struct profile *p, const struct line_counts *c,
+    const struct estimate *e, const char *version);
 
 #endif

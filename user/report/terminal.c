@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/text/paths.h"
+#include "core/text/utf8.h"
 #include "report/words.h"
 
 #define HEIGHT_HEAD 8   /* with fewer rows the head takes one row: the list matters more */
@@ -171,24 +172,9 @@ const char *terminal_looked_at(const struct terminal_view *v, const struct estim
 /* Appends a typed character as UTF-8, as far as there is room. */
 static void append_typed(char *text, size_t size, uint32_t c)
 {
-	char *at = text + strlen(text);
-	char bytes[5] = {0};
+	char *at = text + strlen(text), bytes[5];
 
-	if (c < 0x80) {
-		bytes[0] = (char)c;
-	} else if (c < 0x800) {
-		bytes[0] = (char)(0xc0 | c >> 6);
-		bytes[1] = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		bytes[0] = (char)(0xe0 | c >> 12);
-		bytes[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		bytes[2] = (char)(0x80 | (c & 0x3f));
-	} else {
-		bytes[0] = (char)(0xf0 | c >> 18);
-		bytes[1] = (char)(0x80 | (c >> 12 & 0x3f));
-		bytes[2] = (char)(0x80 | (c >> 6 & 0x3f));
-		bytes[3] = (char)(0x80 | (c & 0x3f));
-	}
+	utf8_encode(c, bytes);
 	if (strlen(text) + strlen(bytes) < size)
 		strcpy(at, bytes);
 }
@@ -286,6 +272,19 @@ static void next_point(struct terminal_view *v, const struct estimate *e, bool b
 		v->point = (v->point % n + (back ? n - 1 : 1)) % n;
 }
 
+/* From the list to the overview and back; from elsewhere to the overview. */
+static void switch_overview(struct terminal_view *v)
+{
+	v->page = v->page == PAGE_OVERVIEW ? PAGE_LINES : PAGE_OVERVIEW;
+	v->is_from_overview = v->page == PAGE_OVERVIEW;
+}
+
+static void go_back(struct terminal_view *v)
+{
+	v->is_from_overview &= v->page != PAGE_OVERVIEW;
+	v->page = v->is_from_overview ? PAGE_OVERVIEW : PAGE_LINES;
+}
+
 static enum terminal_action press_command(
     struct terminal_view *v, const struct estimate *e, uint32_t key)
 {
@@ -293,31 +292,38 @@ static enum terminal_action press_command(
 	case 'q':
 		if (v->page == PAGE_LINES)
 			return ACTION_QUIT;
-		v->page = PAGE_LINES;
+		go_back(v);
 		break;
 	case KEY_ESCAPE:
 	case KEY_IS_BACKSPACE:
 	case KEY_ERASE:
 		if (v->page == PAGE_LINES)
 			v->filter[0] = 0;
-		v->page = PAGE_LINES;
+		go_back(v);
 		break;
 	case '\n':
 	case '\r':
-		if (v->page == PAGE_LINES)
+		if (v->page == PAGE_LINES || v->page == PAGE_OVERVIEW)
 			open_line(v, e);
 		else
-			v->page = PAGE_LINES;
+			go_back(v);
 		break;
 	case '?':
 	case 'h':
-		v->page = v->page == PAGE_HELP ? PAGE_LINES : PAGE_HELP;
+		if (v->page == PAGE_HELP)
+			go_back(v);
+		else
+			v->page = PAGE_HELP;
+		break;
+	case 'o':
+		switch_overview(v);
 		break;
 	case '\t':
 		next_point(v, e, false);
 		break;
 	case '/':
 		v->page = PAGE_LINES;
+		v->is_from_overview = false;
 		v->is_typing = true;
 		strcpy(v->filter_before, v->filter);
 		break;
@@ -447,6 +453,7 @@ static void draw_foot(const struct terminal_view *v, const struct terminal_statu
 		x = put_item(ret, x, y, LOOK_PLAIN, "q:end");
 		x = put_item(ret, x, y, LOOK_PLAIN, "?:help");
 		x = put_item(ret, x, y, LOOK_PLAIN, "Enter:look");
+		x = put_item(ret, x, y, LOOK_PLAIN, "o:overview");
 		x = put_item(ret, x, y, LOOK_PLAIN, "s:by %s%s", sort_name(v->sort),
 		    v->sort == s->sorted ? "" : ", soon");
 		x = put_item(ret, x, y, LOOK_PLAIN, s->is_paused ? "p:go on" : "p:pause");
@@ -455,6 +462,10 @@ static void draw_foot(const struct terminal_view *v, const struct terminal_statu
 		x = put_item(ret, x, y, LOOK_PLAIN, "q:back");
 		if (v->page == PAGE_LINE)
 			x = put_item(ret, x, y, LOOK_PLAIN, "j k:scroll");
+		if (v->page == PAGE_OVERVIEW) {
+			x = put_item(ret, x, y, LOOK_PLAIN, "Enter:look");
+			x = put_item(ret, x, y, LOOK_PLAIN, "j k:choose");
+		}
 		put_item(ret, x, y, LOOK_PLAIN, s->is_paused ? "p:go on" : "p:pause");
 	}
 	put_reverse(ret, y);
@@ -487,6 +498,8 @@ void terminal_draw(struct terminal_view *v, const struct estimate *e,
 		draw_help(s, ret, first, end);
 	else if (v->page == PAGE_LINE)
 		draw_line(v, e, s, ret, first, end);
+	else if (v->page == PAGE_OVERVIEW)
+		draw_overview(v, e, ret, first, end);
 	else
 		draw_lines(v, e, ret, first, end);
 }

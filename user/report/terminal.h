@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/estimate/estimate.h"
 
@@ -47,6 +48,8 @@ void terminal_screen_deinit(struct terminal_screen *s);
  */
 int terminal_put(struct terminal_screen *s, int x, int y, int end, unsigned look, const char *text);
 int terminal_columns(const char *text); /* that it takes */
+/* The screen as lines of text, without the blanks at their ends and without looks. */
+void terminal_print(FILE *out, const struct terminal_screen *s);
 
 /* A progress point while it runs. */
 struct terminal_point {
@@ -84,12 +87,13 @@ struct terminal_status {
 
 struct terminal_trend;
 
-enum terminal_page { PAGE_LINES, PAGE_LINE, PAGE_HELP };
+enum terminal_page { PAGE_LINES, PAGE_OVERVIEW, PAGE_LINE, PAGE_HELP };
 
 /* What is looked at, chosen by keys. */
 struct terminal_view {
 	enum terminal_page page;
-	enum sort_key sort; /* as asked for; the next estimate has it */
+	bool is_from_overview; /* the present page leads back to it, not to the list */
+	enum sort_key sort;    /* as asked for; the next estimate has it */
 	char filter[TERMINAL_FILTER];
 	char filter_before[TERMINAL_FILTER]; /* while a new one is typed */
 	bool is_typing;

@@ -113,6 +113,25 @@ int terminal_put(struct terminal_screen *s, int x, int y, int end, unsigned look
 	return x;
 }
 
+void terminal_print(FILE *out, const struct terminal_screen *s)
+{
+	for (int y = 0; y < s->height; y++) {
+		const struct terminal_cell *row = &s->cells[(size_t)y * (size_t)s->width];
+		int end = s->width;
+		char bytes[5];
+
+		while (end > 0 && row[end - 1].character == ' ')
+			end--;
+		for (int x = 0; x < end; x++) {
+			if (!row[x].character)
+				continue; /* the right half of the one before */
+			utf8_encode(row[x].character, bytes);
+			fputs(bytes, out);
+		}
+		putc('\n', out);
+	}
+}
+
 int put(struct terminal_screen *s, int x, int y, unsigned look, const char *format, ...)
 {
 	char text[1024];

@@ -71,7 +71,8 @@ static void set_columns(struct layout *l, const struct terminal_rows *r, int wid
 	     i++)
 		left -= *wanted[i].ret = wanted[i].columns;
 	for (size_t i = 0; i < r->n; i++) {
-		int columns = terminal_columns(l->e->lines[r->index[i]].line + r->prefix);
+		int columns =
+		    terminal_columns(unit_label(l->e->lines[r->index[i]].line, r->prefix));
 
 		longest = columns > longest ? columns : longest;
 	}
@@ -158,11 +159,12 @@ static void draw_row(const struct layout *l, const struct estimate_line *line, s
     struct terminal_screen *ret, int y)
 {
 	unsigned look = is_ranked(line) ? LOOK_PLAIN : LOOK_DIM;
+	int indent = is_ranked(line) && estimate_is_below(line) ? 2 : 0;
 	char words[1024];
 
 	if (is_ranked(line))
 		put(ret, 0, y, look, "%3zu", rank);
-	put_label(ret, 5, y, l->label, look, line->line + l->prefix);
+	put_label(ret, 5 + indent, y, l->label - indent, look, unit_label(line->line, l->prefix));
 	if (is_ranked(line) || line->shortage == SHORT_INTERVAL) {
 		draw_figures(l, line, ret, 5 + l->label, y);
 		return;
@@ -171,8 +173,7 @@ static void draw_row(const struct layout *l, const struct estimate_line *line, s
 	terminal_put(ret, 5 + l->label + 2, y, ret->width, look, words);
 }
 
-/* What stands there instead of a list. */
-static void draw_none(
+void draw_none(
     const struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int y)
 {
 	if (e && e->n_lines)
@@ -201,7 +202,7 @@ static const struct estimate_latency *latency_named(const struct estimate *e, co
 	return NULL;
 }
 
-static void draw_point(const struct terminal_view *v, const struct estimate *e,
+void draw_point(const struct terminal_view *v, const struct estimate *e,
     const struct terminal_rows *r, struct terminal_screen *ret, int y)
 {
 	const struct estimate_latency *latency =
@@ -236,6 +237,7 @@ void draw_lines(struct terminal_view *v, const struct estimate *e, struct termin
 	l.prefix = r.prefix;
 	if (r.n_points > 1 || end - first >= 8)
 		draw_point(v, e, &r, ret, first++);
+	first = draw_picture_above(e, &r, ret, first, end);
 	set_scale(&l, &r);
 	set_columns(&l, &r, ret->width);
 	if (end - first >= 3)
@@ -462,6 +464,7 @@ void draw_help(const struct terminal_status *s, struct terminal_screen *ret, int
 	static const char *const keys[][2] = {
 	    {"j k, arrows", "choose a line; PgUp PgDn, g G: by pages, to the ends"},
 	    {"Enter", "its curve with intervals, and its source"},
+	    {"o", "the overview: share of the samples against gain, and back"},
 	    {"s", "rank by slope, max, payback or impact (see report --sort)"},
 	    {"/", "only lines with some text in their names; Esc: all again"},
 	    {"Tab", "the next progress point or latency"},

@@ -51,8 +51,21 @@ void terminal_rows_deinit(struct terminal_rows *r);
 unsigned terminal_trend_of(
     const struct terminal_view *v, const struct estimate_line *l, float *ret);
 
+/* What stands there instead of rows. */
+void draw_none(
+    const struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int y);
+/* The heading of the rows: their progress point, and its present latency. */
+void draw_point(const struct terminal_view *v, const struct estimate *e,
+    const struct terminal_rows *r, struct terminal_screen *ret, int y);
+/* The overview of the rows above their list, on screens with room for both. Returns the row after
+ * it. */
+int draw_picture_above(const struct estimate *e, const struct terminal_rows *r,
+    struct terminal_screen *ret, int first, int end);
+
 /* The pages, in rows @first up to @end (exclusive). */
 void draw_lines(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret,
+    int first, int end);
+void draw_overview(struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret,
     int first, int end);
 void draw_line(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s,
     struct terminal_screen *ret, int first, int end);

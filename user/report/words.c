@@ -8,27 +8,58 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text/paths.h"
+
 /* of the line, in the sentences: a programmer may hope for so much */
 #define EXAMPLE_SPEEDUP 0.25
 #define MEANS_DIFFER 0.1 /* of the mean: Little's law and the matched requests disagree */
 /* times; a period near 0 promises more, which means that the gain is unknown */
 #define MAX_GAIN 100
+/* more are asked of nobody */
+#define MANY_RUNS 10000
+
+static bool is_path(const char *unit)
+{
+	size_t number;
+
+	return path_of_line(unit, &number) != 0;
+}
 
 size_t common_directories(const struct estimate *e)
 {
-	const char *first = e->n_lines ? e->lines[0].line : "";
-	const char *slash;
-	size_t n = strlen(first);
+	const char *first = NULL, *slash;
+	size_t n = 0;
 
 	for (size_t i = 0; i < e->n_lines; i++) {
+		const char *line = e->lines[i].line;
 		size_t j = 0;
 
-		while (j < n && e->lines[i].line[j] == first[j])
+		if (!is_path(line))
+			continue;
+		if (!first) {
+			first = line;
+			n = strlen(first);
+		}
+		while (j < n && line[j] == first[j])
 			j++;
 		n = j;
 	}
-	slash = memrchr(first, '/', n);
+	slash = first ? memrchr(first, '/', n) : NULL;
 	return slash ? (size_t)(slash - first) + 1 : 0;
+}
+
+const char *unit_label(const char *unit, size_t prefix)
+{
+	return is_path(unit) ? unit + prefix : unit;
+}
+
+const char *unit_word(const struct estimate *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n_lines; i++)
+		n += is_path(e->lines[i].line);
+	return n == e->n_lines ? "line" : n ? "unit" : "function";
 }
 
 const char *curve_mark(double share, bool unicode)
@@ -193,15 +224,20 @@ static void quantiles_words(const struct latency_figures *now, const struct late
 	}
 }
 
+/* Its experiments are whole runs of the command. */
+static bool is_of_runs(const struct estimate_line *l)
+{
+	return !l->is_latency && !strcmp(l->progress, END_TO_END);
+}
+
 /* What a speedup does, in the point's own terms: for better, for worse. */
 static const char *effect_verb(const struct estimate_line *l)
 {
-	bool whole_run = !strcmp(l->progress, "end-to-end"),
-	     better = l->verdict == VERDICT_OPTIMIZE;
+	bool better = l->verdict == VERDICT_OPTIMIZE;
 
 	if (l->is_latency)
 		return better ? "shorten the mean" : "lengthen the mean";
-	if (whole_run)
+	if (is_of_runs(l))
 		return better ? "shorten the run" : "lengthen the run";
 	return better ? "raise throughput" : "lower throughput";
 }
@@ -221,7 +257,7 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		lo = p->ci_lo;
 		hi = p->ci_hi;
 	}
-	if (!l->is_latency && strcmp(l->progress, "end-to-end")) {
+	if (!l->is_latency && !is_of_runs(l)) {
 		v = throughput_gain(v);
 		lo = throughput_gain(lo);
 		hi = throughput_gain(hi);
@@ -238,6 +274,16 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 	if (p && l->latencies)
 		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)],
 		    l->verdict == VERDICT_CONTENTION, buf, size);
+}
+
+double example_gain(const struct estimate_line *l)
+{
+	const struct estimate_point *p = example_point(l);
+
+	if (l->verdict == VERDICT_NOT_ENOUGH_DATA)
+		return NAN;
+	return p && fabs(p->line_speedup - EXAMPLE_SPEEDUP) < 0.005 ? p->program_speedup
+								    : l->slope * EXAMPLE_SPEEDUP;
 }
 
 void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
@@ -260,17 +306,54 @@ void counter_warning(
 		snprintf(buf, size, "%s %.0f %% %s", c->before, 100 * share, c->after);
 }
 
-/* How many times as many experiments would tell. Intervals narrow with the root of their number. */
-static int times_as_many(const struct estimate_line *l)
+void contradiction_words(const struct contradiction *c, const char *label, char *buf, size_t size)
 {
-	double width = l->slope_hi - l->slope_lo;
-	double wanted = fmax(0.1, 1.8 * fabs(l->slope));
+	buf[0] = 0;
+	if (c->worth)
+		snprintf(buf, size,
+		    "the progress points contradict each other: by '%s' a faster %s is worth it "
+		    "(slope %+.2f to %+.2f), by '%s' not (%+.2f to %+.2f); one of them is no unit "
+		    "of the program's work: choose with -P",
+		    c->worth->progress, label, c->worth->slope_lo, c->worth->slope_hi,
+		    c->not_worth->progress, c->not_worth->slope_lo, c->not_worth->slope_hi);
+}
 
-	return (int)fmin(fmax(2, ceil(width * width / (wanted * wanted))), 1000);
+/* Of runs as experiments, for a line of this profile. */
+static double more_runs(const struct estimate *e, const struct estimate_line *l)
+{
+	return fmin(fmax(1, ceil((double)e->runs * (estimate_times(l) - 1))), MANY_RUNS);
+}
+
+static void interval_words(
+    const struct estimate *e, const struct estimate_line *l, char *buf, size_t size)
+{
+	char words[64];
+
+	if (is_of_runs(l))
+		snprintf(words, sizeof(words), "%.0f more runs", more_runs(e, l));
+	else
+		snprintf(words, sizeof(words), "%.0f times as many experiments",
+		    fmin(fmax(2, ceil(estimate_times(l))), 1000));
+	snprintf(buf, size, "slope %+.2f, between %+.2f and %+.2f: about %s would tell", l->slope,
+	    l->slope_lo, l->slope_hi, words);
+}
+
+/* The same for a line whose experiments are runs of the command. */
+static void shortage_of_runs(const struct estimate_line *l, char *buf, size_t size)
+{
+	if (l->shortage == SHORT_BASELINE)
+		snprintf(buf, size, "no run without delays");
+	else
+		snprintf(buf, size, "%" PRIu64 " run%s, too few to tell", l->experiments,
+		    l->experiments == 1 ? "" : "s");
 }
 
 void shortage_words(const struct estimate *e, const struct estimate_line *l, char *buf, size_t size)
 {
+	if (is_of_runs(l) && l->shortage != SHORT_NONE && l->shortage != SHORT_INTERVAL) {
+		shortage_of_runs(l, buf, size);
+		return;
+	}
 	switch (l->shortage) {
 	case SHORT_NONE:
 		buf[0] = 0;
@@ -300,10 +383,7 @@ void shortage_words(const struct estimate *e, const struct estimate_line *l, cha
 		    l->experiments);
 		break;
 	case SHORT_INTERVAL:
-		snprintf(buf, size,
-		    "slope %+.2f, between %+.2f and %+.2f: about %d times as many experiments "
-		    "would tell",
-		    l->slope, l->slope_lo, l->slope_hi, times_as_many(l));
+		interval_words(e, l, buf, size);
 		break;
 	}
 }

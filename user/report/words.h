@@ -7,11 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/estimate/contradiction.h"
 #include "core/estimate/estimate.h"
 #include "core/profile/counters.h"
 
 /* Bytes of the directories that all lines share, which are not printed. */
 size_t common_directories(const struct estimate *e);
+
+/* A unit's name without them; functions have none. */
+const char *unit_label(const char *unit, size_t prefix);
+
+/* What the estimate's lines are: "line", "function" where none of them is a line, or "unit". */
+const char *unit_word(const struct estimate *e);
 
 /* A point of a curve as one character: one of eight blocks, @share of the highest. Losses have a
  * mark of their own. */
@@ -23,6 +30,10 @@ const char *verdict_words(enum verdict v);
 /* What a faster line would do, for lines that gain or lose; empty for others. @label: the line's
  * name in the sentence. */
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
+
+/* The program speedup that a verdict gives a line which is 25 % faster: as in the sentence above
+ * where so much was measured, else by the slope. NaN: no verdict yet. */
+double example_gain(const struct estimate_line *l);
 
 /* The statement that a line has no effect; empty for others. */
 void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
@@ -42,6 +53,9 @@ void latency_warning(const struct estimate_latency *l, unsigned n, char *buf, si
  * @c is no share. */
 void counter_warning(
     const struct counter *c, const struct run_record *totals, char *buf, size_t size);
+
+/* That two points contradict each other; empty: they do not. @label: the line's name. */
+void contradiction_words(const struct contradiction *c, const char *label, char *buf, size_t size);
 
 /* What is missing: "2 of 5 speedups measured". */
 void shortage_words(

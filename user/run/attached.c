@@ -14,6 +14,7 @@
 #include "run/console.h"
 #include "run/files.h"
 #include "run/handlers.h"
+#include "run/jit.h"
 #include "run/mappings.h"
 #include "run/options.h"
 #include "run/processes.h"
@@ -149,6 +150,30 @@ static int add_lines(struct target *t, int pid, struct error *e)
 	return err;
 }
 
+/* Whether any of the programs has debug information. They stay open for add_lines(), which tells of
+ * what cannot be opened. */
+static bool any_debug_info(struct target *t)
+{
+	struct error e;
+	char path[PATH_MAX];
+	struct map_entry m;
+	struct object *o;
+	bool any = false;
+
+	for (unsigned i = 0; !any && i < t->n_attached; i++) {
+		int pid = t->attached[i].pid;
+		struct file *file = NULL;
+
+		if (!target_program(pid, path, sizeof(path), &e) &&
+		    !target_mapping(pid, path, &m, &e))
+			file = files_mapped(t->files, pid, &m);
+		if (file)
+			file->is_program = true;
+		any = file && !files_open(t->files, file, &o, &e) && object_has_debug_info(o);
+	}
+	return any;
+}
+
 static int add_all_lines(struct target *t, struct error *e)
 {
 	for (unsigned i = 0; i < t->n_attached; i++) {
@@ -163,12 +188,24 @@ static int add_all_lines(struct target *t, struct error *e)
 	return 0;
 }
 
+/* A process that names the functions that it makes; 0: none does. */
+static int find_maker(struct target *t)
+{
+	for (unsigned i = 0; i < t->n_attached; i++)
+		if (jit_has_map(t->files, t->attached[i].pid))
+			return t->attached[i].pid;
+	return 0;
+}
+
 static int read_lines(struct target *t, struct error *e)
 {
-	const struct files *f = t->files;
+	struct files *f = t->files;
 
+	mappings_decide_units(f, any_debug_info(t), find_maker(t));
 	if (add_all_lines(t, e))
 		return -1;
+	for (unsigned i = 0; i < t->n_attached; i++)
+		jit_read_names(f, t->attached[i].pid);
 	return f->lines.n_ranges || f->scope.n_binaries ? 0 : files_fail_no_lines(f, e);
 }
 

@@ -70,29 +70,45 @@ void console_clear_progress(struct console *c)
 	c->progress_shown = false;
 }
 
+static void show_line(struct console *c, const char *text)
+{
+	char *shown = printable_text(text); /* paths are the target's */
+	struct winsize size = {0};
+	int columns;
+
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
+	fprintf(stderr, "\r\033[K%.*s", columns, shown ? shown : "");
+	free(shown);
+	fflush(stderr);
+	c->progress_shown = true;
+}
+
 void console_progress(struct console *c, const struct console_status *s, uint64_t now)
 {
 	uint64_t visits = 0, seconds = (now - s->started_ns) / 1000000000ULL;
-	struct winsize size = {0};
-	char text[400], *shown;
-	int columns;
+	char text[400];
 
 	if (now < c->progress_at_ns || !shows_progress(c))
 		return;
 	c->progress_at_ns = now + PROGRESS_NS;
 	for (size_t i = 0; i < s->n_points; i++)
 		visits += s->points[i].is_sampled ? 0 : s->points[i].visits;
-	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-	columns = size.ws_col > 20 ? size.ws_col - 1 : 79;
 	snprintf(text, sizeof(text),
 	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %" PRIu64 " experiments, %" PRIu64
 	    " visits, %" PRIu64 " samples in scope%s",
 	    seconds / 60, seconds % 60, s->run, s->experiments, visits, s->in_scope, s->leader);
-	shown = printable_text(text); /* the leader's path is the target's */
-	fprintf(stderr, "\r\033[K%.*s", columns, shown ? shown : "");
-	free(shown);
-	fflush(stderr);
-	c->progress_shown = true;
+	show_line(c, text);
+}
+
+void console_waits(struct console *c, const char *text)
+{
+	char line[400];
+
+	if (!shows_progress(c))
+		return;
+	snprintf(line, sizeof(line), "cozbpf: %s", text);
+	show_line(c, line);
 }
 
 void console_report(const struct console *c, const struct estimate *e)

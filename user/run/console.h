@@ -80,6 +80,8 @@ struct console_status {
 
 /* Prints the progress line now and then, where there is no view. */
 void console_progress(struct console *c, const struct console_status *s, uint64_t now);
+/* In its place, what we wait for. */
+void console_waits(struct console *c, const char *text);
 void console_clear_progress(struct console *c);
 
 /* Takes keys up to the first that asks something of the loop. RUN_ACTION_NONE: there are no more

@@ -88,7 +88,10 @@ void view_draw(struct view *v, const struct console_status *s, uint64_t now)
 	take_rates(v, s, now);
 	t.n_points = list_points(v, s, points);
 	if (s->file) {
-		snprintf(experiment, sizeof(experiment), "%s:%u", s->file, s->line);
+		if (s->line)
+			snprintf(experiment, sizeof(experiment), "%s:%u", s->file, s->line);
+		else
+			snprintf(experiment, sizeof(experiment), "%s", s->file);
 		t.experiment = experiment;
 		t.speedup_pct = s->speedup_pct;
 		t.open_ns = now > s->opened_ns ? now - s->opened_ns : 0;

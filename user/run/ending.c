@@ -7,6 +7,7 @@
 
 #include "report/ending.h"
 #include "report/say.h"
+#include "run/jit.h"
 #include "run/places.h"
 #include "run/runner.h"
 #include "run/spins.h"
@@ -68,13 +69,78 @@ static void add_experiments(const struct runner *r, struct ending_facts *f)
 	}
 }
 
-static int judge(struct runner *r, struct ending *ret, struct error *e)
+/* Where lines are selected: the process with most samples in code that has none. */
+static void add_lineless(const struct process_list *l, struct ending_facts *f)
 {
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ending_process *p = &l->items[i];
+
+		f->made.samples += p->stats.made;
+		if (p->stats.made <= most)
+			continue;
+		most = p->stats.made;
+		f->made.pid = p->pid;
+		f->made.comm = p->stats.comm;
+	}
+}
+
+/* The facts, and the memory of their parts. */
+struct facts {
+	struct ending_facts f;
 	struct ending_point points[COZBPF_POINTS];
-	struct process_list processes = {0};
+	struct process_list processes;
+	struct jit_unnamed unnamed;
+};
+
+static void add_counters(const struct runner *r, struct ending_facts *f)
+{
 	struct counters c;
 	struct cpu_use use;
-	struct ending_facts f = {.is_verbose = r->o.verbose,
+
+	session_read(r->session, &c);
+	f->samples = c.samples;
+	f->in_scope = c.in_scope;
+	f->calls = c.sync_calls;
+	f->threads = c.born;
+	session_cpu_use(r->session, &use);
+	f->executed_ns = use.executed_ns;
+	f->spun_ns = use.spun_ns;
+	f->edges = use.edges;
+	f->other_wakes = use.other_wakes;
+}
+
+static void add_advice(const struct runner *r, struct ending_facts *f)
+{
+	const struct run_samples samples = {.lines = session_line_counts(r->session),
+	    .n_lines = r->files.lines.n_lines,
+	    .period_ns = r->o.period_ns,
+	    .ran_ns = f->all_runs_ns};
+
+	f->period_ns = r->o.period_ns;
+	f->again = r->o.again;
+	f->command = r->target.ops->restarts ? r->o.command : NULL;
+	f->advice = run_choice_advise(&samples, f->runs);
+}
+
+/* Samples in code that was made at run time, and that nothing names. */
+static void add_made(const struct runner *r, struct facts *ret)
+{
+	const struct jit_unnamed *u = &ret->unnamed;
+
+	jit_unnamed(&r->files, &ret->unnamed);
+	if (u->pid)
+		ret->f.made = (struct ending_made){u->pid, u->comm, u->path, u->samples};
+	else if (scope_has_lines(&r->files.scope, true))
+		add_lineless(&ret->processes, &ret->f);
+}
+
+static void collect(const struct runner *r, struct facts *ret)
+{
+	struct ending_facts *f = &ret->f;
+
+	*f = (struct ending_facts){.is_verbose = r->o.verbose,
 	    .is_end_to_end = r->o.end_to_end,
 	    .sleeps = r->o.sleep_pauses,
 	    .has_probes = r->o.sync_uprobe,
@@ -83,42 +149,43 @@ static int judge(struct runner *r, struct ending *ret, struct error *e)
 	    .n_objects = r->files.lines.n_objects,
 	    .throttled_ns = r->recorder.throttled_ns,
 	    .probe_ns = r->files.probe_cost_ns,
-	    .points = points};
-	int err;
-
-	session_read(r->session, &c);
-	f.samples = c.samples;
-	f.in_scope = c.in_scope;
-	f.calls = c.sync_calls;
-	session_cpu_use(r->session, &use);
-	f.executed_ns = use.executed_ns;
-	f.spun_ns = use.spun_ns;
-	f.edges = use.edges;
-	f.other_wakes = use.other_wakes;
-	f.n_points = list_points(r, points);
-	add_experiments(r, &f);
-	session_processes(r->session, add_process, &processes);
-	f.processes = processes.items;
-	f.n_processes = processes.n;
-	err = ending_judge(&f, ret, e);
-	free(processes.items);
-	return err;
+	    .points = ret->points};
+	add_counters(r, f);
+	f->n_points = list_points(r, ret->points);
+	add_experiments(r, f);
+	add_advice(r, f);
+	ret->processes = (struct process_list){0};
+	session_processes(r->session, add_process, &ret->processes);
+	f->processes = ret->processes.items;
+	f->n_processes = ret->processes.n;
+	add_made(r, ret);
 }
 
-static void show_report(const struct runner *r)
+static void say_all(const struct runner *r, struct ending *g)
+{
+	for (size_t i = 0; i < g->n_messages; i++)
+		console_say(&r->console, "%s", g->messages[i]);
+	ending_deinit(g);
+}
+
+static void show_report(const struct runner *r, const struct ending_facts *f)
 {
 	struct estimate_options o = {.seed = r->o.seed};
+	struct ending more = {0};
 	struct estimate e;
 
 	if (r->o.quiet || estimate_profile(&r->recorder.profile, &o, &e))
 		return;
 	console_report(&r->console, &e);
+	ending_say_more(f, &e, &more);
+	say_all(r, &more);
 	estimate_deinit(&e);
 }
 
 int run_finish(struct runner *r)
 {
 	const char *missing = spins_missing(&r->files);
+	struct facts facts;
 	struct ending ending;
 	struct error e = {0}, lost = {0};
 	int err, is_lost = recorder_finish(&r->recorder, &lost);
@@ -128,14 +195,14 @@ int run_finish(struct runner *r)
 		console_say(&r->console,
 		    "warning: no file that the program maps has the function '%s' of --spin",
 		    missing);
-	err = judge(r, &ending, &e);
-	for (size_t i = 0; i < ending.n_messages; i++)
-		console_say(&r->console, "%s", ending.messages[i]);
-	ending_deinit(&ending);
+	collect(r, &facts);
+	err = ending_judge(&facts.f, &ending, &e);
+	say_all(r, &ending);
 	if (err)
 		say_error(&e);
 	else
-		show_report(r);
+		show_report(r, &facts.f);
+	free(facts.processes.items);
 	/* The ranking is in memory. That the file lacks a part of it is said last, and decides. */
 	if (is_lost)
 		return say_error(&lost);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/paths.h"
 #include "symbols/elf/openfile.h"
 
 #define AROUND 40   /* lines before and after the one looked at */
@@ -51,7 +52,7 @@ static void read_around(struct excerpt *x, FILE *in, unsigned line)
 
 void excerpt_read(struct excerpt *x, const char *of, int pid)
 {
-	const char *colon = strrchr(of, ':');
+	size_t number, length = path_of_line(of, &number);
 	char path[4096];
 	FILE *in;
 
@@ -59,12 +60,12 @@ void excerpt_read(struct excerpt *x, const char *of, int pid)
 		return;
 	excerpt_deinit(x);
 	x->of = strdup(of);
-	if (!colon)
+	if (!length) /* a function */
 		return;
-	snprintf(path, sizeof(path), "%.*s", (int)(colon - of), of);
+	snprintf(path, sizeof(path), "%.*s", (int)length, of);
 	in = open_source(path, pid);
 	if (in) {
-		read_around(x, in, (unsigned)strtoul(colon + 1, NULL, 10));
+		read_around(x, in, (unsigned)number);
 		fclose(in);
 	}
 }

@@ -37,16 +37,11 @@ static void read_all(const struct experiments *x, struct reading *ret)
 	ret->in.points = ret->points;
 	ret->in.n_points = x->points->n_points;
 	ret->in.lines = session_line_counts(x->session);
-	ret->in.n_lines = x->lines->n_lines;
+	/* A file that found no room has lines without counts. */
+	ret->in.n_lines = x->lines->n_lines < x->recorder->lines_room ? x->lines->n_lines
+								      : x->recorder->lines_room;
+	ret->in.units = x->lines->lines;
 	ret->in.exit = &exit.buckets[0];
-}
-
-static char *line_name(const struct line_map *lines, uint32_t line)
-{
-	const struct source_line *l = &lines->lines[line];
-	char *name = NULL;
-
-	return asprintf(&name, "%s:%u", l->file, l->line) < 0 ? NULL : name;
 }
 
 static void close_experiment(struct experiments *x)
@@ -63,7 +58,7 @@ static void close_experiment(struct experiments *x)
 			now.points[i].in_flight = session_in_flight(x->session, i);
 	if (!experiment_close(&x->machine, &snap, &now.in, &record))
 		return;
-	record.selected = line_name(x->lines, line);
+	record.selected = source_line_name(&x->lines->lines[line]);
 	recorder_add(x->recorder, &record, line);
 }
 

@@ -12,14 +12,18 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/text/paths.h"
 #include "run/options.h"
 #include "symbols/elf/openfile.h"
 
 int files_init(struct files *f, struct error *e)
 {
-	f->scope = (struct scope){
-	    f->o->sources.items, f->o->sources.n, f->o->binaries.items, f->o->binaries.n};
-	return line_map_init(&f->lines) ? error_set(e, EXIT_OTHER, "out of memory") : 0;
+	f->scope = (struct scope){f->o->sources.items, f->o->sources.n, f->o->binaries.items,
+	    f->o->binaries.n, f->o->granularity};
+	if (line_map_init(&f->lines))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	f->lines.inclusive = f->o->inclusive;
+	return 0;
 }
 
 static struct file *add(struct files *f, const struct file *what)
@@ -38,9 +42,19 @@ static struct file *add(struct files *f, const struct file *what)
 		free(file);
 		return NULL;
 	}
-	while (*end)
-		end = &(*end)->next;
+	file->number = 1;
+	for (; *end; end = &(*end)->next)
+		file->number = (*end)->number + 1;
 	return *end = file;
+}
+
+struct file *files_numbered(const struct files *f, uint32_t number)
+{
+	struct file *file = f->all;
+
+	while (file && file->number != number)
+		file = file->next;
+	return file;
 }
 
 static struct file *find(const struct files *f, uint64_t dev, uint64_t ino, const char *path)
@@ -171,10 +185,14 @@ static int check_same(const struct file *file, const struct object *o, struct er
 	return error_hint(e, "restart the process");
 }
 
-static int open_object(struct file *file, struct object **ret, struct error *e)
+/* Names are fetched for what is in scope. */
+static int open_object(
+    const struct files *f, const struct file *file, struct object **ret, struct error *e)
 {
 	char root[64];
-	struct object_place place = {file->file, file->path, root};
+	bool is_main = file->is_program || !strcmp(file->path, f->main_path);
+	struct object_place place = {
+	    file->file, file->path, root, scope_has_binary(&f->scope, file->path, is_main)};
 
 	files_root(file, root, sizeof(root));
 	return object_open_at(&place, ret, e);
@@ -184,7 +202,7 @@ int files_open(struct files *f, struct file *file, struct object **ret, struct e
 {
 	struct object *open = file->object ? file->object : find_open(f, file), *o = open;
 
-	if (!o && open_object(file, &o, e))
+	if (!o && open_object(f, file, &o, e))
 		return -1;
 	if (check_same(file, o, e)) {
 		if (!open)
@@ -241,6 +259,11 @@ int files_add_place(struct files *f, struct file *file, const void *place, struc
 	return 0;
 }
 
+bool files_is_shim(const char *path)
+{
+	return !strcmp(path_base(path), "libcozbpf-shim.so");
+}
+
 int files_fail_no_lines(const struct files *f, struct error *e)
 {
 	struct source_file *files = NULL;
@@ -259,7 +282,7 @@ int files_fail_no_lines(const struct files *f, struct error *e)
 		    "see `cozbpf lines %s`",
 		    n, names, n > 4 ? " and others" : "", f->main_path);
 	else
-		error_hint(e, "build it with -g");
+		error_hint(e, "build it with -g, or give --granularity function");
 	source_files_free(files, n);
 	return -1;
 }

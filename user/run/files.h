@@ -19,6 +19,7 @@
 #include "target/maps.h"
 
 struct console;
+struct jit;
 struct probed_calls;
 struct run_options;
 struct session;
@@ -41,6 +42,8 @@ struct file_id {
 };
 
 struct file {
+	uint32_t number; /* from 1, in the order of coming */
+	bool is_program; /* of a process of the target: the pattern MAIN means it */
 	/* as maps says; 0 and 0: the file was named, and is not known to be mapped */
 	uint64_t dev, ino;
 	/* as the process sees it */
@@ -99,11 +102,12 @@ struct files {
 	/* private */
 	struct file *all;
 	struct unwinder *unwinder;
+	struct jit *jit; /* jit.h */
 };
 
 /* Zeroed, and the options set. -1 with @e. */
 int files_init(struct files *f, struct error *e);
-/* After unwinder_deinit(), calls_deinit() and spins_deinit(). */
+/* After unwinder_deinit(), calls_deinit(), spins_deinit() and jit_deinit(). */
 void files_deinit(struct files *f);
 
 /* The record of a file that process @pid maps. NULL: out of memory. */
@@ -111,6 +115,9 @@ struct file *files_mapped(struct files *f, int pid, const struct map_entry *m);
 /* The record of a file that was named: @path as process @pid sees it, @file as we do; pid 0: we see
  * the same. NULL: out of memory. */
 struct file *files_named(struct files *f, int pid, const char *path, const char *file);
+
+/* The record of that number; NULL: there is none. */
+struct file *files_numbered(const struct files *f, uint32_t number);
 
 /* The root that the way to the file leads through: "" or /proc/PID/root. */
 void files_root(const struct file *file, char *ret, size_t size);
@@ -125,6 +132,9 @@ void files_close(struct files *f);
  * told. */
 bool files_has_place(struct files *f, struct file *file, const void *place);
 int files_add_place(struct files *f, struct file *file, const void *place, struct error *e);
+
+/* Our own handler, which a process maps. */
+bool files_is_shim(const char *path);
 
 /* After no line was found: says which source files there are. -1. */
 int files_fail_no_lines(const struct files *f, struct error *e);

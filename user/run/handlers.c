@@ -71,6 +71,8 @@ void handlers_after_fork(struct process *child, const struct process *parent)
 int handlers_inject(struct target *t, struct process *p, struct error *e)
 {
 	p->shim_ns = 0;
+	if (t->o->suggests)
+		return 0; /* nobody will pause it */
 	if (inject(p->pid, t->signal, &p->injection, e))
 		return -1;
 	p->injected = true;

@@ -13,6 +13,7 @@
 #include "run/console.h"
 #include "run/files.h"
 #include "run/handlers.h"
+#include "run/mappings.h"
 #include "run/options.h"
 #include "run/target.h"
 #include "target/owner.h"
@@ -56,6 +57,7 @@ static int open_main(struct target *t, struct error *e)
 	file = files_named(t->files, 0, t->path, t->path);
 	if (!file)
 		return error_set(e, EXIT_OTHER, "out of memory");
+	file->is_program = true;
 	return files_open(t->files, file, &t->files->main_object, e);
 }
 
@@ -69,13 +71,15 @@ static int read_lines(struct target *t, struct error *e)
 		return -1;
 	if (!f->main_object || !scope_has_binary(&f->scope, t->path, true))
 		return 0;
-	if (object_add_lines(f->main_object, &f->scope, &f->lines, &n, e))
+	mappings_decide_units(f, object_has_debug_info(f->main_object), 0);
+	if (object_add_units(f->main_object, &f->scope, &f->lines, &n, e))
 		return -1;
 	if (!n && !f->scope.n_binaries)
 		return files_fail_no_lines(f, e);
 	if (t->o->verbose)
-		console_say(t->console, "%zu lines, %zu address ranges in scope, read in %.0f ms",
-		    n, f->lines.n_ranges, (double)(monotonic_ns() - start) / 1e6);
+		console_say(t->console, "%zu %s, %zu address ranges in scope, read in %.0f ms", n,
+		    f->lines.lines[1].line ? "lines" : "functions", f->lines.n_ranges,
+		    (double)(monotonic_ns() - start) / 1e6);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "run/action.h"
+#include "run/choose.h"
 #include "run/clock.h"
 #include "run/handlers.h"
 #include "run/places.h"
@@ -36,6 +37,9 @@ struct loop {
 	bool interrupted;
 	/* profiling is to end, by a key; the command goes on */
 	bool quit;
+	/* of this run: when it began, from when on -d counts, whether it is over */
+	uint64_t started_ns, counted_ns;
+	bool ended;
 };
 
 /* Signals that we take in the command's place: those that somebody sends to us are meant for the
@@ -156,9 +160,18 @@ static void take_signals(struct loop *l)
 		take_signal(l, &info);
 }
 
-static bool has_ended(struct runner *r)
+static bool has_ended(struct loop *l)
 {
-	return r->target.ops->has_ended(&r->target);
+	struct target *t = &l->r->target;
+
+	l->ended = l->ended || t->ops->has_ended(t);
+	return l->ended;
+}
+
+/* A run that has no end of its own ends when we are told to. */
+static bool is_left(const struct loop *l)
+{
+	return l->quit || (!l->r->target.ops->restarts && l->interrupted);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -221,7 +234,7 @@ static bool tick(struct loop *l, uint64_t now, uint64_t end)
 	struct runner *r = l->r;
 	uint64_t due;
 
-	if (now >= end || l->quit || (!r->target.ops->restarts && l->interrupted))
+	if (now >= end || is_left(l))
 		return true;
 	processes_rescan(&r->target, now, places_awaited(&r->points));
 	r->target.ops->join(&r->target, now);
@@ -236,26 +249,57 @@ static bool tick(struct loop *l, uint64_t now, uint64_t end)
 	return false;
 }
 
-/* Profiles; whether the target has ended by itself, rather than its time of being profiled. */
-static bool watch(struct loop *l)
+static uint64_t end_of_time(const struct loop *l, uint64_t from)
+{
+	uint64_t duration = l->r->o.duration_ns;
+
+	return duration && duration < UINT64_MAX - from ? from + duration : UINT64_MAX;
+}
+
+/* Watches the target as it is until a progress point is chosen, or until it ends. -1 with @e. */
+static int choose(struct loop *l, struct error *e)
 {
 	struct runner *r = l->r;
-	uint64_t started = monotonic_ns(), now,
-		 end = r->o.duration_ns ? started + r->o.duration_ns : UINT64_MAX;
-	bool ended;
+	enum choose_state state = CHOICE_OPEN;
+	uint64_t now = l->started_ns, due = now;
 
-	recorder_begin(&r->recorder, started);
-	target_begin_quotas(&r->target, started);
+	if (choose_begin(r, now, e))
+		return -1;
+	while (state == CHOICE_OPEN) {
+		session_events(r->session, run_on_event, r);
+		take_signals(l);
+		now = monotonic_ns();
+		if (has_ended(l) || is_left(l) ||
+		    (choose_is_idle(r) && now >= end_of_time(l, l->started_ns)))
+			break;
+		processes_rescan(&r->target, now, false);
+		r->target.ops->join(&r->target, now);
+		state = choose_step(r, now, &due, e);
+		if (state == CHOICE_OPEN)
+			wait_until(l, due, monotonic_ns());
+	}
+	choose_end(r);
+	l->counted_ns = state == CHOICE_MADE ? monotonic_ns() : l->started_ns;
+	return state == CHOICE_FAILED ? -1 : 0;
+}
+
+/* Profiles until the target has ended by itself, or its time of being profiled. */
+static void watch(struct loop *l)
+{
+	struct runner *r = l->r;
+	uint64_t now, end = end_of_time(l, l->counted_ns);
+
+	recorder_begin(&r->recorder, l->started_ns);
+	target_begin_quotas(&r->target, l->started_ns);
 	run_open_view(r);
-	experiments_begin(&r->experiments, started);
+	if (r->points.n_points || !r->points.is_open)
+		experiments_begin(&r->experiments, monotonic_ns());
 	do {
 		session_events(r->session, run_on_event, r);
 		take_signals(l);
 		now = monotonic_ns();
-		ended = has_ended(r);
-	} while (!ended && !tick(l, now, end));
-	end_profiling(r, now, ended);
-	return ended;
+	} while (!has_ended(l) && !tick(l, now, end));
+	end_profiling(r, now, l->ended);
 }
 
 /* After -d: the command goes on to its end, unprofiled. */
@@ -266,7 +310,7 @@ static void wait_for_end(struct loop *l)
 	console_close(&r->console);
 	console_clear_progress(&r->console);
 	console_say(&r->console, "profiling has ended; waiting for the command to end");
-	while (!has_ended(r)) {
+	while (!has_ended(l)) {
 		struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
 		    {.fd = target_fd(&r->target), .events = POLLIN}};
 
@@ -284,30 +328,51 @@ static int write_startup(struct runner *r, struct error *e)
 	return recorder_write_startup(&r->recorder, fixed_speedups, e);
 }
 
+/* The target exists, and runs. -1 with @e. */
+static int begin(struct loop *l, struct error *e)
+{
+	struct runner *r = l->r;
+	struct target *t = &r->target;
+
+	l->ended = false;
+	l->started_ns = 0;
+	if (t->ops->hold(t, &r->mask, r->points.has_counters, e))
+		return -1;
+	debuginfod_hurry(&r->debuginfod);
+	if ((!r->points.is_open && write_startup(r, e)) || t->ops->start(t, e))
+		return -1;
+	l->started_ns = l->counted_ns = monotonic_ns();
+	return 0;
+}
+
+/* A command that goes on after its time is left to itself, and waited for. */
+static void leave(struct loop *l, bool is_last)
+{
+	struct target *t = &l->r->target;
+
+	if (l->ended || !l->started_ns || !t->ops->restarts)
+		return;
+	if (is_last)
+		t->ops->leave(t);
+	wait_for_end(l);
+}
+
 /* One run of the command, from fork to exit; of processes that run already, all of it. */
 static int run_once(struct loop *l, bool is_last, struct error *e)
 {
 	struct runner *r = l->r;
-	struct target *t = &r->target;
-	bool ended;
 	int err;
 
 	if (open_signals(l, e))
 		return -1;
-	err = t->ops->hold(t, &r->mask, r->points.has_counters, e) || write_startup(r, e) ||
-		      t->ops->start(t, e)
-		  ? -1
-		  : 0;
-	ended = err || watch(l);
-	is_last |= r->answer.settled || l->quit;
-	if (!ended && t->ops->restarts) {
-		if (is_last)
-			t->ops->leave(t);
-		wait_for_end(l);
-	}
+	err = begin(l, e) || (r->points.is_open && (choose(l, e) || write_startup(r, e))) ? -1 : 0;
+	if (!err)
+		watch(l);
+	is_last |= err || r->answer.settled || l->quit;
+	leave(l, is_last);
 	if (is_last)
 		console_close(&r->console);
-	t->ops->release(t);
+	r->target.ops->release(&r->target);
 	close_signals(l);
 	return err;
 }
@@ -324,4 +389,19 @@ int loop_run(struct runner *r, struct error *e)
 	console_close(&r->console);
 	close_signals(&l);
 	return err;
+}
+
+int loop_suggest(struct runner *r, struct error *e)
+{
+	struct loop l = {.r = r, .signal_fd = -1};
+	int found = -1;
+
+	if (open_signals(&l, e))
+		return -1;
+	if (!begin(&l, e) && !choose(&l, e))
+		found = choose_print(r);
+	leave(&l, true);
+	r->target.ops->release(&r->target);
+	close_signals(&l);
+	return found;
 }

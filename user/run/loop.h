@@ -11,5 +11,8 @@ struct runner;
 
 /* Profiles what has been set up, to its end. 0, or -1 with @e. */
 int loop_run(struct runner *r, struct error *e);
+/* Watches it, prints what could be a progress point, and leaves it to its end. Returns how many
+ * there are, or -1 with @e. */
+int loop_suggest(struct runner *r, struct error *e);
 
 #endif

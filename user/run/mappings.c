@@ -9,6 +9,7 @@
 #include "run/calls.h"
 #include "run/console.h"
 #include "run/files.h"
+#include "run/jit.h"
 #include "run/options.h"
 #include "run/spins.h"
 #include "run/unwinder.h"
@@ -31,6 +32,34 @@ static void warn_build(const struct files *f, int pid, const char *path)
 		    pid, path);
 }
 
+void mappings_decide_units(struct files *f, bool has_debug_info, int maker)
+{
+	struct scope *s = &f->scope;
+
+	if (s->granularity != GRANULARITY_AUTO || s->n_binaries ||
+	    scope_has_lines(s, has_debug_info && !maker))
+		return;
+	s->granularity = GRANULARITY_FUNCTION;
+	if (has_debug_info)
+		console_say(f->console,
+		    "process %d has a perf map of functions that it makes while it runs: functions "
+		    "are made faster, not lines",
+		    maker);
+	else
+		console_say(f->console,
+		    "'%s' has no debug information: functions are made faster, not lines",
+		    f->main_path);
+}
+
+static void say_units(const struct files *f, const char *path, size_t n)
+{
+	bool lines = n && f->lines.lines[f->lines.n_lines - 1].line;
+
+	if (f->o->verbose)
+		console_say(
+		    f->console, "'%s': %zu %s in scope", path, n, lines ? "lines" : "functions");
+}
+
 static void set_line_object(struct file *file, int index)
 {
 	file->line_object = index;
@@ -44,6 +73,7 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 	size_t n = 0, objects;
 	int known;
 
+	file->is_program = true;
 	if (files_open(f, file, &o, e))
 		return -1;
 	identity = object_identity(o);
@@ -55,12 +85,11 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 	warn_build(f, pid, file->path);
 	objects = f->lines.n_objects;
 	if (scope_has_binary(&f->scope, file->path, true) &&
-	    object_add_lines(o, &f->scope, &f->lines, &n, e))
+	    object_add_units(o, &f->scope, &f->lines, &n, e))
 		return -1;
 	if (f->lines.n_objects > objects)
 		set_line_object(file, (int)objects);
-	if (f->o->verbose)
-		console_say(f->console, "'%s': %zu lines in scope", file->path, n);
+	say_units(f, file->path, n);
 	if (!f->main_object)
 		f->main_object = o;
 	return 0;
@@ -73,11 +102,10 @@ static int add_object(
 	size_t n = 0, objects = f->lines.n_objects;
 
 	warn_build(f, pid, file->path);
-	if (object_add_lines(o, &f->scope, &f->lines, &n, e) ||
+	if (object_add_units(o, &f->scope, &f->lines, &n, e) ||
 	    session_add_lines(f->session, &f->lines, e))
 		return -1;
-	if (f->o->verbose)
-		console_say(f->console, "'%s': %zu lines in scope", file->path, n);
+	say_units(f, file->path, n);
 	return (int)objects;
 }
 
@@ -90,6 +118,8 @@ static int read_object(struct files *f, int pid, struct file *file)
 	struct error e = {0};
 	int ret = -1;
 
+	if (files_is_shim(file->path))
+		return -1;
 	if (!has_path(f, file->path) &&
 	    !scope_has_binary(&f->scope, file->path, !strcmp(file->path, f->main_path)))
 		return -1;
@@ -99,7 +129,7 @@ static int read_object(struct files *f, int pid, struct file *file)
 		if (ret < 0)
 			ret = add_object(f, pid, file, o, &e);
 	}
-	if (ret < 0)
+	if (ret < 0 && !maps_is_memory(file->path))
 		console_say(f->console, "warning: '%s' in process %d stays out of scope: %s",
 		    file->path, pid, e.cause);
 	return ret;
@@ -111,7 +141,7 @@ static bool is_in_scope(const struct file *file)
 }
 
 /* The mappings in scope come first: there may not be room for all. */
-static size_t fill(struct files *f, const struct map_entry *all, struct file *const *files,
+static size_t fill(struct files *f, int pid, const struct map_entry *all, struct file *const *files,
     size_t n, struct cozbpf_mapping *ret)
 {
 	size_t used = 0;
@@ -127,10 +157,14 @@ static size_t fill(struct files *f, const struct map_entry *all, struct file *co
 				m.first = f->lines.objects[files[i]->line_object].first;
 				m.count = f->lines.objects[files[i]->line_object].count;
 			}
-			if (files[i])
+			if (files[i]) {
+				m.file = files[i]->number;
 				unwinder_slice(f, files[i], &m);
+			}
 			ret[used++] = m;
 		}
+		if (in_scope)
+			used += jit_mappings(f, pid, all, n, ret + used, COZBPF_MAPPINGS - used);
 	}
 	return used;
 }
@@ -169,7 +203,8 @@ void mappings_read(struct files *f, int pid, bool *probed)
 	spins_probe(f, pid, all, n);
 	files_close(f);
 	if (files)
-		session_set_mappings(f->session, pid, mappings, fill(f, all, files, n, mappings));
+		session_set_mappings(
+		    f->session, pid, mappings, fill(f, pid, all, files, n, mappings));
 	free(files);
 	free(all);
 }

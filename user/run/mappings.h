@@ -12,6 +12,11 @@
 struct file;
 struct files;
 
+/* Chooses between lines and functions, unless the user has: by the program, or whether any of
+ * several has debug information. @maker: a process that has written which functions it has made,
+ * which have no lines; 0: none. Before lines are read. */
+void mappings_decide_units(struct files *f, bool has_debug_info, int maker);
+
 /* Reads what process @pid maps, and tells the kernel side and the watcher. @probed: whether its
  * calls are probed (--sync=uprobe), which is done unless it is; NULL: they are not to be. */
 void mappings_read(struct files *f, int pid, bool *probed);

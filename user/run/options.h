@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/places/scope.h"
 #include "core/text/string_list.h"
 
 /* functions that --spin may name: a bit each */
@@ -14,13 +15,17 @@
 
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins;
-	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync;
+	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync, *units;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
-	    sync_uprobe;
+	    sync_uprobe, inclusive;
+	/* of `cozbpf suggest`: no experiments; the list as JSON */
+	bool suggests, json;
 	/* derived */
 	char **command;
+	char *again; /* for a shell: us, and the options that another command line would need */
 	unsigned *speedups;
+	enum granularity granularity;
 	size_t n_speedups;
 	/* half a width of the leading lines' intervals, as a fraction; 0: none was given */
 	double until_width;
@@ -30,5 +35,7 @@ void run_options_deinit(struct run_options *o);
 
 /* Does what they ask for, from set-up to report. Returns the tool's exit status. */
 int run_profile(const struct run_options *o);
+/* Only watches, and lists what could be a progress point. */
+int run_suggest(const struct run_options *o);
 
 #endif

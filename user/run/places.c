@@ -51,9 +51,7 @@ static bool gives_rights(const struct object *o)
 	       getxattr(file, "security.capability", NULL, 0) > 0;
 }
 
-/* A probe is met by all processes that map its file. So a user who is not root may probe only what
- * own processes of the target map, or a program that the command is about to run as that user. */
-static int check_right(const struct points *p, const struct file *file, struct error *e)
+int places_may_probe(const struct points *p, const struct file *file, struct error *e)
 {
 	if (!geteuid() || (file->ino && runs_as_we_do(file->pid)))
 		return 0;
@@ -69,7 +67,7 @@ static int check_right(const struct points *p, const struct file *file, struct e
 int places_try(
     struct points *p, struct place *at, struct file *file, struct object *o, struct error *e)
 {
-	int err = check_right(p, file, e) ? -1 : at->kind->place_in(p, at, o, e);
+	int err = places_may_probe(p, file, e) ? -1 : at->kind->place_in(p, at, o, e);
 
 	if (err) {
 		session_forget_probes(p->session);
@@ -114,7 +112,7 @@ static int place_in_named(struct points *p, struct place *at, struct error *e)
 	if (!at->path)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	/* The target may map the file later. */
-	return check_right(p, file, e) ? await(p, at, e) : places_try(p, at, file, o, e);
+	return places_may_probe(p, file, e) ? await(p, at, e) : places_try(p, at, file, o, e);
 }
 
 static int place_at_start(struct points *p, struct place *at, struct error *e)
@@ -154,6 +152,20 @@ int places_add(struct points *p, struct spec *spec, unsigned index, int arg, str
 	return place_at_start(p, at, e);
 }
 
+int places_add_throughput(struct points *p, const char *text, struct error *e)
+{
+	struct spec spec = {0};
+	int err;
+
+	if (spec_parse(text, &spec, e))
+		return -1;
+	err = points_add(p, spec.name, spec.name, COZBPF_ROLE_VISIT, e);
+	if (!err)
+		err = places_add(p, &spec, p->n_points - 1, -1, e);
+	spec_deinit(&spec);
+	return err;
+}
+
 static void place_in_mapped(struct points *p, struct place *at, struct file *file)
 {
 	bool was_placed = at->is_placed;
@@ -186,7 +198,7 @@ void places_mapped(void *points, struct file *file, bool in_scope)
 		if (!at->kind->matches(at, file->path, in_scope) &&
 		    (at->spec.path || strcmp(file->path, p->files->main_path)))
 			continue;
-		if (!check_right(p, file, &e) && !files_has_place(p->files, file, at))
+		if (!places_may_probe(p, file, &e) && !files_has_place(p->files, file, at))
 			place_in_mapped(p, at, file);
 	}
 }

@@ -21,12 +21,19 @@ struct spec;
 /* Adds a place of point @index, and looks for it in what is there. Takes over what is in @spec.
  * @arg: number of the argument that is the key of a latency; -1: the thread is. -1 with @e. */
 int places_add(struct points *p, struct spec *spec, unsigned index, int arg, struct error *e);
+/* A point by its [NAME=]SPEC, and its place. -1 with @e. */
+int places_add_throughput(struct points *p, const char *text, struct error *e);
 
 /* The same in two steps, for a place that no spec names. NULL: out of memory. */
 struct place *places_new(struct points *p, const struct point_kind *kind);
 /* Probes all sites of the place in the file: as place_in() of its kind. */
 int places_try(
     struct points *p, struct place *at, struct file *file, struct object *o, struct error *e);
+
+/* A probe is met by all processes that map its file. So a user who is not root may probe only what
+ * own processes of the target map, or a program that the command is about to run as that user. -1
+ * with @e. */
+int places_may_probe(const struct points *p, const struct file *file, struct error *e);
 
 /* Of a file_watcher: @points may have places in a file that the target maps. */
 void places_mapped(void *points, struct file *file, bool in_scope);

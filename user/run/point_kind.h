@@ -47,8 +47,8 @@ struct point_kind {
 	 * the file cannot be opened. @again: it had a place before. */
 	void (*tell)(const struct points *p, const struct place *at, const char *path, int err,
 	    bool again, const struct error *e);
-	/* How its point is counted: so many are a visit; they are time executed, no visits; nothing
-	 * is done for them in the program. */
+	/* How its point is counted: so many are a visit; they are time executed, no visits; what
+	 * is done for them in the program is next to nothing. */
 	uint64_t unit;
 	bool is_sampled, is_free;
 };

@@ -2,7 +2,6 @@
 /* Who names progress points; see point_sources.h. */
 #include "run/point_sources.h"
 
-#include "core/places/spec.h"
 #include "run/console.h"
 #include "run/options.h"
 #include "run/places.h"
@@ -11,20 +10,6 @@
 #include "run/point_pairs.h"
 #include "run/points.h"
 #include "run/target.h"
-
-static int add_throughput(struct points *p, const char *text, struct error *e)
-{
-	struct spec spec = {0};
-	int err;
-
-	if (spec_parse(text, &spec, e))
-		return -1;
-	err = points_add(p, spec.name, spec.name, COZBPF_ROLE_VISIT, e);
-	if (!err)
-		err = places_add(p, &spec, p->n_points - 1, -1, e);
-	spec_deinit(&spec);
-	return err;
-}
 
 /* Points of the program's own source. 1: it names none. */
 static int add_markers(struct points *p, struct error *e)
@@ -36,21 +21,17 @@ static int add_markers(struct points *p, struct error *e)
 	return p->has_counters ? 0 : err;
 }
 
-/* Without a point of the user's or the program's the whole run is one unit of progress, where a run
- * has a beginning. */
-static int take_whole_run(struct points *p, struct error *e)
+/* Without a point of the user's or the program's one is chosen while the target runs. Of several
+ * runs the whole run is one unit of progress. */
+static void leave_open(struct points *p)
 {
-	if (!p->target->ops->restarts) {
-		error_set(e, EXIT_USAGE,
-		    "no progress point given (-P), and the program has no markers of coz.h");
-		return error_hint(e, "attached to a running process, visits to a point are the "
-				     "only progress there is: -P FUNCTION, or -P FILE:LINE");
-	}
+	p->is_open = !p->target->ops->restarts || p->o->runs == 1;
+	if (p->is_open)
+		return;
 	console_say(p->console,
 	    "no progress point given (-P): the whole run is one unit of progress, as with "
 	    "--end-to-end");
 	p->o->end_to_end = true;
-	return 0;
 }
 
 int point_sources_add(struct points *p, struct error *e)
@@ -58,7 +39,7 @@ int point_sources_add(struct points *p, struct error *e)
 	int err;
 
 	for (size_t i = 0; i < p->o->progress.n; i++)
-		if (add_throughput(p, p->o->progress.items[i], e))
+		if (places_add_throughput(p, p->o->progress.items[i], e))
 			return -1;
 	for (size_t i = 0; i < p->o->latency.n; i++)
 		if (point_pairs_add(p, p->o->latency.items[i], e))
@@ -69,12 +50,11 @@ int point_sources_add(struct points *p, struct error *e)
 		err = add_markers(p, e);
 		if (err <= 0)
 			return err;
-		if (take_whole_run(p, e))
-			return -1;
+		leave_open(p);
 	}
-	if (p->o->runs == 1)
+	if (p->o->end_to_end && p->o->runs == 1)
 		console_say(p->console,
-		    "end-to-end needs several runs of the command, for example -n 40: one run "
-		    "answers nothing");
+		    "end-to-end needs several runs of the command (-n): one run answers nothing, "
+		    "but tells how many are needed");
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Progress points that the user names (-P, -L), else those of the program's own source, or else the
- * whole run. */
+ * whole run, or one that is chosen later. */
 #ifndef COZBPF_RUN_POINT_SOURCES_H
 #define COZBPF_RUN_POINT_SOURCES_H
 
@@ -8,7 +8,8 @@
 
 struct points;
 
-/* Adds them all; where it is the whole run, the options say end_to_end from then on. -1 with @e. */
+/* Adds them all. Where it is the whole run, the options say end_to_end from then on; where one is
+ * to be chosen, the points are open. -1 with @e. */
 int point_sources_add(struct points *p, struct error *e);
 
 #endif

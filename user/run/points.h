@@ -16,6 +16,7 @@
 struct console;
 struct files;
 struct place;
+struct point_watch;
 struct run_options;
 struct target;
 
@@ -29,7 +30,7 @@ struct point {
 	/* How it is counted: of its kind (point_kind.h). */
 	uint64_t unit;   /* so many counted are a visit */
 	bool is_sampled; /* its visits are time executed in a line */
-	bool is_free;    /* they cost the program nothing */
+	bool is_free;    /* they cost the program next to nothing */
 	/* the dearest of its probes */
 	enum visit_sort sort;
 	/* up to the last look at the rates */
@@ -47,7 +48,9 @@ struct points {
 	/* to be read by all */
 	struct point points[COZBPF_POINTS];
 	unsigned n_points;
-	bool has_counters; /* the command is given counters for Coz's places */
+	bool has_counters;         /* the command is given counters for Coz's places */
+	bool is_open;              /* nobody names one: it is to be chosen while the target runs */
+	struct point_watch *watch; /* by which it is; NULL: there is none */
 	/* places.c */
 	struct place *places;
 	/* what a visit costs, by its sort, and a bit set of those that were measured */

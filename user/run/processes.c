@@ -9,6 +9,7 @@
 #include "run/clock.h"
 #include "run/files.h"
 #include "run/handlers.h"
+#include "run/jit.h"
 #include "run/mappings.h"
 #include "run/options.h"
 #include "run/spins.h"
@@ -78,6 +79,7 @@ static void take_exec(struct target *t, int pid)
 	session_drop_calls(t->session, pid);
 	session_drop_spins(t->session, pid);
 	session_drop_counters(t->session, pid);
+	jit_forget(t->files, pid);
 	p = processes_add(t, pid, RESCAN_FIRST_NS);
 	processes_read(t, pid);
 	if (p)
@@ -102,6 +104,7 @@ static void take_exit(struct target *t, int pid)
 	session_drop_calls(t->session, pid);
 	session_end_spins(t->session, pid);
 	session_drop_counters(t->session, pid);
+	jit_forget(t->files, pid);
 	if (!gone)
 		return;
 	*at = gone->next;
@@ -123,7 +126,8 @@ void processes_on_event(struct target *t, const struct cozbpf_event *event)
 
 void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 {
-	uint64_t last = t->files->scope.n_binaries || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
+	uint64_t last =
+	    scope_has_libraries(&t->files->scope) || is_awaited ? RESCAN_LAST_NS : RESCAN_RARE_NS;
 	bool all = unwinder_collect(t->files);
 
 	all |= spins_begin(t->files);

@@ -160,6 +160,7 @@ int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct e
 	clock_gettime(CLOCK_REALTIME, &wall);
 	run.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
 	memcpy(run.build_id, w->build_id, sizeof(run.build_id));
+	run.period_ns = session_period(w->session);
 	bigger = realloc(w->profile.runs, (w->profile.n_runs + 1) * sizeof(*bigger));
 	if (!bigger)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -229,7 +230,7 @@ static void write_samples(struct recorder *w, const struct run_so_far *run)
 		profile_write_samples(w->out, &s);
 		bigger = realloc(w->profile.samples, (w->profile.n_samples + 1) * sizeof(s));
 		if (!bigger) {
-			free(s.location);
+			samples_free_names(&s);
 			continue;
 		}
 		w->profile.samples = bigger;

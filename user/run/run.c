@@ -13,6 +13,7 @@
 void run_options_deinit(struct run_options *o)
 {
 	free(o->speedups);
+	free(o->again);
 	string_list_deinit(&o->progress);
 	string_list_deinit(&o->latency);
 	string_list_deinit(&o->sources);
@@ -55,6 +56,35 @@ int run_profile(const struct run_options *o)
 	console_close(&r.console);
 	console_clear_progress(&r.console);
 	status = err ? say_error(&e) : run_finish(&r);
+	console_deinit(&r.console);
+	run_teardown(&r);
+	return status;
+}
+
+static int fail_suggest(const struct runner *r, struct error *e)
+{
+	error_set(e, EXIT_NO_RESULT, "'%s' did nothing in this time that could be a progress point",
+	    r->target.path);
+	return error_hint(e,
+	    r->target.ops->restarts
+		? "watch for longer (-d), give it more work, or profile whole runs: cozbpf "
+		  "--end-to-end -n 40 -- COMMAND"
+		: "is there load? watch for longer (-d), or name a function or line that is passed "
+		  "once per unit of work");
+}
+
+int run_suggest(const struct run_options *o)
+{
+	struct runner r = {.o = *o};
+	struct error e = {0};
+	int found, status;
+
+	block_signals_of_writes(&r.mask);
+	descriptors_raise();
+	found = open_console(&r, &e) || run_setup(&r, &e) ? -1 : loop_suggest(&r, &e);
+	if (!found)
+		fail_suggest(&r, &e);
+	status = found > 0 ? r.target.exit_status : say_error(&e);
 	console_deinit(&r.console);
 	run_teardown(&r);
 	return status;

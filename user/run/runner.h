@@ -10,6 +10,7 @@
 #include "core/estimate/answer.h"
 #include "kernel/session.h"
 #include "run/console.h"
+#include "run/debuginfod.h"
 #include "run/experiments.h"
 #include "run/files.h"
 #include "run/options.h"
@@ -28,6 +29,7 @@ struct runner {
 	struct recorder recorder;
 	struct answer answer;
 	struct console console;
+	struct debuginfod debuginfod;
 };
 
 #endif

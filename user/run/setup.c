@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kallsyms.h"
 #include "run/calls.h"
+#include "run/jit.h"
 #include "run/spins.h"
 #include "run/handlers.h"
 #include "run/places.h"
 #include "run/point_counters.h"
 #include "run/point_pairs.h"
 #include "run/point_sources.h"
+#include "run/point_watch.h"
 #include "run/processes.h"
 #include "run/runner.h"
 #include "run/unwinder.h"
@@ -21,10 +24,13 @@
 
 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_RANGES 262144
+#define JIT_RANGES 262144 /* 4 MiB: code that the program makes, each stretch twice */
 #define SPARE_LINES 65536
 #define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
 #define PERIOD_NS 1000000
 #define PERIOD_LATENCY_NS 330000
+#define PERIOD_WATCH_NS 2000000 /* for the CPU time in a tenth of a second */
+#define NAMES_S 10 /* for debug files from the network, before the target is started or touched */
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
 static int resolve_fixed_line(struct runner *r, struct error *e)
@@ -32,12 +38,17 @@ static int resolve_fixed_line(struct runner *r, struct error *e)
 	const char *text = r->o.fixed_line, *colon = text ? strrchr(text, ':') : NULL;
 	char file[PATH_MAX], *end;
 	unsigned long line;
+	bool is_line;
 
 	if (!text)
 		return 0;
 	line = colon ? strtoul(colon + 1, &end, 10) : 0;
-	if (!line || line > UINT32_MAX || *end || colon == text ||
-	    colon - text >= (long)sizeof(file)) {
+	is_line = line && line <= UINT32_MAX && !*end && colon != text &&
+		  colon - text < (long)sizeof(file);
+	if (!is_line || !scope_has_lines(&r->files.scope, true)) {
+		r->files.fixed_line = line_map_find_function(&r->files.lines, text, e);
+		if (r->files.fixed_line || !scope_has_lines(&r->files.scope, true))
+			return r->files.fixed_line ? 0 : -1;
 		error_set(e, EXIT_USAGE, "'%s' is not a line", text);
 		return error_hint(e, "give FILE:LINE, for example --fixed-line src/queue.c:217");
 	}
@@ -105,6 +116,7 @@ static int prepare_experiments(struct runner *r, struct error *e)
 	    .n_speedups = r->o.n_speedups,
 	    .fixed_line = r->files.fixed_line,
 	    .end_to_end = r->o.end_to_end,
+	    .runs = r->o.runs,
 	    .lines_room = r->files.lines.n_lines + SPARE_LINES};
 	const struct recorder_sources from = {.session = r->session,
 	    .lines = &r->files.lines,
@@ -118,6 +130,24 @@ static int prepare_experiments(struct runner *r, struct error *e)
 	if (experiment_init(&r->experiments.machine, &o))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	return recorder_count(&r->recorder, &from, e);
+}
+
+/* With -b KERNEL. */
+static int add_kernel(struct runner *r, uint32_t *ret_first, uint32_t *ret_n, struct error *e)
+{
+	struct line_map *m = &r->files.lines;
+	size_t n;
+
+	*ret_first = *ret_n = 0;
+	if (!scope_has_kernel(&r->files.scope))
+		return 0;
+	if (kallsyms_add(m, &n, e))
+		return -1;
+	*ret_first = m->objects[m->n_objects - 1].first;
+	*ret_n = m->objects[m->n_objects - 1].count;
+	if (r->o.verbose)
+		console_say(&r->console, "the kernel: %zu functions in scope", n);
+	return 0;
 }
 
 /* What the rooms need of each other. */
@@ -150,26 +180,41 @@ void run_on_event(const struct cozbpf_counter_event *e, void *runner)
 		processes_on_event(&r->target, &e->event);
 }
 
+/* Nothing is to be delayed, and nothing recorded. */
+static int prepare_watch(struct runner *r, struct error *e)
+{
+	r->points.is_open = true;
+	return session_attach(r->session, PERIOD_WATCH_NS, e);
+}
+
 int run_setup(struct runner *r, struct error *e)
 {
 	struct session_config c = {.follow_children = !r->o.no_follow,
 	    .sleep_pauses = r->o.sleep_pauses,
 	    .any_stack = r->o.any_stack,
 	    .sync_uprobe = r->o.sync_uprobe,
+	    .inclusive = r->o.inclusive,
 	    .min_debt_ns = MIN_DEBT_NS,
-	    .spare_ranges = SPARE_RANGES,
+	    .watches_only = r->o.suggests,
+	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
 	    .spare_lines = SPARE_LINES,
 	    .unwind_rows = UNWIND_ROWS};
+	uint32_t kernel, n_kernel;
 
 	join_rooms(r);
+	debuginfod_start(&r->debuginfod, &r->console, r->o.verbose, NAMES_S);
 	if (target_init(&r->target, e) || files_init(&r->files, e) ||
-	    r->target.ops->read_lines(&r->target, e) || resolve_fixed_line(r, e))
+	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, &kernel, &n_kernel, e) ||
+	    resolve_fixed_line(r, e))
 		return -1;
 	c.signal = r->target.signal;
 	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
 	if (session_create(&c, &r->files.lines, &r->session, e))
 		return -1;
 	r->files.session = r->target.session = r->points.session = r->session;
+	session_set_kernel(r->session, kernel, n_kernel);
+	if (r->o.suggests)
+		return prepare_watch(r, e);
 	spins_init(&r->files);
 	if (add_points(r, e))
 		return -1;
@@ -189,11 +234,14 @@ void run_teardown(struct runner *r)
 	experiment_deinit(&r->experiments.machine);
 	recorder_deinit(&r->recorder);
 	processes_deinit(&r->target);
+	point_watch_deinit(&r->points);
 	places_deinit(&r->points);
 	points_deinit(&r->points);
 	calls_deinit(&r->files);
 	spins_deinit(&r->files);
+	jit_deinit(&r->files);
 	unwinder_deinit(&r->files);
 	files_deinit(&r->files);
 	target_deinit(&r->target);
+	debuginfod_stop(&r->debuginfod);
 }

@@ -125,17 +125,10 @@ static const struct spin_places *find_places(struct files *f, struct file *file)
 	return file->spins;
 }
 
-/* Our own handler holds the CPU by such a loop. */
-static bool is_shim(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	return name && !strcmp(name, "/libcozbpf-shim.so");
-}
-
 static void probe_file(struct files *f, int pid, struct file *file)
 {
-	const struct spin_places *places = is_shim(file->path) ? NULL : find_places(f, file);
+	/* Our own handler holds the CPU by such a loop. */
+	const struct spin_places *places = files_is_shim(file->path) ? NULL : find_places(f, file);
 	struct error e = {0};
 	char path[32];
 

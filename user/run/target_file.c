@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/elf/openfile.h"
+#include "target/machine.h"
 #include "target/maps.h"
 #include "target/procfs.h"
 
@@ -49,6 +51,38 @@ int target_program(int pid, char *ret, size_t size, struct error *e)
 	return 0;
 }
 
+/* Pauses, probes and registers are those of our machine. */
+static int check_machine(int pid, struct error *e)
+{
+	uint8_t header[MACHINE_HEADER] = {0};
+	char path[64], why[256], comm[32];
+	const char *other = NULL;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", procfs_live_thread(pid));
+	fd = file_open("", path, why, sizeof(why));
+	if (fd >= 0 && pread(fd, header, sizeof(header), 0) == sizeof(header))
+		other = machine_other(header);
+	if (fd >= 0)
+		close(fd);
+	if (!other)
+		return 0;
+	error_set(e, EXIT_USAGE, "process %d (%s) is a program for another machine: %s", pid,
+	    procfs_comm(pid, comm, sizeof(comm)), other);
+	return error_hint(e, "only programs of the machine that cozbpf is built for are profiled");
+}
+
+/* Nobody waits for it: there is nothing left that runs. */
+static int fail_ended(int pid, struct error *e)
+{
+	char comm[32];
+	int parent = procfs_parent(pid);
+
+	error_set(e, EXIT_USAGE, "process %d (%s) has ended: it is a zombie", pid,
+	    procfs_comm(pid, comm, sizeof(comm)));
+	return error_hint(e, "its parent, process %d, has not waited for it yet", parent);
+}
+
 int target_pid(const char *text, int *ret, struct error *e)
 {
 	char path[PATH_MAX];
@@ -61,13 +95,15 @@ int target_pid(const char *text, int *ret, struct error *e)
 		error_set(e, EXIT_USAGE, "%d is a thread of process %d", *ret, tgid);
 		return error_hint(e, "name the process: -p %d", tgid);
 	}
+	if (tgid && !procfs_live_thread(*ret) && procfs_state(*ret, *ret) == 'Z')
+		return fail_ended(*ret, e);
 	if (!tgid || !procfs_live_thread(*ret)) {
 		error_set(e, EXIT_USAGE, "there is no process %d", *ret);
 		return error_hint(e, "see `ps -e`, or `pidof -s PROGRAM`");
 	}
 	if (*ret == getpid())
 		return error_set(e, EXIT_USAGE, "process %d is cozbpf itself", *ret);
-	return target_program(*ret, path, sizeof(path), e);
+	return target_program(*ret, path, sizeof(path), e) ? -1 : check_machine(*ret, e);
 }
 
 static bool is_deleted(const char *mapped, const char *path)
@@ -112,7 +148,7 @@ int target_object(int pid, const char *path, struct object **ret, struct error *
 {
 	struct map_entry m;
 	char root[64];
-	struct object_place place = {m.file, m.path, root};
+	struct object_place place = {m.file, m.path, root, true};
 
 	if (target_mapping(pid, path, &m, e))
 		return -1;

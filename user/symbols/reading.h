@@ -27,6 +27,9 @@ struct image_parts {
 	const char *debug_path, *debug_note; /* NULL: none */
 };
 
+/* What a reader opens to have a debug file fetched: this, and the build id in hex. */
+#define FETCHED_FILE "debuginfod:"
+
 /* elf/ */
 int image_open_parts(const struct image_parts *parts, struct image **ret, struct error *e);
 int image_open(const char *path, const char *root, struct image **ret, struct error *e);
@@ -45,6 +48,7 @@ bool image_has_text(const struct image *o, const char *text);
 int image_find_symbol(struct image *o, const char *symbol, uint64_t offset, struct probe_site **ret,
     size_t *n, struct error *e);
 int image_functions(struct image *o, char ***ret, size_t *n, struct error *e);
+int image_add_functions(struct image *o, struct line_map *map, size_t *n_units, struct error *e);
 int image_sdt_probes(struct image *o, struct sdt_probe **ret, size_t *n, struct error *e);
 int image_find_usdt(struct image *o, const char *provider, const char *name, struct sdt_probe **ret,
     size_t *n, struct error *e);

@@ -45,11 +45,18 @@ struct object_place {
 	const char *file;
 	const char *path; /* as the process sees it, for messages and patterns */
 	const char *root; /* as for object_open() */
+	/* Debug files that are not installed are asked for, see debug_files_from(). */
+	bool fetches;
 };
 int object_open_at(const struct object_place *place, struct object **ret, struct error *e);
 /* For object_unwind_rows() only: the file is opened, and not looked at. */
 int object_open_code(const char *path, const char *root, struct object **ret, struct error *e);
 void object_close(struct object *o); /* accepts NULL */
+
+/* Whom object_open_at() asks for a debug file by its build id, in hex; @path is the object's. A
+ * descriptor, which is taken over and not trusted, or -1. NULL: nobody is asked. */
+typedef int debug_file_fetch(void *ctx, const char *build_id, const char *path);
+void debug_files_from(debug_file_fetch *fetch, void *ctx);
 
 /* Facts, valid as long as the object is open. */
 const char *object_path(const struct object *o);
@@ -72,6 +79,22 @@ struct line_object object_identity(const struct object *o);
  */
 int object_add_lines(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_lines, struct error *e);
+
+/*
+ * The same with functions as units, of code that has no debug information: a unit is "MODULE:NAME"
+ * for a function that symbols name, "MODULE+0xADDRESS" for one that .eh_frame alone knows, and
+ * "MODULE" for the rest of the code; MODULE is the base name of the file, ADDRESS that of the
+ * linker. Clones, cold parts and overloads are one unit with what they are of.
+ */
+int object_add_functions(struct object *o, struct line_map *map, size_t *n_units, struct error *e);
+
+/* Either of them, as the scope's granularity says. */
+int object_add_units(struct object *o, const struct scope *scope, struct line_map *map,
+    size_t *n_units, struct error *e);
+
+/* Adds one object with the functions of the perf map (core/places/perfmap.h) behind @fd to @ret:
+ * ranges are addresses. Of a long file the end counts. -1 with @e. */
+int perf_map_read(int fd, uint64_t size, const char *path, struct line_map *ret, struct error *e);
 
 /* While a file is read, @wanted is asked every few milliseconds, by the thread that waits for the
  * reader. True ends the reading: -1 with @e. NULL: nobody is asked. */
@@ -104,6 +127,7 @@ struct probe_site {
  * File offsets of @symbol + @offset, from .symtab, .dynsym or the debug file. @symbol is the
  * linkage name, the demangled name, or the demangled name without its parameters when that is
  * unambiguous. Copies that the compiler cloned (.part.0, .constprop.0, .isra.0) are returned too.
+ * Where @symbol is "", @offset is the address of code, as the linker gave it.
  * *@ret is the caller's to free. -1 with @e (EXIT_USAGE) when @offset lies beyond the symbol's end,
  * and when there is no such symbol; the hint then gives the nearest names.
  */

@@ -17,9 +17,11 @@
 
 #include "target/procfs.h"
 
+#define AREAS_MAX 4096
 #define MAPS_MAX 65536 /* the kernel's default vm.max_map_count is 65530 */
 
-int map_parse(const char *line, struct map_entry *ret)
+/* An executable mapping of any kind: whether the line is that of one. The path may be "". */
+static bool parse(const char *line, struct map_entry *ret)
 {
 	unsigned major, minor;
 	char perms[5];
@@ -30,17 +32,56 @@ int map_parse(const char *line, struct map_entry *ret)
 		&ret->start, &ret->end, perms, &ret->offset, &major, &minor, &ret->ino,
 		&path) < 7 ||
 	    !path || strlen(perms) != 4)
-		return 0;
-	if (perms[2] != 'x' || line[path] != '/' || ret->end <= ret->start)
-		return 0;
+		return false;
+	if (perms[2] != 'x' || ret->end <= ret->start)
+		return false;
 	ret->dev = makedev(major, minor);
 	n = strcspn(line + path, "\n");
 	if (n >= sizeof(ret->path))
-		return 0;
+		return false;
 	memcpy(ret->path, line + path, n);
 	ret->path[n] = 0;
 	memcpy(ret->file, ret->path, n + 1);
-	return 1;
+	return true;
+}
+
+int map_parse(const char *line, struct map_entry *ret)
+{
+	return parse(line, ret) && *ret->path == '/';
+}
+
+bool maps_is_memory(const char *path)
+{
+	/* .NET maps its code twice, from a memfd; shared memory without a file is of /dev/zero. */
+	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9);
+}
+
+/* The kernel's own, such as [vdso], belong to no runtime. */
+static bool is_area(const struct map_entry *m)
+{
+	return !*m->path || maps_is_memory(m->path) || !strncmp(m->path, "[anon", 5) ||
+	       !strcmp(m->path, "[heap]") || !strcmp(m->path, "[stack]");
+}
+
+int maps_parse_areas(FILE *f, struct map_area **ret, size_t *n)
+{
+	struct map_area *all = calloc(AREAS_MAX, sizeof(*all));
+	struct map_entry m;
+	char *line = NULL;
+	size_t size = 0;
+
+	*ret = all;
+	*n = 0;
+	while (all && *n < AREAS_MAX && getline(&line, &size, f) > 0) {
+		if (!parse(line, &m) || !is_area(&m))
+			continue;
+		if (*n && all[*n - 1].end == m.start)
+			all[*n - 1].end = m.end;
+		else if (!*n || all[*n - 1].end < m.start)
+			all[(*n)++] = (struct map_area){m.start, m.end};
+	}
+	free(line);
+	return all ? 0 : -ENOMEM;
 }
 
 void maps_root(int pid, char *ret, size_t size)
@@ -130,19 +171,44 @@ int maps_parse(FILE *f, struct map_entry **ret, size_t *n)
 	return 0;
 }
 
-int maps_read(int pid, struct map_entry **ret, size_t *n)
+/* -errno in @err when there is none. @tid: a main thread that ended before the others has no
+ * mappings any more. */
+static FILE *open_maps(int pid, int *tid, int *err)
 {
-	/* a main thread that ended before the others has no mappings any more */
-	int tid = procfs_live_thread(pid), err;
-	char name[64], root[64];
+	char name[64];
 	FILE *f;
 
-	if (!tid)
-		return -ESRCH;
-	snprintf(name, sizeof(name), "/proc/%d/maps", tid);
+	*tid = procfs_live_thread(pid);
+	*err = -ESRCH;
+	if (!*tid)
+		return NULL;
+	snprintf(name, sizeof(name), "/proc/%d/maps", *tid);
 	f = fopen(name, "re");
 	if (!f)
-		return errno == ENOENT ? -ESRCH : -errno;
+		*err = errno == ENOENT ? -ESRCH : -errno;
+	return f;
+}
+
+int maps_read_areas(int pid, struct map_area **ret, size_t *n)
+{
+	int tid, err;
+	FILE *f = open_maps(pid, &tid, &err);
+
+	if (!f)
+		return err;
+	err = maps_parse_areas(f, ret, n);
+	fclose(f);
+	return err;
+}
+
+int maps_read(int pid, struct map_entry **ret, size_t *n)
+{
+	int tid, err;
+	FILE *f = open_maps(pid, &tid, &err);
+	char root[64];
+
+	if (!f)
+		return err;
 	err = maps_parse(f, ret, n);
 	fclose(f);
 	maps_root(tid, root, sizeof(root));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executable file mappings of a process, from /proc/PID/maps. What a process maps is untrusted
- * text, so lines without sense are skipped. */
+/* Executable mappings of a process, from /proc/PID/maps. What a process maps is untrusted text, so
+ * lines without sense are skipped. */
 #ifndef COZBPF_MAPS_H
 #define COZBPF_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,21 @@ void maps_root(int pid, char *ret, size_t size);
 /* The path that @path leads to for the process: links are followed below its root. Returns 0, or -1
  * with errno. */
 int maps_resolve(int pid, const char *path, char *ret, size_t size);
+
+/* Executable memory that no file has: where runtimes put the code that they make. */
+struct map_area {
+	uint64_t start, end;
+};
+
+/* Those of the text of a whole file: by address, one for those without a gap between them. *@ret is
+ * the caller's to free. 0 or -ENOMEM. */
+int maps_parse_areas(FILE *f, struct map_area **ret, size_t *n);
+
+/* Whether a path of maps is that of memory, not of a file that a file system has. */
+bool maps_is_memory(const char *path);
+
+/* Reads those of a process. Returns as maps_read(). */
+int maps_read_areas(int pid, struct map_area **ret, size_t *n);
 
 /* Reads all mappings into *@ret, which the caller frees. Returns 0 or -errno (-ESRCH: the process
  * has gone). */

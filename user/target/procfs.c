@@ -102,13 +102,42 @@ uint64_t procfs_pending(int pid, int tid)
 	return masks.pending;
 }
 
-static uint64_t status_field(int pid, const char *name)
+static void read_status(int pid, char *ret, size_t size)
 {
-	char status[4096], path[32];
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	status[read_path(path, status, sizeof(status) - 1)] = 0;
+	ret[read_path(path, ret, size - 1)] = 0;
+}
+
+static uint64_t status_field(int pid, const char *name)
+{
+	char status[4096];
+
+	read_status(pid, status, sizeof(status));
 	return field(status, name, 10);
+}
+
+/* Number @index of those behind "\nNAME:" in a status file, or the last one where there are fewer;
+ * false without any. */
+static bool number_of(int pid, const char *name, int index, uint64_t *ret)
+{
+	char status[4096], key[32], *at, *end;
+
+	read_status(pid, status, sizeof(status));
+	snprintf(key, sizeof(key), "\n%s:", name);
+	at = strstr(status, key);
+	if (!at)
+		return false;
+	at += strlen(key);
+	for (int i = 0; i <= index; i++, at = end) {
+		uint64_t number = strtoull(at, &end, 10);
+
+		if (end == at || memchr(at, '\n', (size_t)(end - at)))
+			return i;
+		*ret = number;
+	}
+	return true;
 }
 
 int procfs_tgid(int pid)
@@ -124,6 +153,25 @@ int procfs_tracer(int pid)
 int procfs_parent(int pid)
 {
 	return (int)status_field(pid, "PPid");
+}
+
+int procfs_inner(int pid)
+{
+	uint64_t ret = 0;
+
+	/* from the outermost namespace to its own: 32 at most */
+	number_of(pid, "NSpid", 32, &ret);
+	return (int)ret;
+}
+
+bool procfs_user(int pid, uid_t *ret)
+{
+	uint64_t user = 0;
+	/* real, effective, saved, of files */
+	bool ok = number_of(pid, "Uid", 3, &user);
+
+	*ret = (uid_t)user;
+	return ok;
 }
 
 int procfs_seccomp(int pid, int tid)

@@ -20,8 +20,10 @@ uint64_t procfs_pending(int pid, int tid);
 int procfs_tgid(int pid);   /* the process of a thread id; 0: none */
 int procfs_tracer(int pid); /* 0: not traced */
 int procfs_parent(int pid);
-int procfs_seccomp(int pid, int tid); /* SECCOMP_MODE_* */
-char procfs_state(int pid, int tid);  /* 'R', 'S', ...; 0: gone */
+int procfs_inner(int pid);             /* its number in its own PID namespace; 0: gone */
+bool procfs_user(int pid, uid_t *ret); /* as whom it makes files; false: gone */
+int procfs_seccomp(int pid, int tid);  /* SECCOMP_MODE_* */
+char procfs_state(int pid, int tid);   /* 'R', 'S', ...; 0: gone */
 /* start time in clock ticks since boot; with the number it names a process for good; 0: gone */
 uint64_t procfs_start(int pid);
 uint64_t procfs_now(void);                                /* in the same ticks */

@@ -69,7 +69,8 @@ static bool name_lines(
 }
 
 /* A line is wanted as much as at the progress point where it is wanted most. */
-static void want(struct wanted *wanted, size_t *n, struct named_line *at, double share)
+static void want(
+    struct wanted *wanted, size_t *n, struct named_line *at, const struct wanted *there)
 {
 	struct wanted *w;
 
@@ -78,7 +79,8 @@ static void want(struct wanted *wanted, size_t *n, struct named_line *at, double
 		at->wanted = *n;
 	}
 	w = &wanted[at->wanted - 1];
-	w->share = fmax(w->share, share);
+	w->share = fmax(w->share, there->share);
+	w->refine |= there->refine;
 }
 
 struct wanted *answer_wanted(
@@ -96,7 +98,9 @@ struct wanted *answer_wanted(
 		uint32_t id = names_find(&names, e->lines[i].line);
 
 		if (id != UINT32_MAX && named[id].line)
-			want(ret, ret_n, &named[id], shares[i]);
+			want(ret, ret_n, &named[id],
+			    &(struct wanted){
+				.share = shares[i], .refine = estimate_matters(&e->lines[i])});
 	}
 	names_deinit(&names);
 	free(named);

@@ -72,16 +72,20 @@ static bool is_shared(const struct experiment_record *x)
 static struct named *find_names(
     const struct profile *p, const struct observations *o, size_t *ret_n)
 {
-	struct named *names = calloc(p->n_samples + 1, sizeof(*names));
+	struct named *names = calloc(2 * p->n_samples + 1, sizeof(*names));
 
 	*ret_n = 0;
 	for (size_t i = 0; names && i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
-		struct named name = {
-		    s->run, s->id, s->id ? names_find(&o->lines, s->location) : UINT32_MAX};
+		const char *units[] = {s->location, s->function};
 
-		if (name.line != UINT32_MAX)
-			names[(*ret_n)++] = name;
+		for (size_t j = 0; s->id && j < 2; j++) {
+			struct named name = {
+			    s->run, s->id, units[j] ? names_find(&o->lines, units[j]) : UINT32_MAX};
+
+			if (name.line != UINT32_MAX)
+				names[(*ret_n)++] = name;
+		}
 	}
 	if (names && *ret_n)
 		qsort(names, *ret_n, sizeof(*names), compare_by_id);
@@ -116,14 +120,30 @@ static void add_shares(struct baselines *b, const struct experiment_record *x, u
 		const struct baseline_line *l = &x->lines[i];
 
 		at = skip_to(names, n, x->run, l->id, at);
-		if (at == n || names[at].run != x->run || names[at].id != l->id)
-			continue;
-		b->shares[b->n_shares++] = (struct share){.line = names[at].line,
-		    .index = index,
-		    .weight = (double)l->opening / all,
-		    .samples = (double)l->observed,
-		    .sampled = (double)x->observed_ns};
+		for (int k = 0; k < 2 && at < n && names[at].run == x->run && names[at].id == l->id;
+		     k++, at++)
+			b->shares[b->n_shares++] = (struct share){.line = names[at].line,
+			    .index = index,
+			    .weight = (double)l->opening / all,
+			    .samples = (double)l->observed,
+			    .sampled = (double)x->observed_ns};
 	}
+}
+
+/* A function has a share for each of its lines: together they are its own. */
+static void add_up_shares(struct baselines *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n_shares; i++) {
+		if (n && !compare_shares(&b->shares[n - 1], &b->shares[i])) {
+			b->shares[n - 1].weight += b->shares[i].weight;
+			b->shares[n - 1].samples += b->shares[i].samples;
+		} else {
+			b->shares[n++] = b->shares[i];
+		}
+	}
+	b->n_shares = n;
 }
 
 static int fill_shares(struct baselines *b, const struct profile *p, const struct observations *o)
@@ -132,7 +152,7 @@ static int fill_shares(struct baselines *b, const struct profile *p, const struc
 	struct named *names = find_names(p, o, &n_names);
 
 	for (size_t i = 0; i < p->n_experiments; i++)
-		n += is_shared(&p->experiments[i]) ? p->experiments[i].n_lines : 0;
+		n += is_shared(&p->experiments[i]) ? 2 * p->experiments[i].n_lines : 0;
 	b->shares = calloc(n + 1, sizeof(*b->shares));
 	b->first = calloc(o->lines.n + 1, sizeof(*b->first));
 	if (!names || !b->shares || !b->first) {
@@ -145,6 +165,7 @@ static int fill_shares(struct baselines *b, const struct profile *p, const struc
 	}
 	if (b->n_shares)
 		qsort(b->shares, b->n_shares, sizeof(*b->shares), compare_shares);
+	add_up_shares(b);
 	for (size_t i = b->n_shares; i > 0; i--)
 		b->first[b->shares[i - 1].line] = i - 1;
 	if (n_names)

@@ -47,14 +47,6 @@
 #include "core/estimate/stats.h"
 
 #define DEFAULT_REPLICATES 1000
-/*
- * Two standard deviations of prediction / truth, on programs whose truth is known by arithmetic
- * (docs/accuracy.md). The causes are delays that come a little late, what a pause costs besides its
- * time, and shares that move. It is proportional to the gain, so no gain's sign hangs on it.
- * Outsiders' share of the CPU time is added: of what they take from whom, and of who waits for
- * that, only a part is known, and it is not the same with a faster line.
- */
-#define METHOD_ERROR 0.04
 #define MIN_REPLICATES 40 /* fewer have no 2.5 % quantile */
 #define MIN_OWN 5         /* from so many experiments on, a cell uses its own residuals */
 #define MIN_DF 2          /* with fewer, the spread is unknown */

@@ -47,7 +47,7 @@
 
 static bool is_end_to_end(const char *point)
 {
-	return !strcmp(point, "end-to-end");
+	return !strcmp(point, END_TO_END);
 }
 
 static int push(struct observations *o, const struct observation *item)
@@ -206,11 +206,14 @@ static int add_point(struct observations *o, const struct observation *x,
 	struct observation item = *x;
 	size_t known;
 
+	/* a run whose end was not seen */
+	if (is_end_to_end(r->name) && !r->is_latency && !r->delta)
+		return 0;
 	if (point_id(o, r, false, &item.point))
 		return -ENOMEM;
 	known = find_point(points, item.point);
 	fill_visits(&item, r, known < points->n && points->paced[known] > 0);
-	if (!r->paced_ns)
+	if (!r->paced_ns && known < points->n)
 		bound_visits(&item, least_period(points, known));
 	if (push(o, &item))
 		return -ENOMEM;
@@ -447,8 +450,7 @@ static bool sum_cell(const struct group *g, struct cell *c)
 		weigh_cell(c);
 	/* Many visits of little weight are as good as a few of full weight. */
 	return c->count > 0 && c->time > 0 &&
-	       weighted * weighted >=
-		   squares * (g->end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS);
+	       weighted * weighted >= squares * (g->end_to_end ? 1 : MIN_VISITS);
 }
 
 static bool is_baseline_cell(const struct cell *c)
@@ -473,6 +475,15 @@ static const struct observation *choose_sort(const struct observation *own, size
 	return own;
 }
 
+/* Any run without a speedup is a baseline: they are one cell, whose runs are not copied. */
+static void add_whole_runs(struct group *g, const struct whole_runs *w)
+{
+	g->baselines = w->baseline.n;
+	g->has_baseline = w->baseline.n;
+	if (g->has_baseline)
+		g->cells[g->n_cells++] = w->baseline;
+}
+
 static int collect(
     struct group *g, const struct observation *own, size_t n, const struct baselines *b)
 {
@@ -487,7 +498,9 @@ static int collect(
 		group_deinit(g);
 		return -ENOMEM;
 	}
-	if (own->fixed)
+	if (g->end_to_end)
+		baselines = 0;
+	else if (own->fixed)
 		memcpy(g->obs, own, baselines * sizeof(*own));
 	else
 		baselines = baselines_serve(b, own, n, g->obs);
@@ -499,8 +512,8 @@ static int collect(
 	return 0;
 }
 
-int group_init(struct group *g, const struct observations *o, const struct baselines *b,
-    size_t first, size_t n, enum estimate_period period)
+int group_init(struct group *g, const struct observations *o, const struct shared *s, size_t first,
+    size_t n, enum estimate_period period)
 {
 	const struct observation *own = choose_sort(&o->items[first], &n);
 	size_t end;
@@ -514,9 +527,11 @@ int group_init(struct group *g, const struct observations *o, const struct basel
 	g->is_fixed = own->fixed;
 	g->experiments = n;
 	g->phase = 1;
-	if (collect(g, own, n, b))
+	if (collect(g, own, n, &s->baselines))
 		return -ENOMEM;
-	observations_choose_period(g->obs, g->n, period);
+	if (g->end_to_end)
+		add_whole_runs(g, &s->runs);
+	observations_choose_period(g->obs, g->n, g->end_to_end ? PERIOD_DURATION : period);
 	if (!g->is_latency && !g->end_to_end) {
 		observations_control(g->obs, g->n, &g->control);
 		if (observations_trust(g->obs, g->n, &g->doubtful)) {
@@ -555,7 +570,7 @@ void group_phase(struct group *g, const struct phase_totals *t)
 {
 	double time = 0, samples = 0, squares = 0;
 
-	if (g->is_fixed || !t->free_time || !t->free_samples[g->line_id])
+	if (g->is_fixed || g->end_to_end || !t->free_time || !t->free_samples[g->line_id])
 		return;
 	for (size_t i = 0; i < g->baselines; i++) {
 		const struct observation *o = &g->obs[i];

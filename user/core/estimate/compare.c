@@ -96,7 +96,7 @@ static struct compare_rate rate_of(struct observation *obs, size_t n, bool end_t
 		visits += obs[i].visits;
 	}
 	r.visits = (uint64_t)visits;
-	if (!(time > 0 && count > 0) || visits < (end_to_end ? MIN_VISITS_END_TO_END : MIN_VISITS))
+	if (!(time > 0 && count > 0) || visits < (end_to_end ? MIN_RUNS_OF_RATE : MIN_VISITS))
 		return r;
 	r.period = time / count;
 	for (size_t i = 0; i < n; i++)
@@ -173,7 +173,7 @@ static int fill_points(
 
 		p->progress = before->points.items[before->items[i].point / 2];
 		p->is_latency = is_latency_point(before->items[i].point);
-		end_to_end = !strcmp(p->progress, "end-to-end") && !p->is_latency;
+		end_to_end = !strcmp(p->progress, END_TO_END) && !p->is_latency;
 		end = end_of_point(before, i);
 		other = find_point(after, p->progress, p->is_latency);
 		if (other == after->n)

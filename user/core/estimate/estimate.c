@@ -68,26 +68,40 @@ static size_t needed_speedups(const struct profile *p, const struct estimate_opt
 
 /* Samples */
 
+/* By line id; those of a function are those of its lines. */
 struct totals {
 	bool *run_counts;
 	double *samples, *free_samples;
+	const char **functions; /* NULL: not held by one */
+	bool *are_functions;
 	uint64_t all_samples;
 	double outsiders; /* their share of the CPU time wanted */
 	struct phase_totals phase;
 };
 
+static void add_samples(struct totals *t, const struct samples_record *s, uint32_t line)
+{
+	if (line == UINT32_MAX)
+		return;
+	t->samples[line] += (double)s->count;
+	if (s->has_free && t->run_counts[s->run])
+		t->free_samples[line] += (double)s->free;
+}
+
 static void sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
 {
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
-		uint32_t line = names_find(&o->lines, s->location);
+		uint32_t line = names_find(&o->lines, s->location),
+			 function = s->function ? names_find(&o->lines, s->function) : UINT32_MAX;
 
 		t->all_samples += s->count;
-		if (line == UINT32_MAX)
-			continue;
-		t->samples[line] += (double)s->count;
-		if (s->has_free && t->run_counts[s->run])
-			t->free_samples[line] += (double)s->free;
+		add_samples(t, s, line);
+		add_samples(t, s, function);
+		if (line != UINT32_MAX && s->function)
+			t->functions[line] = s->function;
+		if (function != UINT32_MAX)
+			t->are_functions[function] = true;
 	}
 }
 
@@ -96,6 +110,8 @@ static void totals_deinit(struct totals *t)
 	free(t->run_counts);
 	free(t->samples);
 	free(t->free_samples);
+	free(t->functions);
+	free(t->are_functions);
 }
 
 static int totals_init(struct totals *t, const struct profile *p, const struct observations *o)
@@ -110,7 +126,10 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
 	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
-	if (!t->run_counts || !t->samples || !t->free_samples) {
+	t->functions = calloc(o->lines.n + 1, sizeof(*t->functions));
+	t->are_functions = calloc(o->lines.n + 1, sizeof(*t->are_functions));
+	if (!t->run_counts || !t->samples || !t->free_samples || !t->functions ||
+	    !t->are_functions) {
 		totals_deinit(t);
 		return -ENOMEM;
 	}
@@ -201,8 +220,18 @@ static int fill_points(struct estimate_line *l, const struct group *g)
 	return g->is_latency ? latency_fill_line(g, l) : 0;
 }
 
-static int fill_line(
-    struct estimate_line *l, const struct group *g, const struct estimate_options *o, size_t need)
+static int fill_intervals(struct estimate_line *l, const struct group *g, const struct shared *s,
+    const struct estimate_options *o)
+{
+	if (g->end_to_end) {
+		whole_runs_line(g, &s->runs, o, l);
+		return 0;
+	}
+	return bootstrap_line(g, o, l);
+}
+
+static int fill_line(struct estimate_line *l, const struct group *g, const struct shared *s,
+    const struct estimate_options *o, size_t need)
 {
 	size_t speedups = g->n_cells - g->has_baseline;
 
@@ -222,11 +251,11 @@ static int fill_line(
 		l->shortage = SHORT_BASELINE;
 	else if (!speedups)
 		l->shortage = SHORT_VISITS;
-	else if (speedups < need)
+	else if (speedups < need && !g->end_to_end)
 		l->shortage = SHORT_SPEEDUPS;
-	if (g->has_baseline && (fill_points(l, g) || (speedups && bootstrap_line(g, o, l))))
+	if (g->has_baseline && (fill_points(l, g) || (speedups && fill_intervals(l, g, s, o))))
 		return -ENOMEM;
-	if (!g->is_latency && group_noise(g, l))
+	if (!g->is_latency && !g->end_to_end && group_noise(g, l))
 		return -ENOMEM;
 	l->rank_key = l->rank_keys[o->sort];
 	if (l->shortage == SHORT_NONE && isnan(l->slope_lo))
@@ -258,7 +287,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* One line and point: the observations from @first up to @end. */
-static int add_group(struct estimate *e, const struct observations *o, const struct baselines *b,
+static int add_group(struct estimate *e, const struct observations *o, const struct shared *s,
     size_t first, size_t end, const struct totals *t, const struct estimate_options *options)
 {
 	struct estimate_line *l = &e->lines[e->n_lines];
@@ -266,13 +295,15 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	struct group g;
 	int ret;
 
-	if (group_init(&g, o, b, first, end - first, options->period))
+	if (group_init(&g, o, s, first, end - first, options->period))
 		return -ENOMEM;
 	group_phase(&g, &t->phase);
 	g.outsiders = t->outsiders;
-	ret = fill_line(l, &g, options, e->need_speedups);
+	ret = fill_line(l, &g, s, options, e->need_speedups);
 	e->n_lines++;
 	l->samples = (uint64_t)t->samples[line];
+	l->function = t->functions[line];
+	l->is_function = t->are_functions[line];
 	group_deinit(&g);
 	/* Counts what is left out of the ranking. A wide interval is not left out: it is an
 	 * answer. */
@@ -280,7 +311,7 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	return ret;
 }
 
-static int add_groups(struct estimate *e, const struct observations *o, const struct baselines *b,
+static int add_groups(struct estimate *e, const struct observations *o, const struct shared *s,
     const struct totals *t, const struct estimate_options *options)
 {
 	size_t n = 0, end;
@@ -296,21 +327,21 @@ static int add_groups(struct estimate *e, const struct observations *o, const st
 		while (end < o->n && o->items[end].line == o->items[i].line &&
 		       o->items[end].point == o->items[i].point)
 			end++;
-		if (add_group(e, o, b, i, end, t, options))
+		if (add_group(e, o, s, i, end, t, options))
 			return -ENOMEM;
 	}
 	if (judge(e))
 		return -ENOMEM;
 	if (e->n_lines)
 		qsort(e->lines, e->n_lines, sizeof(*e->lines), compare_lines);
-	return 0;
+	return estimate_group_lines(e);
 }
 
 int estimate_profile(
     const struct profile *p, const struct estimate_options *options, struct estimate *ret)
 {
 	struct observations o;
-	struct baselines b;
+	struct shared s;
 	struct totals t;
 	int err;
 
@@ -321,12 +352,13 @@ int estimate_profile(
 		return err;
 	err = observations_level_runs(&o, p->n_runs) || totals_init(&t, p, &o) ? -ENOMEM : 0;
 	if (!err) {
-		err = baselines_init(&b, &o, p);
+		err = baselines_init(&s.baselines, &o, p);
 		if (!err) {
-			err = add_groups(ret, &o, &b, &t, options) || latency_fill_all(&o, ret)
+			whole_runs_init(&s.runs, &o);
+			err = add_groups(ret, &o, &s, &t, options) || latency_fill_all(&o, ret)
 				  ? -ENOMEM
 				  : 0;
-			baselines_deinit(&b);
+			baselines_deinit(&s.baselines);
 		}
 		fill_summary(ret, p, &t);
 		totals_deinit(&t);
@@ -361,7 +393,8 @@ int estimate_own_names(struct estimate *e)
 
 	for (size_t i = 0; i < e->n_lines; i++)
 		if (names_copy(&e->names, e->lines[i].line, &id) ||
-		    names_copy(&e->names, e->lines[i].progress, &id))
+		    names_copy(&e->names, e->lines[i].progress, &id) ||
+		    (e->lines[i].function && names_copy(&e->names, e->lines[i].function, &id)))
 			return -ENOMEM;
 	for (size_t i = 0; i < e->n_latencies; i++)
 		if (names_copy(&e->names, e->latencies[i].name, &id))
@@ -369,6 +402,8 @@ int estimate_own_names(struct estimate *e)
 	for (size_t i = 0; i < e->n_lines; i++) {
 		e->lines[i].line = own(e, e->lines[i].line);
 		e->lines[i].progress = own(e, e->lines[i].progress);
+		if (e->lines[i].function)
+			e->lines[i].function = own(e, e->lines[i].function);
 	}
 	for (size_t i = 0; i < e->n_latencies; i++)
 		e->latencies[i].name = own(e, e->latencies[i].name);

@@ -88,7 +88,12 @@ struct estimate_latency {
 #define LATENCY_PAIRS_FEW 0.95
 
 struct estimate_line {
-	const char *line;     /* file:line, borrowed from the profile */
+	const char *line; /* file:line, or a function; borrowed from the profile */
+	/* the function that holds the line, a unit of the profile, too; NULL: none is known */
+	const char *function;
+	bool is_function; /* it holds lines that were sampled */
+	/* the estimate of that function at this point, a line of the same array; NULL: none */
+	const struct estimate_line *holder;
 	const char *progress; /* borrowed */
 	double slope, slope_lo,
 	    /* weighted regression through 0, and its 95 % interval; NaN without an estimate */
@@ -123,7 +128,8 @@ struct estimate_line {
 };
 
 struct estimate {
-	struct estimate_line *lines; /* in rank order; lines without enough data last */
+	/* in rank order, lines below the function that holds them; without enough data last */
+	struct estimate_line *lines;
 	size_t n_lines;
 	size_t need_speedups; /* speedups above 0 that a line needed */
 	/* lines (x points) left out of the ranking: no baseline or too few speedups */
@@ -151,6 +157,14 @@ int estimate_own_names(struct estimate *e);
  * says why and what to do. */
 int estimate_reason(const struct profile *p, const struct estimate *e, struct error *err);
 
+/* How many times as many experiments would tell, for a line of a known interval. Intervals narrow
+ * with the root of their number. 1 or more. */
+double estimate_times(const struct estimate_line *l);
+
+/* Where whole runs are experiments, and no line of theirs has a verdict: how many more runs would
+ * tell about the line with most samples. 0: there is a verdict, or nothing of the sort. */
+uint64_t estimate_more_runs(const struct estimate *e);
+
 /*
  * Whether an answer is there. A line could still lead its progress point if its interval reaches
  * above the highest lower end. The slope of every such line has to be known to within @half_width,
@@ -160,7 +174,8 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
 bool estimate_settled(const struct estimate *e, double half_width);
 
 /*
- * Fills @ret, by line, with how much another experiment on it is wanted: WANTED_MIN to 1.
+ * Fills @ret, by line, with how much another experiment on it is wanted: WANTED_MIN to 1. Lines
+ * whose function is not known to matter do not count.
  * - A line that lacks data: 1.
  * - A line that could still lead: as the square of its interval's width, which is the number of
  *   experiments that would make all widths equal.
@@ -175,6 +190,21 @@ static inline bool estimate_same_point(const struct estimate_line *a, const stru
 {
 	return a->is_latency == b->is_latency && !strcmp(a->progress, b->progress);
 }
+
+/* Whether there is a verdict. */
+bool estimate_is_decided(const struct estimate_line *l);
+/* Whether the verdict is that a faster unit changes something. */
+bool estimate_matters(const struct estimate_line *l);
+/* Whether the line stands below its function in a ranking: the function has a verdict. */
+bool estimate_is_below(const struct estimate_line *l);
+/* Whether the line's function is known to have no effect, so nothing more is asked of the line. */
+bool estimate_is_done_with(const struct estimate_line *l);
+/* Samples of a line that has a verdict. Those of a line below its function are the function's. 0 of
+ * a function that counts with what it calls: its samples are others', too. */
+uint64_t estimate_decided_samples(const struct estimate_line *l);
+/* Share of all samples that are in code with a verdict at the point of @first, of its own or of the
+ * function's. */
+double estimate_decided_share(const struct estimate *e, const struct estimate_line *first);
 
 /* "optimize", "contention", "no-effect", "not-enough-data" */
 const char *verdict_name(enum verdict v);

@@ -14,7 +14,15 @@
 
 /* visits that a cell needs over all its experiments, as Coz's viewer and the paper ask */
 #define MIN_VISITS 5
-#define MIN_VISITS_END_TO_END 2 /* a visit is a whole run there */
+#define MIN_RUNS_OF_RATE 2 /* a visit is a whole run, end-to-end; each of them counts */
+/*
+ * Two standard deviations of prediction / truth, on programs whose truth is known by arithmetic
+ * (docs/accuracy.md). The causes are delays that come a little late, what a pause costs besides its
+ * time, and shares that move. It is proportional to the gain, so no gain's sign hangs on it.
+ * Outsiders' share of the CPU time is added: of what they take from whom, and of who waits for
+ * that, only a part is known, and it is not the same with a faster line.
+ */
+#define METHOD_ERROR 0.04
 
 /* One progress point in one experiment. A latency point makes two of them: its ends, which are
  * visits like others, and its latency. */
@@ -101,6 +109,19 @@ struct group {
 	double phase_unclamped; /* the factor before it was limited to 1 */
 };
 
+/* How far runs differ: a sum of squares until it is known, then a variance, relative to the mean of
+ * those that should be equal. */
+struct spread {
+	double variance, df;
+};
+
+/* Experiments that are whole runs of the command; see core/estimate/whole_runs.c. */
+struct whole_runs {
+	struct cell baseline; /* those without a speedup, on any line; n 0: there are none */
+	struct spread baselines, speedups;
+	bool is_shared; /* both spreads are one estimate */
+};
+
 /* Samples and delay-free time per line over all runs, for phase correction. */
 struct phase_totals {
 	const bool *run_counts;     /* by run: whether it recorded delay-free time */
@@ -168,6 +189,10 @@ int observations_trust(struct observation *obs, size_t n, double *ret_doubtful);
 void observations_control(struct observation *obs, size_t n, struct control *ret);
 double control_slope(const struct control *c, double speedup);
 
+/* functions.c. Sets the holders of ranked lines, and puts lines below their functions. Returns 0 or
+ * -ENOMEM. */
+int estimate_group_lines(struct estimate *e);
+
 /* @o and @p must stay. Returns 0 or -ENOMEM. */
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);
 void baselines_deinit(struct baselines *b);
@@ -179,10 +204,16 @@ size_t baselines_serve(
     const struct baselines *b, const struct observation *own, size_t n, struct observation *ret);
 size_t baselines_most(const struct baselines *b, uint32_t line);
 
+/* Where baselines come from: those that lines share, and those that are whole runs. */
+struct shared {
+	struct baselines baselines;
+	struct whole_runs runs;
+};
+
 /* Forms the group of the @n observations from @first on, which share line and point. Returns 0 or
  * -ENOMEM. */
-int group_init(struct group *g, const struct observations *o, const struct baselines *b,
-    size_t first, size_t n, enum estimate_period period);
+int group_init(struct group *g, const struct observations *o, const struct shared *s, size_t first,
+    size_t n, enum estimate_period period);
 void group_deinit(struct group *g);
 
 /* latency.c. Fills line->latencies, whose points are there. Returns 0 or -ENOMEM. */
@@ -207,5 +238,12 @@ double curve_maximum(
  * values already. Returns 0 or -ENOMEM. */
 int bootstrap_line(
     const struct group *g, const struct estimate_options *o, struct estimate_line *line);
+
+void whole_runs_init(struct whole_runs *w, const struct observations *o);
+/* Whether the runs of a line, @g, and those of all lines say how far runs differ. */
+bool whole_runs_tell(const struct group *g, const struct whole_runs *w);
+/* The same as bootstrap_line(), for a line whose experiments are whole runs. */
+void whole_runs_line(const struct group *g, const struct whole_runs *w,
+    const struct estimate_options *o, struct estimate_line *line);
 
 #endif

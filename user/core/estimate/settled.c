@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* When enough is known to stop (--until), and where the next experiments are wanted. */
+/* When enough is known to stop (--until), how much is lacking, and where the next experiments are
+ * wanted. */
 #include "core/estimate/estimate.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/text/names.h"
 
 /* of the samples; lack of data on such a line is not passed over */
 #define LARGE_SHARE 0.05
 #define WANTED_BESIDE_LACKING 0.25 /* factor for all other lines while such lines lack data */
+/* of the command, before anything is known; and what is worth a further command line */
+#define RUNS_FIRST 20
+#define MORE_RUNS_MIN 5
 
 /* The least that the leader of each progress point gains. */
 struct surest {
@@ -58,9 +63,15 @@ static bool could_lead(const struct surest *s, const struct estimate_line *l)
 	return l->verdict != VERDICT_NOT_ENOUGH_DATA && l->slope_hi >= *surest_at(s, l);
 }
 
+/* Lines are asked about once their function is known to matter. */
+static bool is_due(const struct estimate_line *l)
+{
+	return !l->holder || estimate_matters(l->holder);
+}
+
 static bool lacks_data(const struct estimate *e, const struct estimate_line *l)
 {
-	return l->verdict == VERDICT_NOT_ENOUGH_DATA &&
+	return l->verdict == VERDICT_NOT_ENOUGH_DATA && is_due(l) &&
 	       (double)l->samples >= LARGE_SHARE * (double)e->samples;
 }
 
@@ -129,4 +140,34 @@ bool estimate_settled(const struct estimate *e, double half_width)
 		ret = is_settled(e, &s, &e->lines[i], half_width);
 	surest_deinit(&s);
 	return ret;
+}
+
+double estimate_times(const struct estimate_line *l)
+{
+	double width = l->slope_hi - l->slope_lo, wanted = fmax(0.1, 1.8 * fabs(l->slope));
+
+	return fmax(1, width * width / (wanted * wanted));
+}
+
+uint64_t estimate_more_runs(const struct estimate *e)
+{
+	const struct estimate_line *hottest = NULL;
+	double runs = (double)e->runs;
+
+	for (size_t i = 0; i < e->n_lines; i++) {
+		const struct estimate_line *l = &e->lines[i];
+
+		if (l->is_latency || strcmp(l->progress, END_TO_END))
+			continue;
+		if (l->verdict != VERDICT_NOT_ENOUGH_DATA)
+			return 0;
+		if (!hottest || l->samples > hottest->samples)
+			hottest = l;
+	}
+	if (!hottest)
+		return 0;
+	/* Too few to know how far they scatter: as many as are advised before the first. */
+	if (hottest->shortage != SHORT_INTERVAL)
+		return (uint64_t)fmax(RUNS_FIRST - runs, MORE_RUNS_MIN);
+	return (uint64_t)fmax(ceil(runs * (estimate_times(hottest) - 1)), MORE_RUNS_MIN);
 }

@@ -13,6 +13,12 @@
 /* no fewer baselines than a fifth: they have to be near in time, too */
 #define LINES_MANY 16
 #define SHARE_ONE (1 << 20)
+/* of a function's experiments and its lines' together, once the function matters */
+#define FUNCTION_PCT 25
+/* of samples: a line of its function's, or a function of the program's, is nearly all */
+#define MOST_PCT 75
+/* of samples: a function that counts with what it calls is the whole program */
+#define WHOLE_PCT 99
 
 void choice_want(struct choice *c, struct wanted *wanted, size_t n)
 {
@@ -36,17 +42,50 @@ static const struct wanted *find_wanted(const struct choice *c, uint32_t line)
 	return NULL;
 }
 
+/* Whether the function is a question apart from its lines. It is not where one of them is nearly
+ * all of it, nor where it is nearly all of the program. */
+static bool is_apart(const struct readings *in, uint32_t function)
+{
+	uint64_t all = 0, most = 0;
+
+	for (uint32_t i = 1; i <= in->units[function].n_lines; i++) {
+		uint64_t samples = in->lines[function + i].all;
+
+		all += samples;
+		most = most < samples ? samples : most;
+	}
+	return 100 * most < MOST_PCT * all && 100 * all < MOST_PCT * in->counters.in_scope;
+}
+
+uint32_t choice_unit(struct choice *c, const struct readings *in, uint32_t line)
+{
+	uint32_t function = in->units ? in->units[line].function : 0;
+	const struct wanted *w;
+
+	if (c->fixed_line || !function || !is_apart(in, function))
+		return line;
+	w = find_wanted(c, function);
+	return w && w->refine && rng_below(&c->schedule.rng, 100) >= FUNCTION_PCT ? line : function;
+}
+
+static bool is_whole(const struct readings *in, uint32_t unit)
+{
+	return in->units && in->units[unit].inclusive &&
+	       100 * in->lines[unit].all >= WHOLE_PCT * in->counters.in_scope;
+}
+
 /*
  * Samples alone decide which line is hit, and when. Whether the line has an experiment depends on
  * what is known of the line, and on nothing of the moment. So each line's experiments begin when
  * the line runs, as often in each phase as without this (docs/accuracy.md).
  */
-bool choice_takes(struct choice *c, uint32_t line)
+bool choice_takes(struct choice *c, const struct readings *in, uint32_t unit)
 {
-	const struct wanted *w = find_wanted(c, line);
+	const struct wanted *w = find_wanted(c, unit);
+	double share = is_whole(in, unit) ? 0 : w ? w->share : 1;
 
-	if (c->fixed_line || !w || c->refused >= REFUSED_MAX ||
-	    (double)rng_below(&c->schedule.rng, SHARE_ONE) < w->share * SHARE_ONE) {
+	if (c->fixed_line || c->refused >= REFUSED_MAX ||
+	    (double)rng_below(&c->schedule.rng, SHARE_ONE) < share * SHARE_ONE) {
 		c->refused = 0;
 		return true;
 	}
@@ -63,39 +102,32 @@ static bool wants_baseline(const struct choice *c)
 {
 	size_t lines = c->n_wanted < LINES_MANY ? c->n_wanted : LINES_MANY;
 
-	return c->fixed_line || c->end_to_end || c->n_baselines < BASELINES_FIRST ||
+	return c->fixed_line || c->n_baselines < BASELINES_FIRST ||
 	       (double)c->n_baselines * (1 + sqrt((double)lines)) <= (double)c->n_experiments;
 }
 
 unsigned choice_speedup(struct choice *c, uint32_t line)
 {
-	unsigned pct = schedule_next(&c->schedule, line);
+	const struct wanted *w = find_wanted(c, line);
+	bool curve = c->fixed_line || (w && w->refine);
+	unsigned pct;
 
+	if (c->end_to_end)
+		return c->run_pct;
+	pct = schedule_next(&c->schedule, line, curve);
 	/* the other half of the line's pair */
-	return pct || wants_baseline(c) ? pct : schedule_next(&c->schedule, line);
+	return pct || wants_baseline(c) ? pct : schedule_next(&c->schedule, line, curve);
 }
 
-uint32_t choice_draw(struct choice *c, const struct readings *in)
+uint32_t choice_run(struct choice *c, const struct run_samples *samples)
 {
-	uint64_t total = 0, at;
-
-	if (c->fixed_line)
-		return c->fixed_line;
-	for (size_t i = 1; i < in->n_lines; i++)
-		total += in->lines[i].all;
-	if (!total)
-		return 0;
-	at = rng_below(&c->schedule.rng, total);
-	for (size_t i = 1; i < in->n_lines; i++) {
-		if (at < in->lines[i].all)
-			return (uint32_t)i;
-		at -= in->lines[i].all;
-	}
-	return 0;
+	return run_choice_next(&c->runs, &c->schedule, samples, c->fixed_line, &c->run_pct);
 }
 
-void choice_count(struct choice *c, unsigned speedup_pct)
+void choice_count(struct choice *c, uint32_t line, unsigned speedup_pct)
 {
 	c->n_experiments++;
 	c->n_baselines += !speedup_pct;
+	if (c->end_to_end)
+		run_choice_count(&c->runs, line, speedup_pct);
 }

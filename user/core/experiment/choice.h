@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/experiment/readings.h"
+#include "core/experiment/run_choice.h"
 #include "core/experiment/schedule.h"
 #include "core/experiment/wanted.h"
 
@@ -16,8 +17,10 @@ struct choice {
 	struct schedule schedule;
 	/* the user's; 0: lines come from samples */
 	uint32_t fixed_line;
-	/* an experiment is a whole run */
+	/* an experiment is a whole run: then runs decide, and this is the next one's speedup */
 	bool end_to_end;
+	struct run_choice runs;
+	unsigned run_pct;
 	/* as the estimate so far says; a line that is not among them is always taken */
 	struct wanted *wanted;
 	size_t n_wanted;
@@ -31,13 +34,21 @@ struct choice {
 void choice_want(struct choice *c, struct wanted *wanted, size_t n);
 void choice_deinit(struct choice *c);
 
-/* Whether to experiment on a line that a sample has picked. */
-bool choice_takes(struct choice *c, uint32_t line);
+/*
+ * The unit for an experiment where a sample has picked @line. At first that is the function that
+ * holds the line. Once the function is known to matter it is mostly the line; a function that does
+ * not matter is done with, and so are its lines. A function that is one hot line, or most of the
+ * program, is passed over.
+ */
+uint32_t choice_unit(struct choice *c, const struct readings *in, uint32_t line);
+/* Whether to experiment on a unit that a sample has picked. A function that counts with what it
+ * calls and is on every stack, such as main(), is no question. */
+bool choice_takes(struct choice *c, const struct readings *in, uint32_t unit);
 /* In percent, of the experiment that is opened on @line. */
 unsigned choice_speedup(struct choice *c, uint32_t line);
-/* A line for a whole run, drawn among the samples so far; 0 before there are any. */
-uint32_t choice_draw(struct choice *c, const struct readings *in);
+/* The line for a whole run; 0: the run is no experiment. */
+uint32_t choice_run(struct choice *c, const struct run_samples *samples);
 /* An experiment counts. */
-void choice_count(struct choice *c, unsigned speedup_pct);
+void choice_count(struct choice *c, uint32_t line, unsigned speedup_pct);
 
 #endif

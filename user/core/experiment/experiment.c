@@ -31,6 +31,8 @@
  * minutes x 1024 buckets). */
 #define END_TO_END_SHIFT 42
 
+static const unsigned run_speedups[N_RUN_SPEEDUPS] = RUN_SPEEDUPS;
+
 int experiment_init(struct experiment *x, const struct experiment_options *o)
 {
 	struct rng rng = {o->seed};
@@ -39,9 +41,12 @@ int experiment_init(struct experiment *x, const struct experiment_options *o)
 	x->period_ns = o->period_ns;
 	x->choice.fixed_line = o->fixed_line;
 	x->choice.end_to_end = o->end_to_end;
+	x->choice.runs.planned = o->runs;
 	x->baseline.room = o->lines_room;
 	length_init(&x->length, o->length_ns,
 	    o->fixed_line || o->end_to_end ? LENGTH_BURSTS_MANY : LENGTH_BURSTS_MANY_LINES);
+	if (o->end_to_end && !o->speedups_pct)
+		return schedule_init(&x->choice.schedule, &rng, run_speedups, N_RUN_SPEEDUPS);
 	return schedule_init(&x->choice.schedule, &rng, o->speedups_pct, o->n_speedups);
 }
 
@@ -66,11 +71,13 @@ static unsigned bucket_shift(uint64_t length_ns)
 	return shift;
 }
 
-static void choose_opening(struct experiment *x, uint32_t line)
+static void choose_opening(struct experiment *x, const struct readings *in, uint32_t line)
 {
 	struct opening *o = &x->opening;
 
-	*o = (struct opening){.line = line, .speedup_pct = choice_speedup(&x->choice, line)};
+	*o = (struct opening){.line = line,
+	    .line_span = in->units ? in->units[line].n_lines : 0,
+	    .speedup_pct = choice_speedup(&x->choice, line)};
 	x->planned_ns = tally_length_ns(&x->tally, x->length.ns);
 	o->shift =
 	    bucket_shift(x->planned_ns + x->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
@@ -88,7 +95,7 @@ static enum experiment_action open_experiment(
 {
 	uint64_t counted_ns;
 
-	choose_opening(x, line);
+	choose_opening(x, in, line);
 	counted_ns = now + x->opening.settle_ns;
 	x->phase = PHASE_OPEN;
 	x->spoilt = SPOILT_NOT;
@@ -105,20 +112,27 @@ static enum experiment_action open_experiment(
 	return EXPERIMENT_OPEN;
 }
 
+static enum experiment_action begin_run(
+    struct experiment *x, const struct readings *in, uint64_t now)
+{
+	const struct run_samples samples = {in->lines, in->n_lines, x->period_ns, x->ran_ns};
+	uint32_t line = choice_run(&x->choice, &samples);
+
+	return line ? open_experiment(x, in, line, now) : EXPERIMENT_NONE;
+}
+
 enum experiment_action experiment_begin(
     struct experiment *x, const struct readings *in, uint64_t now)
 {
-	uint32_t line;
-
 	x->phase = PHASE_IDLE;
+	x->ran_ns += x->started_ns ? now - x->started_ns : 0;
 	x->started_ns = now;
 	x->dropped = 0;
 	x->delayed_ns = 0;
 	tally_begin(&x->tally, in);
 	if (!x->choice.end_to_end)
 		return x->is_paused ? EXPERIMENT_NONE : ask(x);
-	line = choice_draw(&x->choice, in);
-	return line ? open_experiment(x, in, line, now) : EXPERIMENT_NONE;
+	return begin_run(x, in, now);
 }
 
 static enum experiment_action step_pick(
@@ -130,7 +144,8 @@ static enum experiment_action step_pick(
 	/* A fixed line waits for the first sample of all: before that the program has not begun. */
 	if (!line || line >= in->n_lines || !in->counters.samples)
 		return EXPERIMENT_NONE;
-	if (!choice_takes(&x->choice, line))
+	line = choice_unit(&x->choice, in, line);
+	if (!choice_takes(&x->choice, in, line))
 		return ask(x);
 	open_experiment(x, in, line, now);
 	*ret_due = x->baseline.due_ns ? x->baseline.due_ns : x->deadline_ns;
@@ -319,7 +334,7 @@ bool experiment_close(struct experiment *x, const struct snapshot *snap, const s
 		fill_run(x, snap, in, ret);
 	else
 		fill_window(x, snap, in, ret);
-	choice_count(&x->choice, x->opening.speedup_pct);
+	choice_count(&x->choice, x->opening.line, x->opening.speedup_pct);
 	return true;
 }
 

@@ -31,8 +31,9 @@ struct experiment_options {
 	size_t n_speedups;
 	/* the user's line; 0: lines come from samples */
 	uint32_t fixed_line;
-	/* a run is one experiment */
+	/* a run is one experiment, and so many are to come */
 	bool end_to_end;
+	uint64_t runs;
 	/* lines that get a samples record: ids below this one */
 	size_t lines_room;
 };
@@ -81,8 +82,8 @@ struct experiment {
 	bool is_cut;
 	/* no experiments for a while; to be read */
 	bool is_paused;
-	/* when the run began */
-	uint64_t started_ns;
+	/* when the run began; how long the runs before it took, with what lies between them */
+	uint64_t started_ns, ran_ns;
 	/* Of the run, to be read: experiments that were spoilt, time in experiments with a speedup.
 	 */
 	uint64_t dropped, delayed_ns;

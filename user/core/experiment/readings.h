@@ -11,14 +11,17 @@
 #include <cozbpf/abi.h>
 #include <cozbpf/latency.h>
 
+#include "core/places/linemap.h"
+
 /* What the kernel side has counted since the session began, and how the experiment stands that is
  * open or was the last one. */
 struct counters {
 	uint64_t samples, in_scope;
 	/* probes of calls that were hit (--sync=uprobe), returns included */
 	uint64_t sync_calls;
-	/* living threads of the target */
+	/* threads of the target: living ones, and all it had */
 	int64_t threads;
+	uint64_t born;
 	/* the answer to the question for a line; 0: not answered yet */
 	uint32_t picked_line;
 	uint64_t opened_ns, counted_ns, required_ns;
@@ -51,6 +54,8 @@ struct readings {
 	/* by line id, 0 unused; @n_lines is one more than the highest id */
 	const struct cozbpf_line_count *lines;
 	size_t n_lines;
+	/* by line id, which function holds a line; NULL: no line is held by one */
+	const struct source_line *units;
 	/* visits to the end of the command */
 	const struct cozbpf_bucket *exit;
 };
@@ -58,6 +63,8 @@ struct readings {
 /* How the next experiment is to be. */
 struct opening {
 	uint32_t line;
+	/* so many ids that follow are selected, too: @line is a function, and these its lines */
+	uint32_t line_span;
 	unsigned speedup_pct;
 	/* width of a bucket is 1 << shift ns */
 	unsigned shift;

@@ -8,12 +8,16 @@
 
 #include "core/experiment/schedule.h"
 
+/* as many as a line needs to be ranked (core/estimate/estimate.c) */
+#define N_LARGE 5
+
 /* The deck of one line. */
 struct schedule_line {
 	bool used;
 	bool pending; /* the second half of a pair is due, and is... */
 	uint8_t pending_pct;
-	uint8_t next; /* index into the pass; n_speedups: the pass is over */
+	uint8_t next;  /* index into the pass; n_speedups: the pass is over */
+	uint8_t large; /* turns of the large ones so far, from a random one on */
 	uint32_t line;
 	struct rng rng;
 	uint8_t pass[SCHEDULE_PCT_MAX];
@@ -38,6 +42,7 @@ int schedule_init(
 	if (!speedups_pct) {
 		for (unsigned pct = 5; pct <= 100; pct += 5)
 			s->speedups_pct[s->n_speedups++] = (uint8_t)pct;
+		s->has_large = true;
 		return 0;
 	}
 	if (!n)
@@ -107,6 +112,7 @@ static struct schedule_line *deck(struct schedule *s, uint32_t line)
 	l->line = line;
 	l->rng = line_rng(s, line);
 	l->next = (uint8_t)s->n_speedups;
+	l->large = (uint8_t)rng_below(&l->rng, N_LARGE);
 	memcpy(l->pass, s->speedups_pct, s->n_speedups);
 	s->n_lines++;
 	return l;
@@ -128,7 +134,15 @@ static uint8_t draw(const struct schedule *s, struct schedule_line *l)
 	return l->pass[l->next++];
 }
 
-unsigned schedule_next(struct schedule *s, uint32_t line)
+/* All of them come equally often, and neighbours are far apart. */
+static uint8_t draw_large(struct schedule_line *l)
+{
+	static const uint8_t pct[N_LARGE] = {100, 70, 90, 60, 80};
+
+	return pct[l->large++ % N_LARGE];
+}
+
+unsigned schedule_next(struct schedule *s, uint32_t line, bool curve)
 {
 	struct schedule_line *l;
 	uint8_t pct;
@@ -143,7 +157,7 @@ unsigned schedule_next(struct schedule *s, uint32_t line)
 		l->pending = false;
 		return l->pending_pct;
 	}
-	pct = draw(s, l);
+	pct = curve || !s->has_large ? draw(s, l) : draw_large(l);
 	l->pending = true;
 	if (rng_below(&l->rng, 2)) {
 		l->pending_pct = 0;
@@ -151,4 +165,14 @@ unsigned schedule_next(struct schedule *s, uint32_t line)
 	}
 	l->pending_pct = pct;
 	return 0;
+}
+
+unsigned schedule_speedup(struct schedule *s, uint32_t line)
+{
+	struct schedule_line *l;
+
+	if (!s->n_speedups)
+		return 0;
+	l = deck(s, line);
+	return l ? draw(s, l) : s->speedups_pct[rng_below(&s->rng, s->n_speedups)];
 }

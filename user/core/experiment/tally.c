@@ -181,6 +181,6 @@ void tally_whole(struct experiment_record *x)
 	if (!x->points)
 		return;
 	x->n_points = 1;
-	x->points[0].name = strdup("end-to-end");
+	x->points[0].name = strdup(END_TO_END);
 	x->points[0].delta = 1;
 }

@@ -102,3 +102,46 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 	}
 	return 0;
 }
+
+/* Modules share names of functions, and then each has a unit of that name. */
+static uint32_t ambiguous(
+    const struct line_map *m, const char *name, uint32_t a, uint32_t b, struct error *e)
+{
+	error_set(e, EXIT_USAGE, "'%s' is in several modules", name);
+	error_hint(e, "name one of '%s', '%s'", m->lines[a].file, m->lines[b].file);
+	return 0;
+}
+
+uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e)
+{
+	struct suggest names;
+	char nearest[512];
+	uint32_t found = 0;
+
+	suggest_init(&names, name);
+	for (uint32_t id = 1; id < m->n_lines; id++) {
+		const char *unit = m->lines[id].file, *colon = strchr(unit, ':');
+
+		if (m->lines[id].line)
+			continue;
+		if (!strcmp(unit, name))
+			return id;
+		suggest_add(&names, colon ? colon + 1 : unit);
+		if (!colon || strcmp(colon + 1, name) != 0)
+			continue;
+		if (found)
+			return ambiguous(m, name, found, id, e);
+		found = id;
+	}
+	if (found)
+		return found;
+	error_set(e, EXIT_USAGE, "no function '%s' in the program", name);
+	suggest_list(&names, nearest, sizeof(nearest));
+	if (nearest[0])
+		error_hint(e, "did you mean %s", nearest);
+	else
+		error_hint(e,
+		    "libraries come later, and theirs cannot be named; 'cozbpf lines' lists "
+		    "those of the program");
+	return 0;
+}

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,23 @@ struct line_index {
 	size_t lines_cap, ranges_cap, objects_cap;
 	struct slots by_name, by_line;
 };
+
+char *source_line_name(const struct source_line *l)
+{
+	char *name = NULL;
+
+	if (l->line)
+		return asprintf(&name, "%s:%u", l->file, l->line) < 0 ? NULL : name;
+	return asprintf(&name, "%s%s", l->file, l->inclusive ? INCLUSIVE_SUFFIX : "") < 0 ? NULL
+											  : name;
+}
+
+bool source_line_is_inclusive(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(INCLUSIVE_SUFFIX);
+
+	return length > suffix && !strcmp(name + length - suffix, INCLUSIVE_SUFFIX);
+}
 
 int line_map_init(struct line_map *m)
 {
@@ -162,7 +180,8 @@ uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
 	}
 	if (reserve(&m->lines, &x->lines_cap, m->n_lines + 1, sizeof(*m->lines)))
 		return 0;
-	m->lines[m->n_lines] = (struct source_line){name, line};
+	m->lines[m->n_lines] =
+	    (struct source_line){.file = name, .line = line, .inclusive = !line && m->inclusive};
 	x->by_line.v[at] = (uint32_t)m->n_lines + 1;
 	x->by_line.used++;
 	return (uint32_t)m->n_lines++;

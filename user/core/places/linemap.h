@@ -8,6 +8,7 @@
 #ifndef COZBPF_LINEMAP_H
 #define COZBPF_LINEMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +17,21 @@
 struct source_line {
 	/* absolute, normalised path; interned: shared between lines; owned by the map */
 	char *file;
-	uint32_t line; /* from 1 */
+	uint32_t line; /* from 1; 0: a function, whose name is in `file` (object_add_functions()) */
+	uint32_t function; /* of a line: the function that holds it; 0: none is known */
+	uint32_t n_lines;  /* of a function: its lines, which are the ids that follow its own */
+	bool inclusive;    /* of a function: line_map.inclusive was set */
 };
+
+/* Ends the name of a function that counts with all that it calls. */
+#define INCLUSIVE_SUFFIX " (inclusive)"
+
+/* "FILE:LINE", or the name of a function, with INCLUSIVE_SUFFIX where the map says so. The caller's
+ * to free; NULL: out of memory. */
+char *source_line_name(const struct source_line *l);
+
+/* Of such a name. */
+bool source_line_is_inclusive(const char *name);
 
 /* [lo, hi) in file offsets of its object. Within an object ranges are sorted by lo, do not overlap,
  * and neighbours of the same line are merged. */
@@ -43,7 +57,8 @@ struct line_map {
 	size_t n_ranges;
 	struct line_object *objects;
 	size_t n_objects;
-	void *index; /* private: (file, line) -> id, and interned file names */
+	bool inclusive; /* functions that are added count with what they call */
+	void *index;    /* private: (file, line) -> id, and interned file names */
 };
 
 int line_map_init(struct line_map *m);
@@ -56,6 +71,9 @@ uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line);
  * suffix of the path at a '/' ("src/a.c", "a.c"). The error names the candidates of an ambiguous
  * suffix, or else the nearest lines and files. */
 uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line, struct error *e);
+
+/* The same for a function that the user named, as its unit or without the module. */
+uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e);
 
 /* Adds an object with its unsorted ranges, which are sorted, clipped and merged here. On overlap
  * the later one in the array wins. Returns 0 or -errno. */

@@ -89,10 +89,50 @@ bool scope_has_source(const struct scope *s, const char *path)
 bool scope_has_binary(const struct scope *s, const char *path, bool is_main)
 {
 	if (!s->n_binaries)
-		return is_main;
+		return is_main || scope_has_libraries(s);
 	for (size_t i = 0; i < s->n_binaries; i++)
 		if (scope_match(s->binaries[i], path) ||
 		    (is_main && !strcmp(s->binaries[i], "MAIN")))
 			return true;
 	return false;
+}
+
+bool scope_has_libraries(const struct scope *s)
+{
+	return s->n_binaries || s->granularity == GRANULARITY_FUNCTION;
+}
+
+bool scope_has_kernel(const struct scope *s)
+{
+	for (size_t i = 0; i < s->n_binaries; i++)
+		if (!strcmp(s->binaries[i], "KERNEL"))
+			return true;
+	return false;
+}
+
+bool scope_has_lines(const struct scope *s, bool has_debug_info)
+{
+	return s->granularity == GRANULARITY_LINE ||
+	       (s->granularity == GRANULARITY_AUTO && (has_debug_info || s->n_sources));
+}
+
+bool scope_has_both(const struct scope *s)
+{
+	return s->granularity == GRANULARITY_AUTO;
+}
+
+int granularity_parse(const char *text, enum granularity *ret, struct error *e)
+{
+	static const char *const names[] = {"auto", "line", "function"};
+
+	*ret = GRANULARITY_AUTO;
+	if (!text)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		*ret = (enum granularity)i;
+		if (!strcmp(text, names[i]))
+			return 0;
+	}
+	error_set(e, EXIT_USAGE, "there is no granularity '%s'", text);
+	return error_hint(e, "give --granularity line, function or auto");
 }

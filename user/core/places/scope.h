@@ -6,14 +6,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/text/errors.h"
+
+/* What is selected, and made faster virtually. */
+enum granularity {
+	/* functions, then the lines of those that matter; in code without debug information
+	 * functions */
+	GRANULARITY_AUTO,
+	GRANULARITY_LINE,
+	GRANULARITY_FUNCTION,
+};
+
+/* "line", "function", "auto", or NULL for the last one. -1 with @e (EXIT_USAGE). */
+int granularity_parse(const char *text, enum granularity *ret, struct error *e);
+
 /* Patterns are borrowed strings (argv). `%` matches any run of characters, and everything else
  * matches itself, over the whole path. */
 struct scope {
 	/* -s; none: every file except those of the toolchain and the system's headers */
 	const char **sources;
 	size_t n_sources;
-	const char **binaries; /* -b; none: MAIN */
+	const char **binaries; /* -b; none: MAIN, and where functions are selected all libraries */
 	size_t n_binaries;
+	enum granularity granularity;
 };
 
 /* Whether @path matches @pattern with `%` as wildcard. */
@@ -25,5 +40,17 @@ bool scope_has_source(const struct scope *s, const char *path);
 /* Whether the binary @path is in scope. @is_main: it is the target's main executable (pattern
  * MAIN). */
 bool scope_has_binary(const struct scope *s, const char *path, bool is_main);
+
+/* Whether code can be in scope that is not the main executable's. */
+bool scope_has_libraries(const struct scope *s);
+
+/* Whether the kernel's functions are units of their own (pattern KERNEL). */
+bool scope_has_kernel(const struct scope *s);
+
+/* Whether lines, not functions, of a binary may be selected. -s asks for lines. */
+bool scope_has_lines(const struct scope *s, bool has_debug_info);
+
+/* Whether functions are selected as well, where lines are. */
+bool scope_has_both(const struct scope *s);
 
 #endif

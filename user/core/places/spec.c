@@ -9,7 +9,7 @@
 
 #define SPEC_FORMS                                                                  \
 	"a point is [NAME=]SPEC, where SPEC is FILE:LINE, [PATH:]SYMBOL[+OFFSET], " \
-	"uretprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, "                          \
+	"[PATH:]+ADDRESS, uretprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, "         \
 	"tracepoint:CATEGORY:NAME or sampled:FILE:LINE"
 
 static int refuse(struct error *e, const char *text, const char *why)
@@ -103,7 +103,7 @@ static int parse_line(const char *text, const char *body, struct spec *s, struct
 	return 0;
 }
 
-/* [PATH:]SYMBOL[+OFFSET]; PATH is required after an explicit @kind. */
+/* [PATH:]SYMBOL[+OFFSET] or [PATH:]+ADDRESS; PATH is required after an explicit @kind. */
 static int parse_symbol(
     const char *text, const char *body, const char *kind, struct spec *s, struct error *e)
 {
@@ -118,14 +118,14 @@ static int parse_symbol(
 	}
 	if (colon == body)
 		return refuse(e, text, "there is no file before ':'");
-	if (plus && plus > symbol && isdigit((unsigned char)plus[1])) {
+	if (plus && isdigit((unsigned char)plus[1])) {
 		if (!parse_number(plus + 1, true, UINT64_MAX, &s->offset))
 			return refuse(e, text, "the offset after '+' is not a number");
 	} else {
 		plus = NULL;
 	}
 	len = plus ? (size_t)(plus - symbol) : strlen(symbol);
-	if (!len)
+	if (!len && !plus)
 		return refuse(
 		    e, text, colon ? "there is no line or symbol after ':'" : "there is no symbol");
 	s->symbol = strndup(symbol, len);
@@ -141,7 +141,7 @@ static int parse_return(const char *text, const char *body, struct spec *s, stru
 {
 	if (parse_symbol(text, body, "uretprobe:", s, e))
 		return -1;
-	return s->offset
+	return s->offset || !*s->symbol
 		   ? refuse(e, text, "a return belongs to a whole function, without an offset")
 		   : 0;
 }
@@ -265,7 +265,7 @@ const char *spec_no_arguments(const struct spec *s)
 {
 	if (s->kind == SPEC_LINE)
 		return "a line has no arguments";
-	if (s->kind == SPEC_SYMBOL && s->offset)
+	if (s->kind == SPEC_SYMBOL && (s->offset || !*s->symbol))
 		return "arguments are known where a function begins only";
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (kinds[i].kind == s->kind)

@@ -10,7 +10,7 @@
 
 enum spec_kind {
 	SPEC_LINE,       /* file.c:123 */
-	SPEC_SYMBOL,     /* SYMBOL, PATH:SYMBOL[+OFFSET], uprobe:PATH:SYMBOL[+OFFSET] */
+	SPEC_SYMBOL,     /* [PATH:]SYMBOL[+OFFSET], [PATH:]+ADDRESS, uprobe:PATH:... */
 	SPEC_RETURN,     /* uretprobe:PATH:SYMBOL */
 	SPEC_USDT,       /* usdt:PATH:PROVIDER:NAME */
 	SPEC_TRACEPOINT, /* tracepoint:CATEGORY:NAME */
@@ -21,9 +21,11 @@ struct spec {
 	enum spec_kind kind;
 	/* NAME, or the text of SPEC: the point's name in the profile; without tab and newline */
 	char *name;
-	char *path;      /* binary; NULL: the main executable (SPEC_LINE: every binary in scope) */
-	char *symbol;    /* SPEC_SYMBOL, SPEC_RETURN; may be demangled ("ns::f(int)", "ns::f") */
-	uint64_t offset; /* SPEC_SYMBOL: added to the symbol's address */
+	char *path; /* binary; NULL: the main executable (SPEC_LINE: every binary in scope) */
+	/* SPEC_SYMBOL, SPEC_RETURN; may be demangled ("ns::f(int)", "ns::f"); "": code without a
+	 * symbol */
+	char *symbol;
+	uint64_t offset; /* SPEC_SYMBOL: added to the symbol's address; without one the address */
 	char *file;      /* SPEC_LINE, SPEC_SAMPLED */
 	uint32_t line;
 	char *group, *event; /* SPEC_USDT: provider and name; SPEC_TRACEPOINT: category and name */

@@ -93,7 +93,7 @@ bool record_read(
 
 /* A value must not hold what separates fields and records; a name that does (a file name with a
  * tab) stays readable and unique enough. */
-static void write_text(FILE *out, const char *key, const char *value)
+void write_text(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "\t%s=", key);
 	for (const char *s = value; *s; s++)

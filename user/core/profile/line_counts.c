@@ -15,15 +15,30 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->line, y->line);
 }
 
+/* Profiles are other people's: a sum ends at the largest number. */
+static void add_periods(uint64_t *cpu_ns, uint64_t samples, uint64_t period_ns)
+{
+	uint64_t more;
+
+	if (__builtin_mul_overflow(samples, period_ns, &more) ||
+	    __builtin_add_overflow(*cpu_ns, more, cpu_ns))
+		*cpu_ns = UINT64_MAX;
+}
+
 static int add_up(struct line_counts *c, struct names *names, const struct profile *p)
 {
+	c->has_cpu_ns = true;
 	for (size_t i = 0; i < p->n_samples; i++) {
+		const struct samples_record *s = &p->samples[i];
+		uint64_t period_ns = p->runs[s->run].period_ns;
 		uint32_t id;
 
-		if (names_id(names, p->samples[i].location, &id))
+		if (names_id(names, s->location, &id))
 			return -ENOMEM;
 		c->lines[id].line = names->items[id];
-		c->lines[id].count += p->samples[i].count;
+		c->lines[id].count += s->count;
+		add_periods(&c->lines[id].cpu_ns, s->count, period_ns);
+		c->has_cpu_ns &= period_ns || !s->count;
 	}
 	return 0;
 }
@@ -42,8 +57,13 @@ int line_counts_init(struct line_counts *c, const struct profile *p)
 		c->n += c->lines[c->n].count > 0;
 	}
 	for (size_t i = 0; i < p->n_runs; i++) {
-		if (p->runs[i].samples > p->runs[i].in_scope && p->runs[i].in_scope)
-			c->outside += p->runs[i].samples - p->runs[i].in_scope;
+		const struct run_record *r = &p->runs[i];
+
+		if (r->samples <= r->in_scope || !r->in_scope)
+			continue;
+		c->outside += r->samples - r->in_scope;
+		add_periods(&c->outside_cpu_ns, r->samples - r->in_scope, r->period_ns);
+		c->has_cpu_ns &= r->period_ns > 0;
 	}
 	if (!ret && c->n)
 		qsort(c->lines, c->n, sizeof(*c->lines), compare);

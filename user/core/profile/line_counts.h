@@ -8,13 +8,15 @@
 struct line_count {
 	const char *line; /* file:line, borrowed from the profile */
 	uint64_t count;   /* above 0 */
+	uint64_t cpu_ns;  /* the sampling periods that they stand for */
 };
 
 struct line_counts {
 	struct line_count *lines; /* by name */
 	size_t n;
-	uint64_t
-	    outside; /* samples of the target that fell in no line in scope, where runs say so */
+	/* samples of the target that fell in no line in scope, where runs say so */
+	uint64_t outside, outside_cpu_ns;
+	bool has_cpu_ns; /* every run with samples knows its period; else cpu_ns is too small */
 };
 
 /* 0 or -ENOMEM. */

@@ -91,6 +91,9 @@ bool record_read(
 /* -1 when the stream has failed. */
 int record_write(FILE *out, const struct record_type *type, const char *name, const void *record);
 
+/* A text without what separates fields and records. */
+void write_text(FILE *out, const char *key, const char *value);
+
 /* core/profile/records.c. The last two are a struct point_record. */
 extern const struct record_type record_startup, record_runtime, record_experiment, record_samples,
     record_throughput, record_latency;

@@ -28,12 +28,18 @@ void profile_deinit(struct profile *p)
 			free(x->selected);
 	}
 	for (size_t i = 0; own_names && i < p->n_samples; i++)
-		free(p->samples[i].location);
+		samples_free_names(&p->samples[i]);
 	names_deinit(&p->names);
 	free(p->experiments);
 	free(p->samples);
 	free(p->runs);
 	profile_init(p);
+}
+
+void samples_free_names(struct samples_record *s)
+{
+	free(s->location);
+	free(s->function);
 }
 
 void experiment_stretch(struct experiment_record *x, double by)

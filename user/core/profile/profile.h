@@ -8,6 +8,9 @@
 #ifndef COZBPF_PROFILE_H
 #define COZBPF_PROFILE_H
 
+/* The progress point of experiments that are whole runs of the command, as Coz names it. */
+#define END_TO_END "end-to-end"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,6 +129,9 @@ struct samples_record {
 	uint64_t free;
 	bool has_free;
 	uint32_t id; /* own key `id`: what the run's baselines call the line; 0: nothing */
+	/* Own key `function`: the unit that holds the line, whose samples are those of its lines;
+	 * NULL: none is known. */
+	char *function;
 	uint32_t run;
 };
 
@@ -137,6 +143,8 @@ struct run_record {
 	/* Own key `speedups` of startup: speedups above 0 on the user's list; 0: picked at random,
 	 * or not known. */
 	uint32_t fixed_speedups;
+	/* Own key `period` of startup: mean CPU time between samples; 0: not known. */
+	uint64_t period_ns;
 	uint64_t runtime_ns;
 	/* Own keys of runtime: counters.def. */
 #define COUNTER(name, ...) uint64_t name;
@@ -165,6 +173,9 @@ struct profile {
  * records, 2.2 GB in all).
  */
 #define PROFILE_MAX_BYTES (1ULL << 30)
+
+/* Of a record that owns its names. */
+void samples_free_names(struct samples_record *s);
 
 void profile_init(struct profile *p);
 void profile_deinit(struct profile *p);

@@ -216,6 +216,8 @@ static bool add_samples(struct reader *r, const struct line *l)
 	if (!current_run(r))
 		return true;
 	s.run = (uint32_t)(p->n_runs - 1);
+	if (field_text(l, "function"))
+		s.function = copy(r, field_text(l, "function"), &id);
 	s.location = copy(r, field_text(l, record_samples.name_key), &id);
 	at = s.location ? noted_at(r, id) : NULL;
 	if (!at)

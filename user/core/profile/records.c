@@ -195,6 +195,20 @@ static bool are_visits_sound(const void *record)
 	return p->bursts <= p->delta && p->span_delta <= p->delta;
 }
 
+/* The reader copies the name (core/profile/read.c). */
+static bool read_function(const struct line *l, void *record, bool *ret_no_memory)
+{
+	return true;
+}
+
+static void write_function(FILE *out, const void *record)
+{
+	const struct samples_record *s = record;
+
+	if (s->function)
+		write_text(out, "function", s->function);
+}
+
 static bool are_samples_sound(const void *record)
 {
 	const struct samples_record *s = record;
@@ -213,6 +227,7 @@ static const struct field_row startup[] = {
     {"time", FIELD_REALTIME, MUST, AT(run_record, startup_time_ns)},
     {"build-id", OTHER(build_id)},
     {"speedups", FIELD_SPEEDUPS, UNLESS_0, AT(run_record, fixed_speedups)},
+    {"period", FIELD_NS, UNLESS_0, AT(run_record, period_ns)},
 };
 const struct record_type record_startup = {"startup", NULL, RECORD(startup), NULL};
 
@@ -243,6 +258,7 @@ static const struct field_row samples[] = {
     {"count", FIELD_COUNT, MUST, AT(samples_record, count)},
     {"free", FIELD_COUNT, WHEN_KNOWN, AT(samples_record, free), KNOWN(samples_record, has_free)},
     {"id", FIELD_ID, UNLESS_0, AT(samples_record, id)},
+    {"function", OTHER(function)},
 };
 const struct record_type record_samples = {
     "samples", "location", RECORD(samples), are_samples_sound};

@@ -183,7 +183,7 @@ void runs_drop(struct profile *p, const bool *drop)
 
 		if (drop[s->run]) {
 			if (!p->names.items)
-				free(s->location);
+				samples_free_names(s);
 			continue;
 		}
 		s->run = number_after(drop, s->run, &at, &number);

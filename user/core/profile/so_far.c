@@ -15,8 +15,12 @@ bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record 
 	    .has_free = true,
 	    .run = s->run,
 	    .id = s->has_ids ? (uint32_t)line : 0};
-	return ret->count &&
-	       asprintf(&ret->location, "%s:%u", s->lines[line].file, s->lines[line].line) >= 0;
+	if (!ret->count)
+		return false;
+	ret->location = source_line_name(&s->lines[line]);
+	if (s->lines[line].function)
+		ret->function = source_line_name(&s->lines[s->lines[line].function]);
+	return ret->location;
 }
 
 void so_far_times(const struct run_so_far *s, struct run_record *ret)
@@ -56,7 +60,7 @@ int so_far_init(struct so_far *s, const struct profile *before, const struct run
 void so_far_deinit(struct so_far *s)
 {
 	for (size_t i = s->n_before; i < s->profile.n_samples; i++)
-		free(s->profile.samples[i].location);
+		samples_free_names(&s->profile.samples[i]);
 	free(s->profile.samples);
 	free(s->profile.runs);
 	memset(s, 0, sizeof(*s));

@@ -26,7 +26,7 @@ struct run_so_far {
 	uint64_t delayed_ns; /* of it: in experiments with a speedup */
 };
 
-/* The samples record of a line. The caller frees ret->location. False: the line has no samples, or
+/* The samples record of a line. The caller frees its names. False: the line has no samples, or
  * memory is short. */
 bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record *ret);
 

@@ -99,6 +99,17 @@ size_t path_of_line(const char *line, size_t *ret_number)
 	return number ? (size_t)(colon - line) : 0;
 }
 
+size_t path_of_function(const char *function)
+{
+	size_t length = strcspn(function, ":");
+	const char *plus = function[length] ? NULL : strrchr(function, '+');
+
+	if (plus && !strncmp(plus, "+0x", 3) && plus[3] &&
+	    !plus[3 + strspn(plus + 3, "0123456789abcdef")])
+		return (size_t)(plus - function);
+	return length;
+}
+
 const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -26,6 +26,10 @@ bool path_is_library(const char *path, const char *name);
  * tools' profiles name functions, too. */
 size_t path_of_line(const char *line, size_t *ret_number);
 
+/* "libz.so.1:inflate", "libz.so.1+0x57e0": the length of "libz.so.1". Of a name without a module
+ * it is the whole length. */
+size_t path_of_function(const char *function);
+
 /* What follows the last '/'. */
 const char *path_base(const char *path);
 

@@ -19,7 +19,8 @@ function element(tag, properties = {}, ...children) {
 
 function table(className, caption, heads, rows) {
 	const head = h => element('th', {scope: 'col'}, h);
-	const cell = (c, i) => element(i ? 'td' : 'th', i ? {} : {scope: 'row'}, String(c));
+	const cell = (c, i) => element(
+		i ? 'td' : 'th', i ? {} : {scope: 'row'}, c instanceof Node ? c : String(c));
 	return element('table', {className},
 		element('caption', {}, caption),
 		element('thead', {}, element('tr', {}, ...heads.map(head))),
@@ -94,20 +95,41 @@ function sourceTable(s) {
 	return ret;
 }
 
+const linkTo = s => element('a', {href: '#' + s.id}, s.label);
+
+// What may be larger than its place; keys scroll as well.
+function scrolled(title, content) {
+	const attributes = {className: 'scroll', tabIndex: 0, role: 'region'};
+	return element('div', {...attributes, 'aria-label': title}, content);
+}
+
+// The lines of a function, what they gain together, and what the function gains.
+function linesTable(s) {
+	if (!s.lines.length)
+		return null;
+	const share = samples => s.samples ? percent(samples / s.samples, 0) : '';
+	const row = (name, l, verdict) => [name, ...l.slope.map(two), share(l.samples), verdict];
+	const rows = s.lines.map(l => row(linkTo(l), l, VERDICTS[l.verdict]));
+	const {n, slope, samples} = togetherOf(s);
+	if (n > 1)
+		rows.push([`${n} lines together`, two(slope), '', '', share(samples), '']);
+	rows.push(row('the function', s, VERDICTS[s.verdict]));
+	const title = `Lines of ${s.label}`, heads = ['line', 'slope', '95 % from', 'to'];
+	return scrolled(title,
+		table('values', title, [...heads, 'of its samples', 'verdict'], rows));
+}
+
 // A fold that is filled when it is first opened.
 function fold(title, fill) {
 	const ret = element('details', {}, element('summary', {}, title));
 	ret.addEventListener('toggle', () => {
-		if (ret.open && ret.children.length === 1) {
-			const attributes = {className: 'scroll', tabIndex: 0, role: 'region'};
-			ret.append(element('div', {...attributes, 'aria-label': title}, fill()));
-		}
+		if (ret.open && ret.children.length === 1)
+			ret.append(scrolled(title, fill()));
 	});
 	return ret;
 }
 
 function sentence(s) {
-	const two = x => x.toFixed(2).replace('-', '−');
 	const [value, low, high] = s.slope;
 	const slope = value === null ? '' : `slope ${two(value)}` +
 		(low === null ? '' : ` (${two(low)} to ${two(high)})`);
@@ -125,22 +147,25 @@ class Card {
 		this.active = -1;
 		this.plot = element('div', {
 			className: 'plot', tabIndex: 0, role: 'group',
-			'aria-roledescription': 'chart', 'aria-label': `${s.label},` +
-				` ${VERDICTS[s.verdict]}; arrow keys go from point to point`
+			'aria-roledescription': 'chart',
+			'aria-label': `${placeOf(s)}, ${VERDICTS[s.verdict]};` +
+				' arrow keys go from point to point'
 		});
 		this.readout = element('p', {className: 'readout', 'aria-live': 'polite'});
 		this.rank = element('span', {className: 'rank'});
 		const point = `${s.latency ? 'latency' : 'progress point'} ${s.progress}`;
 		const share = data.samples && s.samples
 			? ` · ${percent(s.samples / data.samples)} of the samples` : '';
-		const attributes = {className: 'card ' + s.verdict, id: s.id};
+		const below = isBelow(s) ? ' below' : '';
+		const attributes = {className: `card ${s.verdict}${below}`, id: s.id};
+		const holder = s.holder ? ['in ', linkTo(s.holder), ' · '] : [];
 		this.root = element('article', {...attributes, 'aria-labelledby': s.id + '-title'},
 			element('div', {className: 'head'},
 				element('h3', {id: s.id + '-title', title: s.name},
 					this.rank, s.label),
 				element('span', {className: 'badge ' + s.verdict},
 					VERDICTS[s.verdict])),
-			element('p', {className: 'of'},
+			element('p', {className: 'of'}, ...holder,
 				`${point} · ${count(s.experiments, 'experiment')}`, share),
 			element('p', {className: 'says'}, s.words, element('br'),
 				element('span', {className: 'muted'}, sentence(s))),
@@ -164,9 +189,8 @@ class Card {
 
 	fill() {
 		if (!this.filled) {
-			const source = sourceTable(this.series);
-			if (source)
-				this.root.append(source);
+			const tables = [linesTable(this.series), sourceTable(this.series)];
+			this.root.append(...tables.filter(t => t));
 			this.root.append(fold('Values', () => valuesTable(this.series)));
 			if (data.experiments[this.series.line].total)
 				this.root.append(

@@ -77,7 +77,7 @@ function chartConfig(s, scale) {
 			layout: {padding: {right: 8, top: 6}},
 			scales: {
 				x: {
-					...axis(colour, 'line speedup', x > 0.5 ? 0.25 : 0.1),
+					...axis(colour, s.kind + ' speedup', x > 0.5 ? 0.25 : 0.1),
 					min: 0, max: Math.min(1, x + 0.02),
 				},
 				y: {

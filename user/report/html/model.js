@@ -20,13 +20,30 @@ function splitLine(line) {
 
 const sources = new Map(data.sources.map(s => [s.file, s]));
 data.series.forEach((s, index) => {
+	s.index = index;
 	s.id = 'chart-' + index;
 	s.label = data.labels[s.line];
 	s.name = data.lines[s.line];
 	[s.file, s.number] = splitLine(s.name);
+	s.kind = s.number ? 'line' : 'function';
 	s.progress = data.points[s.point];
 	s.source = sources.get(s.file);
+	s.lines = [];
 });
+// A line has the function that holds it as its holder, and a function has its lines.
+for (const s of data.series) {
+	s.holder = data.series[s.holder] ?? null;
+	s.holder?.lines.push(s);
+}
+
+const isDecided = s => s.verdict !== 'not-enough-data';
+// As estimate_is_below(): a function with a verdict takes its lines along.
+const isBelow = s => s.holder !== null && isDecided(s.holder);
+
+// A line's name with its function's.
+const placeOf = s => s.holder ? `${s.label} in ${s.holder.label}` : s.label;
+
+const two = v => v === null ? '' : v.toFixed(2).replace('-', '−');
 
 function percent(v, digits = 1) {
 	return v === null
@@ -51,19 +68,37 @@ function count(n, word) {
 }
 
 // The order of cozbpf report: answers first, then intervals that are too wide, then the rest, each
-// by the lower end of the interval.
+// by the lower end of the interval. Lines stand below their function.
 function compare(key) {
-	const of = s => s.keys[key] ?? -Infinity;
-	return (a, b) => a.order - b.order || (of(a) === of(b) ? 0 : of(b) - of(a)) ||
-		(a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+	const of = s => s.keys[key] ?? -Infinity, top = s => isBelow(s) ? s.holder : s;
+	const alone = (a, b) => a.order - b.order || (of(a) === of(b) ? 0 : of(b) - of(a)) ||
+		(a.name < b.name ? -1 : a.name > b.name ? 1 : a.index - b.index);
+	return (a, b) => alone(top(a), top(b)) || isBelow(a) - isBelow(b) || alone(a, b);
 }
 
+// The rank of each: lines below their function have none.
+function ranks(series) {
+	let n = 0;
+	return series.map(s => isBelow(s) ? '' : `${++n}. `);
+}
+
+// What a function's lines with an answer gain together, and their samples.
+function togetherOf(s) {
+	const answered = s.lines.filter(isDecided);
+	const sum = of => answered.reduce((n, l) => n + of(l), 0);
+	return {n: answered.length, slope: sum(l => l.slope[0]), samples: sum(l => l.samples)};
+}
+
+// Of a progress point: a latency has the name of its pair's throughput.
+const pointKey = s => s.point + (s.latency ? 'l' : '');
+
 function selects(filter) {
-	return s => (filter.point === '' || s.point + (s.latency ? 'l' : '') === filter.point) &&
-		(filter.file === '' || s.file === filter.file) && s.experiments >= filter.least &&
+	return s => (filter.point === '' || pointKey(s) === filter.point) &&
+		(filter.file === '' || [s.file, s.holder?.file].includes(filter.file)) &&
+		s.experiments >= filter.least &&
 		(filter.verdict === '' ||
 			(filter.verdict === 'answers'
-				? s.verdict !== 'not-enough-data'
+				? isDecided(s)
 				: s.verdict === filter.verdict));
 }
 
@@ -94,7 +129,7 @@ function quantileGain(s, i, quantile) {
 function pointWords(s, i) {
 	const [speedup, gain, lo, hi, , experiments, visits] = s.points[i];
 	const words = [
-		`line ${percent(speedup, 0)} faster`,
+		`${s.kind} ${percent(speedup, 0)} faster`,
 		`program ${signed(gain)}` +
 			(lo === null ? '' : ` (${percent(lo)} to ${percent(hi)})`)
 	];

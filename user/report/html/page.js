@@ -13,9 +13,7 @@ function scaleOf(s) {
 		return extent([s]);
 	// Unknown values may lie anywhere: such a card gets the common scale, or a wider one if
 	// needed.
-	return s.verdict === 'not-enough-data'
-		? extent([s, ...shown.filter(o => o.verdict !== 'not-enough-data')])
-		: common;
+	return isDecided(s) ? common : extent([s, ...shown.filter(isDecided)]);
 }
 
 // Charts that have come near the window wait here. Each frame draws some of them, so scrolling goes
@@ -71,25 +69,65 @@ function arrange() {
 	waiting.clear();
 	cards.forEach(c => c.hide());
 	shown = data.series.filter(selects(filter)).sort(compare(KEYS.indexOf(by('sort').value)));
-	common = extent(shown.filter(s => s.verdict !== 'not-enough-data'));
+	common = extent(shown.filter(isDecided));
+	const numbers = ranks(shown);
 	by('cards').replaceChildren(...shown.map((s, i) => {
 		const card = cards.get(s);
-		card.rank.textContent = `${i + 1}. `;
+		card.rank.textContent = numbers[i];
 		return card.root;
 	}));
 	shown.forEach(s => watch.observe(cards.get(s).root));
+	fillOverview();
 	by('count').textContent =
 		`${shown.length.toLocaleString('en')} of ${count(data.series.length, 'chart')}`;
 }
 
+// The picture of the chosen progress point; of all: of the point that the best line is of.
+function fillOverview() {
+	const key = KEYS.indexOf(by('sort').value), all = [...data.series].sort(compare(key));
+	const point = by('point').value || (all.length ? pointKey(all[0]) : '');
+	const series = all.filter(s => pointKey(s) === point);
+	by('overview').hidden = !data.samples || !series.length;
+	if (by('overview').hidden)
+		return;
+	by('overview-point').value = point;
+	by('overview-of').textContent = series[0].latency
+		? `Latency ${series[0].progress}; a gain is the share of the mean saved.`
+		: `Progress point ${series[0].progress}.`;
+	by('overview-left').textContent = series.length > MOST_DOTS
+		? `The first ${MOST_DOTS} of ${series.length} lines.` : '';
+	overview.set(series);
+}
+
+// Makes a card appear, whatever the filters hide.
+function reveal(id) {
+	if (by(id))
+		return;
+	const s = data.series.find(s => s.id === id);
+	by('verdict').value = by('file').value = '';
+	by('least').value = 0;
+	if (by('point').value !== pointKey(s))
+		by('point').value = '';
+	arrange();
+}
+
+// From the picture to the card.
+function goTo(id) {
+	reveal(id);
+	by(id).tabIndex = -1;
+	location.hash = id;
+	by(id).focus({preventScroll: true});
+}
+
 function fillControls() {
 	const pointOf = s => s.progress + (s.latency ? ' (latency)' : '');
-	const points = new Map(data.series.map(
-		s => [s.point + (s.latency ? 'l' : ''), pointOf(s)]));
+	const points = new Map(data.series.map(s => [pointKey(s), pointOf(s)]));
 	const fileOf = s => s.number ? s.label.replace(/:[0-9]+$/, '') : s.label;
 	const files = new Map(data.series.map(s => [s.file, fileOf(s)]));
 	for (const [value, text] of points)
-		by('point').append(element('option', {value}, text));
+		for (const id of ['point', 'overview-point'])
+			by(id).append(element('option', {value}, text));
+	document.querySelector('.choice').hidden = points.size < 2;
 	for (const [value, text] of [...files].sort((a, b) => a[1] < b[1] ? -1 : 1))
 		by('file').append(element('option', {value}, text));
 	const reset = () => {
@@ -98,11 +136,16 @@ function fillControls() {
 		by('least').value = 0;
 		by('scale').checked = true;
 		by('verdict').value =
-			data.series.some(s => s.verdict !== 'not-enough-data') ? 'answers' : '';
+			data.series.some(isDecided) ? 'answers' : '';
 		arrange();
 	};
 	by('controls').addEventListener('input', arrange);
-	by('controls').addEventListener('submit', event => event.preventDefault());
+	by('overview-point').addEventListener('input', () => {
+		by('point').value = by('overview-point').value;
+		arrange();
+	});
+	for (const form of document.querySelectorAll('form'))
+		form.addEventListener('submit', event => event.preventDefault());
 	by('controls').addEventListener('reset', event => {
 		event.preventDefault();
 		reset();
@@ -120,11 +163,11 @@ function applyTheme() {
 	redraw();
 }
 
-// A sentence leads to its chart, whatever the filters hide.
+// Sentences and tables lead to their charts.
 function follow(event) {
 	const id = event.target.closest?.('a[href^="#chart-"]')?.getAttribute('href').slice(1);
-	if (id && !document.getElementById(id))
-		reset();
+	if (id)
+		reveal(id);
 }
 
 const MOST_PRINTED = 200; // pictures: 2.6 seconds on a busy machine
@@ -150,6 +193,7 @@ function afterPrint() {
 	arrange();
 }
 
+const overview = new Overview(by('overview-picture'), by('overview-tip'), goTo);
 fillSummary();
 fillWarnings();
 fillWords();

@@ -13,7 +13,7 @@ function fillSummary() {
 	for (const [n, one, many] of data.losses)
 		facts.push(`${n.toLocaleString('en')} ${n === 1 ? one : many}`);
 	if (data.left_out)
-		facts.push(`${count(data.left_out, 'line')} left out for lack of data`);
+		facts.push(`${count(data.left_out, data.unit)} left out for lack of data`);
 	const names = data.profiles.map(p => p.split('/').pop()).join(', ');
 	Object.assign(document.getElementById('profiles'),
 		{textContent: names, title: data.profiles.join(', ')});
@@ -32,8 +32,9 @@ function fillWarnings() {
 		warnings.push(`${count(data.skipped, 'record')} of the profile could not be` +
 			` understood and ${data.skipped === 1 ? 'was' : 'were'} skipped.`);
 	if (data.series.length < data.series_total)
-		warnings.push(`Only the first ${data.series.length} of ${data.series_total} lines` +
-			' are here; “cozbpf report --json” has them all.');
+		warnings.push(`Only the first ${data.series.length} of` +
+			` ${count(data.series_total, data.unit)} are here;` +
+			' “cozbpf report --json” has them all.');
 	if (rows < total)
 		warnings.push(`Behind the folds are ${rows.toLocaleString('en')} of` +
 			` ${count(total, 'experiment')}; charts and figures rest on all of them.`);
@@ -42,10 +43,21 @@ function fillWarnings() {
 	list.replaceChildren(...warnings.map(w => element('li', {}, w)));
 }
 
-// The first @most sentences; the rest goes behind a fold.
+// What the lines of a function say, and what they gain together.
+function linesBelow(s) {
+	const answered = isDecided(s) ? s.lines.filter(isDecided) : [];
+	const ret = sentenceList(answered, 5), {n, slope, samples} = togetherOf(s);
+	const share = s.samples ? ` with ${percent(samples / s.samples, 0)} of its samples` : '';
+	if (n > 1)
+		ret.push(element('p', {className: 'muted'}, `${n} lines together:` +
+			` slope ${two(slope)}${share}; the function: ${two(s.slope[0])}.`));
+	return ret;
+}
+
+// The first @most sentences, each with those of the lines below; the rest goes behind a fold.
 function sentenceList(series, most) {
-	const item = s =>
-		element('li', {className: s.verdict}, element('a', {href: '#' + s.id}, s.words));
+	const item = s => element('li', {className: s.verdict},
+		element('a', {href: '#' + s.id}, s.words), ...linesBelow(s));
 	const list = some => element('ul', {}, ...some.map(item));
 	if (series.length <= most)
 		return series.length ? [list(series)] : [];
@@ -58,8 +70,10 @@ function sentenceList(series, most) {
 function pointSection(series) {
 	const {progress, latency} = series[0];
 	const now = latency ? data.latencies.find(l => l.point === progress) : null;
-	const of = verdict => series.filter(s => s.verdict === verdict);
-	const lacking = of('not-enough-data').length;
+	const of = verdict => series.filter(s => s.verdict === verdict && !isBelow(s));
+	// As estimate_is_done_with(): nothing more is asked of lines whose function has no effect.
+	const isDone = s => s.holder?.verdict === 'no-effect';
+	const lacking = series.filter(s => !isDecided(s) && !isDone(s)).length;
 	const ret = element('div', {className: 'point-words'},
 		element('h3', {}, element('span', {}, latency ? 'latency ' : 'progress point '),
 			progress));
@@ -72,11 +86,11 @@ function pointSection(series) {
 	ret.append(...sentenceList(of('optimize'), 5),
 		...sentenceList(of('contention').reverse(), 5),
 		...sentenceList(of('no-effect'), 3));
-	if (lacking === series.length)
-		ret.append(element('p', {}, 'No line has enough data to be ranked.'));
+	if (!series.some(isDecided))
+		ret.append(element('p', {}, `No ${data.unit} has enough data to be ranked.`));
 	if (lacking)
 		ret.append(element('p', {className: 'muted'},
-			`Not enough data yet for ${count(lacking, 'line')};` +
+			`Not enough data yet for ${count(lacking, data.unit)};` +
 				' runs add up in one profile.'));
 	return ret;
 }
@@ -84,7 +98,7 @@ function pointSection(series) {
 function fillWords() {
 	const groups = new Map();
 	for (const s of data.series) {
-		const key = s.point + (s.latency ? 'l' : '');
+		const key = pointKey(s);
 		groups.set(key, [...(groups.get(key) ?? []), s]);
 	}
 	document.getElementById('sentences')

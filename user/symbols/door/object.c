@@ -16,14 +16,27 @@
 #include "symbols/elf/openfile.h"
 
 #define PATH_SIZE (2 * PATH_MAX)
-/* Candidates for debug file and dwz's file: elf/debugfile.c names six at most. */
+/* Candidates for debug file and dwz's file: elf/debugfile.c names eight at most. */
 #define MAX_CANDIDATES 16
 
 static bool (*stop_wanted)(void);
+static debug_file_fetch *fetch_file;
+static void *fetch_ctx;
+
+void debug_files_from(debug_file_fetch *fetch, void *ctx)
+{
+	fetch_file = fetch;
+	fetch_ctx = ctx;
+}
 
 void reading_stops_when(bool (*wanted)(void))
 {
 	stop_wanted = wanted;
+}
+
+bool reading_is_to_stop(void)
+{
+	return stop_wanted && stop_wanted();
 }
 
 bool reading_is_filtered(void)
@@ -53,6 +66,7 @@ struct asking {
 	/* While the object is opened: what the reader asked for, and NULL afterwards. */
 	struct held_file *candidates;
 	size_t n_candidates;
+	unsigned n_fetched;
 };
 
 static void keep_candidate(struct asking *a, int fd, const char *path)
@@ -65,11 +79,39 @@ static void keep_candidate(struct asking *a, int fd, const char *path)
 		a->candidates[a->n_candidates++] = f;
 }
 
+static bool is_build_id(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && n % 2 == 0 && n <= 2 * 20 && strspn(text, "0123456789abcdef") == n;
+}
+
+/* Only while the object is opened: its debug file, and dwz's. */
+static int fetch_for_reader(struct asking *a, const char *id, char *why, size_t size)
+{
+	bool may = fetch_file && a->o->fetches && a->candidates && a->n_fetched < 2;
+	int fd = -1;
+
+	snprintf(why, size, "nobody has it");
+	if (may && is_build_id(id)) {
+		a->n_fetched++;
+		fd = fetch_file(fetch_ctx, id, a->o->path);
+	}
+	if (fd >= 0 && file_check(fd, why, size)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* A reader may have been taken over: it gets no file that it has no use for. */
 static int open_for_reader(void *ctx, const char *path, char *why, size_t size)
 {
+	const size_t prefix = strlen(FETCHED_FILE);
 	struct asking *a = ctx;
-	int fd = file_open(a->o->root, path, why, size);
+	int fd = strncmp(path, FETCHED_FILE, prefix)
+		     ? file_open(a->o->root, path, why, size)
+		     : fetch_for_reader(a, path + prefix, why, size);
 	char magic[4];
 
 	if (fd >= 0 && (pread(fd, magic, 4, 0) != 4 || memcmp(magic, "\177ELF", 4))) {
@@ -88,7 +130,7 @@ static bool is_to_stop(void *ctx)
 
 	if (a->q->stop)
 		return __atomic_load_n(a->q->stop, __ATOMIC_RELAXED);
-	return stop_wanted && stop_wanted();
+	return reading_is_to_stop();
 }
 
 /* In the reader. */
@@ -97,7 +139,7 @@ static int work(void *arg, struct out *out, struct error *e)
 	const struct asking *a = arg;
 	const struct object *o = a->o;
 	const struct image_parts parts = {
-	    .place = {o->file, o->path, o->root},
+	    .place = {o->file, o->path, o->root, o->fetches && fetch_file},
 	    .real_path = o->real_path,
 	    .without_debug = !a->q->needs_debug,
 	    .main = o->main.fd,
@@ -257,6 +299,7 @@ static int open_file(const struct object_place *place, struct object **ret, stru
 	if (!o)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	o->main.fd = o->debug.fd = o->alt.fd = -1;
+	o->fetches = place->fetches;
 	o->mapped = MAP_FAILED;
 	o->file = strdup(place->file);
 	o->path = strdup(place->path);
@@ -274,14 +317,14 @@ static int open_file(const struct object_place *place, struct object **ret, stru
 
 int object_open_code(const char *path, const char *root, struct object **ret, struct error *e)
 {
-	const struct object_place place = {path, path, root};
+	const struct object_place place = {path, path, root, false};
 
 	return open_file(&place, ret, e);
 }
 
 int object_open(const char *path, const char *root, struct object **ret, struct error *e)
 {
-	const struct object_place place = {path, path, root};
+	const struct object_place place = {path, path, root, false};
 
 	return object_open_at(&place, ret, e);
 }

@@ -24,6 +24,7 @@ struct object {
 	 * Else the probe fails in silence, later. */
 	void *mapped;
 	char *debug_note;
+	bool fetches; /* see struct object_place */
 	bool is_static, is_go, has_debug_info;
 	uint8_t build_id[20];
 	uint32_t build_id_len;
@@ -45,6 +46,19 @@ int object_ask(const struct object *o, const struct question *q, struct in *ret,
 
 /* Ends the reading of an answer: 0, or -1 with @e when something of it was bad or is left. */
 int object_answered(const struct object *o, struct in *in, struct error *e);
+
+/* Whether reading_stops_when() has been told of something that says so. */
+bool reading_is_to_stop(void);
+
+/* What a line map may hold: lines, functions, or functions with their lines behind each. */
+enum unit_kind { UNITS_LINES, UNITS_FUNCTIONS, UNITS_BOTH };
+
+/* units.c: a reader's line map as bytes. @n_units: of them in scope. */
+int put_units(struct out *out, const struct line_map *m, size_t n_units, struct error *e);
+/* Adds the units to ours; others than of @kind are bad. The ranges with our ids, @n of them, are
+ * the caller's to free. */
+struct line_range *get_units(
+    struct in *in, enum unit_kind kind, struct line_map *map, size_t *n, size_t *n_units);
 
 /* answers.c: results as bytes and back. What is got has to be freed, good or bad. */
 void put_sites(struct out *out, const struct probe_site *sites, size_t n);

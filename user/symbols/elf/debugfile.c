@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Finds the separate debug file of a stripped object: by build id, then by .gnu_debuglink. A file
- * that does not belong to the object is never taken.
+ * Finds the separate debug file of a stripped object: by build id, then by .gnu_debuglink. What is
+ * not installed may be fetched, by the door's asker. A file that does not belong to the object is
+ * never taken.
  *
  * libdwfl's search (dwfl_standard_find_debuginfo) cannot do this for files of a hostile target;
  * each fault was tried. Without build id and link it takes any NAME.debug, and a FIFO of that name
- * blocks it. Where DEBUGINFOD_URLS is set, it asks the network, as root (libdebuginfod).
+ * blocks it. Where DEBUGINFOD_URLS is set, it asks the network, as root and without a time limit.
  */
 #include "symbols/elf/image.h"
 
@@ -16,6 +17,8 @@
 #include <string.h>
 
 #include <elfutils/libdwelf.h>
+
+#define FETCHED_NAME (sizeof(FETCHED_FILE) + 2 * 20)
 
 /* CRC-32 (the polynomial of zlib and of .gnu_debuglink) of the whole file. */
 static uint32_t file_crc(Elf *elf)
@@ -115,49 +118,96 @@ static void image_directory(const struct image *o, char dir[PATH_MAX])
 		strcpy(dir, ".");
 }
 
-void debug_file_find(struct image *o)
+static bool try_link(struct image *o)
 {
 	char dir[PATH_MAX];
 	GElf_Word crc = 0;
 	const char *link = dwelf_elf_gnu_debuglink(o->main.elf, &crc);
 
 	/* A link is a plain file name. A link with a '/' could lead elsewhere. */
-	if (try_build_id(o) || !link || !*link || strchr(link, '/'))
-		return;
+	if (!link || !*link || strchr(link, '/'))
+		return false;
 	image_directory(o, dir);
-	if (try_file(o, true, crc, "%s%s/%s", o->root, dir, link) ||
-	    try_file(o, true, crc, "%s%s/.debug/%s", o->root, dir, link))
-		return;
-	try_file(o, true, crc, "%s/usr/lib/debug%s/%s", o->root, dir, link);
+	return try_file(o, true, crc, "%s%s/%s", o->root, dir, link) ||
+	       try_file(o, true, crc, "%s%s/.debug/%s", o->root, dir, link) ||
+	       try_file(o, true, crc, "%s/usr/lib/debug%s/%s", o->root, dir, link);
+}
+
+/* Name of the file to be fetched for a build id; false: nobody fetches, or it is no build id. */
+static bool fetched_name(
+    const struct image *o, const uint8_t *id, size_t len, char ret[FETCHED_NAME])
+{
+	char *end = stpcpy(ret, FETCHED_FILE);
+
+	if (!o->fetches || !len || len > sizeof(o->build_id))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		end += sprintf(end, "%02x", id[i]);
+	return true;
+}
+
+static bool try_fetched(struct image *o)
+{
+	char name[FETCHED_NAME];
+
+	return fetched_name(o, o->build_id, o->build_id_len, name) &&
+	       try_file(o, false, 0, "%s", name);
+}
+
+void debug_file_find(struct image *o)
+{
+	if (!try_build_id(o) && !try_link(o))
+		try_fetched(o);
+}
+
+/* Opens dwz's file if it has that build id. */
+static bool try_alt(struct image *o, const char *path, const uint8_t *id, size_t id_len)
+{
+	uint8_t found[20];
+	uint32_t len;
+	char why[256];
+
+	if (elf_file_open(&o->alt, o->root, path, true, why, sizeof(why)))
+		return false;
+	len = elf_build_id(o->alt.elf, found);
+	if (len && len == id_len && !memcmp(found, id, len) && (o->alt_path = strdup(path)))
+		return true;
+	elf_file_close(&o->alt);
+	return false;
+}
+
+/* Where the link of @of leads; false: nowhere, as from a file that was fetched. */
+static bool alt_path(const struct image *o, const char *of, const char *link, char ret[PATH_MAX])
+{
+	const char *root = o->debug_path || !strncmp(of, o->root, strlen(o->root)) ? "" : o->root,
+		   *slash = strrchr(of, '/');
+	int written;
+
+	if (*link == '/')
+		written = snprintf(ret, PATH_MAX, "%s%s", o->root, link);
+	else if (!strncmp(of, FETCHED_FILE, strlen(FETCHED_FILE)))
+		return false;
+	else
+		written = snprintf(
+		    ret, PATH_MAX, "%s%.*s%s", root, slash ? (int)(slash + 1 - of) : 0, of, link);
+	return written >= 0 && written < PATH_MAX;
 }
 
 /* Section .gnu_debugaltlink: a path, absolute or from the file's directory, and a build id. */
 bool alt_file_find(struct image *o, Elf *elf)
 {
-	struct bytes link = elf_section(elf, ".gnu_debugaltlink");
-	const char *name = string_at(link, 0), *of = o->debug_path ? o->debug_path : o->path,
-		   *root = o->debug_path || !strncmp(of, o->root, strlen(o->root)) ? "" : o->root,
-		   *slash = strrchr(of, '/');
-	size_t name_size = name ? strlen(name) + 1 : 0;
-	char path[PATH_MAX], why[256];
-	uint8_t id[20];
-	uint32_t len;
-	int written;
+	struct bytes section = elf_section(elf, ".gnu_debugaltlink");
+	const char *link = string_at(section, 0);
+	char path[PATH_MAX], name[FETCHED_NAME];
+	const uint8_t *id;
+	size_t len;
 
-	if (!name || !*name)
+	if (!link || !*link)
 		return false;
-	if (*name == '/')
-		written = snprintf(path, sizeof(path), "%s%s", o->root, name);
-	else
-		written = snprintf(path, sizeof(path), "%s%.*s%s", root,
-		    slash ? (int)(slash + 1 - of) : 0, of, name);
-	if (written < 0 || (size_t)written >= sizeof(path) ||
-	    elf_file_open(&o->alt, o->root, path, true, why, sizeof(why)))
-		return false;
-	len = elf_build_id(o->alt.elf, id);
-	if (len && len == link.size - name_size && !memcmp(id, link.data + name_size, len) &&
-	    (o->alt_path = strdup(path)))
+	id = section.data + strlen(link) + 1;
+	len = section.size - strlen(link) - 1;
+	if (alt_path(o, o->debug_path ? o->debug_path : o->path, link, path) &&
+	    try_alt(o, path, id, len))
 		return true;
-	elf_file_close(&o->alt);
-	return false;
+	return fetched_name(o, id, len, name) && try_alt(o, name, id, len);
 }

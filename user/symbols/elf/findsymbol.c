@@ -157,6 +157,30 @@ static int make_sites(const struct image *o, const struct name_search *s, uint64
 	return 0;
 }
 
+/* Code that no symbol names, by its address. */
+static int find_address(
+    const struct image *o, uint64_t addr, struct probe_site **ret, size_t *n, struct error *e)
+{
+	uint64_t offset;
+
+	if (!image_is_code(o, addr) || !image_offset(o, addr, &offset)) {
+		error_set(e, EXIT_USAGE, "there is no code at 0x%llx in '%s'",
+		    (unsigned long long)addr, o->path);
+		return error_hint(e,
+		    "addresses are those of the linker, as reports show them; 'objdump -d %s' "
+		    "lists them",
+		    o->path);
+	}
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	(*ret)->offset = offset;
+	snprintf((*ret)->function, sizeof((*ret)->function), "%.64s+0x%llx", path_base(o->path),
+	    (unsigned long long)addr);
+	*n = 1;
+	return 0;
+}
+
 int image_find_symbol(struct image *o, const char *symbol, uint64_t offset, struct probe_site **ret,
     size_t *n, struct error *e)
 {
@@ -164,6 +188,8 @@ int image_find_symbol(struct image *o, const char *symbol, uint64_t offset, stru
 	bool ok = !image_load_symbols(o);
 	int err;
 
+	if (!*symbol)
+		return image_check(o, e) ? -1 : find_address(o, offset, ret, n, e);
 	suggest_init(&s.near, symbol);
 	for (size_t i = 0; ok && i < o->n_symbols; i++)
 		ok = search_symbol(&s, &o->symbols[i]);

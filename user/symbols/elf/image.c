@@ -39,7 +39,7 @@ static bool has_good_names(Elf *elf)
 	       !((const char *)data->d_buf)[data->d_size - 1];
 }
 
-static int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
+int elf_check(Elf *elf, bool relocatable, char *why, size_t size)
 {
 	GElf_Ehdr header;
 	char *ident = elf_getident(elf, NULL);
@@ -380,6 +380,7 @@ static int open_code(const struct image_parts *parts, struct image **ret, struct
 	o->path = strdup(parts->place.path);
 	o->root = strdup(parts->place.root ? parts->place.root : "");
 	o->real_path = parts->real_path;
+	o->fetches = parts->place.fetches;
 	o->debug_path = copy_of(parts->debug_path);
 	o->debug_note = copy_of(parts->debug_note);
 	if (!o->file || !o->path || !o->root) {
@@ -438,7 +439,7 @@ int image_open_at(const struct object_place *place, struct image **ret, struct e
 
 int image_open(const char *path, const char *root, struct image **ret, struct error *e)
 {
-	const struct object_place place = {path, path, root};
+	const struct object_place place = {path, path, root, false};
 
 	return image_open_at(&place, ret, e);
 }
@@ -449,6 +450,7 @@ void image_close(struct image *o)
 		return;
 	if (o->dwarf)
 		dwarf_end(o->dwarf);
+	image_minidebug_free(o);
 	elf_file_close(&o->alt);
 	elf_file_close(&o->debug);
 	elf_file_close(&o->main);

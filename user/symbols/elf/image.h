@@ -27,7 +27,7 @@ struct debug_sections {
 struct symbol {
 	uint64_t addr, size;
 	const char *name; /* linkage name, in the string section */
-	bool is_own;      /* of the file itself, not of a debug file */
+	bool is_own;      /* in the file itself, not in a debug file */
 };
 
 struct elf_file {
@@ -39,6 +39,7 @@ struct elf_file {
 struct image {
 	char *file, *path, *root; /* see struct object_place */
 	const char *real_path;    /* see struct image_parts; borrowed */
+	bool fetches;             /* see struct object_place */
 	/* .elf is NULL where there is no separate debug file, or none that dwz made. */
 	struct elf_file main, debug, alt;
 	char *debug_path, *alt_path;
@@ -57,6 +58,10 @@ struct image {
 	struct symbol *symbols; /* by address; loaded on first use */
 	size_t n_symbols;
 	bool symbols_loaded;
+	/* minidebug.c: what .gnu_debugdata holds; unpacked on first use */
+	struct bytes mini_bytes;
+	Elf *mini;
+	bool mini_loaded;
 	/* bounds.c: .eh_frame_hdr and its address; loaded on first use */
 	struct bytes unwound;
 	uint64_t unwound_addr;
@@ -73,6 +78,8 @@ int elf_file_open(struct elf_file *f, const char *root, const char *path, bool r
 /* The same for a descriptor, which is taken over. */
 int elf_file_take(struct elf_file *f, int fd, bool relocatable, char *why, size_t size);
 void elf_file_close(struct elf_file *f);
+/* Whether libelf can work with what it has opened: 0, or -1 with the reason in @why. */
+int elf_check(Elf *elf, bool relocatable, char *why, size_t size);
 /* After reading: 0, or -1 with @e when a file of the object was cut off meanwhile, so that what was
  * read means nothing. */
 int image_check(const struct image *o, struct error *e);
@@ -102,6 +109,11 @@ bool build_id_file(const struct image *o, char file[BUILD_ID_FILE]);
  * o->alt. */
 bool alt_file_find(struct image *o, Elf *elf);
 
+/* minidebug.c: the ELF file that .gnu_debugdata holds, of the image; NULL: none, or damaged, or too
+ * large. */
+Elf *image_minidebug(struct image *o);
+void image_minidebug_free(struct image *o);
+
 /* symtab.c */
 int image_load_symbols(struct image *o); /* 0 or -errno */
 /* How many of the symbols are at or before @addr: the index of the first one behind. */
@@ -113,6 +125,10 @@ const struct symbol *image_symbol_at(const struct image *o, uint64_t addr);
 bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret);
 /* Whether a function begins in (@after, @upto]. */
 bool image_function_begins(struct image *o, uint64_t after, uint64_t upto);
+
+/* unwind.c: .eh_frame, on x86-64; false: there is none. */
+struct cfi;
+bool image_frames(const struct image *o, struct cfi *ret);
 
 /* sdt.c: file offset of an address of any loaded segment, data included; false: the address is not
  * in the file. */

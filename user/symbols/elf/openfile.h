@@ -9,6 +9,7 @@
 #define COZBPF_OPENFILE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * A descriptor of what @path names, for fstat() and the like only: the file itself stays unopened
@@ -24,5 +25,12 @@ int file_find(const char *root, const char *path);
  * of @size bytes. The caller closes the descriptor.
  */
 int file_open(const char *root, const char *path, char *why, size_t size);
+
+/* The same for a file in a directory where anybody makes files, such as /tmp: it has to be
+ * @owner's, with this name alone, which is no symbolic link. */
+int file_open_owned(const char *root, const char *path, uid_t owner, char *why, size_t size);
+
+/* Whether file_open() would open what @fd is: 0, or -1 with the reason in @why. */
+int file_check(int fd, char *why, size_t size);
 
 #endif

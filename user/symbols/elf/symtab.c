@@ -67,12 +67,13 @@ static int add_table(struct image *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *h
 			name = string_at(strings, s.st_name) ?: "?";
 		if (name && is_function(o, &s, name))
 			o->symbols[o->n_symbols++] =
-			    (struct symbol){s.st_value, s.st_size, name, elf == o->main.elf};
+			    (struct symbol){s.st_value, s.st_size, name, elf != o->debug.elf};
 	}
 	return 0;
 }
 
-static int add_tables(struct image *o, Elf *elf)
+/* *@whole: whether a table has all symbols, not only those for other files. */
+static int add_tables(struct image *o, Elf *elf, bool *whole)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
@@ -83,6 +84,7 @@ static int add_tables(struct image *o, Elf *elf)
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
 		tables++;
+		*whole |= header.sh_type == SHT_SYMTAB;
 		err = add_table(o, elf, scn, &header);
 	}
 	return err;
@@ -90,14 +92,17 @@ static int add_tables(struct image *o, Elf *elf)
 
 int image_load_symbols(struct image *o)
 {
+	bool whole = false;
 	size_t n = 0;
 	int err;
 
 	if (o->symbols_loaded)
 		return 0;
-	err = add_tables(o, o->main.elf);
+	err = add_tables(o, o->main.elf, &whole);
 	if (!err && o->debug.elf)
-		err = add_tables(o, o->debug.elf);
+		err = add_tables(o, o->debug.elf, &whole);
+	if (!err && !whole && image_minidebug(o))
+		err = add_tables(o, o->mini, &whole);
 	if (err) {
 		o->n_symbols = 0;
 		return err;

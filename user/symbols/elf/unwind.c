@@ -116,7 +116,7 @@ static bool find_by_segment(Elf *elf, struct cfi *ret)
 	return false;
 }
 
-static bool find_table(const struct image *o, struct cfi *ret)
+bool image_frames(const struct image *o, struct cfi *ret)
 {
 	GElf_Ehdr header;
 
@@ -161,7 +161,7 @@ int image_unwind_rows(struct image *o, size_t max, struct cozbpf_unwind_row **re
 
 	*ret = NULL;
 	*n = 0;
-	if (!find_table(o, &table))
+	if (!image_frames(o, &table))
 		return 0;
 	err = add_all(o, &table, o->main.bytes.size, &r);
 	if (err || image_check(o, &changed)) {
