@@ -142,6 +142,16 @@ static __always_inline bool visits_count(__u64 now)
 	       now > control.counted_ns + DELAY_READ(control.required);
 }
 
+/* Each in-scope sample since the question is as likely as any other to be the answer. The first one
+ * would nearly always be the same CPU's, since their clock events have one period. */
+static __always_inline void pick_line(__u32 line)
+{
+	__u64 n = __sync_fetch_and_add(&control.pick_from, 1) + 1;
+
+	if (bpf_get_prandom_u32() % n == 0)
+		control.picked = line;
+}
+
 static __always_inline void count_line(__u32 line, __u32 pick, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
@@ -153,7 +163,7 @@ static __always_inline void count_line(__u32 line, __u32 pick, __u64 now)
 	if (delay_is_selected(&control, line) && visits_count(now))
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
-		__sync_val_compare_and_swap(&control.picked, 0, pick);
+		pick_line(pick);
 }
 
 static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line, __u64 n)

@@ -320,7 +320,7 @@ struct cozbpf_control {
 	__u32 epoch;        /* number of the experiment, from 1 */
 	__u32 active;       /* an experiment is open; written last */
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
-	__u32 pick; /* 1: the next in-scope sample is to put its line into `picked`; 2: it has */
+	__u32 pick;         /* one of the in-scope samples is to put its line into `picked` */
 	__u32 picked;
 	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0:
 		       there is none */
@@ -350,6 +350,7 @@ struct cozbpf_control {
 	/* Reset by the loader: samples of the selected line while visits count in this experiment,
 	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
+	__u64 pick_from; /* likewise: so many samples were candidates for `picked` */
 	/* likewise: turns of a fixed loop, one at each sample, and their time */
 	__u64 loop_ns, loops;
 	__u64 sampled;         /* the loader's: lines are progress points */

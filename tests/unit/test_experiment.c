@@ -56,6 +56,17 @@ TEST(opening)
 	session_deinit(&s);
 }
 
+TEST(answer_is_drawn_from_a_period)
+{
+	static struct session s;
+
+	begin(&s, (struct experiment_options){0});
+	s.in.counters.picked_line = HOT; /* by the first sample, at once */
+	CHECK(session_until(&s, EXPERIMENT_OPEN));
+	CHECK_EQ(s.at[EXPERIMENT_OPEN] - s.at[EXPERIMENT_ASK], MS);
+	session_deinit(&s);
+}
+
 TEST(baseline_is_split_when_visits_count)
 {
 	static struct session s;

@@ -467,6 +467,7 @@ void session_ask_line(struct session *s)
 	struct cozbpf_control *c = &s->bpf->bss->control;
 
 	__atomic_store_n(&c->picked, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->pick_from, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->pick, 1, __ATOMIC_RELEASE);
 }
 

@@ -209,7 +209,8 @@ int session_event_fd(const struct session *s);
 void session_events(struct session *s,
     void (*handle)(const struct cozbpf_counter_event *event, void *arg), void *arg);
 
-/* The first in-scope sample after the question answers it: counters.picked_line. */
+/* From now on each in-scope sample may be the answer, counters.picked_line, all of them equally
+ * likely: the longer one waits, the more samples the answer is drawn from. */
 void session_ask_line(struct session *s);
 
 /* Opens an experiment; the buckets of all points are cleared. */

@@ -56,9 +56,11 @@ void experiment_deinit(struct experiment *x)
 	baseline_deinit(&x->baseline);
 }
 
-static enum experiment_action ask(struct experiment *x)
+/* The answer is drawn from a period's samples: each CPU has had its turn then. */
+static enum experiment_action ask(struct experiment *x, uint64_t now)
 {
 	x->phase = PHASE_PICK;
+	x->deadline_ns = x->choice.fixed_line ? now : now + x->period_ns;
 	return x->choice.fixed_line ? EXPERIMENT_NONE : EXPERIMENT_ASK;
 }
 
@@ -131,7 +133,7 @@ enum experiment_action experiment_begin(
 	x->delayed_ns = 0;
 	tally_begin(&x->tally, in);
 	if (!x->choice.end_to_end)
-		return x->is_paused ? EXPERIMENT_NONE : ask(x);
+		return x->is_paused ? EXPERIMENT_NONE : ask(x, now);
 	return begin_run(x, in, now);
 }
 
@@ -140,13 +142,15 @@ static enum experiment_action step_pick(
 {
 	uint32_t line = x->choice.fixed_line ? x->choice.fixed_line : in->counters.picked_line;
 
-	*ret_due = now + POLL_NS;
+	*ret_due = now < x->deadline_ns ? x->deadline_ns : now + POLL_NS;
+	if (now < x->deadline_ns)
+		return EXPERIMENT_NONE;
 	/* A fixed line waits for the first sample of all: before that the program has not begun. */
 	if (!line || line >= in->n_lines || !in->counters.samples)
 		return EXPERIMENT_NONE;
 	line = choice_unit(&x->choice, in, line);
 	if (!choice_takes(&x->choice, in, line))
-		return ask(x);
+		return ask(x, now);
 	open_experiment(x, in, line, now);
 	*ret_due = x->baseline.due_ns ? x->baseline.due_ns : x->deadline_ns;
 	return EXPERIMENT_OPEN;
@@ -240,7 +244,7 @@ enum experiment_action experiment_step(
 	switch (x->phase) {
 	case PHASE_ASK:
 		*ret_due = now;
-		return ask(x);
+		return ask(x, now);
 	case PHASE_PICK:
 		return step_pick(x, in, now, ret_due);
 	case PHASE_OPEN:
