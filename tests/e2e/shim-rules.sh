@@ -12,10 +12,15 @@ fixture victim
 as=static_victim fixture victim -static
 ms=600
 
-# profile COMMAND...: all threads but those on HOT owe pauses.
+# profile [-d TIME] COMMAND...: all threads but those on HOT owe pauses.
 profile() {
+	local length=60s
+	[ "$1" != -d ] || {
+		length=$2
+		shift 2
+	}
 	rm -f "$dir/profile.coz"
-	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress \
+	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress -d $length \
 		--fixed-line "$(line_of parent HOT)" --fixed-speedup 50 --experiment-length 50ms \
 		-- "$@"
 }
@@ -104,9 +109,17 @@ prints ' 0 foreign'
 paused victim
 
 echo "-- programs that block or take signals"
-profile "$dir/parent" exec "$dir/victim" $ms blocks
+profile "$dir/parent" exec "$dir/victim" 200 blocks # over before the second look, after 1 s
 lives
 named victim 'its threads block the pause signal'
+for length in 60s 2s; do # to the end, and while the command goes on
+	profile -d $length "$dir/parent" exec "$dir/victim" 4000 blocks
+	lives
+	says 'process [0-9]+: signal [0-9]+ unblocked in 1 threads'
+	n=$(begun victim)
+	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' 20
+done
+prints 'turns, blocks$' # again
 profile "$dir/parent" exec "$dir/victim" $ms sigwait
 lives
 prints ' [1-9][0-9]* usr1, 0 foreign'

@@ -31,8 +31,7 @@
 
 void handlers_forget(struct process *p)
 {
-	if (p->injected)
-		inject_forget(&p->injection);
+	inject_forget(&p->injection);
 	p->injected = false;
 }
 
@@ -134,6 +133,16 @@ void handlers_check_filters(const struct target *t)
 	}
 }
 
+/* The handler came by the preloaded library: nothing was injected. */
+static void name_process(const struct target *t, struct process *p)
+{
+	if (p->injected || p->injection.pid == p->pid)
+		return;
+	p->injection.pid = p->pid;
+	p->injection.start = procfs_start(p->pid);
+	p->injection.signal = t->signal;
+}
+
 void handlers_unblock(struct target *t, uint64_t now)
 {
 	if (now < t->unblock_ns)
@@ -147,10 +156,12 @@ void handlers_unblock(struct target *t, uint64_t now)
 		if (stats.filtered > p->filtered && !p->filters_bad)
 			check_filters(t, p);
 		p->filtered = stats.filtered;
-		if (!p->injected)
+		if (!p->injected && !t->ops->preloads)
 			continue;
-		if (stats.blocked - p->blocked > UNBLOCK_ASKS)
+		if (stats.blocked - p->blocked > UNBLOCK_ASKS) {
+			name_process(t, p);
 			inject_unblock(&p->injection);
+		}
 		p->blocked = stats.blocked;
 		if (t->o->verbose && p->injection.n_unblocked > known)
 			console_say(t->console,
@@ -223,9 +234,12 @@ void handlers_take_back(struct target *t)
 	struct missed missed = {.t = t, .since = procfs_now() - MISSED_TICKS};
 
 	nanosleep(&pause, NULL);
-	for (struct process *p = t->processes; p; p = p->next)
+	for (struct process *p = t->processes; p; p = p->next) {
 		if (p->injected && procfs_live_thread(p->pid))
 			take_back(t, &p->injection);
+		else
+			inject_block_again(&p->injection); /* the preloaded handler stays */
+	}
 	/* Nobody tells any more of children, which inherit what their parents have until then. */
 	for (int i = 0; i < MISSED_LOOKS; i++) {
 		missed.found = 0;

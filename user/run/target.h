@@ -78,7 +78,7 @@ struct process {
 	/* its calls, for --sync=uprobe */
 	bool probed;
 	bool injected;
-	struct injection injection; /* when it is */
+	struct injection injection; /* when it is; else of threads that were made to unblock */
 	/* pauses that could not be asked for since the signal was blocked, at the last look */
 	uint64_t blocked;
 	/* those since it came by seccomp filters, at the last look */

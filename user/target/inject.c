@@ -335,6 +335,24 @@ void inject_unblock(struct injection *i)
 	keeper_run(unblock, i, NULL);
 }
 
+static int block_again(void *arg, struct error *e)
+{
+	struct injection *i = arg;
+
+	(void)e;
+	for (unsigned k = 0; k < i->n_unblocked; k++)
+		if (procfs_state(i->pid, i->unblocked[k]))
+			tracee_block(i->pid, i->unblocked[k], i->signal, true, NULL);
+	inject_forget(i);
+	return 0;
+}
+
+void inject_block_again(struct injection *i)
+{
+	if (i->n_unblocked && procfs_start(i->pid) == i->start)
+		keeper_run(block_again, i, NULL);
+}
+
 void inject_forget(struct injection *i)
 {
 	free(i->unblocked);
@@ -480,10 +498,7 @@ static int take_out(void *arg, struct error *e)
 	if (scratch > 0)
 		unmap(&t, (uint64_t)scratch, PAGE);
 	i->held_ns = tracee_release(&t);
-	for (unsigned k = 0; k < i->n_unblocked; k++)
-		if (procfs_state(i->pid, i->unblocked[k]))
-			tracee_block(i->pid, i->unblocked[k], i->signal, true, NULL);
-	inject_forget(i);
+	block_again(i, NULL);
 	if (!err || (err == -ESRCH && !i->ignored))
 		return 0;
 	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s",

@@ -48,8 +48,13 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e);
 int inject(int pid, int signal, struct injection *ret, struct error *e);
 
 /* Does the same with threads that block the signal since then. No thread may be in a pause: the
- * kernel blocks the signal while its handler runs. */
+ * kernel blocks the signal while its handler runs. Where the handler came by the preloaded library,
+ * @i needs `pid`, `signal` and `start`; all else is 0. */
 void inject_unblock(struct injection *i);
+
+/* Threads that inject_unblock() has found block the signal as before; inject_remove() does so too.
+ */
+void inject_block_again(struct injection *i);
 
 /*
  * Takes the handler out. The last pause must be over, and no new one may be asked for. -1 with @e
