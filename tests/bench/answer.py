@@ -6,7 +6,8 @@ cozbpf and Coz run on the same program and choose lines at random. The leading l
 when the low end of its slope's interval is above the high end of every other large line's. A large
 line has a twentieth of the samples, and all large lines have to be ranked. Both profiles are cut at
 growing lengths and read by `cozbpf report`, so the same arithmetic judges both. The time from which
-on the answer stays is what counts."""
+on the answer stays is what counts. Each line's true slope is known, its part of the time. So the
+intervals of the whole profile show how many hold the truth where samples pick the lines."""
 
 import argparse
 import json
@@ -14,6 +15,7 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 sys.dont_write_bytecode = True
 import coz  # noqa: E402
@@ -86,31 +88,60 @@ def answered_at(tool, text, line, seconds):
     return since, len(experiments), len(large)
 
 
+def truths(case):
+    """The true slope of each line of many.c: its part of the time."""
+    parts = {}
+    for number, text in enumerate(case.source.read_text().splitlines(), 1):
+        if found := re.search(r"/\* LINE_(\d+)", text):
+            parts[f"{case.program}.c:{number}"] = int(found[1])
+    parts[case.line()] += int(case.args[case.args.index("--more") + 1])
+    return {line: part / sum(parts.values()) for line, part in parts.items()}
+
+
+def coverage(tool, profile, case):
+    """How many lines have an interval, how many of these hold the truth, their median width."""
+    report = machine.run([tool, "report", "--json", profile], 60)
+    lines = [line for line in json.loads(report.stdout)["lines"] if line["slope_ci"][0] is not None]
+    true, held, widths = truths(case), 0, []
+    for line in lines:
+        low, high = line["slope_ci"]
+        held += low <= true[line["line"].rsplit("/", 1)[-1]] <= high
+        widths.append(high - low)
+    return len(lines), held, round(median(widths), 3) if widths else None
+
+
+def profile(tool, case, iters, seconds, out):
+    command = [tool, "run", "-q", "--no-tui", "-o", out, "-P", "progress"]
+    command += ["-d", f"{seconds:g}s", "--", case.binary, *arguments(case, iters, seconds + 1)]
+    machine.run(command, 3 * seconds + 60)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="cozbpf's (default 60)")
     parser.add_argument("--coz-seconds", type=float, default=180, help="Coz's (default 180)")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--before", type=Path, help="an older tool, which takes turns with ours")
     parser.add_argument("--no-coz", dest="coz", action="store_false")
     options = parser.parse_args()
-    tool, iters, case = BUILD / "cozbpf", calibrate(), select(["leader"])[0]
-    for run in range(options.runs):
+    tools = [BUILD / "cozbpf"] + ([options.before] if options.before else [])
+    iters, case = calibrate(), select(["leader"])[0]
+    for run in range(1, options.runs + 1):
         with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
             out = Path(folder) / "profile.coz"
-            command = [tool, "run", "-q", "--no-tui", "-o", out, "-P", "progress"]
-            command += ["-d", f"{options.seconds:g}s", "--", case.binary]
-            command += arguments(case, iters, options.seconds + 1)
-            machine.run(command, 3 * options.seconds + 60)
-            answer = answered_at(tool, out.read_text(), case.line(), options.seconds)
-            print(f"run {run + 1}: cozbpf {answer}", flush=True)
+            for tool in tools:
+                profile(tool, case, iters, options.seconds, out)
+                answer = answered_at(tools[0], out.read_text(), case.line(), options.seconds)
+                found = coverage(tools[0], out, case)
+                print(f"run {run}: {tool} {answer}; intervals, holding, width: {found}", flush=True)
+                out.unlink()
             if not options.coz or not coz.available():
                 continue
-            out.unlink()
             command = ["coz", "run", "-o", out, "-s", "%/many.c", "---", coz.build(case)]
             command += arguments(case, iters, options.coz_seconds)
             machine.run(command, 3 * options.coz_seconds + 60)
-            answer = answered_at(tool, out.read_text(), case.line(), options.coz_seconds)
-            print(f"run {run + 1}: Coz {answer}", flush=True)
+            answer = answered_at(tools[0], out.read_text(), case.line(), options.coz_seconds)
+            print(f"run {run}: Coz {answer}", flush=True)
 
 
 if __name__ == "__main__":
