@@ -53,12 +53,12 @@ TEST(wanted_by_line)
 	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
 	lines[3].samples = 50; /* a large line lacks data, so the others wait */
 	CHECK_NEAR(wanted(&e, 0), WANTED_MIN, 1e-9);
-	CHECK_NEAR(wanted(&e, 1), 0.25, 1e-9);
+	CHECK_NEAR(wanted(&e, 1), WANTED_MIN, 1e-9);
 	CHECK_NEAR(wanted(&e, 3), 1, 1e-9);
 	e.lines[2] = (struct estimate_line){
 	    .line = "a.c:5", .progress = "work", .verdict = VERDICT_NOT_ENOUGH_DATA, .samples = 10};
 	/* a small line that lacks data waits for the large one */
-	CHECK_NEAR(wanted(&e, 2), 0.25, 1e-9);
+	CHECK_NEAR(wanted(&e, 2), WANTED_MIN, 1e-9);
 	lines[3].samples = 49;
 	lines[0].slope_lo = lines[0].slope_hi = 0.4;
 	lines[1].slope_lo = lines[1].slope_hi = 0.4;
@@ -146,7 +146,7 @@ TEST(lines_of_functions)
 
 	lines[1].holder = &lines[0];
 	CHECK(!estimate_settled(&e, 0.03));
-	CHECK_NEAR(wanted(&e, 0), 0.25, 1e-9); /* beside a large line that lacks data */
+	CHECK_NEAR(wanted(&e, 0), WANTED_MIN, 1e-9); /* beside a large line that lacks data */
 	CHECK(estimate_is_below(&lines[1]) && !estimate_is_done_with(&lines[1]));
 	CHECK_NEAR(estimate_decided_share(&e, &lines[0]), 0.5, 1e-9);
 	lines[0].verdict = VERDICT_NO_EFFECT;

@@ -176,12 +176,12 @@ bool estimate_settled(const struct estimate *e, double half_width);
 /*
  * Fills @ret, by line, with how much another experiment on it is wanted: WANTED_MIN to 1. Lines
  * whose function is not known to matter do not count.
- * - A line that lacks data: 1.
+ * - While lines with a twentieth of the samples lack data: these 1, all others WANTED_MIN.
+ * - A line without a verdict: 1.
  * - A line that could still lead: as the square of its interval's width, which is the number of
  *   experiments that would make all widths equal.
  * - A line that is known not to lead: WANTED_MIN.
- * While lines with a twentieth of the samples lack data, all others get a quarter of that. Returns
- * 0 or -ENOMEM.
+ * Returns 0 or -ENOMEM.
  */
 #define WANTED_MIN 0.1
 int estimate_wanted(const struct estimate *e, double *ret);

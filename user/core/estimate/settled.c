@@ -12,7 +12,6 @@
 
 /* of the samples; lack of data on such a line is not passed over */
 #define LARGE_SHARE 0.05
-#define WANTED_BESIDE_LACKING 0.25 /* factor for all other lines while such lines lack data */
 /* of the command, before anything is known; and what is worth a further command line */
 #define RUNS_FIRST 20
 #define MORE_RUNS_MIN 5
@@ -85,19 +84,16 @@ static bool is_known(const struct estimate_line *l, double half_width)
 static double wanted(const struct estimate *e, const struct surest *s,
     const struct estimate_line *line, double widest, bool lacking)
 {
-	double ret = 1;
+	double relative;
 
-	if (lacks_data(e, line))
-		return 1;
-	if (line->verdict != VERDICT_NOT_ENOUGH_DATA && !could_lead(s, line))
-		return WANTED_MIN;
-	if (line->verdict != VERDICT_NOT_ENOUGH_DATA && widest > 0) {
-		ret = (line->slope_hi - line->slope_lo) / widest;
-		ret *= ret;
-	}
 	if (lacking)
-		ret *= WANTED_BESIDE_LACKING;
-	return fmax(ret, WANTED_MIN);
+		return lacks_data(e, line) ? 1 : WANTED_MIN;
+	if (line->verdict == VERDICT_NOT_ENOUGH_DATA)
+		return 1;
+	if (!could_lead(s, line))
+		return WANTED_MIN;
+	relative = widest > 0 ? (line->slope_hi - line->slope_lo) / widest : 1;
+	return fmax(relative * relative, WANTED_MIN);
 }
 
 int estimate_wanted(const struct estimate *e, double *ret)

@@ -23,7 +23,7 @@
 #define LENGTH_BURSTS_MANY 200
 /* Where lines are chosen at random there are many to be told apart, and each needs several speedups
  * before it can be ranked: more and shorter experiments. */
-#define LENGTH_BURSTS_MANY_LINES 60
+#define LENGTH_BURSTS_MANY_LINES 30
 
 struct length {
 	uint64_t ns;     /* of the next experiment */
