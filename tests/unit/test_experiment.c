@@ -48,7 +48,7 @@ TEST(opening)
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
 	/* The question is answered after 2 ms. */
 	CHECK_EQ(s.at[EXPERIMENT_OPEN] - s.at[EXPERIMENT_ASK], 2 * MS);
-	CHECK_EQ(s.x.opening.settle_ns, 20 * MS);
+	CHECK(s.x.opening.settle_ns >= 20 * MS && s.x.opening.settle_ns < 40 * MS);
 	CHECK(s.x.opening.period >= 0.95 && s.x.opening.period <= 1.05);
 	/* 500 ms, and a quarter more to wait for a visit, fit into the buckets. */
 	CHECK((uint64_t)COZBPF_BUCKETS << s.x.opening.shift >= 625 * MS);
@@ -71,18 +71,20 @@ TEST(baseline_is_split_when_visits_count)
 {
 	static struct session s;
 	const struct experiment_record *x = &s.records[0];
+	uint64_t settle_ns;
 
 	begin(&s,
 	    (struct experiment_options){.speedups_pct = (const unsigned[]){0}, .n_speedups = 1});
 	CHECK(session_until(&s, EXPERIMENT_SPLIT));
-	CHECK_EQ(s.at[EXPERIMENT_SPLIT] - s.at[EXPERIMENT_OPEN], 20 * MS);
+	settle_ns = s.x.opening.settle_ns;
+	CHECK_EQ(s.at[EXPERIMENT_SPLIT] - s.at[EXPERIMENT_OPEN], settle_ns);
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK_EQ(s.n[EXPERIMENT_SPLIT], 1);
 	CHECK_EQ(x->n_lines, 2);
 	CHECK_EQ(x->lines[0].id, HOT);
-	CHECK_NEAR(x->lines[0].opening, 12, 1);
+	CHECK_NEAR(x->lines[0].opening, 0.6 * (double)settle_ns / (double)MS, 1);
 	CHECK_NEAR(x->lines[0].observed, 0.6 * (double)x->elapsed_ns / (double)MS, 2);
-	CHECK_NEAR(x->lines[1].opening, 8, 1);
+	CHECK_NEAR(x->lines[1].opening, 0.4 * (double)settle_ns / (double)MS, 1);
 	CHECK_EQ(x->observed_ns, x->elapsed_ns);
 	session_deinit(&s);
 }
@@ -169,18 +171,18 @@ TEST(close_falls_on_a_rare_visit)
 	uint64_t last;
 
 	begin_open(&s, 0, 500 * MS);
-	s.p.visit_ns = 130 * MS;
+	s.p.visit_ns = 170 * MS;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
-	/* Four visits are too few, so the next one is twice as long. */
+	/* Three or four visits are too few, so the next one is twice as long. */
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	last = s.now - ran_ns(&s, s.now) % s.p.visit_ns;
 	/* two buckets after the visit that came after the length was over */
 	CHECK_EQ(s.x.planned_ns, 1 * S);
-	CHECK(last >= s.at[EXPERIMENT_OPEN] + 1020 * MS);
+	CHECK(last >= s.at[EXPERIMENT_OPEN] + s.x.opening.settle_ns + 1 * S);
 	CHECK(s.now - last >= 2ULL << s.x.opening.shift);
 	CHECK(s.now - last <= (2ULL << s.x.opening.shift) + 2 * MS);
-	CHECK_EQ(s.records[s.n_records - 1].points[0].delta, 8);
+	CHECK_NEAR(s.records[s.n_records - 1].points[0].delta, 6.5, 0.5);
 	session_deinit(&s);
 }
 
@@ -191,13 +193,13 @@ TEST(close_waits_a_quarter_of_the_length)
 	begin_open(&s, 0, 500 * MS);
 	s.p.visit_ns = 60 * S;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
-	CHECK_EQ(s.now - s.at[EXPERIMENT_OPEN], (20 + 500 + 125) * MS);
+	CHECK_EQ(s.now - s.at[EXPERIMENT_OPEN], s.x.opening.settle_ns + (500 + 125) * MS);
 	session_deinit(&s);
 	/* Where visits are many it does not wait at all. */
 	begin_open(&s, 0, 500 * MS);
 	s.p.visit_ns = 4 * MS;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
-	CHECK_EQ(s.now - s.at[EXPERIMENT_OPEN], (20 + 500) * MS);
+	CHECK_EQ(s.now - s.at[EXPERIMENT_OPEN], s.x.opening.settle_ns + 500 * MS);
 	session_deinit(&s);
 }
 
@@ -240,7 +242,7 @@ TEST(paced_visits_count_in_real_time)
 	CHECK(experiment_is_paced(&s.x, 0));
 	x = &s.records[s.n_records - 1];
 	CHECK_EQ(x->points[0].paced_ns, s.now - s.at[EXPERIMENT_OPEN]);
-	CHECK_NEAR(x->points[0].delta, 52, 1);
+	CHECK_NEAR(x->points[0].delta, (double)x->points[0].paced_ns / (10.0 * MS), 1);
 	CHECK_EQ(x->points[0].bursts, x->points[0].delta);
 	CHECK_EQ(x->points[0].pace_ns, 0);
 	/* Fewer than half of them do not count so; a timer feeds nine of ten, or none. */
@@ -481,7 +483,7 @@ TEST(latencies_set_the_length)
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
 	CHECK(latency > 50.0 * MS);
 	CHECK_NEAR((double)s.x.planned_ns, 10 * latency, 1e5);
-	CHECK_NEAR((double)s.x.opening.settle_ns, 5 * latency, 1e5);
+	CHECK_NEAR((double)s.x.opening.settle_ns, 5 * latency + 10.0 * MS, 10.0 * MS);
 	/* No requests: a tenth is forgotten with each experiment. */
 	s.p.visit_ns = 600 * S;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
@@ -492,7 +494,7 @@ TEST(latencies_set_the_length)
 	s.p.visit_ns = 10 * MS;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
-	CHECK_EQ(s.x.opening.settle_ns, 2 * S);
+	CHECK(s.x.opening.settle_ns >= 2 * S && s.x.opening.settle_ns < 2 * S + 20 * MS);
 	CHECK_EQ(s.x.planned_ns, 8 * S);
 	session_deinit(&s);
 }

@@ -20,6 +20,9 @@
 /* what a speedup has left in the program's queues drains; measured with pipelines
  * (docs/accuracy.md) */
 #define SETTLE_NS 20000000ULL
+/* The first visit that counts comes at random: after as long as this at most, a window no longer
+ * begins at the moment of a turn at which the line was hit, or the window before has closed. */
+#define SETTLE_SPREAD_NS 20000000ULL
 /* of virtual time to count visits in, */
 #define WINDOW_MIN_NS SETTLE_NS
 /* for which an experiment goes on at most, where the speedup leaves hardly any time */
@@ -85,7 +88,8 @@ static void choose_opening(struct experiment *x, const struct readings *in, uint
 	    bucket_shift(x->planned_ns + x->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
 	o->period = 1 - PERIOD_SPREAD / 2 +
 		    PERIOD_SPREAD * (double)rng_below(&x->choice.schedule.rng, 1000) / 1000;
-	o->settle_ns = tally_settle_ns(&x->tally, SETTLE_NS);
+	o->settle_ns = tally_settle_ns(&x->tally, SETTLE_NS) +
+		       rng_below(&x->choice.schedule.rng, SETTLE_SPREAD_NS);
 	if (!x->choice.end_to_end)
 		return;
 	o->shift = END_TO_END_SHIFT;
