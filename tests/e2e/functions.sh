@@ -54,6 +54,38 @@ says "no function 'hut' in the program" "did you mean 'hot'"
 run 2 "$tool" -P "$point" --fixed-line libc.so.6:write -- "$dir/bare" 100
 says "no function 'libc.so.6:write' in the program" 'hint: libraries come later'
 
+# The loader places libbig.so, which has more functions than the line table, below libnear.so. What
+# libbig.so needs lies below both.
+echo "-- more functions than there is room for"
+printf 'void far(void) {}\n' >"$dir/far.c"
+printf '%s\n' '.rept 70000' .cfi_startproc ret .cfi_endproc .endr \
+	'.section .note.GNU-stack,"",@progbits' >"$dir/big.s"
+printf '%s\n' 'void near(void) { for (volatile long i = 0; i < 1000000; i++) ; }' >"$dir/near.c"
+cat >"$dir/near_main.c" <<-'END'
+	#include <time.h>
+	#include <unistd.h>
+	void near(void);
+	int main(void)
+	{
+		while (clock() < 4 * CLOCKS_PER_SEC) {
+			near();
+			write(-1, "", 0);
+		}
+	}
+END
+(cd "$dir" && export LD_RUN_PATH=$dir && cc -shared -fPIC -o libfar.so far.c &&
+	cc -shared -fPIC -Wl,--no-as-needed -L. -o libbig.so big.s -lfar &&
+	cc -shared -fPIC -O1 -o libnear.so near.c &&
+	cc -w -O1 -Wl,--no-as-needed -L. -o near near_main.c -lnear -lbig) || bad "it is built"
+rm -f "$dir/p.coz"
+run 0 "$tool" --no-tui -P "$point" --experiment-length 100ms -o "$dir/p.coz" -- "$dir/near"
+says "warning: '.*/libbig.so' in process [0-9]+ stays out of scope: no room .* with -b$"
+check "that is said once" [ "$(grep -c 'stays out of scope' "$dir/err")" -eq 1 ]
+check "the library before it is in scope" grep -q "selected=libnear.so:near	" "$dir/p.coz"
+check "and counts for the most" python3 -c 'import re, sys
+found = dict(re.findall(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", open(sys.argv[1]).read()))
+sys.exit(2 * int(found["libnear.so:near"]) < sum(map(int, found.values())))' "$dir/p.coz"
+
 # A round of the longer thread takes 200 units: wide() has 120 of them, 60 in its hottest line, and
 # one() has 80. The other thread needs 90. So wide() made to vanish gains 110 / 200, its line 60 /
 # 200. Loops differ in speed by where the compiler puts them: here the line took 0.45 and wide()

@@ -91,6 +91,8 @@ struct files {
 	struct object
 	    *main_object; /* of the first program; NULL: there is none, as with a script */
 	uint32_t fixed_line;
+	/* 1 + the first object that the line table has no room for; 0: none */
+	size_t left_out;
 	/* what a probe of a call costs; 0: not measured */
 	uint64_t probe_cost_ns;
 	/* COZBPF_SPINS_*: what samples still look for */

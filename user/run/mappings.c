@@ -102,9 +102,14 @@ static int add_object(
 	size_t n = 0, objects = f->lines.n_objects;
 
 	warn_build(f, pid, file->path);
-	if (object_add_units(o, &f->scope, &f->lines, &n, e) ||
-	    session_add_lines(f->session, &f->lines, e))
+	if (object_add_units(o, &f->scope, &f->lines, &n, e))
 		return -1;
+	if (session_add_lines(f->session, &f->lines, e)) {
+		f->left_out = objects + 1;
+		return error_hint(e,
+		    "libraries that the program has loaded after it stay out, too; name those that "
+		    "matter with -b");
+	}
 	say_units(f, file->path, n);
 	return (int)objects;
 }
@@ -116,6 +121,7 @@ static int read_object(struct files *f, int pid, struct file *file)
 	struct line_object identity;
 	struct object *o = NULL;
 	struct error e = {0};
+	bool is_full = f->left_out;
 	int ret = -1;
 
 	if (files_is_shim(file->path))
@@ -126,12 +132,14 @@ static int read_object(struct files *f, int pid, struct file *file)
 	if (!files_open(f, file, &o, &e)) {
 		identity = object_identity(o);
 		ret = line_map_find_object(&f->lines, &identity);
+		if (is_full && (ret < 0 || (size_t)ret >= f->left_out - 1))
+			return -1;
 		if (ret < 0)
 			ret = add_object(f, pid, file, o, &e);
 	}
 	if (ret < 0 && !maps_is_memory(file->path))
-		console_say(f->console, "warning: '%s' in process %d stays out of scope: %s",
-		    file->path, pid, e.cause);
+		console_say(f->console, "warning: '%s' in process %d stays out of scope: %s%s%s",
+		    file->path, pid, e.cause, *e.hint ? "; " : "", e.hint);
 	return ret;
 }
 
@@ -181,6 +189,25 @@ static struct file *look_at(struct files *f, int pid, const struct map_entry *m)
 	return file;
 }
 
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct map_entry *x = a, *y = b;
+
+	return (x->start < y->start) - (x->start > y->start);
+}
+
+/* There may not be room for all. So the program, which lies lowest, is first. The loader places
+ * each library below those before it, and those that the program itself names come before theirs.
+ */
+static void order(struct map_entry *all, size_t n)
+{
+	size_t own = 0;
+
+	while (own < n && !strcmp(all[own].path, all[0].path))
+		own++;
+	qsort(all + own, n - own, sizeof(*all), compare_mappings);
+}
+
 void mappings_read(struct files *f, int pid, bool *probed)
 {
 	bool probes = f->o->sync_uprobe && probed && !*probed;
@@ -191,6 +218,7 @@ void mappings_read(struct files *f, int pid, bool *probed)
 
 	if (maps_read(pid, &all, &n))
 		return;
+	order(all, n);
 	files = calloc(n + 1, sizeof(struct file *));
 	for (size_t i = 0; files && i < n; i++) {
 		files[i] = look_at(f, pid, &all[i]);
