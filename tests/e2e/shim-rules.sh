@@ -20,7 +20,7 @@ profile() {
 		shift 2
 	}
 	rm -f "$dir/profile.coz"
-	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress -d $length \
+	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress -d "$length" \
 		--fixed-line "$(line_of parent HOT)" --fixed-speedup 50 --experiment-length 50ms \
 		-- "$@"
 }

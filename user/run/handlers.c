@@ -72,6 +72,9 @@ int handlers_inject(struct target *t, struct process *p, struct error *e)
 	p->shim_ns = 0;
 	if (t->o->suggests)
 		return 0; /* nobody will pause it */
+
+	/* of a preloaded handler that is gone */
+	inject_forget(&p->injection);
 	if (inject(p->pid, t->signal, &p->injection, e))
 		return -1;
 	p->injected = true;
