@@ -90,9 +90,9 @@ sys.exit(2 * int(found["libnear.so:near"]) < sum(map(int, found.values())))' "$d
 # one() has 80. The other thread needs 90. So wide() made to vanish gains 110 / 200, its line 60 /
 # 200. Loops differ in speed by where the compiler puts them: here the line took 0.45 and wide()
 # 0.64 of a round. Beside neighbours that made rounds 1.0 to 1.8 times as long, 18 runs had 0.44 to
-# 0.64 for wide(), and 0.42 to 0.49 for its line. So gains are only asked to be there. That wide() is
-# all of its lines is told by the selected unit's part of some 1,500 samples, which are taken by CPU
-# time. That part is 1.3 times its line's, with a standard deviation of 0.03; 1.1 is asked.
+# 0.64 for wide(), and 0.42 to 0.49 for its line. So gains are only asked to be there. Samples tell
+# that wide() is all of its lines: some 1,500 in a run, by CPU time. It has 1.3 times its line's,
+# with a standard deviation of 0.03; 1.1 is asked.
 echo "-- functions first, where there are lines"
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress --experiment-length 100ms -d 8s \
@@ -120,7 +120,8 @@ span='import re, sys
 text = open(sys.argv[1]).read()
 found = re.findall(r"speedup=0\.00\t.*selected-samples=(\d+)\t.*loops=(\d+)", text)
 wide = sum(int(n) for n, _ in found) / sum(int(all) for _, all in found)
-free = {at: int(n) for at, n in re.findall(r"(?m)^samples\tlocation=(\S+).*\tfree=(\d+)", text)}
+samples = re.findall(r"(?m)^samples\tlocation=(\S+).*\tfree=(\d+)", text)
+free = {at: int(n) for at, n in samples}
 print(round(wide / free[sys.argv[2]] * sum(free.values()), 3))'
 most=$PWD/tests/e2e/fixtures/$(line_of refine MOST)
 vanished "$(line_of refine MOST)" "$most"
