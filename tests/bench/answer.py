@@ -110,7 +110,7 @@ def coverage(tool, profile, case):
     return len(lines), held, round(median(widths), 3) if widths else None
 
 
-def profile(tool, case, iters, seconds, out):
+def record(tool, case, iters, seconds, out):
     command = [tool, "run", "-q", "--no-tui", "-o", out, "-P", "progress"]
     command += ["-d", f"{seconds:g}s", "--", case.binary, *arguments(case, iters, seconds + 1)]
     machine.run(command, 3 * seconds + 60)
@@ -130,7 +130,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
             out = Path(folder) / "profile.coz"
             for tool in tools:
-                profile(tool, case, iters, options.seconds, out)
+                record(tool, case, iters, options.seconds, out)
                 answer = answered_at(tools[0], out.read_text(), case.line(), options.seconds)
                 found = coverage(tools[0], out, case)
                 print(f"run {run}: {tool} {answer}; intervals, holding, width: {found}", flush=True)

@@ -106,9 +106,8 @@ static int add_object(
 		return -1;
 	if (session_add_lines(f->session, &f->lines, e)) {
 		f->left_out = objects + 1;
-		return error_hint(e,
-		    "libraries that the program has loaded after it stay out, too; name those that "
-		    "matter with -b");
+		return error_hint(
+		    e, "what is found after it stays out, too; name what matters with -b");
 	}
 	say_units(f, file->path, n);
 	return (int)objects;
@@ -126,8 +125,8 @@ static int read_object(struct files *f, int pid, struct file *file)
 
 	if (files_is_shim(file->path))
 		return -1;
-	if (!has_path(f, file->path) &&
-	    !scope_has_binary(&f->scope, file->path, !strcmp(file->path, f->main_path)))
+	if (!has_path(f, file->path) && (is_full || !scope_has_binary(&f->scope, file->path,
+							!strcmp(file->path, f->main_path))))
 		return -1;
 	if (!files_open(f, file, &o, &e)) {
 		identity = object_identity(o);
@@ -205,7 +204,8 @@ static void order(struct map_entry *all, size_t n)
 
 	while (own < n && !strcmp(all[own].path, all[0].path))
 		own++;
-	qsort(all + own, n - own, sizeof(*all), compare_mappings);
+	if (own < n)
+		qsort(all + own, n - own, sizeof(*all), compare_mappings);
 }
 
 void mappings_read(struct files *f, int pid, bool *probed)
