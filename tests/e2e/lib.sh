@@ -21,6 +21,7 @@ tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
 workloads=$(realpath "${BUILD:-build}")/tests/workloads
 dir=$(mktemp -d --tmpdir=/tmp --suffix=.cozbpf-e2e)
 chmod 755 "$dir"
+export XDG_CACHE_HOME=$dir/cache # no script finds what another has read
 passed=0 failed=0 tool_pid='' target_pid=''
 started=()
 

@@ -7,7 +7,9 @@
 #ifndef COZBPF_HASH_H
 #define COZBPF_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t hash_mix(uint64_t h)
 {
@@ -29,6 +31,23 @@ static inline uint64_t hash_text(const void *table, const char *s)
 	for (; *s; s++)
 		h = (h ^ (unsigned char)*s) * 0x100000001b3ULL;
 	return hash_mix(h);
+}
+
+/* Of bytes, not of a table: the same in each run. @h: of what comes before, or 0. */
+static inline uint64_t hash_bytes(uint64_t h, const void *data, size_t n)
+{
+	const char *bytes = data;
+	uint64_t word;
+
+	h = hash_mix(h ^ n);
+	for (; n >= sizeof(word); n -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		h = hash_mix(h ^ word);
+	}
+	word = 0;
+	if (n)
+		memcpy(&word, bytes, n);
+	return hash_mix(h ^ word);
 }
 
 #endif

@@ -6,10 +6,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/places/linegroups.h"
+#include "symbols/door/cache.h"
 
 #define PATH_SIZE (2 * PATH_MAX)
+/* A reading of this length and longer is kept: shorter ones nobody waits for. */
+#define KEPT_NS 20000000ULL
 
 /* What a reader makes: lines, functions, and both in the order of line_map_group(). */
 struct unit_maps {
@@ -62,30 +66,86 @@ static int out_of_memory(const struct object *o, struct error *e)
 	    e, EXIT_OTHER, "out of memory while reading the debug information of '%s'", o->path);
 }
 
+/* All that an answer about units depends on; false: on more than this. */
+static bool key_of(const struct object *o, const struct scope *scope, struct out *key)
+{
+	put_u64(key, scope ? 1 + (uint64_t)scope->granularity : 0);
+	for (size_t i = 0; scope && i < scope->n_sources; i++)
+		put_string(key, scope->sources[i]);
+	return object_key(o, key);
+}
+
+/* A reading of units that may be kept for the next run, or was kept by an earlier one. */
+struct keeping {
+	struct out key;
+	bool has_key, was_kept;
+	bool opens; /* files that the key does not name */
+	uint64_t ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int ask_for_units(const struct object *o, const struct scope *scope, struct keeping *k,
+    struct in *ret, struct error *e)
+{
+	const struct question q = {
+	    read_units, (void *)scope, .needs_debug = scope, .opens = &k->opens};
+	uint64_t from = now_ns();
+	int err = 0;
+
+	k->has_key = key_of(o, scope, &k->key);
+	k->was_kept = k->has_key && cache_get(&k->key, ret);
+	if (!k->was_kept)
+		err = object_ask(o, &q, ret, e);
+	k->ns = now_ns() - from;
+	return err;
+}
+
+/* Not what was soon read, and not what the files were no longer in the end. */
+static void keep_units(
+    const struct object *o, const struct scope *scope, const struct keeping *k, const struct in *in)
+{
+	struct out key = {0};
+
+	if (k->has_key && !k->was_kept && !k->opens && k->ns >= KEPT_NS && in_is_whole(in) &&
+	    key_of(o, scope, &key) && key.n == k->key.n && !memcmp(key.data, k->key.data, key.n))
+		cache_put(&key, in);
+	out_free(&key);
+}
+
 /* @scope: of lines; NULL: functions. */
 static int add_units(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_units, struct error *e)
 {
-	const struct question q = {read_units, (void *)scope, .needs_debug = scope};
 	enum unit_kind kind = !scope                  ? UNITS_FUNCTIONS
 			      : scope_has_both(scope) ? UNITS_BOTH
 						      : UNITS_LINES;
 	struct line_object object = object_identity(o);
+	struct keeping k = {0};
 	struct line_range *ranges;
 	struct in in;
 	size_t n, found;
 	int err;
 
 	*n_units = 0;
-	if (object_ask(o, &q, &in, e))
-		return -1;
-	ranges = get_units(&in, kind, map, &n, &found);
-	err = object_answered(o, &in, e);
-	if (!err && line_map_add_object(map, &object, ranges, n))
-		err = out_of_memory(o, e);
-	if (!err)
-		*n_units = found;
-	free(ranges);
+	err = ask_for_units(o, scope, &k, &in, e);
+	if (!err) {
+		ranges = get_units(&in, kind, map, &n, &found);
+		keep_units(o, scope, &k, &in);
+		err = object_answered(o, &in, e);
+		if (!err && line_map_add_object(map, &object, ranges, n))
+			err = out_of_memory(o, e);
+		if (!err)
+			*n_units = found;
+		free(ranges);
+	}
+	out_free(&k.key);
 	return err;
 }
 

@@ -119,6 +119,8 @@ static int open_for_reader(void *ctx, const char *path, char *why, size_t size)
 		close(fd);
 		fd = -1;
 	}
+	if (fd >= 0 && a->q->opens)
+		*a->q->opens = true;
 	if (fd >= 0 && a->candidates)
 		keep_candidate(a, fd, path);
 	return fd;

@@ -39,7 +39,12 @@ struct question {
 	void *arg;
 	bool needs_debug; /* sections of debug information */
 	const bool *stop; /* ends the reading; NULL: as reading_stops_when() says */
+	bool *opens;      /* set where further files were opened; NULL: nobody wants to know */
 };
+
+/* key.c: puts what tells the object's files from all others, and from what they may be later.
+ * False: nothing does. */
+bool object_key(const struct object *o, struct out *key);
 
 /* Asks a reader. 0 with the answer, the caller's to in_free(), or -1 with @e. */
 int object_ask(const struct object *o, const struct question *q, struct in *ret, struct error *e);
