@@ -113,13 +113,15 @@ static uint64_t hash_id(
 				: hash_line(table, m->lines[id].file, m->lines[id].line);
 }
 
-/* Doubles the slots when one more would fill over half of them. */
-static int slots_grow(const struct line_map *m, struct slots *s)
+/* Doubles the slots until @more of them do not fill over half. */
+static int slots_grow(const struct line_map *m, struct slots *s, size_t more)
 {
-	size_t size = s->size ? s->size * 2 : 64;
+	size_t size = s->size ? s->size : 64;
 	uint32_t *v;
 
-	if ((s->used + 1) * 2 <= s->size)
+	while ((s->used + more) * 2 > size)
+		size *= 2;
+	if (size == s->size)
 		return 0;
 	v = calloc(size, sizeof(*v));
 	if (!v)
@@ -147,7 +149,7 @@ static char *intern_file(struct line_map *m, const char *file)
 	char *copy;
 	size_t at;
 
-	if (slots_grow(m, &x->by_name) ||
+	if (slots_grow(m, &x->by_name, 1) ||
 	    reserve(&x->files, &x->files_cap, x->n_files + 1, sizeof(*x->files)))
 		return NULL;
 	for (at = hash_text(x->by_name.v, file) & (x->by_name.size - 1); x->by_name.v[at];
@@ -163,13 +165,21 @@ static char *intern_file(struct line_map *m, const char *file)
 	return copy;
 }
 
+int line_map_expect(struct line_map *m, size_t n_lines, size_t n_names)
+{
+	struct line_index *x = m->index;
+	int err = slots_grow(m, &x->by_line, n_lines);
+
+	return err ? err : slots_grow(m, &x->by_name, n_names);
+}
+
 uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
 {
 	struct line_index *x = m->index;
 	char *name = intern_file(m, file);
 	size_t at;
 
-	if (!name || m->n_lines >= UINT32_MAX - 1 || slots_grow(m, &x->by_line))
+	if (!name || m->n_lines >= UINT32_MAX - 1 || slots_grow(m, &x->by_line, 1))
 		return 0;
 	for (at = hash_line(x->by_line.v, name, line) & (x->by_line.size - 1); x->by_line.v[at];
 	     at = (at + 1) & (x->by_line.size - 1)) {

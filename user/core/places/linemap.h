@@ -64,6 +64,9 @@ struct line_map {
 int line_map_init(struct line_map *m);
 void line_map_deinit(struct line_map *m);
 
+/* Makes room at once for so many more lines in so many more files. 0 or -errno. */
+int line_map_expect(struct line_map *m, size_t n_lines, size_t n_names);
+
 /* Returns the id of file:line, adding a new line; 0: out of memory. @file is copied. */
 uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line);
 

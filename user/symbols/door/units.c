@@ -80,7 +80,7 @@ static uint32_t *get_lines(struct in *in, enum unit_kind kind, struct line_map *
 	*n = get_count(in, 8);
 	ids = calloc(*n + 1, sizeof(*ids));
 	names = calloc(*n + 1, sizeof(*names));
-	in->bad |= !ids || !names;
+	in->bad |= !ids || !names || line_map_expect(map, *n, kind == UNITS_FUNCTIONS ? *n : 0);
 	for (size_t i = 0; i < *n && !in->bad; i++) {
 		uint32_t line = get_u32(in), file = get_u32(in);
 
