@@ -81,10 +81,49 @@ rm -f "$dir/p.coz"
 run 0 "$tool" --no-tui -P "$point" --experiment-length 100ms -o "$dir/p.coz" -- "$dir/near"
 says "warning: '.*/libbig.so' in process [0-9]+ stays out of scope: no room .* with -b$"
 check "that is said once" [ "$(grep -c 'stays out of scope' "$dir/err")" -eq 1 ]
-check "the library before it is in scope" grep -q "selected=libnear.so:near	" "$dir/p.coz"
-check "and counts for the most" python3 -c 'import re, sys
+most='import re, sys
 found = dict(re.findall(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", open(sys.argv[1]).read()))
-sys.exit(2 * int(found["libnear.so:near"]) < sum(map(int, found.values())))' "$dir/p.coz"
+sys.exit(2 * int(found["libnear.so:near"]) < sum(map(int, found.values())))'
+near_is_in_scope() {
+	check "near() is in scope" grep -q "selected=libnear.so:near	" "$dir/p.coz"
+	check "and counts for the most" python3 -c "$most" "$dir/p.coz"
+}
+near_is_in_scope
+
+# near() comes last: behind more functions than the line table has room for, and behind more
+# libraries than a process's table of mappings has.
+echo "-- the hot library comes last"
+printf '%s\n' 'void idle(void) {}' >"$dir/idle.c"
+cat >"$dir/late_main.c" <<-'END'
+	#include <stdio.h>
+	#include <unistd.h>
+	void near(void);
+	int main(void)
+	{
+		puts("ready");
+		fflush(stdout);
+		for (;;) {
+			near();
+			write(-1, "", 0);
+		}
+	}
+END
+(cd "$dir" && export LD_RUN_PATH=$dir && cc -shared -fPIC -o libidle.so idle.c &&
+	cc -w -O1 -Wl,--no-as-needed -L. -o late late_main.c -lbig -lnear &&
+	for i in {1..45}; do cp libidle.so "libidle$i.so"; done &&
+	cc -w -O1 -Wl,--no-as-needed -o many late_main.c libidle[0-9]*.so libnear.so) ||
+	bad "they are built"
+for program in late many; do
+	begin "$dir/$program"
+	rm -f "$dir/p.coz"
+	run 0 "$tool" -v --no-tui -P "$point" --experiment-length 100ms -d 2s -o "$dir/p.coz" \
+		-p "$target_pid"
+	says "'.*/libnear.so': [1-9][0-9]* samples of a first look"
+	near_is_in_scope
+	check "a look has met no library that does nothing" \
+		[ "$(grep -c "/libidle.*samples of a first look" "$dir/err")" -eq 0 ]
+	kill "$target_pid"
+done
 
 # A round of the longer thread takes 200 units: wide() has 120 of them, 60 in its hottest line, and
 # one() has 80. The other thread needs 90. So wide() made to vanish gains 110 / 200, its line 60 /
@@ -123,12 +162,12 @@ wide = sum(int(n) for n, _ in found) / sum(int(all) for _, all in found)
 samples = re.findall(r"(?m)^samples\tlocation=(\S+).*\tfree=(\d+)", text)
 free = {at: int(n) for at, n in samples}
 print(round(wide / free[sys.argv[2]] * sum(free.values()), 3))'
-most=$PWD/tests/e2e/fixtures/$(line_of refine MOST)
-vanished "$(line_of refine MOST)" "$most"
+hottest=$PWD/tests/e2e/fixtures/$(line_of refine MOST)
+vanished "$(line_of refine MOST)" "$hottest"
 check "without its line it gains $share" is "$share" '>=' 0.15
 vanished wide refine:wide
 check "without wide() it gains $share" is "$share" '>=' 0.25
-times=$(python3 -c "$span" "$dir/p.coz" "$most")
+times=$(python3 -c "$span" "$dir/p.coz" "$hottest")
 check "wide() has $times times the samples of its line" is "$times" '>=' 1.1
 
 callers='import re, sys

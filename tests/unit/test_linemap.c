@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "core/places/linegroups.h"
 #include "core/places/linemap.h"
 #include "core/experiment/rng.h"
 
@@ -185,6 +186,43 @@ TEST(objects_are_told_apart)
 	o = plain;
 	o.path = (char *)"/bin/z";
 	CHECK_EQ(line_map_find_object(&m, &o), -1);
+	line_map_deinit(&m);
+}
+
+/* As if what came later had never come: what comes then has its ids and its ranges. */
+TEST(later_objects_are_taken_back)
+{
+	const struct line_range first[] = {{0, 10, 1}, {10, 20, 2}};
+	struct line_object other = object;
+	struct line_map m;
+	char name[32];
+
+	other.path = (char *)"/bin/other";
+	line_map_init(&m);
+	line_map_line(&m, "f", 0);
+	line_map_line(&m, "/a.c", 7);
+	line_map_join(&m, 1, 2);
+	CHECK_EQ(line_map_add_object(&m, &object, first, 2), 0);
+	for (int round = 0; round < 3; round++) {
+		line_map_join(&m, 1, line_map_line(&m, "/a.c", 8));
+		for (uint32_t i = 0; i < 1000; i++) {
+			snprintf(name, sizeof(name), "g%u", i);
+			if (line_map_line(&m, name, 0) != 4 + i)
+				CHECK(!"a function has another id");
+		}
+		CHECK_EQ(m.lines[1].n_lines, 2);
+		CHECK_EQ(line_map_line(&m, "/a.c", 7), 2);
+		CHECK_EQ(line_map_add_object(&m, &other, first, 2), 0);
+		m.lines[2].function = 5;
+		line_map_cut(&m, 1, 3);
+		CHECK_EQ(m.n_objects, 1);
+		CHECK_EQ(m.n_ranges, 2);
+		CHECK_EQ(m.n_lines, 3);
+		CHECK_EQ(m.lines[1].n_lines, 1);
+		CHECK_EQ(m.lines[2].function, 0);
+		CHECK_EQ(line_map_find_object(&m, &other), -1);
+		CHECK_EQ(line_map_lookup(&m, 0, 15), 2);
+	}
 	line_map_deinit(&m);
 }
 

@@ -263,22 +263,48 @@ static void join(struct target *t, uint64_t now)
 		handlers_check_filters(t);
 }
 
+/* Those that have been given their handlers. -1 with @e. */
+static int begin(struct target *t, int *begun, size_t *n, struct error *e)
+{
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		int pid = t->attached[i].pid;
+
+		if (!processes_begin(t, pid, e))
+			begun[(*n)++] = pid;
+		else if (!t->o->cgroup)
+			return -1;
+		else if (procfs_live_thread(pid))
+			console_say(t->console, "warning: %s", e->cause);
+	}
+	return *n ? 0 : -1;
+}
+
+/* Suggestions are of no lines, so for them it does not matter which lines find room. */
+static void read_mappings(struct target *t, const int *begun, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		t->files->running = begun + i;
+		t->files->n_running = t->o->suggests ? 0 : n - i;
+		processes_read(t, begun[i]);
+	}
+	t->files->n_running = 0;
+}
+
 static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
 {
+	int err, *begun = calloc(t->n_attached, sizeof(*begun));
 	struct counters counters;
-	unsigned begun = 0;
+	size_t n = 0;
 
 	(void)mask;
 	(void)with_counters;
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		if (!processes_begin(t, t->attached[i].pid, e))
-			begun++;
-		else if (!t->o->cgroup)
-			return -1;
-		else if (procfs_live_thread(t->attached[i].pid))
-			console_say(t->console, "warning: %s", e->cause);
-	}
-	if (!begun || session_adopt(t->session, e))
+	if (!begun)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	err = begin(t, begun, &n, e);
+	if (!err)
+		read_mappings(t, begun, n);
+	free(begun);
+	if (err || session_adopt(t->session, e))
 		return -1;
 	handlers_check_filters(t);
 	session_read(t->session, &counters);

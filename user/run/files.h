@@ -57,11 +57,13 @@ struct file {
 	struct file *first;
 	struct file_id id;
 	/* Lines in scope: the object's index in the line map; -1: not in scope, or not readable. */
-	bool is_read;
+	bool is_read, is_left_out; /* left out: there was no room for them */
 	int line_object;
 	/* Rows for unwinding (unwinder.h): their slice of the kernel's table. */
 	bool is_unwound;
 	uint32_t unwind_first, unwind_count;
+	/* in which a short look has met it (hot.h) */
+	size_t samples;
 	/* Calls that synchronise (calls.h); NULL: nobody has asked. */
 	struct probed_calls *calls;
 	/* Where its code spins (spins.h); likewise. */
@@ -91,8 +93,13 @@ struct files {
 	struct object
 	    *main_object; /* of the first program; NULL: there is none, as with a script */
 	uint32_t fixed_line;
-	/* 1 + the first object that the line table has no room for; 0: none */
-	size_t left_out;
+	/* the line table had no room for a file */
+	bool is_full;
+	/* Processes whose mappings are to be read yet, and that may be looked at before (hot.h).
+	 * Borrowed. */
+	const int *running;
+	size_t n_running;
+	bool has_looked;
 	/* what a probe of a call costs; 0: not measured */
 	uint64_t probe_cost_ns;
 	/* COZBPF_SPINS_*: what samples still look for */

@@ -9,10 +9,17 @@
 #include "run/calls.h"
 #include "run/console.h"
 #include "run/files.h"
+#include "run/hot.h"
 #include "run/jit.h"
 #include "run/options.h"
 #include "run/spins.h"
 #include "run/unwinder.h"
+
+/* What a process maps where. */
+struct mapped {
+	const struct map_entry *at;
+	struct file *file; /* NULL: out of memory */
+};
 
 static bool has_path(const struct files *f, const char *path)
 {
@@ -97,20 +104,40 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 
 /* An object that is not in the line map: its index there, or -1 with @e. */
 static int add_object(
-    struct files *f, int pid, const struct file *file, struct object *o, struct error *e)
+    struct files *f, int pid, struct file *file, struct object *o, struct error *e)
 {
-	size_t n = 0, objects = f->lines.n_objects;
+	size_t n = 0, objects = f->lines.n_objects, lines = f->lines.n_lines;
 
 	warn_build(f, pid, file->path);
 	if (object_add_units(o, &f->scope, &f->lines, &n, e))
 		return -1;
 	if (session_add_lines(f->session, &f->lines, e)) {
-		f->left_out = objects + 1;
+		error_set(e, EXIT_OTHER,
+		    "no room for its %zu units and %u address ranges in the line table", n,
+		    f->lines.objects[objects].count);
+		line_map_cut(&f->lines, objects, lines);
+		f->is_full = file->is_left_out = true;
 		return error_hint(
 		    e, "what is found after it stays out, too; name what matters with -b");
 	}
 	say_units(f, file->path, n);
 	return (int)objects;
+}
+
+/* A full table takes what a look has met, if it is small enough, and nothing else. */
+static bool has_room(const struct files *f, struct file *file)
+{
+	file->is_left_out = f->is_full && !file->samples;
+	return !file->is_left_out;
+}
+
+/* Nobody needs to know yet of what a look may still give room. */
+static void say_out(const struct files *f, int pid, const struct file *file, const struct error *e)
+{
+	if (maps_is_memory(file->path) || (file->is_left_out && hot_may_look(f)))
+		return;
+	console_say(f->console, "warning: '%s' in process %d stays out of scope: %s%s%s",
+	    file->path, pid, e->cause, *e->hint ? "; " : "", e->hint);
 }
 
 /* Reads an object seen for the first time. Its index, or -1 when it is not in scope or cannot be
@@ -120,25 +147,25 @@ static int read_object(struct files *f, int pid, struct file *file)
 	struct line_object identity;
 	struct object *o = NULL;
 	struct error e = {0};
-	bool is_full = f->left_out;
+	bool is_known = has_path(f, file->path);
 	int ret = -1;
 
 	if (files_is_shim(file->path))
 		return -1;
-	if (!has_path(f, file->path) && (is_full || !scope_has_binary(&f->scope, file->path,
-							!strcmp(file->path, f->main_path))))
+	if (!is_known &&
+	    (!scope_has_binary(&f->scope, file->path, !strcmp(file->path, f->main_path)) ||
+		!has_room(f, file)))
 		return -1;
 	if (!files_open(f, file, &o, &e)) {
 		identity = object_identity(o);
 		ret = line_map_find_object(&f->lines, &identity);
-		if (is_full && (ret < 0 || (size_t)ret >= f->left_out - 1))
+		if (ret < 0 && !has_room(f, file))
 			return -1;
 		if (ret < 0)
 			ret = add_object(f, pid, file, o, &e);
 	}
-	if (ret < 0 && !maps_is_memory(file->path))
-		console_say(f->console, "warning: '%s' in process %d stays out of scope: %s%s%s",
-		    file->path, pid, e.cause, *e.hint ? "; " : "", e.hint);
+	if (ret < 0)
+		say_out(f, pid, file, &e);
 	return ret;
 }
 
@@ -148,25 +175,27 @@ static bool is_in_scope(const struct file *file)
 }
 
 /* The mappings in scope come first: there may not be room for all. */
-static size_t fill(struct files *f, int pid, const struct map_entry *all, struct file *const *files,
-    size_t n, struct cozbpf_mapping *ret)
+static size_t fill(struct files *f, int pid, const struct map_entry *all,
+    const struct mapped *mapped, size_t n, struct cozbpf_mapping *ret)
 {
 	size_t used = 0;
 
 	for (int in_scope = 1; in_scope >= 0; in_scope--) {
 		for (size_t i = 0; i < n && used < COZBPF_MAPPINGS; i++) {
+			const struct map_entry *at = mapped[i].at;
+			struct file *file = mapped[i].file;
 			struct cozbpf_mapping m = {
-			    .start = all[i].start, .end = all[i].end, .offset = all[i].offset};
+			    .start = at->start, .end = at->end, .offset = at->offset};
 
-			if (is_in_scope(files[i]) != in_scope)
+			if (is_in_scope(file) != in_scope)
 				continue;
 			if (in_scope) {
-				m.first = f->lines.objects[files[i]->line_object].first;
-				m.count = f->lines.objects[files[i]->line_object].count;
+				m.first = f->lines.objects[file->line_object].first;
+				m.count = f->lines.objects[file->line_object].count;
 			}
-			if (files[i]) {
-				m.file = files[i]->number;
-				unwinder_slice(f, files[i], &m);
+			if (file) {
+				m.file = file->number;
+				unwinder_slice(f, file, &m);
 			}
 			ret[used++] = m;
 		}
@@ -176,36 +205,78 @@ static size_t fill(struct files *f, int pid, const struct map_entry *all, struct
 	return used;
 }
 
-/* The record of a file that is mapped, with its lines read. NULL: out of memory. */
-static struct file *look_at(struct files *f, int pid, const struct map_entry *m)
+/* In which order files are read: there may not be room for all. What a look has met comes first.
+ * The loader places each library below those before it, and those that the program itself names
+ * come before theirs. */
+static int compare_mapped(const void *a, const void *b)
 {
-	struct file *file = files_mapped(f, pid, m);
+	const struct mapped *x = a, *y = b;
+	size_t of_x = x->file ? x->file->samples : 0, of_y = y->file ? y->file->samples : 0;
 
-	if (file && !file->is_read)
-		set_line_object(file, read_object(f, pid, file));
-	if (file)
-		f->watcher.mapped(f->watcher.arg, file, is_in_scope(file));
-	return file;
+	if (of_x != of_y)
+		return of_x > of_y ? -1 : 1;
+	return (x->at->start < y->at->start) - (x->at->start > y->at->start);
 }
 
-static int compare_mappings(const void *a, const void *b)
-{
-	const struct map_entry *x = a, *y = b;
-
-	return (x->start < y->start) - (x->start > y->start);
-}
-
-/* There may not be room for all. So the program, which lies lowest, is first. The loader places
- * each library below those before it, and those that the program itself names come before theirs.
- */
-static void order(struct map_entry *all, size_t n)
+/* The program, which lies lowest, is first in any case. */
+static void order(struct mapped *all, size_t n)
 {
 	size_t own = 0;
 
-	while (own < n && !strcmp(all[own].path, all[0].path))
+	while (own < n && !strcmp(all[own].at->path, all[0].at->path))
 		own++;
 	if (own < n)
-		qsort(all + own, n - own, sizeof(*all), compare_mappings);
+		qsort(all + own, n - own, sizeof(*all), compare_mapped);
+}
+
+/* Reads the lines of the files that are new. */
+static void read_files(
+    struct files *f, int pid, const struct mapped *all, size_t n, bool stays_open)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct file *file = all[i].file;
+
+		if (file && !file->is_read)
+			set_line_object(file, read_object(f, pid, file));
+		if (file)
+			f->watcher.mapped(f->watcher.arg, file, is_in_scope(file));
+		if (!stays_open)
+			files_close(f);
+	}
+}
+
+/* What was read since the map had so many objects and lines, and what has found no room, is new
+ * again. */
+static void forget(struct files *f, size_t n_objects, size_t n_lines)
+{
+	for (struct file *file = f->all; file; file = file->next) {
+		if (!file->is_left_out && file->line_object < (int)n_objects)
+			continue;
+		file->line_object = -1;
+		file->is_read = file->is_left_out = false;
+	}
+	line_map_cut(&f->lines, n_objects, n_lines);
+	f->is_full = false;
+}
+
+/* Reads the lines of what the process maps, where there is not room for all by what runs most. The
+ * table keeps its ranges when the map forgets them, so they are written over. */
+static void read_all(struct files *f, int pid, struct mapped *all, size_t n, bool stays_open)
+{
+	size_t objects = f->lines.n_objects, lines = f->lines.n_lines, ranges = f->lines.n_ranges;
+
+	if (n > COZBPF_MAPPINGS && scope_has_libraries(&f->scope))
+		hot_look(f);
+	order(all, n);
+	read_files(f, pid, all, n, stays_open);
+	if (!f->is_full || !hot_may_look(f))
+		return;
+	hot_look(f);
+	forget(f, objects, lines);
+	order(all, n);
+	read_files(f, pid, all, n, stays_open);
+	session_set_ranges(
+	    f->session, (uint32_t)ranges, f->lines.ranges + ranges, f->lines.n_ranges - ranges);
 }
 
 void mappings_read(struct files *f, int pid, bool *probed)
@@ -213,26 +284,24 @@ void mappings_read(struct files *f, int pid, bool *probed)
 	bool probes = f->o->sync_uprobe && probed && !*probed;
 	struct cozbpf_mapping mappings[COZBPF_MAPPINGS];
 	struct map_entry *all;
-	struct file **files;
+	struct mapped *mapped;
 	size_t n;
 
 	if (maps_read(pid, &all, &n))
 		return;
-	order(all, n);
-	files = calloc(n + 1, sizeof(struct file *));
-	for (size_t i = 0; files && i < n; i++) {
-		files[i] = look_at(f, pid, &all[i]);
-		/* A library that holds calls is looked into once more below. */
-		if (!probes)
-			files_close(f);
-	}
+	mapped = calloc(n + 1, sizeof(*mapped));
+	for (size_t i = 0; mapped && i < n; i++)
+		mapped[i] = (struct mapped){&all[i], files_mapped(f, pid, &all[i])};
+	/* A library that holds calls is looked into once more below. */
+	if (mapped)
+		read_all(f, pid, mapped, n, probes);
 	if (probes)
 		*probed = calls_probe(f, pid, all, n);
 	spins_probe(f, pid, all, n);
 	files_close(f);
-	if (files)
+	if (mapped)
 		session_set_mappings(
-		    f->session, pid, mappings, fill(f, pid, all, files, n, mappings));
-	free(files);
+		    f->session, pid, mappings, fill(f, pid, all, mapped, n, mappings));
+	free(mapped);
 	free(all);
 }

@@ -65,10 +65,7 @@ int processes_begin(struct target *t, int pid, struct error *e)
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	if (handlers_inject(t, p, e))
-		return -1;
-	processes_read(t, pid);
-	return 0;
+	return handlers_inject(t, p, e);
 }
 
 static void take_exec(struct target *t, int pid)

@@ -19,7 +19,7 @@ struct target;
 struct process *processes_add(struct target *t, int pid, uint64_t interval_ns);
 bool processes_have(struct target *t, int pid);
 
-/* Gives a process that runs already its pause handler, and reads its mappings. -1 with @e. */
+/* Gives a process that runs already its pause handler. -1 with @e. */
 int processes_begin(struct target *t, int pid, struct error *e);
 /* Reads the mappings of a process. */
 void processes_read(struct target *t, int pid);

@@ -113,6 +113,17 @@ static uint64_t hash_id(
 				: hash_line(table, m->lines[id].file, m->lines[id].line);
 }
 
+/* Into the table @v of @size slots. */
+static void put_id(
+    const struct line_map *m, const struct slots *s, uint32_t *v, size_t size, uint32_t id)
+{
+	size_t at = hash_id(m, s, v, id) & (size - 1);
+
+	while (v[at])
+		at = (at + 1) & (size - 1);
+	v[at] = id + 1;
+}
+
 /* Doubles the slots until @more of them do not fill over half. */
 static int slots_grow(const struct line_map *m, struct slots *s, size_t more)
 {
@@ -126,16 +137,9 @@ static int slots_grow(const struct line_map *m, struct slots *s, size_t more)
 	v = calloc(size, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->size; i++) {
-		size_t at;
-
-		if (!s->v[i])
-			continue;
-		for (at = hash_id(m, s, v, s->v[i] - 1) & (size - 1); v[at];
-		     at = (at + 1) & (size - 1))
-			;
-		v[at] = s->v[i];
-	}
+	for (size_t i = 0; i < s->size; i++)
+		if (s->v[i])
+			put_id(m, s, v, size, s->v[i] - 1);
 	free(s->v);
 	s->v = v;
 	s->size = size;
@@ -356,6 +360,29 @@ int line_map_add_object(
 	added->first = (uint32_t)first;
 	added->count = (uint32_t)(m->n_ranges - first);
 	return 0;
+}
+
+void line_map_cut(struct line_map *m, size_t n_objects, size_t n_lines)
+{
+	struct line_index *x = m->index;
+	struct slots *s = &x->by_line;
+
+	while (m->n_objects > n_objects) {
+		m->n_ranges = m->objects[--m->n_objects].first;
+		free(m->objects[m->n_objects].path);
+	}
+	if (m->n_lines <= n_lines)
+		return;
+	m->n_lines = n_lines;
+	memset(s->v, 0, s->size * sizeof(*s->v));
+	s->used = n_lines - 1;
+	for (uint32_t id = 1; id < n_lines; id++) {
+		put_id(m, s, s->v, s->size, id);
+		if (m->lines[id].function >= n_lines)
+			m->lines[id].function = 0;
+		if (m->lines[id].n_lines >= n_lines - id)
+			m->lines[id].n_lines = (uint32_t)n_lines - id - 1;
+	}
 }
 
 static bool is_same_file(const struct line_object *a, const struct line_object *b)

@@ -83,6 +83,9 @@ uint32_t line_map_find_function(const struct line_map *m, const char *name, stru
 int line_map_add_object(
     struct line_map *m, const struct line_object *o, const struct line_range *ranges, size_t n);
 
+/* Takes back the objects and lines that were added since there were @n_objects and @n_lines. */
+void line_map_cut(struct line_map *m, size_t n_objects, size_t n_lines);
+
 /*
  * Index of the object @o, by path, build id, dev and ino; -1: none. Two containers may have the
  * same paths and inode numbers. A build id tells files apart where both have one, since an image's
