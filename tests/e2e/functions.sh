@@ -12,6 +12,9 @@ fixture callers
 fixture zero
 strip -o "$dir/bare" "$dir/functions"
 objcopy --strip-debug "$dir/functions" "$dir/named"
+# Programs are called as they were started, as Debian's redis-server, a link to redis-check-rdb.
+ln -s named "$dir/command"
+ln -s bare "$dir/server"
 hot=bare+0x$(nm "$dir/functions" | sed -nE 's/^0*([0-9a-f]+) t hot$/\1/p')
 cool=bare+0x$(nm "$dir/functions" | sed -nE 's/^0*([0-9a-f]+) t cool$/\1/p')
 point=tracepoint:syscalls:sys_exit_write
@@ -47,7 +50,7 @@ check "halving it gains $share of 0.375" is "$share" '>=' 0.25
 halved bare "$cool"
 check "halving the other gains $share of 0.125" is "$share" '<=' 0.25
 check "which is more than nothing" is "$share" '>=' 0.05
-halved named hot named:hot
+halved command hot command:hot
 check "by its name: $share of 0.375" is "$share" '>=' 0.25
 run 2 "$tool" -P "$point" --fixed-line hut -- "$dir/named" 100
 says "no function 'hut' in the program" "did you mean 'hot'"
@@ -233,11 +236,15 @@ check "lines counts its samples first" \
 kill "$target_pid"
 
 echo "-- two kinds of call that keep no ratio"
-begin "${in_front[@]}" "$dir/bare" 40000 two
+begin "${in_front[@]}" "$dir/server" 40000 two
+run 0 "$tool" lines -p "$target_pid"
+prints "^server\\${hot#bare}$"
 run 0 "${in_front[@]}" "$tool" --no-tui -d 6s -o "$dir/c.coz" -p "$target_pid"
-says 'progress point chosen: sys_exit_write of bare,' \
-	'to be held against it: sys_exit_pwrite64 of bare,' \
+says 'progress point chosen: sys_exit_write of server,' \
+	'to be held against it: sys_exit_pwrite64 of server,' \
+	"^ +1  server\\${hot#bare} +\+0\.[1-9].* optimize" \
 	'^progress point sys_exit_write$' '^progress point sys_exit_pwrite64$'
+check "no unit has another name" [ "$(grep -c '=bare' "$dir/c.coz")" -eq 0 ]
 kill "$target_pid"
 
 echo "-- a process without such a call"

@@ -226,6 +226,25 @@ TEST(later_objects_are_taken_back)
 	line_map_deinit(&m);
 }
 
+TEST(modules_are_renamed)
+{
+	struct line_map m;
+
+	line_map_init(&m);
+	CHECK_EQ(line_map_rename(&m, "check", "check"), 0);
+	CHECK_EQ(line_map_rename(&m, "check", "server"), 0);
+	CHECK_EQ(line_map_rename(&m, "check", "other"), 0); /* the first name holds */
+	CHECK_EQ(line_map_line(&m, "check:f", 0), 1);
+	CHECK_STR(m.lines[1].file, "server:f");
+	CHECK_EQ(line_map_line(&m, "server:f", 0), 1);
+	CHECK_STR(m.lines[line_map_line(&m, "check+0x10", 0)].file, "server+0x10");
+	CHECK_STR(m.lines[line_map_line(&m, "check", 0)].file, "server");
+	CHECK_STR(m.lines[line_map_line(&m, "checker:f", 0)].file, "checker:f");
+	CHECK_STR(m.lines[line_map_line(&m, "chec", 0)].file, "chec");
+	CHECK_STR(m.lines[line_map_line(&m, "check:f", 3)].file, "check:f"); /* a source file */
+	line_map_deinit(&m);
+}
+
 static void fill_names(struct line_map *m)
 {
 	line_map_init(m);

@@ -21,6 +21,7 @@
 #include "symbols/symbols.h"
 #include "report/say.h"
 #include "symbols/elf/privileges.h"
+#include "target/program.h"
 
 /* For a debug file from the network: a download ends with us. */
 #define NAMES_S 60
@@ -290,8 +291,8 @@ static int open_binary(
 	return error_set(e, EXIT_OTHER, "process %d has no code of '%s' mapped", pid, path);
 }
 
-/* Prints what is asked for of the open binary. */
-static int list_object(struct object *object, const struct scope *scope,
+/* Prints what is asked for of the open binary, which is called @name. */
+static int list_object(struct object *object, const char *name, const struct scope *scope,
     const struct lines_options *o, struct error *e)
 {
 	struct line_map map;
@@ -312,9 +313,12 @@ static int list_object(struct object *object, const struct scope *scope,
 		printable_close(out, stdout);
 		line_map_deinit(&map);
 	} else {
-		ret = scope_has_lines(scope, object_has_debug_info(object))
-			  ? object_add_lines(object, scope, &map, &n_lines, e)
-			  : object_add_functions(object, &map, &n_lines, e);
+		if (line_map_rename(&map, path_base(object_path(object)), name))
+			ret = error_set(e, EXIT_OTHER, "out of memory");
+		else if (scope_has_lines(scope, object_has_debug_info(object)))
+			ret = object_add_lines(object, scope, &map, &n_lines, e);
+		else
+			ret = object_add_functions(object, &map, &n_lines, e);
 		if (!ret)
 			ret = n_lines ? print_units(&map, o, e) : explain(object, scope, o, e);
 		line_map_deinit(&map);
@@ -327,7 +331,7 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	struct scope scope = {
 	    o->sources.items, o->sources.n, o->binaries.items, o->binaries.n, GRANULARITY_AUTO};
 	struct object *object;
-	char program[PATH_MAX];
+	char program[PATH_MAX], name[NAME_MAX + 1];
 	int ret, pid = 0;
 
 	if (granularity_parse(o->units, &scope.granularity, e))
@@ -339,13 +343,16 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 		return -1;
 	if (o->pid)
 		path = program;
+	snprintf(name, sizeof(name), "%s", path_base(path));
+	if (o->pid)
+		program_name(pid, path, name);
 	if (!scope_has_binary(&scope, path, true)) {
 		error_set(e, EXIT_NO_RESULT, "'%s' is not in the binary scope", path);
 		return error_hint(e, "leave out -b, or give a pattern that matches the whole path");
 	}
 	if (open_binary(o, pid, path, &object, e))
 		return -1;
-	ret = list_object(object, &scope, o, e);
+	ret = list_object(object, name, &scope, o, e);
 	object_close(object);
 	if (!ret && (fflush(stdout) || ferror(stdout)))
 		return error_set(e, EXIT_OTHER, "cannot write the list: %s", strerror(errno));

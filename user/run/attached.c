@@ -23,6 +23,7 @@
 #include "target/cgroup.h"
 #include "target/owner.h"
 #include "target/procfs.h"
+#include "target/program.h"
 
 /* processes of a control group: one more than there is room for */
 #define MAX_MEMBERS (COZBPF_PROCESSES + 1)
@@ -92,6 +93,7 @@ static int find(struct target *t, struct error *e)
 		return -1;
 	if (target_program(t->attached[0].pid, t->path, sizeof(t->path), e))
 		return -1;
+	program_name(t->attached[0].pid, t->path, t->name);
 	pids = calloc(t->n_attached, sizeof(*pids));
 	if (!pids)
 		return error_set(e, EXIT_OTHER, "out of memory");

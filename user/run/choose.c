@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/text/paths.h"
 #include "report/suggestions.h"
 #include "run/point_choice.h"
 #include "run/point_watch.h"
@@ -83,7 +82,7 @@ void choose_end(struct runner *r)
 int choose_print(const struct runner *r)
 {
 	const struct point_watch *w = r->points.watch;
-	const struct suggestions s = {.program = path_base(r->target.path),
+	const struct suggestions s = {.program = r->target.name,
 	    .watch = &w->figures,
 	    .all = w->all,
 	    .n = w->n,

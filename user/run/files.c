@@ -107,6 +107,22 @@ struct file *files_named(struct files *f, int pid, const char *path, const char 
 	return file;
 }
 
+int files_set_program(struct files *f, struct file *file, const char *name, struct error *e)
+{
+	file->is_program = true;
+	if (file->name)
+		return 0;
+	file->name = strdup(name);
+	if (!file->name || line_map_rename(&f->lines, path_base(file->path), name))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	return 0;
+}
+
+const char *files_name(const struct file *file)
+{
+	return file->name ? file->name : path_base(file->path);
+}
+
 void files_root(const struct file *file, char *ret, size_t size)
 {
 	*ret = 0;
@@ -294,6 +310,7 @@ void files_deinit(struct files *f)
 
 		object_close(f->all->object);
 		free(f->all->path);
+		free(f->all->name);
 		free(f->all->file);
 		free(f->all->places);
 		free(f->all);

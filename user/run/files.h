@@ -48,6 +48,7 @@ struct file {
 	uint64_t dev, ino;
 	/* as the process sees it */
 	char *path;
+	char *name; /* of a program: its functions are called after it; NULL: after the file */
 	/* where we find it: in the process that was seen last with it; pid 0: as we see it */
 	char *file;
 	int pid;
@@ -127,6 +128,11 @@ struct file *files_named(struct files *f, int pid, const char *path, const char 
 
 /* The record of that number; NULL: there is none. */
 struct file *files_numbered(const struct files *f, uint32_t number);
+
+/* The file is a program that is called @name, and the pattern MAIN means it. -1 with @e. */
+int files_set_program(struct files *f, struct file *file, const char *name, struct error *e);
+/* What its functions are called after. */
+const char *files_name(const struct file *file);
 
 /* The root that the way to the file leads through: "" or /proc/PID/root. */
 void files_root(const struct file *file, char *ret, size_t size);

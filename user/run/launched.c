@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/text/paths.h"
 #include "kernel/session.h"
 #include "run/clock.h"
 #include "run/console.h"
@@ -21,6 +22,7 @@
 static int find(struct target *t, struct error *e)
 {
 	t->signal = INJECT_FIRST_SIGNAL;
+	snprintf(t->name, sizeof(t->name), "%s", path_base(t->o->command[0]));
 	return launch_find(t->o->command[0], t->path, sizeof(t->path), e) ||
 		       launch_find_shim(t->shim, sizeof(t->shim), e)
 		   ? -1
@@ -57,8 +59,10 @@ static int open_main(struct target *t, struct error *e)
 	file = files_named(t->files, 0, t->path, t->path);
 	if (!file)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	file->is_program = true;
-	return files_open(t->files, file, &t->files->main_object, e);
+	return files_set_program(t->files, file, t->name, e) ||
+		       files_open(t->files, file, &t->files->main_object, e)
+		   ? -1
+		   : 0;
 }
 
 static int read_lines(struct target *t, struct error *e)

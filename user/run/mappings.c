@@ -14,6 +14,7 @@
 #include "run/options.h"
 #include "run/spins.h"
 #include "run/unwinder.h"
+#include "target/program.h"
 
 /* What a process maps where. */
 struct mapped {
@@ -76,12 +77,13 @@ static void set_line_object(struct file *file, int index)
 int mappings_read_program(struct files *f, int pid, struct file *file, struct error *e)
 {
 	struct line_object identity;
+	char name[NAME_MAX + 1];
 	struct object *o;
 	size_t n = 0, objects;
 	int known;
 
-	file->is_program = true;
-	if (files_open(f, file, &o, e))
+	program_name(pid, file->path, name);
+	if (files_set_program(f, file, name, e) || files_open(f, file, &o, e))
 		return -1;
 	identity = object_identity(o);
 	known = line_map_find_object(&f->lines, &identity);

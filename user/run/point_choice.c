@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/text/paths.h"
 #include "run/console.h"
 #include "run/options.h"
 #include "run/places.h"
@@ -17,8 +16,8 @@
 static void tell(
     const struct points *p, const struct candidate *c, const char *what, const char *then)
 {
-	console_say(p->console, "%s: %s of %s, %.0f/s, %s%s", what, c->name,
-	    path_base(p->target->path), c->rate, candidate_steadiness(c), then);
+	console_say(p->console, "%s: %s of %s, %.0f/s, %s%s", what, c->name, p->target->name,
+	    c->rate, candidate_steadiness(c), then);
 }
 
 static int add(struct points *p, const struct candidate *c, const char *what, const char *then,

@@ -314,7 +314,8 @@ static unsigned add_functions(const struct points *p, struct watch *w, struct wa
 
 	if (w->stacks.n < MIN_STACKS || line_map_init(&map))
 		return 0;
-	if (!object_add_functions(o, &map, &n, &e) && map.n_objects)
+	if (!line_map_rename(&map, path_base(g->file->path), files_name(g->file)) &&
+	    !object_add_functions(o, &map, &n, &e) && map.n_objects)
 		units = calloc(map.n_lines + 1, sizeof(*units));
 	if (units) {
 		count_stacks(&w->stacks, g->file, &map, innermost, units);
@@ -328,7 +329,7 @@ static unsigned add_functions(const struct points *p, struct watch *w, struct wa
 
 		if (f.share < CANDIDATE_SHARE_MIN)
 			break;
-		if (name_function(map.lines[units[i].unit].file, path_base(g->file->path), &f))
+		if (name_function(map.lines[units[i].unit].file, files_name(g->file), &f))
 			added += add_function(p, w, g, o, &f);
 	}
 	free(units);

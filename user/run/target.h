@@ -6,6 +6,7 @@
 #ifndef COZBPF_RUN_TARGET_H
 #define COZBPF_RUN_TARGET_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,7 +105,8 @@ struct target {
 	struct files *files;
 	const struct target_ops *ops;
 	/* To be read. */
-	char path[4096];          /* of the program, of the first one where there are several */
+	/* of the program, of the first one where there are several */
+	char path[4096], name[NAME_MAX + 1];
 	struct identity identity; /* whom a command runs as */
 	int signal;               /* number of the pause signal */
 	int exit_status;          /* of the command */

@@ -439,3 +439,13 @@ bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n)
 		close(fd);
 	return done;
 }
+
+bool procfs_read_text(int pid, uint64_t addr, char *ret, size_t size)
+{
+	int fd = open_memory(pid, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : pread(fd, ret, size, (off_t)addr);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && memchr(ret, 0, (size_t)n);
+}

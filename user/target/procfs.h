@@ -58,5 +58,7 @@ int procfs_open_memory(int pid);
 
 /* Reads its memory, despite page protection. Returns whether all @n bytes were read. */
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n);
+/* The same for text up to its end, which has to be within @size bytes. */
+bool procfs_read_text(int pid, uint64_t addr, char *ret, size_t size);
 
 #endif

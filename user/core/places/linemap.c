@@ -18,11 +18,18 @@ struct slots {
 	size_t size, used;
 };
 
+/* A module that is called otherwise. */
+struct renamed {
+	char *module, *name;
+};
+
 struct line_index {
 	char **files;
 	size_t n_files, files_cap;
 	size_t lines_cap, ranges_cap, objects_cap;
 	struct slots by_name, by_line;
+	struct renamed *renamed;
+	size_t n_renamed, renamed_cap;
 };
 
 char *source_line_name(const struct source_line *l)
@@ -68,6 +75,11 @@ void line_map_deinit(struct line_map *m)
 		for (size_t i = 0; i < x->n_files; i++)
 			free(x->files[i]);
 		free(x->files);
+		for (size_t i = 0; i < x->n_renamed; i++) {
+			free(x->renamed[i].module);
+			free(x->renamed[i].name);
+		}
+		free(x->renamed);
 		free(x->by_name.v);
 		free(x->by_line.v);
 		free(x);
@@ -177,10 +189,49 @@ int line_map_expect(struct line_map *m, size_t n_lines, size_t n_names)
 	return err ? err : slots_grow(m, &x->by_name, n_names);
 }
 
+int line_map_rename(struct line_map *m, const char *module, const char *name)
+{
+	struct line_index *x = m->index;
+	struct renamed r;
+
+	if (!strcmp(module, name))
+		return 0;
+	r = (struct renamed){strdup(module), strdup(name)};
+	if (!r.module || !r.name ||
+	    reserve(&x->renamed, &x->renamed_cap, x->n_renamed + 1, sizeof(r))) {
+		free(r.module);
+		free(r.name);
+		return -ENOMEM;
+	}
+	x->renamed[x->n_renamed++] = r;
+	return 0;
+}
+
+/* The map's own copy of the function's name, with that of its module; NULL: out of memory. */
+static char *intern_function(struct line_map *m, const char *function)
+{
+	const struct line_index *x = m->index;
+	char *name, *ret;
+
+	for (size_t i = 0; i < x->n_renamed; i++) {
+		const struct renamed *r = &x->renamed[i];
+		size_t length = strlen(r->module);
+
+		if (strncmp(function, r->module, length) || !strchr(":+", function[length]))
+			continue;
+		if (asprintf(&name, "%s%s", r->name, function + length) < 0)
+			return NULL;
+		ret = intern_file(m, name);
+		free(name);
+		return ret;
+	}
+	return intern_file(m, function);
+}
+
 uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
 {
 	struct line_index *x = m->index;
-	char *name = intern_file(m, file);
+	char *name = line ? intern_file(m, file) : intern_function(m, file);
 	size_t at;
 
 	if (!name || m->n_lines >= UINT32_MAX - 1 || slots_grow(m, &x->by_line, 1))

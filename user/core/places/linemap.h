@@ -58,7 +58,7 @@ struct line_map {
 	struct line_object *objects;
 	size_t n_objects;
 	bool inclusive; /* functions that are added count with what they call */
-	void *index;    /* private: (file, line) -> id, and interned file names */
+	void *index;    /* private: (file, line) -> id, interned file names, names of modules */
 };
 
 int line_map_init(struct line_map *m);
@@ -66,6 +66,10 @@ void line_map_deinit(struct line_map *m);
 
 /* Makes room at once for so many more lines in so many more files. 0 or -errno. */
 int line_map_expect(struct line_map *m, size_t n_lines, size_t n_names);
+
+/* Functions of a file that is called @module are called after @name from now on: "NAME:FUNCTION". 0
+ * or -ENOMEM. */
+int line_map_rename(struct line_map *m, const char *module, const char *name);
 
 /* Returns the id of file:line, adding a new line; 0: out of memory. @file is copied. */
 uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line);
