@@ -321,6 +321,7 @@ async function tree(b) {
 	await b.open(dir + 'functions.html');
 	const order = ['prog:work', 'hot.c:7', 'warm.c:4', 'lock.c:3', 'prog:idle', 'flat.c:5'];
 	same('lines follow their function', await b.value(lines), order);
+	same('which both are units', await b.value(texts('.unit')), ['unit', 'unit']);
 	const ranks = ['1.', '', '', '2.', '3.', ''];
 	const trimmed = selector => `${texts(selector)}.map(t => t.trim())`;
 	same('without a rank', await b.value(trimmed('.card .rank')), ranks);

@@ -394,6 +394,48 @@ TEST(a_large_move_is_seen_among_many)
 	comparison_deinit(&c);
 }
 
+static char *text_of(const struct compare_report *r)
+{
+	struct text_options o = {0};
+	char *ret = NULL;
+	size_t size;
+	FILE *out = open_memstream(&ret, &size);
+
+	CHECK_EQ(compare_text(out, r, &o), 0);
+	fclose(out);
+	return ret;
+}
+
+TEST(units_are_called_what_they_are)
+{
+	static const char *const names[] = {"server:f", "a.c:1"};
+	static const char *const words[] = {"function", "unit", "line"};
+
+	for (int i = 0; i < 3; i++) {
+		struct estimate_line before = ranked(names[i == 2], 0.3, 0.05, VERDICT_OPTIMIZE),
+				     after = ranked(names[i > 0], 0.3, 0.05, VERDICT_OPTIMIZE);
+		struct estimate e[] = {
+		    {.lines = &before, .n_lines = 1}, {.lines = &after, .n_lines = 1}};
+		struct compare_side s[] = {{NULL, &e[0]}, {NULL, &e[1]}};
+		struct compare_point point = {.progress = "p"};
+		struct compare_line line = {.before = &before, .after = &after, .rank_after = 1};
+		struct comparison c = {
+		    .points = &point, .n_points = 1, .lines = &line, .n_lines = 1};
+		struct compare_report r = {"before", "after", &s[0], &s[1], &c};
+		char *text, words_of_none[64], head[32];
+
+		snprintf(head, sizeof(head), "# now  %s ", words[i]);
+		text = text_of(&r);
+		CHECK(strstr(text, head));
+		free(text);
+		c.n_lines = 0;
+		snprintf(words_of_none, sizeof(words_of_none), "no %s has enough data", words[i]);
+		text = text_of(&r);
+		CHECK(strstr(text, words_of_none));
+		free(text);
+	}
+}
+
 /* Damaged files and other tools' files can have many runs and points: the work is in proportion to
  * the experiments, not to runs times points. */
 TEST(many_points_of_many_runs)

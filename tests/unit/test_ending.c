@@ -7,6 +7,7 @@
 /* A run that has an answer and nothing to warn of. */
 static const struct ending_point work = {.name = "work", .label = "work=a.c:9", .visits = 100};
 static const struct ending_facts fine = {.path = "/bin/prog",
+    .unit = "line",
     .n_objects = 1,
     .samples = 1000,
     .in_scope = 900,
@@ -101,7 +102,7 @@ TEST(few_samples)
 
 	f.samples = 9; /* experiments on a line that they happened to hit say nothing */
 	CHECK_STR(judged(&f), "the command was hardly ever seen on a CPU: 9 samples\n"
-			      "a program that only sleeps or waits for others has no line to speed "
+			      "a program that only sleeps or waits for others has nothing to speed "
 			      "up; profile the one that works");
 	f.samples = 10;
 	CHECK_STR(judged(&f), "answer");
@@ -126,13 +127,27 @@ TEST(nothing_in_scope)
 	    "(% is the wildcard); `cozbpf lines /bin/prog` shows what is in scope");
 }
 
+TEST(functions_are_no_lines)
+{
+	const struct ending_point tick = {.name = "tick", .visits = 9, .is_paced = true};
+	struct ending_facts f = fine;
+
+	f.unit = "function";
+	f.points = &tick;
+	CHECK(strstr(judged(&f), "no function makes them come faster"));
+	f = fine;
+	f.unit = "function";
+	f.experiments = f.in_scope = 0;
+	CHECK(strstr(judged(&f), "1000 samples, but none in a function in scope of '/bin/prog'"));
+}
+
 TEST(spoilt)
 {
 	struct ending_facts f = fine;
 
 	f.experiments = 0;
 	f.spoilt.no_time = 1;
-	CHECK_STR(judged(&f), "the only experiment was spoilt: the line made faster is nearly all "
+	CHECK_STR(judged(&f), "the only experiment was spoilt: what was made faster is nearly all "
 			      "that the program does, and no time was left to count in\n"
 			      "profile longer (-d 60s), or name lower speedups: --fixed-speedup "
 			      "0,25,50,75");

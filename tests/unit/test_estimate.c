@@ -554,8 +554,7 @@ TEST(reasons_for_nothing)
 	p.runs[0].samples = 500;
 	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);
 	estimate_reason(&p, &e, &err);
-	CHECK_STR(
-	    err.cause, "no experiment: none of the 500 samples fell in a source line in scope");
+	CHECK_STR(err.cause, "no experiment: none of the 500 samples fell in code in scope");
 	estimate_deinit(&e);
 	add(&p, "a.c:1", 0, 1000, "work", 0);
 	CHECK_EQ(estimate_profile(&p, &defaults, &e), 0);

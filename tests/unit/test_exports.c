@@ -83,14 +83,18 @@ TEST(folded)
 /* The names of functions share no directories, and a function is not called a line. */
 TEST(words_for_functions)
 {
-	struct estimate_line lines[] = {{.line = "math:operator/"}};
+	struct estimate_line lines[2] = {{.line = "math:operator/"}};
 	struct estimate e = {.lines = lines, .n_lines = 1};
 
-	CHECK_STR(unit_word(&e), "function");
+	CHECK_STR(estimate_unit(&e), "function");
 	CHECK_EQ(common_directories(&e), 0);
 	lines[0].line = "/src/a.c:7";
-	CHECK_STR(unit_word(&e), "line");
+	CHECK_STR(estimate_unit(&e), "line");
 	CHECK_EQ(common_directories(&e), 5);
+	lines[1].line = "math";
+	e.n_lines = 2;
+	CHECK_STR(estimate_unit(&e), "unit");
 	e.n_lines = 0;
-	CHECK_STR(unit_word(&e), "line");
+	CHECK_STR(estimate_unit(&e), "line");
+	CHECK_STR(estimate_unit(NULL), "line");
 }

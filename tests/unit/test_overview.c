@@ -249,6 +249,17 @@ TEST(golden)
 	}
 }
 
+TEST(functions_are_no_lines)
+{
+	struct estimate_line lines[] = {unit("server:f", 3000, 0.3, 0.05, VERDICT_OPTIMIZE)};
+	struct estimate e = {.lines = lines, .n_lines = 1, .samples = ALL};
+	char *text = print(&e, (struct text_options){0});
+
+	CHECK(strstr(text, "program speedup at a function speedup of 100 %"));
+	CHECK(!strstr(text, "line"));
+	free(text);
+}
+
 TEST(ascii_is_ascii)
 {
 	struct estimate_line lines[8];

@@ -160,7 +160,8 @@ TEST(values)
 
 TEST(names_of_lines_and_functions)
 {
-	struct estimate none = {0};
+	struct estimate_line function = {.line = "nginx:main", .progress = "done"};
+	struct estimate none = {.lines = &function, .n_lines = 1};
 	struct read r;
 	pb_profile *p;
 	const Perftools__Profiles__Location *l;
@@ -174,7 +175,10 @@ TEST(names_of_lines_and_functions)
 	CHECK_EQ(p->period, 1000000);
 	CHECK_STR(pprof_text(p, p->period_type->type), "cpu");
 	CHECK_STR(pprof_text(p, p->period_type->unit), "nanoseconds");
-	CHECK_EQ(p->n_comment, 2);
+	CHECK_EQ(p->n_comment, 3);
+	CHECK_STR(pprof_text(p, p->comment[1]),
+	    "causal_gain_25: the time per visit that a function saves when it is 25 % faster, in "
+	    "millionths; gains of functions do not add up");
 	/* The main executable, whose name is not known, and two modules. */
 	CHECK_EQ(p->n_mapping, 3);
 	CHECK_STR(pprof_text(p, p->mapping[0]->build_id), "aa11");

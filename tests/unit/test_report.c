@@ -589,6 +589,26 @@ TEST(report_of_nothing)
 	free(text);
 }
 
+TEST(functions_are_no_lines)
+{
+	struct estimate_line function = below[0];
+	struct estimate e = {.lines = &function, .n_lines = 1, .builds = 2};
+	char *text;
+
+	function.line = "server:work";
+	text = print_text(&e, (struct text_options){0});
+	CHECK(strstr(text, "  #  function "));
+	CHECK(strstr(text, "slope: program speedup per function speedup"));
+	CHECK(strstr(text, "a function of one need not be the same in another"));
+	CHECK(!strstr(text, "line"));
+	free(text);
+	function.verdict = VERDICT_NOT_ENOUGH_DATA;
+	text = print_text(&e, (struct text_options){0});
+	CHECK(strstr(text, "no function has enough data to be ranked"));
+	CHECK(!strstr(text, "line"));
+	free(text);
+}
+
 TEST(full_device_is_an_error)
 {
 	FILE *out = fopen("/dev/full", "w");

@@ -139,6 +139,31 @@ static void note_widths(struct terminal_view *v)
 	}
 }
 
+TEST(functions_are_no_lines)
+{
+	static const char *const cases[][2] = {{"", "  #  function "}, {"\r", "server:work"},
+	    {"?", "choose a function; "}, {"?", "only functions with"}, {"?", "ranks the function"},
+	    {"o", "server:work"}, {"/nothing", "no function has 'nothing'"}};
+	struct estimate_line functions[] = {
+	    LINE("server:work", "done", 0.371, 0.352, 0.391, 0.3, OPTIMIZE, saturating)};
+	const struct estimate e = {.lines = functions, .n_lines = 1, .experiments = 20};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct terminal_view v = {0};
+		struct terminal_status s = status();
+		char *text;
+
+		s.experiment = "server:work";
+		note_widths(&v);
+		press(&v, cases[i][0]);
+		text = draw(&v, &e, &s, 100, 30, false);
+		CHECK(!strstr(text, " line"));
+		CHECK(strstr(text, cases[i][1]));
+		free(text);
+		terminal_view_deinit(&v);
+	}
+}
+
 TEST(golden_screens)
 {
 	static const struct {

@@ -127,7 +127,8 @@ static int write_pprof(const struct profile *p, const struct line_counts *counts
 	if (!has_verdict && !counts->n)
 		return no_samples(e);
 	if (!has_verdict)
-		say("warning: causal_gain_25 is 0 everywhere, for no line has a verdict yet");
+		say("warning: causal_gain_25 is 0 everywhere, for no %s has a verdict yet",
+		    estimate_unit(estimate));
 	ret = report_pprof(stdout, p, counts, estimate, COZBPF_VERSION);
 	return ret == -ENOMEM ? error_set(e, EXIT_OTHER, "out of memory") : written(ret, e);
 }

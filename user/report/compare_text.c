@@ -183,9 +183,19 @@ static bool is_at(const struct compare_line *l, const char *progress, bool is_la
 	return e->is_latency == is_latency && !strcmp(e->progress, progress);
 }
 
-static void print_ranking(
-    FILE *out, const struct comparison *c, const char *progress, bool is_latency, int width)
+/* What is compared; both sides may be profiles of different units. */
+static const char *word_of(const struct compare_report *r)
 {
+	const char *before = estimate_unit(r->before->estimate),
+		   *after = estimate_unit(r->after->estimate);
+
+	return strcmp(before, after) ? "unit" : before;
+}
+
+static void print_ranking(
+    FILE *out, const struct compare_report *r, const char *progress, bool is_latency, int width)
+{
+	const struct comparison *c = r->comparison;
 	int longest = MIN_LABEL;
 	bool first = true;
 
@@ -203,8 +213,8 @@ static void print_ranking(
 		if (!is_at(l, progress, is_latency))
 			continue;
 		if (first)
-			fprintf(
-			    out, "\n# then   # now  %-*s    then     now  change\n", width, "line");
+			fprintf(out, "\n# then   # now  %-*s    then     now  change\n", width,
+			    word_of(r));
 		first = false;
 		print_rank(out, l->rank_before);
 		fputs("  ", out);
@@ -219,7 +229,7 @@ static void print_ranking(
 		fprintf(out, "  %s\n", move_words(l));
 	}
 	if (first)
-		fputs("\nno line has enough data to be ranked\n", out);
+		fprintf(out, "\nno %s has enough data to be ranked\n", word_of(r));
 }
 
 int compare_text(FILE *to, const struct compare_report *r, const struct text_options *o)
@@ -243,7 +253,7 @@ int compare_text(FILE *to, const struct compare_report *r, const struct text_opt
 			if (c->predictions[j].point == p)
 				print_prediction(out, &c->predictions[j]);
 		}
-		print_ranking(out, c, p->progress, p->is_latency, o->width > 0 ? o->width : WIDTH);
+		print_ranking(out, r, p->progress, p->is_latency, o->width > 0 ? o->width : WIDTH);
 	}
 	printable_close(out, to);
 	return ferror(to) ? -1 : 0;

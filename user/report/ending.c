@@ -169,9 +169,9 @@ static void warn_paced(const struct ending_facts *f, struct ending *g)
 			    p->name);
 		else if (p->is_paced)
 			ending_say(g,
-			    "warning: visits to '%s' are paced by a periodic timer: no line makes "
+			    "warning: visits to '%s' are paced by a periodic timer: no %s makes "
 			    "them come faster",
-			    p->name);
+			    p->name, f->unit);
 		else if (p->pace_ns)
 			ending_say(g,
 			    "warning: a periodic timer feeds the visits to '%s': no prediction has "

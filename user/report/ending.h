@@ -54,6 +54,7 @@ struct ending_facts {
 	bool sleeps;        /* pauses sleep: --sleep-pauses */
 	bool has_probes;    /* of calls: --sync=uprobe */
 	const char *path;   /* of the program */
+	const char *unit;   /* what is made faster: "line" or "function" */
 	const char *binary; /* the first pattern of -b; NULL: there is none */
 	size_t n_objects;   /* mapped files in scope */
 	uint64_t samples, in_scope;

@@ -56,7 +56,7 @@ static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
 	    {s->busy, "other programs had the CPUs",
 		"profile while the machine is less busy, or longer: -d 60s"},
 	    {s->no_time,
-		"the line made faster is nearly all that the program does, and no time was left to "
+		"what was made faster is nearly all that the program does, and no time was left to "
 		"count in",
 		"profile longer (-d 60s), or name lower speedups: --fixed-speedup 0,25,50,75"},
 	};
@@ -85,8 +85,8 @@ static int fail_scope(const struct ending_facts *f, struct error *e)
 		return error_hint(e, "patterns are matched with whole paths, for example -b "
 				     "'%%/libz.so%%'; MAIN is the command's own file");
 	}
-	error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a line in scope of '%s'",
-	    f->samples, f->path);
+	error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a %s in scope of '%s'",
+	    f->samples, f->unit, f->path);
 	return error_hint(e,
 	    "is the work done in a library or a child? name it with -b PATTERN (%% is the "
 	    "wildcard); `cozbpf lines %s` shows what is in scope",
@@ -141,7 +141,7 @@ static int fail_empty(const struct ending_facts *f, struct error *e)
 	if (f->samples < FEW_SAMPLES) {
 		error_set(e, EXIT_NO_RESULT,
 		    "the command was hardly ever seen on a CPU: %" PRIu64 " samples", f->samples);
-		return error_hint(e, "a program that only sleeps or waits for others has no line "
+		return error_hint(e, "a program that only sleeps or waits for others has nothing "
 				     "to speed up; profile the one that works");
 	}
 	if (n_spoilt(&f->spoilt))

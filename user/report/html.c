@@ -261,7 +261,7 @@ static void write_summary(
 	count(j, "experiments_total", e->experiments);
 	count(j, "samples", e->samples);
 	write_losses(j, &e->totals);
-	string(j, "unit", unit_word(e));
+	string(j, "unit", estimate_unit(e));
 	count(j, "left_out", e->n_dropped);
 	count(j, "series_total", e->n_lines);
 	count(j, "skipped", p->n_skipped);

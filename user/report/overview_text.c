@@ -85,12 +85,12 @@ static void print_table(const struct table *t, const struct overview *o)
 
 	if (o->n_placed)
 		fprintf(t->out, "\n  #  %-*s  %7s  %8s  %-18s  verdict\n", t->label,
-		    unit_word(t->e), "share", "gain", "95 % interval");
+		    estimate_unit(t->e), "share", "gain", "95 % interval");
 	print_rows(t, o, true, t->o->max_lines);
 	print_rows(t, o, false, MAX_UNKNOWN);
 	if (unplaced)
 		fprintf(t->out, "     not yet: %zu %s%s without a gain\n", unplaced,
-		    unit_word(t->e), unplaced == 1 ? "" : "s");
+		    estimate_unit(t->e), unplaced == 1 ? "" : "s");
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -131,14 +131,16 @@ static int print_point(const struct table *t, const struct text_point *point, in
 	return ret;
 }
 
-static void print_legend(FILE *out, bool has_latencies)
+static void print_legend(FILE *out, const struct estimate *e)
 {
-	fprintf(out, "\nshare: of the samples; gain: the slope in percent, which is the program "
-		     "speedup at a line speedup of 100 %%, by regression\n"
-		     "a program that does one thing at a time has gain = share; far above it are "
-		     "units that a usual profiler overlooks, far below it hot ones that do not "
-		     "matter\n");
-	if (has_latencies)
+	fprintf(out,
+	    "\nshare: of the samples; gain: the slope in percent, which is the program "
+	    "speedup at a %s speedup of 100 %%, by regression\n"
+	    "a program that does one thing at a time has gain = share; far above it are "
+	    "units that a usual profiler overlooks, far below it hot ones that do not "
+	    "matter\n",
+	    estimate_unit(e));
+	if (e->n_latencies)
 		fprintf(out, "latency: its gain is the share of the mean saved\n");
 }
 
@@ -161,7 +163,7 @@ int report_overview(FILE *to, const struct estimate *e, const struct text_option
 	for (size_t i = 0; !ret && i < points.n; i++)
 		ret = print_point(&t, &points.items[i], width);
 	if (!ret && points.n)
-		print_legend(t.out, e->n_latencies > 0);
+		print_legend(t.out, e);
 	printable_close(t.out, to);
 	text_points_deinit(&points);
 	return ret ? ret : ferror(to) ? -1 : 0;

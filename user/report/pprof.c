@@ -168,19 +168,19 @@ static int64_t add_point(struct piece *m, struct writer *w, const struct estimat
 	return ret;
 }
 
-static void add_comments(struct piece *m, struct writer *w, const struct estimate_line *first,
-    const char *version, int64_t *comments)
+static void add_comments(struct piece *m, struct writer *w, const struct estimate *e,
+    const struct estimate_line *first, const char *version, int64_t *comments)
 {
-	char text[64];
+	char text[256];
 
 	snprintf(text, sizeof(text), "cozbpf %s", version);
 	comments[m->profile.n_comment++] = add_text(m, w, text);
-	comments[m->profile.n_comment++] = add_text(m, w,
-	    first && first->is_latency
-		? "causal_gain_25: the mean latency that a line saves when it is 25 % faster, in "
-		  "millionths; gains of lines do not add up"
-		: "causal_gain_25: the time per visit that a line saves when it is 25 % faster, in "
-		  "millionths; gains of lines do not add up");
+	snprintf(text, sizeof(text),
+	    "causal_gain_25: the %s that a %s saves when it is 25 %% faster, in millionths; gains "
+	    "of %ss do not add up",
+	    first && first->is_latency ? "mean latency" : "time per visit", estimate_unit(e),
+	    estimate_unit(e));
+	comments[m->profile.n_comment++] = add_text(m, w, text);
 	if (first)
 		comments[m->profile.n_comment++] = add_point(m, w, first);
 	m->profile.comment = comments;
@@ -224,7 +224,7 @@ static void write_head(
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
 	m.profile.mapping = &mapping_list;
 	m.profile.n_mapping = 1;
-	add_comments(&m, w, e->n_lines ? &e->lines[0] : NULL, version, comments);
+	add_comments(&m, w, e, e->n_lines ? &e->lines[0] : NULL, version, comments);
 	piece_write(&m, w);
 }
 

@@ -495,7 +495,7 @@ void terminal_draw(struct terminal_view *v, const struct estimate *e,
 	}
 	v->page_rows = end > first ? (size_t)(end - first) : 0;
 	if (v->page == PAGE_HELP)
-		draw_help(s, ret, first, end);
+		draw_help(s, e, ret, first, end);
 	else if (v->page == PAGE_LINE)
 		draw_line(v, e, s, ret, first, end);
 	else if (v->page == PAGE_OVERVIEW)

@@ -88,8 +88,10 @@ static void set_columns(struct layout *l, const struct terminal_rows *r, int wid
 
 static void draw_columns(const struct layout *l, struct terminal_screen *ret, int y)
 {
-	int x = put(ret, 0, y, LOOK_DIM, "  #  line") - 4 + l->label;
+	int x = put(ret, 0, y, LOOK_DIM, "  #  ");
 
+	put(ret, x, y, LOOK_DIM, "%s", estimate_unit(l->e));
+	x += l->label;
 	if (l->slope)
 		put(ret, x, y, LOOK_DIM, "   slope");
 	if (l->interval)
@@ -177,7 +179,8 @@ void draw_none(
     const struct terminal_view *v, const struct estimate *e, struct terminal_screen *ret, int y)
 {
 	if (e && e->n_lines)
-		put(ret, 1, y, LOOK_PLAIN, "no line has '%s' in its name", v->filter);
+		put(ret, 1, y, LOOK_PLAIN, "no %s has '%s' in its name", estimate_unit(e),
+		    v->filter);
 	else
 		put(ret, 1, y, LOOK_PLAIN, "no estimate yet: it takes some experiments");
 }
@@ -459,29 +462,36 @@ void draw_line(struct terminal_view *v, const struct estimate *e, const struct t
 	terminal_rows_deinit(&r);
 }
 
-void draw_help(const struct terminal_status *s, struct terminal_screen *ret, int first, int end)
+void draw_help(const struct terminal_status *s, const struct estimate *e,
+    struct terminal_screen *ret, int first, int end)
 {
+	/* @: what is ranked */
 	static const char *const keys[][2] = {
-	    {"j k, arrows", "choose a line; PgUp PgDn, g G: by pages, to the ends"},
+	    {"j k, arrows", "choose a @; PgUp PgDn, g G: by pages, to the ends"},
 	    {"Enter", "its curve with intervals, and its source"},
 	    {"o", "the overview: share of the samples against gain, and back"},
 	    {"s", "rank by slope, max, payback or impact (see report --sort)"},
-	    {"/", "only lines with some text in their names; Esc: all again"},
+	    {"/", "only @s with some text in their names; Esc: all again"},
 	    {"Tab", "the next progress point or latency"},
 	    {"p", "no experiments for a while: the program runs without delays"},
 	    {"q", "end profiling, write the report; the program goes on"},
 	    {"Ctrl-C", "as ever: ends profiling, and a command that was launched"},
 	    {"Ctrl-L", "paint the screen anew"},
-	    {"slope", "0.40: the line 10 % faster makes the program 4 % faster"},
-	    {"interval", "of 95 %; it narrows, and its lower end ranks the line"},
+	    {"slope", "0.40: the @ 10 % faster makes the program 4 % faster"},
+	    {"interval", "of 95 %; it narrows, and its lower end ranks the @"},
 	    {"noise", "share of the CPU time wanted that other programs had"},
 	    {"/s", "visits a second in real time, delays included"},
 	};
 	int column = ret->width >= 60 ? 15 : 1;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && first < end; i++) {
+		const char *text = keys[i][1], *at = strchrnul(text, '@');
+		char words[128];
+
+		snprintf(words, sizeof(words), "%.*s%s%s", (int)(at - text), text,
+		    *at ? estimate_unit(e) : "", *at ? at + 1 : "");
 		put(ret, 1, first, LOOK_BOLD, "%s", keys[i][0]);
-		first = put_words(ret, column, first + (column == 1), end, LOOK_PLAIN, keys[i][1]);
+		first = put_words(ret, column, first + (column == 1), end, LOOK_PLAIN, words);
 	}
 	if (!s->has_keys && first < end)
 		put(ret, 1, first, LOOK_WARN, "no keys here: standard input is the command's");

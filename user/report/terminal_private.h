@@ -69,6 +69,7 @@ void draw_overview(struct terminal_view *v, const struct estimate *e, struct ter
     int first, int end);
 void draw_line(struct terminal_view *v, const struct estimate *e, const struct terminal_status *s,
     struct terminal_screen *ret, int first, int end);
-void draw_help(const struct terminal_status *s, struct terminal_screen *ret, int first, int end);
+void draw_help(const struct terminal_status *s, const struct estimate *e,
+    struct terminal_screen *ret, int first, int end);
 
 #endif

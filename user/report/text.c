@@ -27,6 +27,7 @@ struct layout {
 	FILE *out;
 	const struct estimate *e;
 	const struct text_options *o;
+	const char *unit; /* what the lines are */
 	size_t prefix;    /* directories that all lines share: not printed */
 	int label, curve; /* columns */
 	double scale;     /* program speedup of the highest block, per progress point */
@@ -131,8 +132,7 @@ static size_t print_table(const struct layout *l, const struct text_point *point
 			continue;
 		if (!rank++)
 			fprintf(l->out, "  #  %-*s  %6s  %-16s  %8s  %-*s  verdict\n", l->label,
-			    unit_word(l->e), "slope", "95 % interval", "max gain", l->curve,
-			    "curve");
+			    l->unit, "slope", "95 % interval", "max gain", l->curve, "curve");
 		if (l->o->max_lines && rank > l->o->max_lines)
 			continue;
 		print_row(l, rank, line);
@@ -182,7 +182,7 @@ static void print_shortages(const struct layout *l, const struct text_point *poi
 		fprintf(l->out, "  %s: %s\n", label_of(l, line), words);
 	}
 	if (n > MAX_SHORTAGES)
-		fprintf(l->out, "  and %zu more %ss\n", n - MAX_SHORTAGES, unit_word(l->e));
+		fprintf(l->out, "  and %zu more %ss\n", n - MAX_SHORTAGES, l->unit);
 }
 
 /* The present latency, and what makes it doubtful. */
@@ -233,7 +233,7 @@ static void print_point(struct layout *l, const struct text_point *point)
 		print_decided(l, point);
 		print_sentences(l, point);
 	} else
-		fprintf(l->out, "no line has enough data to be ranked\n");
+		fprintf(l->out, "no %s has enough data to be ranked\n", l->unit);
 	print_shortages(l, point);
 }
 
@@ -253,8 +253,10 @@ static int print_contradiction(const struct layout *l)
 
 static void print_legend(const struct layout *l)
 {
-	fprintf(l->out, "\nslope: program speedup per line speedup, by regression through 0; "
-			"program speedup: share of the time per visit saved\n");
+	fprintf(l->out,
+	    "\nslope: program speedup per %s speedup, by regression through 0; "
+	    "program speedup: share of the time per visit saved\n",
+	    l->unit);
 	if (l->e->n_latencies)
 		fprintf(l->out, "latency: its speedup is the share of the mean saved; times are "
 				"those of the program without the delays\n");
@@ -262,7 +264,8 @@ static void print_legend(const struct layout *l)
 
 int report_text(FILE *to, const struct estimate *e, const struct text_options *o)
 {
-	struct layout l = {.e = e, .o = o, .prefix = common_directories(e)};
+	struct layout l = {
+	    .e = e, .o = o, .unit = estimate_unit(e), .prefix = common_directories(e)};
 	struct text_points points;
 	FILE *out;
 	int width = o->width > 0 ? o->width : DEFAULT_WIDTH, longest = MIN_LABEL;

@@ -93,14 +93,14 @@ void text_summary(FILE *out, const struct estimate *e)
 	for (size_t i = 0; i < n_run_counters; i++)
 		print_loss(out, e, &run_counters[i]);
 	if (e->n_dropped)
-		fprintf(out, ", %zu %s%s left out for lack of data", e->n_dropped, unit_word(e),
+		fprintf(out, ", %zu %s%s left out for lack of data", e->n_dropped, estimate_unit(e),
 		    e->n_dropped == 1 ? "" : "s");
 	putc('\n', out);
 	if (e->builds > 1)
 		fprintf(out,
-		    "warning: these are runs of %zu builds: a line of one need not be the same in "
+		    "warning: these are runs of %zu builds: a %s of one need not be the same in "
 		    "another\n",
-		    e->builds);
+		    e->builds, estimate_unit(e));
 	for (size_t i = 0; i < n_run_counters; i++) {
 		counter_warning(&run_counters[i], &e->totals, words, sizeof(words));
 		if (words[0])
@@ -108,8 +108,8 @@ void text_summary(FILE *out, const struct estimate *e)
 	}
 	if (e->n_lines && e->lines[0].wider >= NOISE_MANY)
 		fprintf(out,
-		    "warning: periods at one line speedup differ by %.0f %%: intervals are %.1f "
+		    "warning: periods at one %s speedup differ by %.0f %%: intervals are %.1f "
 		    "times "
 		    "as wide as those of a steady program on a quiet machine\n",
-		    100 * e->lines[0].scatter, e->lines[0].wider);
+		    estimate_unit(e), 100 * e->lines[0].scatter, e->lines[0].wider);
 }

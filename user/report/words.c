@@ -53,15 +53,6 @@ const char *unit_label(const char *unit, size_t prefix)
 	return is_path(unit) ? unit + prefix : unit;
 }
 
-const char *unit_word(const struct estimate *e)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < e->n_lines; i++)
-		n += is_path(e->lines[i].line);
-	return n == e->n_lines ? "line" : n ? "unit" : "function";
-}
-
 const char *curve_mark(double share, bool unicode)
 {
 	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -17,9 +17,6 @@ size_t common_directories(const struct estimate *e);
 /* A unit's name without them; functions have none. */
 const char *unit_label(const char *unit, size_t prefix);
 
-/* What the estimate's lines are: "line", "function" where none of them is a line, or "unit". */
-const char *unit_word(const struct estimate *e);
-
 /* A point of a curve as one character: one of eight blocks, @share of the highest. Losses have a
  * mark of their own. */
 const char *curve_mark(double share, bool unicode);

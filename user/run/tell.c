@@ -68,8 +68,7 @@ bool run_settled(struct runner *r, uint64_t now)
 	if (r->o.end_to_end && r->recorder.is_running)
 		return false; /* between runs */
 	if (!take_so_far(r, now, &s) && answer_settle(&r->answer, &s.profile, now))
-		console_say(&r->console, "the gains of the leading lines are known to within %s",
-		    r->o.until);
+		console_say(&r->console, "the leading gains are known to within %s", r->o.until);
 	so_far_deinit(&s);
 	return r->answer.settled;
 }

@@ -153,6 +153,10 @@ void estimate_deinit(struct estimate *e);
  * then @e still needs its profile. */
 int estimate_own_names(struct estimate *e);
 
+/* What its lines are, for sentences: "line", also where there is none yet or no estimate (NULL);
+ * "function" where none of them is a line; or "unit". */
+const char *estimate_unit(const struct estimate *e);
+
 /* Returns 0 when at least one line has an estimate. Otherwise returns -1, and @err (EXIT_NO_RESULT)
  * says why and what to do. */
 int estimate_reason(const struct profile *p, const struct estimate *e, struct error *err);

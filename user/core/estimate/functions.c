@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/places/linemap.h"
+#include "core/text/paths.h"
 
 /* By name, then by point. */
 static int compare_functions(const void *a, const void *b)
@@ -131,4 +132,15 @@ int estimate_group_lines(struct estimate *e)
 	free(e->lines);
 	e->lines = lines;
 	return link_functions(e);
+}
+
+const char *estimate_unit(const struct estimate *e)
+{
+	size_t number, n = 0;
+
+	if (!e)
+		return "line";
+	for (size_t i = 0; i < e->n_lines; i++)
+		n += path_of_line(e->lines[i].line, &number) > 0;
+	return n == e->n_lines ? "line" : n ? "unit" : "function";
 }

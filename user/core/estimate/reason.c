@@ -20,7 +20,7 @@ static int no_experiment(const struct estimate *e, struct error *err)
 {
 	if (e->totals.samples && !e->totals.in_scope) {
 		error_set(err, EXIT_NO_RESULT,
-		    "no experiment: none of the %" PRIu64 " samples fell in a source line in scope",
+		    "no experiment: none of the %" PRIu64 " samples fell in code in scope",
 		    e->totals.samples);
 		return error_hint(err, "'cozbpf lines BINARY' shows what could be selected; -b and "
 				       "-s widen the scope");
@@ -31,7 +31,7 @@ static int no_experiment(const struct estimate *e, struct error *err)
 		return error_hint(err, "'cozbpf doctor' says what keeps delays from being paid");
 	}
 	error_set(err, EXIT_NO_RESULT, "the profile holds no experiment");
-	return error_hint(err, "the program has to run for a few seconds in lines in scope; "
+	return error_hint(err, "the program has to run for a few seconds in code in scope; "
 			       "'cozbpf lines BINARY' shows what could be selected");
 }
 
@@ -49,8 +49,11 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
 		return error_hint(err, "check with -P that the point is where the program works; "
 				       "--end-to-end takes the whole run as one visit");
 	}
-	error_set(err, EXIT_NO_RESULT, "no line has enough data yet: %zu experiments on %zu line%s",
-	    p->n_experiments, e->n_lines, e->n_lines == 1 ? "" : "s");
-	return error_hint(err, "profile longer or more often (runs add up in one file), or name a "
-			       "line with --fixed-line");
+	error_set(err, EXIT_NO_RESULT, "no %s has enough data yet: %zu experiments on %zu %s%s",
+	    estimate_unit(e), p->n_experiments, e->n_lines, estimate_unit(e),
+	    e->n_lines == 1 ? "" : "s");
+	return error_hint(err,
+	    "profile longer or more often (runs add up in one file), or name a %s with "
+	    "--fixed-line",
+	    estimate_unit(e));
 }

@@ -45,8 +45,8 @@ function valuesTable(s) {
 function experimentsTable(s) {
 	const all = data.experiments[s.line];
 	const heads = [
-		'speedup', 'duration', 'visits', 'time per visit', 'samples of the line', 'run',
-		'start'
+		'speedup', 'duration', 'visits', 'time per visit', `samples of the ${s.kind}`,
+		'run', 'start'
 	];
 	const rows = [];
 	for (const [speedup, ms, samples, run, start, points] of all.rows) {

@@ -112,7 +112,8 @@ class Overview {
 			viewBox: `0 0 ${width} ${this.height}`, role: 'group',
 			'aria-roledescription': 'chart',
 			'aria-label': 'Share of the samples against gain;' +
-				' arrow keys go from line to line, Enter to its chart'
+				` arrow keys go from ${data.unit} to ${data.unit},` +
+				' Enter to its chart'
 		});
 		picture.append(this.axes(), this.corners(), this.bars());
 		this.dots = this.series.map((s, i) => this.dot(s, i));

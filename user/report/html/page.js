@@ -95,7 +95,7 @@ function fillOverview() {
 		? `Latency ${series[0].progress}; a gain is the share of the mean saved.`
 		: `Progress point ${series[0].progress}.`;
 	by('overview-left').textContent = series.length > MOST_DOTS
-		? `The first ${MOST_DOTS} of ${series.length} lines.` : '';
+		? `The first ${MOST_DOTS} of ${count(series.length, data.unit)}.` : '';
 	overview.set(series);
 }
 
@@ -150,6 +150,8 @@ function fillControls() {
 		event.preventDefault();
 		reset();
 	});
+	for (const word of document.querySelectorAll('.unit'))
+		word.textContent = data.unit;
 	const anyLatency = data.series.some(s => s.latency);
 	document.querySelectorAll('.of-latency').forEach(e => e.hidden = !anyLatency);
 	return reset;
