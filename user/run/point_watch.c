@@ -237,6 +237,11 @@ static void look(struct points *p, struct watch *w, bool innermost)
 	w->check_ns = w->checked_ns + w->check_step_ns;
 }
 
+static void take_stack(const struct cozbpf_stack *stack, void *list)
+{
+	stacks_add(list, stack);
+}
+
 /* Enough stacks are there, or nothing has been found with them. True: it was looked. */
 static bool look_further(struct points *p, struct watch *w)
 {
@@ -245,7 +250,7 @@ static bool look_further(struct points *p, struct watch *w)
 	if (w->look_at && figures->n == w->look_at) {
 		w->look_at = 0;
 		watcher_leave_stacks(w->watcher);
-		watcher_stacks(w->watcher, watch_take_stack, &w->stacks);
+		watcher_stacks(w->watcher, take_stack, &w->stacks);
 		w->shown.stacks = w->stacks.n;
 		look(p, w, false);
 		return true;
@@ -300,7 +305,7 @@ bool point_watch_step(struct points *p, uint64_t now, uint64_t *ret_due)
 	struct watch *w = watch_of(p);
 	uint64_t due;
 
-	watcher_stacks(w->watcher, watch_take_stack, &w->stacks);
+	watcher_stacks(w->watcher, take_stack, &w->stacks);
 	if (w->check_ns && now >= w->check_ns)
 		check_probes(p, w, now);
 	if (now >= w->slice_ns + CANDIDATE_SLICE_NS)
@@ -345,8 +350,7 @@ void point_watch_deinit(struct points *p)
 	for (size_t i = 0; i < w->n_texts; i++)
 		free(w->texts[i]);
 	free(w->texts);
-	free(w->stacks.frames);
-	free(w->stacks.ends);
+	stacks_deinit(&w->stacks);
 	free(w->before);
 	free(w->shown.all);
 	free(w);

@@ -19,7 +19,6 @@
 #define MAX_FUNCTIONS 16
 /* fewer of them, since a probe there may meet millions of visits a second until it is removed */
 #define MAX_INNERMOST 4
-#define MAX_STACKS 4096
 /* of a file: it may have thousands */
 #define MAX_STATIC 24
 /* fewer tell no share */
@@ -48,33 +47,6 @@ static bool is_runtime(const char *path)
 static bool is_main(const struct points *p, const struct file *file)
 {
 	return !strcmp(file->path, p->files->main_path);
-}
-
-void watch_take_stack(const struct cozbpf_stack *stack, void *list)
-{
-	struct stack_list *l = list;
-	void *bigger;
-
-	if (l->n == MAX_STACKS)
-		return;
-	if (l->n_frames + stack->n > l->frames_room) {
-		bigger =
-		    reallocarray(l->frames, 2 * l->frames_room + COZBPF_FRAMES, sizeof(*l->frames));
-		if (!bigger)
-			return;
-		l->frames = bigger;
-		l->frames_room = 2 * l->frames_room + COZBPF_FRAMES;
-	}
-	if (l->n == l->room) {
-		bigger = reallocarray(l->ends, 2 * l->room + 64, sizeof(*l->ends));
-		if (!bigger)
-			return;
-		l->ends = bigger;
-		l->room = 2 * l->room + 64;
-	}
-	memcpy(l->frames + l->n_frames, stack->frames, stack->n * sizeof(*l->frames));
-	l->n_frames += stack->n;
-	l->ends[l->n++] = l->n_frames;
 }
 
 /* A -P that leads to what it was made of; NULL: there is none. Takes over @text. */
@@ -192,44 +164,6 @@ static void add_static(struct watch *w, struct watch_group *g, struct object *o,
 	sdt_probes_free(probes, n);
 }
 
-/* A function, and on how many stacks it is. */
-struct on_stacks {
-	uint32_t unit;
-	size_t stacks, last; /* last: 1 + the stack that was counted last */
-};
-
-static int share_cmp(const void *a, const void *b)
-{
-	const struct on_stacks *x = a, *y = b;
-
-	return x->stacks != y->stacks ? (x->stacks > y->stacks ? -1 : 1)
-				      : (x->unit > y->unit) - (x->unit < y->unit);
-}
-
-/* What is innermost does the work itself, so that it may be called millions of times a second.
- * Its callers come into question first; @innermost: it comes alone. */
-static void count_stacks(const struct stack_list *l, const struct file *file,
-    const struct line_map *map, bool innermost, struct on_stacks *units)
-{
-	size_t first = 0;
-
-	for (size_t i = 0; i < l->n; first = l->ends[i++]) {
-		size_t from = innermost ? first : first + 1,
-		       end = innermost ? first + 1 : l->ends[i];
-
-		for (size_t frame = from; frame < end && frame < l->ends[i]; frame++) {
-			const struct cozbpf_frame *f = &l->frames[frame];
-			uint32_t unit =
-			    f->file == file->number ? line_map_lookup(map, 0, f->offset) : 0;
-
-			if (!unit || units[unit].last == i + 1)
-				continue;
-			units[unit].last = i + 1;
-			units[unit].stacks++;
-		}
-	}
-}
-
 /* What is to be known of a function before it is probed. */
 struct function {
 	const char *name; /* in the ranking */
@@ -316,13 +250,7 @@ static unsigned add_functions(const struct points *p, struct watch *w, struct wa
 		return 0;
 	if (!line_map_rename(&map, path_base(g->file->path), files_name(g->file)) &&
 	    !object_add_functions(o, &map, &n, &e) && map.n_objects)
-		units = calloc(map.n_lines + 1, sizeof(*units));
-	if (units) {
-		count_stacks(&w->stacks, g->file, &map, innermost, units);
-		for (size_t i = 0; i < map.n_lines; i++)
-			units[i].unit = (uint32_t)i;
-		qsort(units, map.n_lines, sizeof(*units), share_cmp);
-	}
+		stacks_count(&w->stacks, g->file->number, &map, innermost, &units);
 	for (size_t i = 0; units && i < map.n_lines && added < room; i++) {
 		struct function f = {.share = (double)units[i].stacks / (double)w->stacks.n,
 		    .is_innermost = innermost};
@@ -338,18 +266,10 @@ static unsigned add_functions(const struct points *p, struct watch *w, struct wa
 }
 
 /* The files on the stacks have functions that count, all others static probes only. */
-static bool is_on_stacks(const struct watch *w, const struct file *file)
-{
-	for (size_t i = 0; i < w->stacks.n_frames; i++)
-		if (w->stacks.frames[i].file == file->number)
-			return true;
-	return false;
-}
-
 static void look_into(
     struct points *p, struct watch *w, struct file *file, bool innermost, unsigned *functions)
 {
-	bool has_functions = is_on_stacks(w, file);
+	bool has_functions = stacks_have(&w->stacks, file->number);
 	struct watch_group *g;
 	struct object *o;
 	struct error e;

@@ -6,6 +6,7 @@
 #include "run/point_watch.h"
 
 #include <cozbpf/abi.h>
+#include "core/places/stacks.h"
 #include "kernel/watch.h"
 #include "symbols/symbols.h"
 
@@ -19,14 +20,6 @@ struct watch_group {
 	size_t n;
 	int fd; /* -1: none is there */
 	struct watch_group *next;
-};
-
-/* The stacks that were taken, one after the other. */
-struct stack_list {
-	struct cozbpf_frame *frames;
-	size_t n_frames, frames_room;
-	size_t *ends; /* by stack: index of the frame behind its last one */
-	size_t n, room;
 };
 
 struct watch {
@@ -58,6 +51,5 @@ bool watch_add_sites(struct watch_group *g, const struct candidate *c,
 /* Adds what the files that are mapped have: markers, static probes, functions that the stacks show
  * above work. @innermost: those that do the work themselves, instead. */
 void watch_look(struct points *p, struct watch *w, bool innermost);
-void watch_take_stack(const struct cozbpf_stack *stack, void *list);
 
 #endif
