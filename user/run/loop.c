@@ -338,6 +338,10 @@ static int begin(struct loop *l, struct error *e)
 	l->started_ns = 0;
 	if (t->ops->hold(t, &r->mask, r->points.has_counters, e))
 		return -1;
+	/* Threads of processes that run already may have been sampled to find out what runs most.
+	 */
+	if (!r->o.suggests)
+		recorder_skip(&r->recorder);
 	debuginfod_hurry(&r->debuginfod);
 	if ((!r->points.is_open && write_startup(r, e)) || t->ops->start(t, e))
 		return -1;

@@ -152,6 +152,17 @@ int recorder_count(struct recorder *w, const struct recorder_sources *from, stru
 	return w->counts_before && w->free_before ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 }
 
+void recorder_skip(struct recorder *w)
+{
+	const struct cozbpf_line_count *counts = session_line_counts(w->session);
+
+	session_run_counters(w->session, &w->before);
+	for (size_t i = 1; i < w->lines->n_lines && i < w->lines_room; i++) {
+		w->counts_before[i] = counts[i].all;
+		w->free_before[i] = counts[i].free;
+	}
+}
+
 int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct error *e)
 {
 	struct run_record run = {.fixed_speedups = fixed_speedups}, *bigger;

@@ -44,7 +44,7 @@ struct recorder {
 	const struct line_map *lines;
 	/* baselines refer to lines by their ids */
 	bool has_ids;
-	/* what has been counted up to the end of the run before; lines by id, as far as lines_room
+	/* what has been counted up to the beginning of the run; lines by id, as far as lines_room
 	 * goes */
 	struct run_record before;
 	uint64_t *counts_before, *free_before;
@@ -73,6 +73,9 @@ struct recorder_sources {
 };
 /* Counters are read from now on. -1 with @e. */
 int recorder_count(struct recorder *w, const struct recorder_sources *from, struct error *e);
+
+/* What has been counted up to now belongs to no run. */
+void recorder_skip(struct recorder *w);
 
 /* Writes where a run begins. @fixed_speedups: see run_record. -1 with @e. */
 int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct error *e);
