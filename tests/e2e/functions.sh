@@ -60,6 +60,7 @@ says "no function 'libc.so.6:write' in the program" 'hint: libraries come later'
 # The loader places libbig.so, which has more functions than the line table, below libnear.so. What
 # libbig.so needs lies below both.
 echo "-- more functions than there is room for"
+export LD_RUN_PATH=$dir
 printf 'void far(void) {}\n' >"$dir/far.c"
 printf '%s\n' '.rept 70000' .cfi_startproc ret .cfi_endproc .endr \
 	'.section .note.GNU-stack,"",@progbits' >"$dir/big.s"
@@ -76,7 +77,7 @@ cat >"$dir/near_main.c" <<-'END'
 		}
 	}
 END
-(cd "$dir" && export LD_RUN_PATH=$dir && cc -shared -fPIC -o libfar.so far.c &&
+(cd "$dir" && cc -shared -fPIC -o libfar.so far.c &&
 	cc -shared -fPIC -Wl,--no-as-needed -L. -o libbig.so big.s -lfar &&
 	cc -shared -fPIC -O1 -o libnear.so near.c &&
 	cc -w -O1 -Wl,--no-as-needed -L. -o near near_main.c -lnear -lbig) || bad "it is built"
@@ -111,7 +112,7 @@ cat >"$dir/late_main.c" <<-'END'
 		}
 	}
 END
-(cd "$dir" && export LD_RUN_PATH=$dir && cc -shared -fPIC -o libidle.so idle.c &&
+(cd "$dir" && cc -shared -fPIC -o libidle.so idle.c &&
 	cc -w -O1 -Wl,--no-as-needed -L. -o late late_main.c -lbig -lnear &&
 	for i in {1..45}; do cp libidle.so "libidle$i.so"; done &&
 	cc -w -O1 -Wl,--no-as-needed -o many late_main.c libidle[0-9]*.so libnear.so) ||
