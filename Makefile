@@ -20,6 +20,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
 V ?= 0
 TIME ?= 60
+KERNELS ?= 6.1 6.18 7.3
 WERROR ?= $(if $(CI),1,0)
 VERSION := 0.1.0
 BUILD_ID := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -236,7 +237,8 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 workloads: $(WORKLOADS) $(BENCH_PROGRAMS) ## build the programs of known behaviour
 
 check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
-	@COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh unit $(UNIT_TESTS)
+	@COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh unit \
+		$(UNIT_TESTS) tests/vm/selftest.sh
 
 check-bpf: all ## load and verify the BPF objects, instruction budgets; needs root
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)
@@ -252,6 +254,9 @@ check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 
 check-machine: all ## what takes CPUs offline: hotplug; needs root and a machine of its own
 	@scripts/run-tests.sh machine $(wildcard tests/machine/*.sh)
+
+check-vm: all workloads ## tests on other kernels, in virtual machines; needs root, qemu; long
+	@tests/vm/run.sh $(KERNELS) $(if $(SCRIPTS),-- $(SCRIPTS))
 
 check-fault: all ## system calls of ours that go wrong (ALL=1: each of them; long); needs root
 	@COZBPF_TEST_TIMEOUT=$(if $(ALL),36000,300) scripts/run-tests.sh fault \
@@ -395,10 +400,11 @@ help: ## this list
 	@echo '  CC, CLANG, BPFTOOL, PROTOC_C  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
 	@echo '  NOISE=busy|memory|slow|interrupts (bench-accuracy)'
+	@echo '  KERNELS="6.18 7.3+lockdown=integrity"  SCRIPTS=tests/e2e/signals.sh (check-vm)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
 .PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \
-	check-real check-docs man asan tsan \
+	check-vm check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
 	bench-accuracy bench-overhead bench-rules bench-servers bench-stripped soak check-soak \
 	lint format format-check analyze install uninstall deb check-package dist clean help

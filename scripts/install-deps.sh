@@ -3,7 +3,7 @@
 # Installs from Debian's packages what building, testing and the demo need, and only what is
 # missing. A second run does nothing. docs/dependencies.md explains each package.
 # usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [servers]
-# [languages] [package]
+# [languages] [package] [vm]
 # default: build
 set -euo pipefail
 
@@ -30,11 +30,12 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 		echo redis-server redis-tools memcached libmemcached-tools nginx wrk postgresql
 		;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
+	vm) echo qemu-system-x86 busybox-static xz-utils zstd ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
 	*)
 		die "unknown group '$1'" \
-			"groups: build, test, demo, real, soak, servers, languages, package" 2
+			"groups: build, test, demo, real, soak, servers, languages, package, vm" 2
 		;;
 	esac
 }

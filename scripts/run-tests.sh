@@ -3,9 +3,10 @@
 # Runs the tests of one layer (unit binaries or scripts) one after the other, or COZBPF_TEST_JOBS at
 # a time, and adds up their results.
 # usage: scripts/run-tests.sh LAYER TEST...
-# A test binary prints "N passed, N failed"; a script prints no such line and counts as one. Exit 77
-# is a skip, and the last printed line is its reason. COZBPF_ALLOW_SKIP=1 lets skips pass; in CI (CI
-# set) an unexpected skip fails. Totals go to $COZBPF_TOTALS when it is set.
+# A test prints "N passed, N failed", and ", N skipped" where it left checks out; a script that
+# prints no such line counts as one. Exit 77 is a skip, and the last printed line is its reason.
+# COZBPF_ALLOW_SKIP=1 lets skips pass; in CI (CI set) an unexpected skip fails. Totals go to
+# $COZBPF_TOTALS when it is set.
 set -u
 layer=$1
 shift
@@ -35,18 +36,20 @@ failure() {
 }
 
 tell() { # TEST N
-	local name log rc took counts p f
+	local name log rc took counts p f s
 	name=$layer/$(basename "$1") log=$results/$2.log
 	read -r rc took <"$results/$2"
-	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | tail -n 1)
 	if [ "$rc" -eq 77 ]; then
 		skipped=$((skipped + 1))
 		echo "skip $name: $(tail -n 1 "$log")"
 	elif [ -n "$counts" ]; then
 		p=${counts%% *} f=${counts#*, }
-		f=${f%% *}
+		f=${f%% *} s=0
+		[[ "$counts" != *skipped ]] || s=${counts% *} s=${s##* }
 		[ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
-		passed=$((passed + p)) failed=$((failed + f))
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+		grep -E '^skip ' "$log"
 		if [ "$f" -gt 0 ]; then
 			echo "FAIL $name ($counts, status $rc)"; failure "$log"
 		else

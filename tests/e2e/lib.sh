@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the end-to-end scripts share; sourced, not run: the tool, a directory of their own, fixtures,
 # counted checks, waiting. A check prints what it looks at. The script ends with `finish`, which
-# prints "N passed, M failed" for scripts/run-tests.sh.
+# prints "N passed, M failed", and ", K skipped" if so, for scripts/run-tests.sh.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD
@@ -22,7 +22,10 @@ workloads=$(realpath "${BUILD:-build}")/tests/workloads
 dir=$(mktemp -d --tmpdir=/tmp --suffix=.cozbpf-e2e)
 chmod 755 "$dir"
 export XDG_CACHE_HOME=$dir/cache # no script finds what another has read
-passed=0 failed=0 tool_pid='' target_pid=''
+passed=0 failed=0 skipped=0 tool_pid='' target_pid=''
+# Limits of time are for what hangs. On an emulated machine, where everything takes longer, they are
+# longer by this factor, and checks of speed are left out (tests/vm/).
+slowness=${COZBPF_TEST_SLOWNESS:-1}
 started=()
 
 # Before a command: it has priority over other programs. Where the scheduler groups tasks by
@@ -63,8 +66,21 @@ check() {
 	if "$@"; then ok "$what"; else bad "$what" "not: $*"; fi
 }
 
+# fast WHAT COMMAND...: a check whose tolerance supposes a machine's own speed. An emulated machine
+# leaves it out, and counts that.
+fast() {
+	if [ "$slowness" -eq 1 ]; then
+		check "$@"
+	else
+		skipped=$((skipped + 1))
+		echo "skip $1: the machine is emulated"
+	fi
+}
+
 finish() {
-	echo "$passed passed, $failed failed"
+	local left_out=''
+	[ "$skipped" -eq 0 ] || left_out=", $skipped skipped"
+	echo "$passed passed, $failed failed$left_out"
 	[ "$failed" -eq 0 ] || exit 1
 	exit 0
 }
@@ -94,11 +110,11 @@ line_of() {
 }
 
 # run STATUS COMMAND...: checks the exit status; standard output in $dir/out, standard error in
-# $dir/err. A minute without an end is a failure.
+# $dir/err. A minute without an end is a failure, where the machine is not a slow one.
 run() {
 	local want=$1 rc=0
 	shift
-	timeout --foreground -k 5 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+	timeout --foreground -k 5 $((60 * slowness)) "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
 	if [ "$rc" -eq "$want" ]; then
 		ok "status $want: ${*##*/}"
 	else
@@ -160,7 +176,7 @@ end() {
 
 # wait_for SECONDS COMMAND...: waits until the command succeeds; fails when it never does.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * slowness))
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Boots an unpacked kernel in qemu, without hardware acceleration, on this machine's own files: they
+# are read-only, and an overlay in memory takes what is written. Runs a command there as root, from
+# the repository's folder.
+# usage: tests/vm/boot.sh KERNEL INTO COMMAND
+#   KERNEL   folder with boot/vmlinuz-* and the modules (tests/vm/fetch.sh makes it)
+#   INTO     folder for out (what the command prints), console, dmesg (the kernel's messages
+#            meanwhile, with levels) and ended ("status N booted SECONDS ended SECONDS")
+# The exit status is the command's; 125 where it did not end.
+# QEMU, QEMU_CPU, VIRTIOFSD: another qemu, CPU, file server. VM_APPEND: words for the kernel's
+# command line. VM_LIMIT=600: seconds. VM_SLOWNESS=10: limits of tests are longer by this factor.
+set -euo pipefail
+repository=$(realpath "$(dirname "$0")/../..")
+kernel=$1 into=$2 command=$3
+memory=2048
+
+die() { # CAUSE HINT
+	echo "boot: error: $1" >&2
+	echo "boot: hint: $2" >&2
+	exit 125
+}
+
+first() { # PATH...: the first that is there
+	local path
+	for path in "$@"; do
+		[ ! -e "$path" ] || { echo "$path"; return; }
+	done
+}
+
+install='sudo scripts/install-deps.sh vm'
+qemu=${QEMU:-$(command -v qemu-system-x86_64)} || die "no qemu-system-x86_64 here" "run '$install'"
+busybox=$(command -v busybox) || die "no busybox here" "run '$install'"
+# Before 8.0 qemu has its own virtiofsd; since then the package virtiofsd has another one.
+server=${VIRTIOFSD:-$(first /usr/lib/qemu/virtiofsd /usr/libexec/virtiofsd)}
+[ -n "$server" ] || die "no virtiofsd here" "install the package virtiofsd, or run '$install'"
+serve=(--shared-dir=/ --cache=always --sandbox=chroot --xattr --no-announce-submounts)
+[ "$server" != /usr/lib/qemu/virtiofsd ] ||
+	serve=(-o source=/ -o cache=always -o sandbox=chroot -o xattr)
+modules=$(first "$kernel"/lib/modules/* "$kernel"/usr/lib/modules/*)
+image=$(first "$kernel"/boot/vmlinuz-* "$modules/vmlinuz")
+if [ -z "$modules" ] || [ -z "$image" ]; then
+	die "no kernel or no modules in '$kernel'" "remove it; tests/vm/fetch.sh fetches it again"
+fi
+
+work=$(mktemp -d --tmpdir=/var/tmp --suffix=.cozbpf-vm)
+server_pid=
+# shellcheck disable=SC2317 # trap calls it
+cleanup() {
+	[ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+# What mounts the host's files, in the order in which one needs the other. What is not here is part
+# of the kernel.
+pack_modules() {
+	local name file n=10
+	for name in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci \
+		fuse virtiofs overlay; do
+		file=$(find "$modules/kernel" -name "$name.ko*" -print -quit)
+		case $file in
+		'') continue ;;
+		*.xz) xz -dc "$file" ;;
+		*.zst) zstd -qdc "$file" ;;
+		*) cat "$file" ;;
+		esac >"$work/root/modules/$n-$name.ko"
+		n=$((n + 1))
+	done
+}
+
+mkdir -p "$work/root"/{bin,modules,proc,sys,dev,host,memory,new,below} "$into"
+cp "$busybox" "$work/root/bin/busybox"
+cp "$repository/tests/vm/init.sh" "$work/root/init"
+pack_modules
+printf '%s\n' "$command" >"$work/root/command"
+printf 'repository=%q slowness=%q\n' "$repository" "${VM_SLOWNESS:-10}" >"$work/root/facts"
+(cd "$work/root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
+
+"$server" --socket-path="$work/socket" "${serve[@]}" >"$work/server.log" 2>&1 &
+server_pid=$!
+for ((try = 0; try < 100; try++)); do
+	[ ! -S "$work/socket" ] || break
+	sleep 0.1
+done
+[ -S "$work/socket" ] || die "virtiofsd does not start" \
+	"it says: $(head -n 1 "$work/server.log")"
+
+rm -f "$into"/{out,console,dmesg,ended}
+# QEMU may have options. 7.2 corrupts flags in cmpxchg16b, which kernels do without.
+# shellcheck disable=SC2086
+timeout "${VM_LIMIT:-600}" $qemu -accel tcg,thread=multi -cpu "${QEMU_CPU:-max,-cx16}" -smp 2 \
+	-m $memory -nographic -nodefaults -no-reboot -net none -monitor none \
+	-serial "file:$into/console" -serial "file:$into/out" -serial "file:$into/ended" \
+	-serial "file:$into/dmesg" \
+	-object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -numa node,memdev=memory \
+	-chardev "socket,id=files,path=$work/socket" \
+	-device vhost-user-fs-pci,chardev=files,tag=host \
+	-kernel "$image" -initrd "$work/initrd" \
+	-append "console=ttyS0 panic=-1 edd=off tsc=reliable ${VM_APPEND:-}" || true
+cat "$into/out"
+status=$(sed -nE 's/^status ([0-9]+) .*/\1/p' "$into/ended")
+[ -n "$status" ] || {
+	tail -n 20 "$into/console" >&2
+	die "the command did not end within ${VM_LIMIT:-600} s" "$into/console has the rest"
+}
+exit "$status"

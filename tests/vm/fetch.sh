@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Unpacks Debian's kernels, each as $COZBPF_KERNELS/VERSION, for tests/vm/boot.sh. apt has a state
+# of its own for that: it takes the mirror from this machine's sources, reads other suites from it,
+# and checks signatures. What is there already is not fetched again, so a kernel from elsewhere can
+# be unpacked there by hand.
+# usage: tests/vm/fetch.sh VERSION...   6.12: its newest release
+#        tests/vm/fetch.sh --list       the versions to be had
+set -euo pipefail
+cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
+suites=(bullseye bookworm trixie trixie-backports sid)
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+state=$cache/apt
+
+die() { # CAUSE HINT
+	echo "fetch: error: $1" >&2
+	echo "fetch: hint: $2" >&2
+	exit 1
+}
+
+own_apt() { # PROGRAM ARGUMENTS...
+	"$1" -q -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=- \
+		-o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
+		-o Dir::Cache="$state/cache" -o APT::Sandbox::User=root \
+		-o APT::Architecture=amd64 -o Acquire::Languages=none "${@:2}"
+}
+
+# Writes the sources and fetches the lists. A suite that the mirror no longer has is told of in
+# $state/log, and matters only to its own kernels.
+update() {
+	local mirror suite
+	command -v apt-get >/dev/null || die "no apt-get here" \
+		"unpack a kernel and its modules as $cache/VERSION"
+	[ -r $keyring ] || die "no keys to check signatures with" \
+		"install debian-archive-keyring"
+	mirror=$(apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)' \
+		'Created-By: Packages' | sed -n 's/^Debian|Debian|main|//p' | head -n 1)
+	[ -n "$mirror" ] || die "no mirror of Debian among this machine's package lists" \
+		"name one in /etc/apt/sources.list and run 'sudo apt-get update'"
+	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
+	: >"$state/status"
+	for suite in "${suites[@]}"; do
+		echo "deb [arch=amd64 signed-by=$keyring] $mirror $suite main"
+	done >"$state/sources"
+	own_apt apt-get update >"$state/log" 2>&1 || true
+}
+
+# Of the signed kernels for PCs: not those for clouds, real time or debuggers.
+images() { # VERSION, as a pattern
+	own_apt apt-cache pkgnames linux-image- |
+		sed -nE "/^linux-image-$1\.[0-9.]+([+-][a-z0-9]+)?-amd64\$/p" | sort -V
+}
+
+versions() {
+	images '[0-9]+\.[0-9]+' | sed -E 's/^linux-image-([0-9]+\.[0-9]+)\..*/\1/' | uniq |
+		paste -sd ' '
+}
+
+# From 7.0 on the package is empty, and needs one of the kernel and one of the modules.
+packages() { # IMAGE
+	echo "$1"
+	own_apt apt-cache depends "$1" | sed -nE 's/^ *Depends: (linux-(binary|modules)-.*)/\1/p'
+}
+
+fetch() { # VERSION
+	local image deb
+	local -a wanted
+	image=$(images "${1//./\\.}" | tail -n 1)
+	if [ -z "$image" ]; then
+		grep -E '^[EW]:' "$state/log" >&2 || true
+		die "no suite of the mirror has a kernel $1" \
+			"these can be had: $(versions); or unpack one as $cache/$1"
+	fi
+	mapfile -t wanted < <(packages "$image")
+	rm -rf "$cache/$1.new"
+	mkdir -p "$cache/$1.new/debs"
+	echo "fetch: $1: ${wanted[*]}" >&2
+	(cd "$cache/$1.new/debs" && own_apt apt-get download "${wanted[@]}") >"$state/log" 2>&1 || {
+		grep -E '^[EW]:' "$state/log" >&2
+		die "'$image' cannot be downloaded" "see apt's messages above"
+	}
+	for deb in "$cache/$1.new/debs"/*.deb; do
+		dpkg -x "$deb" "$cache/$1.new"
+	done
+	rm -rf "$cache/$1.new/debs"
+	mv "$cache/$1.new" "$cache/$1"
+}
+
+[ $# -gt 0 ] || die "no version given" "usage: tests/vm/fetch.sh 6.12 6.18"
+mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9
+updated=
+for version in "$@"; do
+	[ ! -d "$cache/$version" ] || continue
+	[[ "$version" =~ ^[0-9]+\.[0-9]+$|^--list$ ]] ||
+		die "'$version' is no version" "6.12 is one"
+	[ -n "$updated" ] || update
+	updated=1
+	if [ "$version" = --list ]; then versions; else fetch "$version"; fi
+done

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs test scripts on kernels, each in a virtual machine of its own, and compares with
+# tests/vm/expected: a script has to pass as many checks as are written there, and the kernel may
+# not warn. What is left of a run stays in build/vm/KERNEL/SCRIPT/.
+# usage: tests/vm/run.sh KERNEL... [-- SCRIPT...]
+#   KERNEL   6.12, or with words for its command line: 6.12+lockdown=integrity
+#   SCRIPT   tests/e2e/signals.sh; all that tests/vm/expected names otherwise
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source-path=SCRIPTDIR source=judge.sh
+. tests/vm/judge.sh
+cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
+results=${BUILD:-build}/vm
+passed=0 failed=0 skipped=0
+table=()
+
+kernels=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	kernels+=("$1")
+	shift
+done
+[ $# -eq 0 ] || shift
+scripts=("$@")
+[ ${#scripts[@]} -gt 0 ] ||
+	mapfile -t scripts < <(awk '!/^(#|$)/ && !seen[$1]++ { print $1 }' tests/vm/expected)
+[ ${#kernels[@]} -gt 0 ] || {
+	echo 'vm: error: no kernel given' >&2
+	echo 'vm: hint: make check-vm KERNELS="6.18 7.3"; tests/vm/fetch.sh --list tells more' >&2
+	exit 2
+}
+[ "$(id -u)" -eq 0 ] || {
+	echo "vm: error: it needs root, to serve this machine's files to the guest" >&2
+	echo "vm: hint: run it with sudo" >&2
+	exit 3
+}
+
+row() { # KERNEL SCRIPT PASSED SKIPPED SECONDS PAUSES RESULT
+	local line
+	printf -v line '%-24s %-22s %10s %8s %8s  %-10s %s' "$@"
+	table+=("$line")
+	echo "$line"
+}
+
+# How the tool pauses threads on that kernel, as `cozbpf doctor` says, which runs before the script.
+pauses() { # FOLDER
+	sed -nE 's/^(ok|warning) +pauses +(.*)$/\2/p' "$1/out" 2>/dev/null | head -n 1 | cut -c1-10
+}
+
+trial() { # KERNEL SCRIPT PASSED SKIPPED
+	local into start=$SECONDS result n
+	into=$results/$1/$(basename "$2" .sh)
+	rm -rf "$into"
+	mkdir -p "$into"
+	VM_APPEND=$(tr + ' ' <<<"${1#"${1%%+*}"}") VM_LIMIT=${VM_LIMIT:-1800} \
+		tests/vm/boot.sh "$cache/${1%%+*}" "$into" \
+		"build/cozbpf doctor; echo '-- $2'; bash $2" >/dev/null 2>"$into/boot"
+	result=$(faults "$into" "$3" "$4")
+	read -r n _ < <(counts "$into") || n=0
+	passed=$((passed + n)) skipped=$((skipped + $4))
+	if [ -z "$result" ]; then
+		result=ok
+	else
+		failed=$((failed + 1))
+		result="FAIL: ${result//$'\n'/; }"
+	fi
+	row "$1" "$(basename "$2")" "$n of $3" "$4" "$((SECONDS - start))" "$(pauses "$into")" \
+		"$result"
+	[ "$result" = ok ] || tell "$into"
+}
+
+tell() { # FOLDER
+	grep -E '^FAIL' "$1/out" | head -n 10
+	cat "$1/boot"
+	echo "     all of it: $1"
+}
+
+for kernel in "${kernels[@]}"; do
+	tried=0
+	if ! tests/vm/fetch.sh "${kernel%%+*}"; then
+		failed=$((failed + 1))
+		row "$kernel" - - - - - 'FAIL: no such kernel'
+		continue
+	fi
+	for script in "${scripts[@]}"; do
+		read -r what more <<<"$(expected "$kernel" "$script")"
+		case $what in
+		'') continue ;;
+		skip)
+			skipped=$((skipped + 1))
+			row "$kernel" "$(basename "$script")" - - - - "skip: $more"
+			;;
+		*)
+			tried=$((tried + 1))
+			trial "$kernel" "$script" "$what" "$more"
+			;;
+		esac
+	done
+	[ "$tried" -gt 0 ] || {
+		failed=$((failed + 1))
+		row "$kernel" - - - - - 'FAIL: tests/vm/expected has no script for it'
+	}
+done
+echo
+printf '%-24s %-22s %10s %8s %8s  %-10s %s\n' kernel script passed skipped seconds pauses result
+printf '%s\n' "${table[@]}"
+[ -z "${COZBPF_TOTALS:-}" ] || echo "$passed $failed $skipped" >>"$COZBPF_TOTALS"
+echo "vm: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
