@@ -13,7 +13,7 @@ line=$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | c
 line=running.c:$line
 experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50" --experiment-length 200ms)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
-	-d 1s)
+	-d "$slowness"s)
 
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.
@@ -61,11 +61,12 @@ end
 launched=$(point "$dir/launched.coz" gain) attached=$(point "$dir/profile.coz" gain)
 half=$(awk -v a="$(point "$dir/launched.coz" half)" -v b="$(point "$dir/profile.coz" half)" \
 	'BEGIN { print sqrt(a * a + b * b) }')
-check "launched $launched, attached $attached" is \
+at_speed "launched $launched, attached $attached" is \
 	"$(awk -v a="$launched" -v b="$attached" 'BEGIN { d = a - b; print d < 0 ? -d : d }')" \
 	'<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h }')"
-check "by arithmetic 30" is "$(awk -v b="$attached" 'BEGIN { d = 30 - b; print d < 0 ? -d : d }')" \
-	'<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
+at_speed "by arithmetic 30" is \
+	"$(awk -v b="$attached" 'BEGIN { d = 30 - b; print d < 0 ? -d : d }')" '<=' \
+	"$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
 
 echo "-- every kind of binary, and nothing left behind"
 for how in dynamic static static-pie musl musl-static; do
@@ -107,7 +108,7 @@ for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	begin "$dir/running" $way
 	[ $way = exec ] || look "$dir/before"
 	longer=()
-	[ $way != exec ] || longer=(-d 3s)
+	[ $way != exec ] || longer=(-d $((3 * slowness))s)
 	attach 0 "${brief[@]}" "${longer[@]}"
 	case $way in
 	blocked)
@@ -139,7 +140,7 @@ for ((try = 1; try <= 3; try++)); do
 	end
 done
 check "it was held still ($stops)" is "$(cut -d' ' -f1 <<<"$stops")" '>=' 1
-check "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
+at_speed "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
 
 echo "-- threads that come to block the signal"
 begin "$dir/running" later
@@ -180,7 +181,7 @@ echo "-- children of what is attached to"
 begin "$dir/running" forks
 child_line=running.c:$(grep -n 'LINE_A of a child \*/' "$root/tests/e2e/fixtures/running.c" |
 	head -n 1 | cut -d: -f1)
-attach 0 "${brief[@]}" --fixed-line "$child_line" -d 3s
+attach 0 "${brief[@]}" --fixed-line "$child_line" -d $((3 * slowness))s
 end
 check "all children ended well" grep -q ' foreign 0 ' "$dir/target"
 paused '[0-9]+ \(exe\)' # a child that is a new program
@@ -254,7 +255,7 @@ took=$(date +%s%N)
 run 0 taskset -c 0 nice -n -15 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$target_pid"
 took=$((($(date +%s%N) - took) / 1000000))
 # 1.4 s; a thread at the lowest priority would take a minute
-check "a run of 1 s is over after $took ms" [ "$took" -lt 10000 ]
+check "a run of 1 s is over after $took ms" [ "$took" -lt $((10000 * slowness)) ]
 end
 
 echo "-- several processes"
@@ -298,8 +299,8 @@ with() {
 		--ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
 }
 # Points need CAP_SYS_ADMIN where the kernel reserves uprobes to it; sampled lines need nothing.
-sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms -d 1s \
-	-p "$target_pid")
+sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms \
+	-d "$slowness"s -p "$target_pid")
 with '' 3 lines -p "$target_pid"
 says "'$dir/replaced' that process $target_pid runs was replaced or deleted" \
 	'hint: .*CAP_CHECKPOINT_RESTORE'
@@ -322,7 +323,7 @@ begin "$dir/$odd" plain
 number=${line#*:}
 rm -f "$dir/odd.coz"
 run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
-	--experiment-length 50ms -d 1s -o "$dir/odd.coz" -p "$target_pid"
+	--experiment-length 50ms -d "$slowness"s -o "$dir/odd.coz" -p "$target_pid"
 says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' \
 	"^ .*odd.x1b\[31mname\.c:$number"
 says_not "$esc"

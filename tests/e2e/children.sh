@@ -12,6 +12,7 @@ fixture threads
 as=mirror_a fixture mirror
 as=mirror_b fixture mirror
 profile=$dir/profile.coz
+ms=$((600 * slowness))
 
 # profile_run STATUS OPTIONS... -- COMMAND...
 profile_run() {
@@ -49,24 +50,24 @@ nothing_lost() {
 }
 
 echo "-- fork"
-profile_run 0 -P progress -- "$dir/parent" fork 600
+profile_run 0 -P progress -- "$dir/parent" fork $ms
 prints '^exited 0$'
 sampled parent CHILD
 nothing_lost
-profile_run 0 -P progress --no-follow-children -- "$dir/parent" fork 600
+profile_run 0 -P progress --no-follow-children -- "$dir/parent" fork $ms
 prints '^exited 0$'
 sampled parent HOT
 check "--no-follow-children: the child is not sampled" [ "$(samples_at parent CHILD)" -eq 0 ]
 
 echo "-- exec"
-profile_run 0 -P progress -b MAIN -b '%/victim' -- "$dir/parent" exec "$dir/victim" 600
+profile_run 0 -P progress -b MAIN -b '%/victim' -- "$dir/parent" exec "$dir/victim" $ms
 prints '^victim [0-9]+ alive' '^exited 0$'
 sampled victim CHILD
 sampled parent HOT
-profile_run 0 -P progress -- "$dir/parent" exec "$dir/victim" 600
+profile_run 0 -P progress -- "$dir/parent" exec "$dir/victim" $ms
 check "without -b its lines are out of scope" [ "$(samples_at victim CHILD)" -eq 0 ]
 for way in self thread; do
-	export MIRROR_MS=600 MIRROR_END=7
+	export MIRROR_MS=$ms MIRROR_END=7
 	profile_run 7 -P progress -P "end=$dir/mirror_a:progress" -b MAIN -b '%/mirror_a' \
 		-- "$dir/parent" $way "$dir/mirror_a"
 	unset MIRROR_MS MIRROR_END
@@ -76,7 +77,7 @@ for way in self thread; do
 done
 
 echo "-- a pipeline"
-export MIRROR_MS=600 MIRROR_BYTES=100000
+export MIRROR_MS=$ms MIRROR_BYTES=100000
 "$dir/mirror_a" 2>/dev/null | "$dir/mirror_b" 2>/dev/null | sha256sum >"$dir/plain.out"
 profile_run 0 -P "a=$dir/mirror_a:progress" -P "b=$dir/mirror_b:progress" -b '%/mirror_a' \
 	-b '%/mirror_b' -- \
@@ -106,13 +107,13 @@ told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
 check "every child is told of" [ "$told" -eq 401 ]
 
 echo "-- a main thread that has ended"
-profile_run 0 -P progress -b MAIN -- "$dir/victim" 1200 pthread_exit
+profile_run 0 -P progress -b MAIN -- "$dir/victim" $((2 * ms)) pthread_exit
 prints '^victim [0-9]+ alive'
 in_scope victim
 
 echo "-- a child left behind"
 profile_run 0 -P progress -b MAIN -b '%/victim' --fixed-line "$(line_of parent BEFORE)" \
-	--fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" 3000
+	--fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" $((5 * ms))
 check "cozbpf does not wait for it" is "$(grep -c alive "$dir/out")" == 0
 check "it lives on to its end" wait_for 40 has "$dir/out" '^victim [0-9]+ alive'
 finish

@@ -23,8 +23,8 @@ dir=$(mktemp -d --tmpdir=/tmp --suffix=.cozbpf-e2e)
 chmod 755 "$dir"
 export XDG_CACHE_HOME=$dir/cache # no script finds what another has read
 passed=0 failed=0 skipped=0 tool_pid='' target_pid=''
-# Limits of time are for what hangs. On an emulated machine, where everything takes longer, they are
-# longer by this factor, and checks of speed are left out (tests/vm/).
+# On an emulated machine (tests/vm/) everything takes longer, a sample's own work above all. There
+# limits of time, the work of fixtures and the lengths of experiments are longer by this factor.
 slowness=${COZBPF_TEST_SLOWNESS:-1}
 started=()
 
@@ -66,9 +66,9 @@ check() {
 	if "$@"; then ok "$what"; else bad "$what" "not: $*"; fi
 }
 
-# fast WHAT COMMAND...: a check whose tolerance supposes a machine's own speed. An emulated machine
-# leaves it out, and counts that.
-fast() {
+# at_speed WHAT COMMAND...: a check whose tolerance supposes that the machine is not emulated. An
+# emulated one leaves it out, and counts that.
+at_speed() {
 	if [ "$slowness" -eq 1 ]; then
 		check "$@"
 	else
@@ -114,7 +114,8 @@ line_of() {
 run() {
 	local want=$1 rc=0
 	shift
-	timeout --foreground -k 5 $((60 * slowness)) "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+	timeout --foreground -k 5 $((60 * slowness)) "$@" >"$dir/out" 2>"$dir/err" </dev/null ||
+		rc=$?
 	if [ "$rc" -eq "$want" ]; then
 		ok "status $want: ${*##*/}"
 	else

@@ -10,14 +10,15 @@ line=$(line_of points WORK)
 inlined=$(line_of points INLINED)
 echo 'void late_unit(void); void late_unit(void) { __asm__ volatile(""); }' >"$dir/late.c"
 gcc -O1 -g -shared -fPIC -o "$dir/libcozlate.so" "$dir/late.c"
-lab=(--no-tui --experiment-length 100ms --fixed-speedup "0,50" --fixed-line "$line")
+length=$((100 * slowness))ms
+lab=(--no-tui --experiment-length "$length" --fixed-speedup "0,50" --fixed-line "$line")
 
 echo "-- one count for all kinds"
 run 0 "$tool" -v "${lab[@]}" -o "$dir/p.coz" -P fn=progress \
 	-P "ret=uretprobe:$dir/points:progress" -P "inl=$inlined" \
 	-P tp=tracepoint:syscalls:sys_enter_write -P "late=libcozlate.so:late_unit" \
-	-P "work=sampled:$line" -P "rest=sampled:$(line_of points REST)" -- "$dir/points" 5000 \
-	"$dir/libcozlate.so"
+	-P "work=sampled:$line" -P "rest=sampled:$(line_of points REST)" \
+	-- "$dir/points" $((5000 * slowness)) "$dir/libcozlate.so"
 says "progress point 'late' is awaited: cannot open 'libcozlate.so'" \
 	"progress point 'late' is in '.*/libcozlate.so'"
 check "two copies of the inlined line" [ "$(grep -c "progress point 'inl' at" "$dir/err")" -eq 2 ]
@@ -42,15 +43,15 @@ check "none is left out" [ ! -s "$dir/err" ]
 
 echo "-- a program that is started by another, and replaced meanwhile"
 cp "$dir/points" "$dir/copy"
-cat >"$dir/twice.sh" <<'END'
+cat >"$dir/twice.sh" <<END
 #!/bin/sh
-"$1" 1500
-cp "$1" "$1.new"
-mv "$1.new" "$1"
-exec "$1" 1500
+"\$1" $((1500 * slowness))
+cp "\$1" "\$1.new"
+mv "\$1.new" "\$1"
+exec "\$1" $((1500 * slowness))
 END
 chmod +x "$dir/twice.sh"
-run 0 "$tool" --no-tui --experiment-length 100ms -b '%/copy' -o "$dir/p.coz" -P progress \
+run 0 "$tool" --no-tui --experiment-length "$length" -b '%/copy' -o "$dir/p.coz" -P progress \
 	-- "$dir/twice.sh" "$dir/copy"
 says "progress point 'progress' is awaited: it names no binary" \
 	"progress point 'progress' is in '$dir/copy'$" \
@@ -96,8 +97,8 @@ for name in "${names[@]}"; do
 	specs+=(-P "$name")
 done
 rm -f "$dir/p.coz"
-run 0 "$tool" -v --no-tui --experiment-length 100ms --fixed-speedup 0,50 -o "$dir/p.coz" \
-	"${specs[@]}" -- "$dir/names" 2600
+run 0 "$tool" -v --no-tui --experiment-length "$length" --fixed-speedup 0,50 -o "$dir/p.coz" \
+	"${specs[@]}" -- "$dir/names" $((2600 * slowness))
 for name in "${names[@]}"; do
 	check "'${name##*/}' counts as the function's entry does" same_visits fn "${name%%=*}"
 done
@@ -118,8 +119,8 @@ run 2 "$tool" -q -o "$dir/n.coz" -P "uretprobe:$dir/gopher:progress" -- "$dir/go
 crash='its stacks move, so a probe at a return would crash it'
 says "error: '$dir/gopher' is a Go program: $crash" \
 	"hint: probe the function's entry, or a line .*-P FILE:LINE"
-run 0 "$tool" -q --experiment-length 100ms -o "$dir/n.coz" -P "uprobe:$dir/gopher:progress" \
-	-- "$dir/gopher" 1200
+run 0 "$tool" -q --experiment-length "$length" -o "$dir/n.coz" \
+	-P "uprobe:$dir/gopher:progress" -- "$dir/gopher" $((1200 * slowness))
 
 echo "-- attached to a server: a tracepoint counts its threads' calls, and no other program's"
 fixture server
@@ -135,9 +136,10 @@ load=$!
 started+=("$load")
 wait_for 20 has "$dir/load.out" '^ready' || bad "the load starts"
 rm -f "$dir/p.coz"
-run 0 "$tool" -v --no-tui --experiment-length 100ms --fixed-speedup 0,50 \
+run 0 "$tool" -v --no-tui --experiment-length "$length" --fixed-speedup 0,50 \
 	--fixed-line "$(line_of server HOT)" -P fn=progress \
-	-P write=tracepoint:syscalls:sys_enter_write -o "$dir/p.coz" -d 4s -p "$server"
+	-P write=tracepoint:syscalls:sys_enter_write -o "$dir/p.coz" -d $((4 * slowness))s \
+	-p "$server"
 kill -TERM "$load"
 wait "$load"
 kill -TERM "$server" "$stranger"

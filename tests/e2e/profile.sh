@@ -84,8 +84,8 @@ run 0 "${in_front[@]}" "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line
 	--fixed-speedup 0,100 -o "$dir/e.coz" -- "$work" --rounds 40 --iters-per-ms "$rate"
 looked "the profile is one of twelve runs" coz "$dir/e.coz" 12
 ended "$dir/e.coz"
-check "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.3
-check "and no more than 0.85" is "${gain:-none}" '<=' 0.85
+at_speed "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>=' 0.3
+at_speed "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- short commands: two threads, of which the longer one matters"
@@ -94,7 +94,7 @@ unequal=("$workloads/unequal" --rounds 1 --a-us 100000 --b-us 60000 --iters-per-
 run 0 "${in_front[@]}" "$tool" --no-tui --seed 3 --end-to-end -n 12 -o "$dir/s.coz" \
 	-- "${unequal[@]}"
 looked "the profile is one of twelve runs" coz "$dir/s.coz" 12
-check "few runs are spoilt ($(grep -c ^experiment "$dir/s.coz") of 11 are not)" \
+at_speed "few runs are spoilt ($(grep -c ^experiment "$dir/s.coz") of 11 are not)" \
 	is "$(grep -c ^experiment "$dir/s.coz")" '>=' 6
 check "there are few speedups" [ -z "$(grep -a ^experiment "$dir/s.coz" |
 	grep -vP '\tspeedup=0\.(00|50|90)\t')" ]
@@ -113,8 +113,9 @@ base=$(figure "line 0")
 for speedup in 0.5 1; do
 	percent=$(awk -v a="$(figure "line $speedup")" \
 		-v b="$base" 'BEGIN { print (b > 0 ? 100 * a / b : "none") }')
-	check "at a speedup of $speedup it is $percent % of ${base:-none} ms" is "$percent" '>=' 85
-	check "and no more than 115" is "$percent" '<=' 115
+	at_speed "at a speedup of $speedup it is $percent % of ${base:-none} ms" is "$percent" \
+		'>=' 85
+	at_speed "and no more than 115" is "$percent" '<=' 115
 done
 
 echo "-- the end of profiling"
@@ -128,5 +129,5 @@ prints '^visits [0-9]+ seconds 2\.'
 looked "without -o the profile is profile.coz, here" coz "$dir/sub/profile.coz" 1
 ms=$(sed -nE 's/^runtime.*time=([0-9]+)[0-9]{6}(.free.*)?$/\1/p' "$dir/sub/profile.coz")
 check "it ends after 1 s ($ms ms)" is "${ms:-none}" '>=' 1000
-check "and not with the command" is "${ms:-none}" '<' 1900
+at_speed "and not with the command" is "${ms:-none}" '<' 1900
 finish

@@ -10,11 +10,11 @@
 fixture parent
 fixture victim
 as=static_victim fixture victim -static
-ms=600
+ms=$((600 * slowness))
 
 # profile [-d TIME] COMMAND...: all threads but those on HOT owe pauses.
 profile() {
-	local length=60s
+	local length=$((60 * slowness))s
 	[ "$1" != -d ] || {
 		length=$2
 		shift 2
@@ -110,11 +110,11 @@ paused victim
 
 echo "-- programs that block or take signals"
 # More than ten are refused before a look unblocks it. A first look that finds less is the only one.
-profile "$dir/parent" exec "$dir/victim" 200 blocks
+profile "$dir/parent" exec "$dir/victim" $((200 * slowness)) blocks
 lives
 named victim 'its threads block the pause signal' 11
-for length in 60s 2s; do # to the end, and while the command goes on
-	profile -d $length "$dir/parent" exec "$dir/victim" 4000 blocks
+for length in $((60 * slowness))s $((2 * slowness))s; do # to the end, and while the command goes on
+	profile -d $length "$dir/parent" exec "$dir/victim" $((4000 * slowness)) blocks
 	lives
 	says 'process [0-9]+: signal [0-9]+ unblocked in 1 threads'
 	n=$(begun victim)
@@ -144,7 +144,7 @@ echo "-- many that cannot be paused are told of once"
 rm -f "$dir/profile.coz"
 run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P progress \
 	--fixed-line "$(line_of parent BESIDE)" --fixed-speedup 100 --experiment-length 50ms -- \
-	"$dir/parent" storm 30 "$dir/victim" 40 handles
+	"$dir/parent" storm 30 "$dir/victim" $((40 * slowness)) handles
 says "warning: process [0-9]+ \(victim\) and [0-9]+ more of that name could not .*$no_handler"
 check "there is one warning" [ "$(grep -c 'warning: process' "$dir/err")" -eq 1 ]
 finish

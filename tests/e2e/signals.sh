@@ -45,15 +45,16 @@ ended 20 $((128 + $(kill -l USR2))) "a signal that kills the command gives 128 +
 
 echo "-- the keys of a terminal"
 front=(python3 "$root/tests/e2e/fixtures/terminal.py")
-run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" 1500
+run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" $((1500 * slowness))
 prints 'int 1.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
 rm -f "$dir/profile.coz"
 run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress \
-	--fixed-line "$(line_of signaled HOT)" --experiment-length 500ms -- "$dir/signaled" 3500
+	--fixed-line "$(line_of signaled HOT)" --experiment-length 500ms \
+	-- "$dir/signaled" $((3500 * slowness))
 prints 'states T T.?$' '^continued.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
 longest=$(sed -n 's/^experiment.*elapsed=\([0-9]*\).*/\1/p' "$dir/profile.coz" | sort -n |
 	tail -n 1)
-check "no experiment holds the second of the stop (the longest: ${longest:-none} ns)" is \
+at_speed "no experiment holds the second of the stop (the longest: ${longest:-none} ns)" is \
 	"${longest:-none}" '<' 900000000
 
 echo "-- a stop of the command alone"
@@ -94,13 +95,13 @@ paused() {
 }
 
 echo "-- pauses and blocking calls"
-paused waits 3000
+paused waits $((3000 * slowness))
 check "each kind of call has been waited in" \
 	[ "$(grep -cE '^[a-z_]+: [1-9][0-9]+ waits, ' "$dir/out")" -eq 7 ]
 check "none of them came back with EINTR" [ "$(grep -c ' 0 EINTR$' "$dir/out")" -eq 7 ]
 cat "$dir/out"
 
 echo "-- pauses and registers"
-paused registers 3000
+paused registers $((3000 * slowness))
 prints '^[1-9][0-9]+ looks, 0 wrong$'
 finish

@@ -8,8 +8,8 @@
 #   INTO     folder for out (what the command prints), console, dmesg (the kernel's messages
 #            meanwhile, with levels) and ended ("status N booted SECONDS ended SECONDS")
 # The exit status is the command's; 125 where it did not end.
-# QEMU, QEMU_CPU, VIRTIOFSD: another qemu, CPU, file server. VM_APPEND: words for the kernel's
-# command line. VM_LIMIT=600: seconds. VM_SLOWNESS=10: limits of tests are longer by this factor.
+# VIRTIOFSD: another file server. VM_APPEND: words for the kernel's command line. VM_LIMIT=600:
+# seconds. VM_SLOWNESS=5: COZBPF_TEST_SLOWNESS there (tests/e2e/lib.sh).
 set -euo pipefail
 repository=$(realpath "$(dirname "$0")/../..")
 kernel=$1 into=$2 command=$3
@@ -29,7 +29,13 @@ first() { # PATH...: the first that is there
 }
 
 install='sudo scripts/install-deps.sh vm'
-qemu=${QEMU:-$(command -v qemu-system-x86_64)} || die "no qemu-system-x86_64 here" "run '$install'"
+newer=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}/qemu # tests/vm/fetch.sh says why
+if [ -x "$newer/usr/bin/qemu-system-x86_64" ]; then
+	qemu=("$newer/usr/bin/qemu-system-x86_64" -L "$newer/usr/share/qemu" -L /usr/share/qemu
+		-L /usr/share/seabios)
+else
+	qemu=("$(command -v qemu-system-x86_64)") || die "no qemu here" "run '$install'"
+fi
 busybox=$(command -v busybox) || die "no busybox here" "run '$install'"
 # Before 8.0 qemu has its own virtiofsd; since then the package virtiofsd has another one.
 server=${VIRTIOFSD:-$(first /usr/lib/qemu/virtiofsd /usr/libexec/virtiofsd)}
@@ -74,7 +80,7 @@ cp "$busybox" "$work/root/bin/busybox"
 cp "$repository/tests/vm/init.sh" "$work/root/init"
 pack_modules
 printf '%s\n' "$command" >"$work/root/command"
-printf 'repository=%q slowness=%q\n' "$repository" "${VM_SLOWNESS:-10}" >"$work/root/facts"
+printf 'repository=%q slowness=%q\n' "$repository" "${VM_SLOWNESS:-5}" >"$work/root/facts"
 (cd "$work/root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
 
 "$server" --socket-path="$work/socket" "${serve[@]}" >"$work/server.log" 2>&1 &
@@ -87,10 +93,8 @@ done
 	"it says: $(head -n 1 "$work/server.log")"
 
 rm -f "$into"/{out,console,dmesg,ended}
-# QEMU may have options. 7.2 corrupts flags in cmpxchg16b, which kernels do without.
-# shellcheck disable=SC2086
-timeout "${VM_LIMIT:-600}" $qemu -accel tcg,thread=multi -cpu "${QEMU_CPU:-max,-cx16}" -smp 2 \
-	-m $memory -nographic -nodefaults -no-reboot -net none -monitor none \
+timeout "${VM_LIMIT:-600}" "${qemu[@]}" -accel tcg,thread=multi -cpu max -smp 2 -m $memory \
+	-nographic -nodefaults -no-reboot -net none -monitor none \
 	-serial "file:$into/console" -serial "file:$into/out" -serial "file:$into/ended" \
 	-serial "file:$into/dmesg" \
 	-object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -numa node,memdev=memory \

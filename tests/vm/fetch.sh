@@ -5,12 +5,14 @@
 # and checks signatures. What is there already is not fetched again, so a kernel from elsewhere can
 # be unpacked there by hand.
 # usage: tests/vm/fetch.sh VERSION...   6.12: its newest release
+#        tests/vm/fetch.sh qemu         a newer qemu, where this machine's is older than 10
 #        tests/vm/fetch.sh --list       the versions to be had
 set -euo pipefail
 cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
-suites=(bullseye bookworm trixie trixie-backports sid)
+suites=(bullseye bookworm bookworm-backports trixie trixie-backports sid)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 state=$cache/apt
+updated=
 
 die() { # CAUSE HINT
 	echo "fetch: error: $1" >&2
@@ -43,12 +45,21 @@ update() {
 		echo "deb [arch=amd64 signed-by=$keyring] $mirror $suite main"
 	done >"$state/sources"
 	own_apt apt-get update >"$state/log" 2>&1 || true
+	updated=1
 }
 
-# Of the signed kernels for PCs: not those for clouds, real time or debuggers.
+# Of the signed kernels for PCs, not those for clouds, real time or debuggers: those whose modules a
+# suite has as well. Old releases have lost theirs, and apt writes <NAME> then.
 images() { # VERSION, as a pattern
-	own_apt apt-cache pkgnames linux-image- |
-		sed -nE "/^linux-image-$1\.[0-9.]+([+-][a-z0-9]+)?-amd64\$/p" | sort -V
+	local -a names
+	mapfile -t names < <(own_apt apt-cache pkgnames linux-image- |
+		sed -nE "/^linux-image-$1\.[0-9.]+([+-].*)?-amd64\$/p" |
+		grep -vE -e '-(cloud|rt)-')
+	[ ${#names[@]} -gt 0 ] || return 0
+	own_apt apt-cache depends "${names[@]}" | awk '
+		/^linux-image/ { name = $1; found[name] = 1 }
+		/Depends: <linux-(binary|modules)-/ { delete found[name] }
+		END { for (name in found) print name }' | sort -V
 }
 
 versions() {
@@ -56,14 +67,31 @@ versions() {
 		paste -sd ' '
 }
 
-# From 7.0 on the package is empty, and needs one of the kernel and one of the modules.
+# The package may be empty, and need one of the kernel and one of the modules, as from 7.0 on.
 packages() { # IMAGE
 	echo "$1"
 	own_apt apt-cache depends "$1" | sed -nE 's/^ *Depends: (linux-(binary|modules)-.*)/\1/p'
 }
 
-fetch() { # VERSION
-	local image deb
+# download NAME PACKAGE...: unpacks packages as $cache/NAME.
+download() {
+	local deb into=$cache/$1.new
+	rm -rf "$into"
+	mkdir -p "$into/debs"
+	echo "fetch: $1: ${*:2}" >&2
+	(cd "$into/debs" && own_apt apt-get download "${@:2}") >"$state/log" 2>&1 || {
+		grep -E '^[EW]:' "$state/log" >&2
+		die "${*:2} cannot be downloaded" "see apt's messages above"
+	}
+	for deb in "$into/debs"/*.deb; do
+		dpkg -x "$deb" "$into"
+	done
+	rm -rf "$into/debs"
+	mv "$into" "$cache/$1"
+}
+
+fetch_kernel() { # VERSION
+	local image
 	local -a wanted
 	image=$(images "${1//./\\.}" | tail -n 1)
 	if [ -z "$image" ]; then
@@ -72,30 +100,33 @@ fetch() { # VERSION
 			"these can be had: $(versions); or unpack one as $cache/$1"
 	fi
 	mapfile -t wanted < <(packages "$image")
-	rm -rf "$cache/$1.new"
-	mkdir -p "$cache/$1.new/debs"
-	echo "fetch: $1: ${wanted[*]}" >&2
-	(cd "$cache/$1.new/debs" && own_apt apt-get download "${wanted[@]}") >"$state/log" 2>&1 || {
-		grep -E '^[EW]:' "$state/log" >&2
-		die "'$image' cannot be downloaded" "see apt's messages above"
-	}
-	for deb in "$cache/$1.new/debs"/*.deb; do
-		dpkg -x "$deb" "$cache/$1.new"
-	done
-	rm -rf "$cache/$1.new/debs"
-	mv "$cache/$1.new" "$cache/$1"
+	download "$1" "${wanted[@]}"
+}
+
+# Debian 12's emulates cmpxchg16b wrongly, which kernels from 7.0 on cannot do without, and fails
+# now and then where a kernel changes its own code. Its programs need the libraries that the
+# machine's own qemu has brought.
+fetch_qemu() {
+	local own
+	own=$(qemu-system-x86_64 --version 2>/dev/null | sed -nE 's/.*version ([0-9]+)\..*/\1/p')
+	[ -n "$own" ] || die "no qemu-system-x86_64 here" "run 'sudo scripts/install-deps.sh vm'"
+	[ "$own" -lt 10 ] || return 0
+	[ -n "$updated" ] || update
+	download qemu qemu-system-{x86,data}/bookworm-backports
 }
 
 [ $# -gt 0 ] || die "no version given" "usage: tests/vm/fetch.sh 6.12 6.18"
 mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9
-updated=
 for version in "$@"; do
 	[ ! -d "$cache/$version" ] || continue
+	if [ "$version" = qemu ]; then
+		fetch_qemu
+		continue
+	fi
 	[[ "$version" =~ ^[0-9]+\.[0-9]+$|^--list$ ]] ||
 		die "'$version' is no version" "6.12 is one"
 	[ -n "$updated" ] || update
-	updated=1
-	if [ "$version" = --list ]; then versions; else fetch "$version"; fi
+	if [ "$version" = --list ]; then versions; else fetch_kernel "$version"; fi
 done

@@ -77,7 +77,7 @@ tell() { # FOLDER
 
 for kernel in "${kernels[@]}"; do
 	tried=0
-	if ! tests/vm/fetch.sh "${kernel%%+*}"; then
+	if ! tests/vm/fetch.sh qemu "${kernel%%+*}"; then
 		failed=$((failed + 1))
 		row "$kernel" - - - - - 'FAIL: no such kernel'
 		continue
