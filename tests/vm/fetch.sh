@@ -67,7 +67,7 @@ versions() {
 		paste -sd ' '
 }
 
-# The package may be empty, and need one of the kernel and one of the modules, as from 7.0 on.
+# The package may be empty, and need one of the kernel and one of the modules, as newer ones do.
 packages() { # IMAGE
 	echo "$1"
 	own_apt apt-cache depends "$1" | sed -nE 's/^ *Depends: (linux-(binary|modules)-.*)/\1/p'
@@ -103,9 +103,8 @@ fetch_kernel() { # VERSION
 	download "$1" "${wanted[@]}"
 }
 
-# Debian 12's emulates cmpxchg16b wrongly, which kernels from 7.0 on cannot do without, and fails
-# now and then where a kernel changes its own code. Its programs need the libraries that the
-# machine's own qemu has brought.
+# Debian 12's gets cmpxchg16b wrong, which 7.3 cannot do without, and 7.2 ran into a breakpoint of
+# its own there. The newer one needs the libraries that the machine's own qemu has brought.
 fetch_qemu() {
 	local own
 	own=$(qemu-system-x86_64 --version 2>/dev/null | sed -nE 's/.*version ([0-9]+)\..*/\1/p')

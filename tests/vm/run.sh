@@ -44,7 +44,7 @@ row() { # KERNEL SCRIPT PASSED SKIPPED SECONDS PAUSES RESULT
 
 # How the tool pauses threads on that kernel, as `cozbpf doctor` says, which runs before the script.
 pauses() { # FOLDER
-	sed -nE 's/^(ok|warning) +pauses +(.*)$/\2/p' "$1/out" 2>/dev/null | head -n 1 | cut -c1-10
+	sed -nE 's/^ok +pauses +([a-z]+).*/\1/p' "$1/out" 2>/dev/null | head -n 1
 }
 
 trial() { # KERNEL SCRIPT PASSED SKIPPED
