@@ -35,15 +35,15 @@ ended() {
 }
 
 echo "-- records"
-run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 1 -o "$dir/a.coz" -- "$work" --seconds 4 \
-	--iters-per-ms "$rate"
+run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 1 -o "$dir/a.coz" -- "$work" \
+	--seconds $((4 * slowness)) --iters-per-ms "$rate"
 says 'abab\.c:' 'progress point progress'
 prints '^visits [0-9]+ seconds'
 looked "the profile is one of one run" coz "$dir/a.coz" 1
 check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
 check "the hot line was sampled ($(figure "at $line"))" is "$(figure "at $line")" '>=' 100
-run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work" --seconds 2 \
-	--iters-per-ms "$rate"
+run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work" \
+	--seconds $((2 * slowness)) --iters-per-ms "$rate"
 says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
 check "each says its period" \

@@ -46,7 +46,6 @@ ln -s /proc/self/fd/2 /new/dev/stderr
 mkdir -p /new/dev/pts
 mount -t devpts devpts /new/dev/pts
 mount -t tracefs tracefs /new/sys/kernel/tracing
-mount -t debugfs debugfs /new/sys/kernel/debug
 mount -t bpf bpf /new/sys/fs/bpf
 mount -t cgroup2 cgroup2 /new/sys/fs/cgroup
 ip link set lo up
