@@ -11,9 +11,11 @@
 fixture running
 line=$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | head -n 1 | cut -d: -f1)
 line=running.c:$line
-experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50" --experiment-length 200ms)
-brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
-	-d "$slowness"s)
+short=$((50 * slowness))ms
+experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50"
+	--experiment-length $((200 * slowness))ms)
+brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100
+	--experiment-length "$short" -d "$slowness"s)
 
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.
@@ -299,7 +301,7 @@ with() {
 		--ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
 }
 # Points need CAP_SYS_ADMIN where the kernel reserves uprobes to it; sampled lines need nothing.
-sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length 50ms \
+sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length "$short" \
 	-d "$slowness"s -p "$target_pid")
 with '' 3 lines -p "$target_pid"
 says "'$dir/replaced' that process $target_pid runs was replaced or deleted" \
@@ -323,7 +325,7 @@ begin "$dir/$odd" plain
 number=${line#*:}
 rm -f "$dir/odd.coz"
 run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
-	--experiment-length 50ms -d "$slowness"s -o "$dir/odd.coz" -p "$target_pid"
+	--experiment-length "$short" -d "$slowness"s -o "$dir/odd.coz" -p "$target_pid"
 says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' \
 	"^ .*odd.x1b\[31mname\.c:$number"
 says_not "$esc"

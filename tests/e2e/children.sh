@@ -12,14 +12,14 @@ fixture threads
 as=mirror_a fixture mirror
 as=mirror_b fixture mirror
 profile=$dir/profile.coz
-ms=$((600 * slowness))
+ms=$((600 * slowness)) short=$((50 * slowness))ms
 
 # profile_run STATUS OPTIONS... -- COMMAND...
 profile_run() {
 	local want=$1
 	shift
 	rm -f "$profile"
-	run "$want" "$tool" run -v --no-tui -o "$profile" --experiment-length 50ms "$@"
+	run "$want" "$tool" run -v --no-tui -o "$profile" --experiment-length "$short" "$@"
 }
 
 samples_at() { # FILE TAG: how often that line was sampled

@@ -19,8 +19,8 @@ line=reqqueue.c:$(grep -n 'SPIN.*LINE_A' tests/workloads/reqqueue.c | cut -d: -f
 look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 list="0,50"
-long=$((4 * slowness)) brief=$((2 * slowness))
-short=("${in_front[@]}" "$tool" --no-tui --fixed-line "$line" --experiment-length 200ms)
+long=$((4 * slowness)) brief=$((2 * slowness)) length=$((200 * slowness))ms
+short=("${in_front[@]}" "$tool" --no-tui --fixed-line "$line" --experiment-length "$length")
 
 figure() { # KEY: of what was last looked at
 	sed -n "s/^$1 //p" "$dir/figures"
@@ -97,8 +97,8 @@ echo "-- requests that are given up: they are no longer in flight"
 fixture giveup
 list="0,50"
 run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup WORK)" \
-	--experiment-length 200ms --fixed-speedup "$list" --seed 5 -o "$dir/giveup.coz" \
-	-L 'request=request_begin..progress' -- "$dir/giveup" 4000
+	--experiment-length "$length" --fixed-speedup "$list" --seed 5 -o "$dir/giveup.coz" \
+	-L 'request=request_begin..progress' -- "$dir/giveup" $((4000 * slowness))
 says_not 'arrivals outrun'
 run 0 "$tool" report --json "$dir/giveup.coz"
 cp "$dir/out" "$dir/report.json"
@@ -116,8 +116,8 @@ done
 # That holds also for requests that begin before the first one ends.
 echo "-- requests begin on one thread and end on another, without a key: none is given up"
 run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup POOL_WORK)" \
-	--experiment-length 200ms --fixed-speedup "$list" --seed 6 -o "$dir/pool.coz" \
-	-L 'request=request_begin..progress' -- "$dir/giveup" 3000 pool
+	--experiment-length "$length" --fixed-speedup "$list" --seed 6 -o "$dir/pool.coz" \
+	-L 'request=request_begin..progress' -- "$dir/giveup" $((3000 * slowness)) pool
 run 0 "$tool" report --json "$dir/pool.coz"
 cp "$dir/out" "$dir/report.json"
 looked "the JSON report keeps the contract" json "$dir/report.json"

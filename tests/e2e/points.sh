@@ -145,8 +145,7 @@ wait "$load"
 kill -TERM "$server" "$stranger"
 wait "$server" "$stranger" 2>/dev/null
 # A request is one write, then progress(). Four threads may each stand between the two at either end
-# of an experiment. The kernel leaves out a visit on a CPU where another program is still at work; on
-# an emulated machine that is a tenth of them at times.
+# of an experiment. On an emulated machine the two counts were a tenth apart at times.
 at_speed "in each experiment as many as requests" python3 -c "
 import sys
 a, b = ([int(n) for n in t.split()] for t in ('$(deltas fn)', '$(deltas write)'))

@@ -10,7 +10,7 @@
 fixture parent
 fixture victim
 as=static_victim fixture victim -static
-ms=$((600 * slowness))
+ms=$((600 * slowness)) short=$((50 * slowness))ms
 
 # profile [-d TIME] COMMAND...: all threads but those on HOT owe pauses.
 profile() {
@@ -21,8 +21,8 @@ profile() {
 	}
 	rm -f "$dir/profile.coz"
 	run 0 "$tool" run -v --no-tui -o "$dir/profile.coz" -P progress -d "$length" \
-		--fixed-line "$(line_of parent HOT)" --fixed-speedup 50 --experiment-length 50ms \
-		-- "$@"
+		--fixed-line "$(line_of parent HOT)" --fixed-speedup 50 \
+		--experiment-length "$short" -- "$@"
 }
 
 begun() { # COMM
@@ -143,8 +143,8 @@ paused victim
 echo "-- many that cannot be paused are told of once"
 rm -f "$dir/profile.coz"
 run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P progress \
-	--fixed-line "$(line_of parent BESIDE)" --fixed-speedup 100 --experiment-length 50ms -- \
-	"$dir/parent" storm 30 "$dir/victim" $((40 * slowness)) handles
+	--fixed-line "$(line_of parent BESIDE)" --fixed-speedup 100 --experiment-length "$short" \
+	-- "$dir/parent" storm 30 "$dir/victim" $((40 * slowness)) handles
 says "warning: process [0-9]+ \(victim\) and [0-9]+ more of that name could not .*$no_handler"
 check "there is one warning" [ "$(grep -c 'warning: process' "$dir/err")" -eq 1 ]
 finish

@@ -24,7 +24,9 @@ own_apt() { # PROGRAM ARGUMENTS...
 	"$1" -q -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=- \
 		-o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
 		-o Dir::Cache="$state/cache" -o APT::Sandbox::User=root \
-		-o APT::Architecture=amd64 -o Acquire::Languages=none "${@:2}"
+		-o APT::Architecture=amd64 -o Acquire::Languages=none \
+		-o Acquire::AllowInsecureRepositories=false \
+		-o APT::Get::AllowUnauthenticated=false "${@:2}"
 }
 
 # Writes the sources and fetches the lists. A suite that the mirror no longer has is told of in
@@ -91,13 +93,14 @@ download() {
 }
 
 fetch_kernel() { # VERSION
-	local image
+	local image others
 	local -a wanted
 	image=$(images "${1//./\\.}" | tail -n 1)
 	if [ -z "$image" ]; then
 		grep -E '^[EW]:' "$state/log" >&2 || true
+		others=$(versions)
 		die "no suite of the mirror has a kernel $1" \
-			"these can be had: $(versions); or unpack one as $cache/$1"
+			"${others:+these can be had: $others; or }unpack one as $cache/$1"
 	fi
 	mapfile -t wanted < <(packages "$image")
 	download "$1" "${wanted[@]}"
