@@ -56,7 +56,7 @@ run 0 "$tool" --no-tui --experiment-length "$length" -b '%/copy' -o "$dir/p.coz"
 says "progress point 'progress' is awaited: it names no binary" \
 	"progress point 'progress' is in '$dir/copy'$" \
 	"progress point 'progress' is in '$dir/copy', too"
-check "experiments after the replacement have visits" python3 -c "
+at_speed "experiments after the replacement have visits" python3 -c "
 import sys
 n = [int(x) for x in '$(deltas progress)'.split()]
 sys.exit(not (len(n) > 15 and min(n[-5:]) > 5))"
