@@ -35,7 +35,7 @@ on_spin 1030 5500
 on_yield 1020 5500
 on_syscall 60 70
 on_candidate 40 40
-on_watch 340 6700
+on_watch 340 8500
 '
 
 start "$tool" run -q --sync=uprobe -o "$dir/profile.coz" -P progress -- "$dir/speed"
