@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* Every difference between kernels and architectures that the programs must know, and nothing else.
- */
+ * What the loader has to know of them is in user/kernel/compat.c. */
 #ifndef COZBPF_COMPAT_BPF_H
 #define COZBPF_COMPAT_BPF_H
 
@@ -10,11 +10,35 @@
 #include <bpf/bpf_tracing.h>
 #include <cozbpf/abi.h>
 
-/* From 6.13 (6280cf718db0, "bpf: Implement bpf_send_signal_task() kfunc"). */
+/* From 6.13 (6280cf718db0, "bpf: Implement bpf_send_signal_task() kfunc"). A program that calls it
+ * is loaded in mode `value` only: before 5.16 (a5d827275241) the call is not even taken where it is
+ * never made. Only one object may name it: libbpf 1.1 cannot link
+ * two. */
 extern int bpf_send_signal_task(
     struct task_struct *task, int sig, enum pid_type type, __u64 value) __ksym __weak;
 
+/*
+ * Calls @step(i, look) for i from 0 to @n - 1 until it returns 1. Where bpf_loop() is missing,
+ * which came in 5.17 (e6f2dd0f8067), it is @once(i, ARGUMENTS), @n_old times at most: the verifier
+ * looks at each turn of a loop, so the step is a function that it looks at only once.
+ */
+#define COMPAT_LOOP(n, step, look, n_old, once, ...)                                             \
+	do {                                                                                     \
+		if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {               \
+			bpf_loop(n, step, look, 0);                                              \
+			break;                                                                   \
+		}                                                                                \
+		_Pragma("clang loop unroll(disable)") for (__u32 i = 0;                          \
+							   i < (n_old) && !once(i, __VA_ARGS__); \
+							   i++);                                 \
+	} while (0)
+
 #if defined(__TARGET_ARCH_x86)
+/* Where the siginfo is that a handler is about to get, its second argument. */
+static __always_inline __u64 compat_handler_info(struct task_struct *t)
+{
+	return BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(t), si);
+}
 /* Whether the registers of a sample are those of user code. */
 static __always_inline bool compat_user_mode(const struct bpf_perf_event_data *ctx)
 {
@@ -52,6 +76,10 @@ static __always_inline bool compat_at_pause(__u64 ip)
 	       (code[0] == 0x90f3 || code[1] == 0x90f3);
 }
 #elif defined(__TARGET_ARCH_arm64)
+static __always_inline __u64 compat_handler_info(struct task_struct *t)
+{
+	return BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(t), regs[1]);
+}
 #define COMPAT_SCHED_YIELD 124
 static __always_inline __u64 compat_syscall(const struct pt_regs *regs)
 {
@@ -130,12 +158,66 @@ static __always_inline bool compat_alone(const struct task_struct *t)
 
 /* si_value of a queued signal: user ABI puts it 24 bytes into the siginfo on 64-bit architectures.
  */
+#define COMPAT_SI_VALUE 24
 static __always_inline __u64 compat_siginfo_value(const struct kernel_siginfo *info)
 {
 	__u64 value = 0;
 
-	bpf_probe_read_kernel(&value, sizeof(value), (const char *)info + 24);
+	bpf_probe_read_kernel(&value, sizeof(value), (const char *)info + COMPAT_SI_VALUE);
 	return value;
+}
+
+/* A memory area of a process. */
+struct compat_area {
+	__u64 start, end, flags;
+};
+
+static long compat_take_area(struct task_struct *t, struct vm_area_struct *area, void *arg)
+{
+	struct compat_area *ret = arg;
+
+	ret->start = area->vm_start;
+	ret->end = area->vm_end;
+	ret->flags = area->vm_flags;
+	return 0;
+}
+
+/* Steps down a tree of areas: their number is 65,530 (vm.max_map_count), and a red-black tree of so
+ * many is 32 high at most. */
+#define COMPAT_TREE_STEPS 40
+
+/* Until 6.1 (524e00b36e8c) areas are in a tree. It is read without its lock. */
+static __always_inline int compat_search_area(
+    struct task_struct *t, __u64 address, struct compat_area *ret)
+{
+	struct vm_area_struct *area;
+	struct rb_node *n;
+
+	if (!bpf_core_field_exists(struct mm_struct, mm_rb))
+		return -1;
+	n = BPF_CORE_READ(t, mm, mm_rb.rb_node);
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < COMPAT_TREE_STEPS && n; i++) {
+		area = (void *)((char *)n - bpf_core_field_offset(struct vm_area_struct, vm_rb));
+		ret->start = BPF_CORE_READ(area, vm_start);
+		ret->end = BPF_CORE_READ(area, vm_end);
+		if (address >= ret->start && address < ret->end) {
+			ret->flags = BPF_CORE_READ(area, vm_flags);
+			return 0;
+		}
+		n = address < ret->start ? BPF_CORE_READ(n, rb_left) : BPF_CORE_READ(n, rb_right);
+	}
+	return -1;
+}
+
+/* The memory area of the current thread @t that @address is in. Not 0: there is none, or it cannot
+ * be told now. bpf_find_vma() came in 5.17 (7c7e3d31e785). */
+static __always_inline int compat_find_area(
+    struct task_struct *t, __u64 address, struct compat_area *ret)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+		return (int)bpf_find_vma(t, address, compat_take_area, ret, 0);
+	return compat_search_area(t, address, ret);
 }
 
 /* The thread's seccomp filter, as in struct cozbpf_thread. A kernel may have been built without. */

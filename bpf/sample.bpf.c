@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Samples: which line runs, what the thread owes, and the signal that makes
- * it pay. */
-#include "shim.bpf.h"
-#include "spin.bpf.h"
+ * it pay. Where the signal carries no value, pause.bpf.c sees the pause begin. */
+#include "begin.bpf.h"
 #include "unwind.bpf.h"
 
 /* Six times what the loop takes at 2.5 GHz. One that took longer met an interrupt of the host,
@@ -11,9 +10,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* The functions below that are not static are looked at by the verifier only once. */
+
 /* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps.
  */
-static __noinline __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
+__attribute__((noinline)) __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
 {
 	__u32 lo = first, n = count;
 	struct cozbpf_range *r;
@@ -44,12 +45,12 @@ static __always_inline void count_in(struct cozbpf_line_count *count)
 }
 
 /* Inclusive: @line is on the sample's stack. Each that is there may be picked. */
-static __noinline void pass_line(struct unwind *u, __u32 line)
+__attribute__((noinline)) int pass_line(struct unwind *u, __u32 line)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
-	if (!count || count->seen == u->now)
-		return;
+	if (!u || !count || count->seen == u->now)
+		return 0;
 	count->seen = u->now;
 	count_in(count);
 	if (!u->own)
@@ -59,17 +60,18 @@ static __noinline void pass_line(struct unwind *u, __u32 line)
 	u->passed++;
 	if (DELAY_READ(control.pick) && bpf_get_prandom_u32() % u->passed == 0)
 		u->pick = line;
+	return 0;
 }
 
-/* A step of bpf_loop(): 1 ends it. */
-static long unwind_frame(__u32 i, struct unwind *u)
+/* 1: the stack ends, or its line is found. @proc is that of @u. */
+static __always_inline int look_at_frame(struct unwind *u, const struct cozbpf_proc *proc)
 {
 	/* A return address belongs to the call before it. */
 	__u64 ip = u->ip - u->called, row = 0;
-	__u32 at = (__u32)mapping_at(u->proc, ip);
+	__u32 at = (__u32)mapping_at(proc, ip);
 
 	if (at < COZBPF_MAPPINGS) {
-		const struct cozbpf_mapping *m = &u->proc->mappings[at];
+		const struct cozbpf_mapping *m = &proc->mappings[at];
 		__u64 offset = ip - m->start + m->offset;
 
 		if (m->count)
@@ -83,6 +85,16 @@ static long unwind_frame(__u32 i, struct unwind *u)
 			row = row_in_slice(m->unwind_first, m->unwind_count, offset);
 	}
 	return !unwind_step(u, (const struct cozbpf_unwind_row *)&row, ip);
+}
+
+static long unwind_frame(__u32 i, struct unwind *u)
+{
+	return look_at_frame(u, u->proc);
+}
+
+__attribute__((noinline)) int unwind_once(__u32 i, struct unwind *u, const struct cozbpf_proc *proc)
+{
+	return u && proc ? look_at_frame(u, proc) : 1;
 }
 
 /* Line of a sample: the kernel's function, where these are in scope; the innermost address; else
@@ -101,7 +113,8 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
 		pass_line(&u, u.line);
 	if (!u.line || config.inclusive) {
 		unwind_begin(&u, ctx, task, user);
-		bpf_loop(COZBPF_FRAMES, unwind_frame, &u, 0);
+		COMPAT_LOOP(
+		    COZBPF_FRAMES, unwind_frame, &u, COZBPF_FRAMES_OLD, unwind_once, &u, proc);
 	}
 	*pick = config.inclusive ? u.pick : u.line;
 	if (config.inclusive)
@@ -109,8 +122,7 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
 	return u.line;
 }
 
-/* Counts a sample that no line has where @ip is in code that the process has made while it runs.
- * Not static, so that the verifier looks at it once. */
+/* Counts a sample that no line has where @ip is in code that the process has made while it runs. */
 __attribute__((noinline)) int count_made(
     const struct cozbpf_proc *proc, struct cozbpf_proc_stats *stats, __u64 ip, __u32 line)
 {
@@ -122,17 +134,6 @@ __attribute__((noinline)) int count_made(
 	if (at < COZBPF_MAPPINGS && proc->mappings[at].offset == proc->mappings[at].start)
 		__sync_fetch_and_add(&stats->made, 1);
 	return 0;
-}
-
-static __always_inline void send_pause(
-    struct cozbpf_thread *t, struct task_struct *task, struct cozbpf_proc_stats *stats)
-{
-	if (bpf_send_signal_task(task, config.signal, PIDTYPE_PID, t->pause_end | t->pause_hold)) {
-		t->pause = COZBPF_PAUSE_NONE;
-		__sync_fetch_and_add(&stats->not_sent, 1);
-	} else {
-		__sync_fetch_and_add(&stats->asked, 1);
-	}
 }
 
 /* The time has come from which visits are counted, which is virtual. */
@@ -209,23 +210,35 @@ struct counter_look {
 	struct cozbpf_thread *t;
 };
 
-static long look_at_counter(__u32 i, void *arg)
+static __always_inline int look_at(__u32 i, struct cozbpf_counter_set *set, struct cozbpf_thread *t)
 {
-	struct counter_look *look = arg;
 	struct cozbpf_counter *c;
 	__u64 count, seen;
 
-	if (i >= COZBPF_COUNTERS || i >= look->set->n)
+	if (i >= COZBPF_COUNTERS || i >= set->n)
 		return 1;
-	c = &look->set->counters[i];
+	c = &set->counters[i];
 	seen = c->seen;
 	/* Fails where the process has not touched the page since its fork: then it has counted
 	 * nothing either. */
 	if (bpf_probe_read_user(&count, sizeof(count), (const void *)c->address) || count <= seen)
 		return 0;
 	if (__sync_val_compare_and_swap(&c->seen, seen, count) == seen)
-		count_visits(look->t, (__u32)c->point, count - seen);
+		count_visits(t, (__u32)c->point, count - seen);
 	return 0;
+}
+
+static long look_at_counter(__u32 i, void *arg)
+{
+	struct counter_look *look = arg;
+
+	return look_at(i, look->set, look->t);
+}
+
+__attribute__((noinline)) int look_at_once(
+    __u32 i, struct cozbpf_counter_set *set, struct cozbpf_thread *t)
+{
+	return set && t ? look_at(i, set, t) : 1;
 }
 
 /* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last
@@ -241,7 +254,8 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 	set = bpf_map_lookup_elem(&process_counters, &tgid);
 	look.set = set ? bpf_map_lookup_elem(&counter_sets, set) : 0;
 	if (look.set)
-		bpf_loop(COZBPF_COUNTERS, look_at_counter, &look, 0);
+		COMPAT_LOOP(COZBPF_COUNTERS, look_at_counter, &look, COZBPF_COUNTERS, look_at_once,
+		    look.set, t);
 }
 
 /*
@@ -299,11 +313,14 @@ static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
 	delay_on_outsider_sample(cpu, &control, config.min_debt_ns, now);
 }
 
-/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two
- * searches), one frame where the sample itself is in scope; COZBPF_COUNTERS where there are any; 16
- * turns of time_loop(). */
-SEC("perf_event")
-int on_sample(struct bpf_perf_event_data *ctx)
+/* Sends the planned pause's end with its signal, in mode `value`. */
+static __always_inline long send_value(struct cozbpf_thread *t, struct task_struct *task)
+{
+	return bpf_send_signal_task(task, config.signal, PIDTYPE_PID, t->pause_end | t->pause_hold);
+}
+
+/* @values: the pause's signal carries its end. */
+static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cozbpf_thread *t = thread_of(task);
@@ -366,44 +383,49 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		if (due)
 			delay_sample_entry(t, &control, (__s64)(now - due));
 		if (plan_pause(t, 1, now, debt))
-			send_pause(t, task, stats);
+			note_sent(t, stats,
+			    values ? send_value(t, task) : bpf_send_signal_thread(config.signal));
 	}
 	t->returning = 0;
 	seems_to_spin(user ? compat_sample_ip(ctx) : 0);
 	return 0;
 }
 
+/* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + two
+ * searches), one frame where the sample itself is in scope; COZBPF_COUNTERS where there are any; 16
+ * turns of time_loop(). */
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	return sample(ctx, true);
+}
+
+/* The same where a signal carries no value. */
+SEC("perf_event")
+int on_sample_plain(struct bpf_perf_event_data *ctx)
+{
+	return sample(ctx, false);
+}
+
 /*
- * Hook: a signal is about to be delivered to the current thread, task context: the pause begins. Or
- * it is the signal of a program that cannot give it a value (sync.bpf.c): the handler takes it for
- * a pause that is over, and the real one follows.
+ * Hook: a signal is about to be delivered to the current thread, task context, interrupts off. Mode
+ * `value`. It may be the signal of a program that cannot give it a value (sync.bpf.c): the handler
+ * takes it for a pause that is over, and the real one follows.
  */
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct cozbpf_proc_stats *stats;
-	struct cozbpf_thread *t;
-	__u32 tgid;
+	struct cozbpf_thread *t = paused_thread(sig, &stats);
 
-	if (sig != config.signal)
-		return 0;
-	t = thread_of(task);
 	if (!t || t->pause != COZBPF_PAUSE_ASKED)
-		return 0;
-	tgid = t->tgid;
-	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (!stats)
 		return 0;
 	if (t->relay) {
 		t->relay = 0;
-		send_pause(t, task, stats);
+		note_sent(t, stats, send_value(t, bpf_get_current_task_btf()));
 		return 0;
 	}
-	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) != t->pause_end)
-		return 0;
-	delay_on_deliver(t, &control, bpf_ktime_get_ns());
-	spin_show(t);
-	__sync_fetch_and_add(&stats->begun, 1);
+	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) == t->pause_end)
+		begin(t, stats);
 	return 0;
 }

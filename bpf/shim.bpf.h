@@ -30,23 +30,16 @@ static __always_inline bool shim_installed(struct task_struct *task)
 #define DEEPER 1024
 #define NEAR 8192
 
-struct stack_look {
-	__u64 sp, thread_pointer;
-	__u32 need, found; /* COZBPF_STACK_* */
-};
-
-static long look_at_stack(struct task_struct *task, struct vm_area_struct *vma, void *arg)
+/* Of a stack in @area: COZBPF_STACK_*, see look_for_room(). */
+static __always_inline int room_in(const struct compat_area *area, __u64 sp, __u64 thread_pointer)
 {
-	struct stack_look *look = arg;
-
-	look->found = COZBPF_STACK_FITS;
-	if (vma->vm_flags & VM_GROWSDOWN)
-		return 0;
-	if (look->sp - vma->vm_start < look->need)
-		look->found = COZBPF_STACK_SMALL;
-	else if (!config.any_stack && look->thread_pointer - look->sp >= vma->vm_end - look->sp)
-		look->found = COZBPF_STACK_FOREIGN;
-	return 0;
+	if (area->flags & VM_GROWSDOWN)
+		return COZBPF_STACK_FITS;
+	if (sp - area->start < config.min_stack + RED_ZONE)
+		return COZBPF_STACK_SMALL;
+	if (!config.any_stack && thread_pointer - sp >= area->end - sp)
+		return COZBPF_STACK_FOREIGN;
+	return COZBPF_STACK_FITS;
 }
 
 /*
@@ -61,7 +54,8 @@ __attribute__((noinline, weak)) int look_for_room(struct cozbpf_thread *t, __u64
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 alt = BPF_CORE_READ(task, sas_ss_sp), alt_size = BPF_CORE_READ(task, sas_ss_size);
-	struct stack_look look = {.sp = sp, .need = config.min_stack + RED_ZONE};
+	struct compat_area area = {};
+	int found;
 
 	if (!t)
 		return COZBPF_STACK_SMALL;
@@ -69,15 +63,16 @@ __attribute__((noinline, weak)) int look_for_room(struct cozbpf_thread *t, __u64
 		return (sp - alt < alt_size ? sp - alt : alt_size) < config.min_stack
 			   ? COZBPF_STACK_SMALL
 			   : COZBPF_STACK_FITS;
-	look.thread_pointer = task->pid == task->tgid ? 0 : compat_thread_pointer(task);
-	look.found = config.any_stack ? COZBPF_STACK_FITS : COZBPF_STACK_SMALL;
-	if (!bpf_find_vma(task, sp, look_at_stack, &look, 0)) {
-		t->stack = (__u8)look.found;
+	if (!compat_find_area(task, sp, &area)) {
+		found =
+		    room_in(&area, sp, task->pid == task->tgid ? 0 : compat_thread_pointer(task));
+		t->stack = (__u8)found;
 		t->stack_sp = sp;
-	} else if (t->stack_sp && sp - t->stack_sp + DEEPER < NEAR) {
-		look.found = t->stack;
+		return found;
 	}
-	return (int)look.found;
+	if (t->stack_sp && sp - t->stack_sp + DEEPER < NEAR)
+		return t->stack;
+	return config.any_stack ? COZBPF_STACK_FITS : COZBPF_STACK_SMALL;
 }
 
 /* What stands in the way is counted. */
@@ -127,6 +122,18 @@ static __always_inline bool shim_listens(
 	return stack_has_room(t, stats, sp);
 }
 
+/* The signal for the planned pause of @t is on its way, or (@err) the kernel has refused it. */
+static __always_inline void note_sent(
+    struct cozbpf_thread *t, struct cozbpf_proc_stats *stats, long err)
+{
+	if (err) {
+		t->pause = COZBPF_PAUSE_NONE;
+		__sync_fetch_and_add(&stats->not_sent, 1);
+	} else {
+		__sync_fetch_and_add(&stats->asked, 1);
+	}
+}
+
 /* Notes in the thread's state that it is asked for a pause of @debt, by a sample or a probe; the
  * signal is the caller's. False: it need not pause. */
 static __always_inline bool plan_pause(struct cozbpf_thread *t, int sampled, __u64 now, __u64 debt)
@@ -146,18 +153,18 @@ static __always_inline void pause_here(
 {
 	struct cozbpf_proc_stats *stats;
 	__u32 tgid = t->tgid;
+	long err;
 
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
 	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)) ||
 	    !plan_pause(t, 0, now, debt))
 		return;
-	/* Probes' programs may not send a value (kernel 6.18): the signal's delivery is where it is
-	 * sent. */
-	t->relay = 1;
-	if (bpf_send_signal_thread(config.signal)) {
-		t->pause = COZBPF_PAUSE_NONE;
-		__sync_fetch_and_add(&stats->not_sent, 1);
-	}
+	/* Probes' programs may not send a value (kernel 6.18): where a signal carries one, its
+	 * delivery is where it is sent. */
+	t->relay = config.pauses == COZBPF_BY_VALUE;
+	err = bpf_send_signal_thread(config.signal);
+	if (err || !t->relay)
+		note_sent(t, stats, err);
 }
 
 #endif

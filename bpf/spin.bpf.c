@@ -10,17 +10,18 @@ static __always_inline int spin(__u64 id)
 {
 	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct spin_look look = {.t = t, .own = earner_of(cpu)};
+	struct cozbpf_earner *own = earner_of(cpu);
+	struct spin_look look = {.t = t, .own = own};
 
-	if (!t || !look.own)
+	if (!t || !own)
 		return 0;
 	if (!DELAY_READ(control.spins)) /* a line that others read */
 		control.spins = 1;
-	look.own->number = cpu + 1;
+	own->number = cpu + 1;
 	look.now = bpf_ktime_get_ns();
 	look.begins = !delay_spins(delay_account(t), &control, look.now);
-	bpf_loop(COZBPF_CPUS, look_at_cpu, &look, 0);
-	delay_on_spin(t, &control, look.own, look.leader ? earner_of(look.leader - 1) : NULL,
+	LOOK_AT_CPUS(&look, t, own);
+	delay_on_spin(t, &control, own, look.leader ? earner_of(look.leader - 1) : NULL,
 	    (__u32)(id * 0x9e3779b97f4a7c15ULL >> 32), look.now);
 	return 0;
 }

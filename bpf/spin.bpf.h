@@ -19,17 +19,17 @@ struct spin_look {
 	__u32 begins; /* the thread did not spin before: others may have done so for it */
 };
 
-/* A step of bpf_loop(): 1 ends it, behind the last CPU. */
-static long look_at_cpu(__u32 i, void *arg)
+/* 1: there is no such CPU. @t and @own are those of @look. */
+static __always_inline int look_at_earner(
+    __u32 i, struct spin_look *look, struct cozbpf_thread *t, struct cozbpf_earner *own)
 {
-	struct spin_look *look = arg;
 	struct cozbpf_earner *e = earner_of(i);
 	__u64 shown;
 
-	if (!e || e == look->own)
+	if (!e || e == own)
 		return !e;
 	if (look->begins)
-		delay_released(look->t, &control, look->own, e, look->now);
+		delay_released(t, &control, own, e, look->now);
 	shown = delay_shown(e, &control, look->now);
 	if (shown > look->most) {
 		look->most = shown;
@@ -38,16 +38,32 @@ static long look_at_cpu(__u32 i, void *arg)
 	return 0;
 }
 
+static long look_at_cpu(__u32 i, void *arg)
+{
+	struct spin_look *look = arg;
+
+	return look_at_earner(i, look, look->t, look->own);
+}
+
 /* The functions below are not inlined, for the verifier's sake, and look up for themselves. */
+
+__attribute__((noinline, weak)) int look_at_cpu_once(
+    __u32 i, struct spin_look *look, struct cozbpf_thread *t, struct cozbpf_earner *own)
+{
+	return look && t && own ? look_at_earner(i, look, t, own) : 1;
+}
+
+#define LOOK_AT_CPUS(look, t, own) \
+	COMPAT_LOOP(COZBPF_CPUS, look_at_cpu, look, COZBPF_CPUS_OLD, look_at_cpu_once, look, t, own)
 
 /* Spinners on other CPUs that the current thread @t has let go on are known from here on. */
 __attribute__((noinline, weak)) int spin_released(struct cozbpf_thread *t, __u64 now)
 {
-	struct spin_look look = {
-	    .t = t, .own = earner_of(bpf_get_smp_processor_id()), .now = now, .begins = 1};
+	struct cozbpf_earner *own = earner_of(bpf_get_smp_processor_id());
+	struct spin_look look = {.t = t, .own = own, .now = now, .begins = 1};
 
-	if (t && look.own)
-		bpf_loop(COZBPF_CPUS, look_at_cpu, &look, 0);
+	if (t && own)
+		LOOK_AT_CPUS(&look, t, own);
 	return 0;
 }
 

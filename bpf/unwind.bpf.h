@@ -20,8 +20,8 @@ struct unwind {
 };
 
 /* The last row of a slice at or before a file offset, as the eight bytes it is; 0, which is no
- * rule, for none. At most SEARCH_STEPS steps. */
-static __noinline __u64 row_in_slice(__u32 first, __u32 count, __u64 offset)
+ * rule, for none. At most SEARCH_STEPS steps. Not static, as mapping_at(). */
+__attribute__((noinline, weak)) __u64 row_in_slice(__u32 first, __u32 count, __u64 offset)
 {
 	__u32 lo = first, n = count;
 	__u64 found = 0;

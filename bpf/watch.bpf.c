@@ -70,27 +70,38 @@ int on_candidate(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A step of bpf_loop(): 1 ends it. */
-static long take_frame(__u32 i, struct stack_walk *w)
+/* 1: the stack ends. @proc is that of @u. */
+static __always_inline int look_at_frame(
+    __u32 i, struct unwind *u, const struct cozbpf_proc *proc, struct cozbpf_stack *ret)
 {
-	struct unwind *u = &w->u;
 	__u64 ip = u->ip - u->called, row = 0;
-	__u32 at = (__u32)mapping_at(u->proc, ip);
+	__u32 at = (__u32)mapping_at(proc, ip);
 
 	if (i >= COZBPF_FRAMES)
 		return 1;
-	w->ret->frames[i] = (struct cozbpf_frame){0};
-	w->ret->n = i + 1;
+	ret->frames[i] = (struct cozbpf_frame){0};
+	ret->n = i + 1;
 	if (at < COZBPF_MAPPINGS) {
-		const struct cozbpf_mapping *m = &u->proc->mappings[at];
+		const struct cozbpf_mapping *m = &proc->mappings[at];
 		__u64 offset = ip - m->start + m->offset;
 
-		w->ret->frames[i].file = m->file;
-		w->ret->frames[i].offset = (__u32)offset;
+		ret->frames[i].file = m->file;
+		ret->frames[i].offset = (__u32)offset;
 		if (m->unwind_count)
 			row = row_in_slice(m->unwind_first, m->unwind_count, offset);
 	}
 	return !unwind_step(u, (const struct cozbpf_unwind_row *)&row, ip);
+}
+
+static long take_frame(__u32 i, struct stack_walk *w)
+{
+	return look_at_frame(i, &w->u, w->u.proc, w->ret);
+}
+
+__attribute__((noinline)) int take_once(
+    __u32 i, struct unwind *u, const struct cozbpf_proc *proc, struct cozbpf_stack *ret)
+{
+	return u && proc && ret ? look_at_frame(i, u, proc, ret) : 1;
 }
 
 /* Hook: per-CPU clock event, hard interrupt. Loops: COZBPF_FRAMES x (COZBPF_MAPPINGS + one search).
@@ -100,19 +111,23 @@ int on_watch(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cozbpf_thread *t = thread_of(task);
+	const struct cozbpf_proc *proc;
+	struct cozbpf_stack *stack;
 	struct stack_walk w = {};
 	__u32 zero = 0, tgid;
 
 	if (!t)
 		return 0;
 	tgid = t->tgid;
-	w.u.proc = bpf_map_lookup_elem(&procs, &tgid);
-	w.ret = bpf_map_lookup_elem(&stack_room, &zero);
-	if (!w.u.proc || !w.ret)
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	stack = bpf_map_lookup_elem(&stack_room, &zero);
+	if (!proc || !stack)
 		return 0;
-	w.ret->n = 0;
+	w.u.proc = proc;
+	w.ret = stack;
+	stack->n = 0;
 	unwind_begin(&w.u, ctx, task, compat_user_mode(ctx));
-	bpf_loop(COZBPF_FRAMES, take_frame, &w, 0);
-	bpf_ringbuf_output(&stacks, w.ret, sizeof(*w.ret), BPF_RB_NO_WAKEUP);
+	COMPAT_LOOP(COZBPF_FRAMES, take_frame, &w, COZBPF_FRAMES_OLD, take_once, &w.u, proc, stack);
+	bpf_ringbuf_output(&stacks, stack, sizeof(*stack), BPF_RB_NO_WAKEUP);
 	return 0;
 }

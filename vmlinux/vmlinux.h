@@ -108,6 +108,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	pid_t pid, tgid;
+	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
@@ -125,9 +126,26 @@ struct hrtimer {
 	ktime_t _softexpires;
 };
 
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	unsigned long vm_flags;
+	struct rb_node vm_rb;
+};
+
+struct mm_struct {
+	struct rb_root mm_rb;
+};
+
+struct ksignal {
+	int sig;
 };
 
 struct bpf_iter__task {

@@ -21,12 +21,14 @@
 /* a thread's first samples, from which threads born later start (YOUNG_WINDOW). In the simulator 4
  * and 32 do as well; with 2 the worst cell is 16.6 points instead of 7.7. */
 #define COZBPF_YOUNG 8
-#define COZBPF_CPUS 8192 /* Linux has no more (NR_CPUS_RANGE_END of x86) */
-#define COZBPF_POINTS 64 /* progress points */
+#define COZBPF_CPUS 8192    /* Linux has no more (NR_CPUS_RANGE_END of x86) */
+#define COZBPF_CPUS_OLD 512 /* so many of them are looked at for spinners without bpf_loop() */
+#define COZBPF_POINTS 64    /* progress points */
 #define COZBPF_POINT_EXIT (COZBPF_POINTS - 1)
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
+#define COZBPF_FRAMES_OLD 32   /* the same without bpf_loop() */
 #define COZBPF_CANDIDATES 64   /* places that are watched before one becomes a progress point */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 
@@ -44,7 +46,18 @@
 #define COZBPF_HANDLER_FLAGS 0x1c000004UL
 #define COZBPF_HANDLER_DISTANCE 48
 
+/* The last words of the handler's code, which the loader or the preloaded library fills in. */
+struct cozbpf_handler_words {
+	__u64 quantum_ns;    /* for which a signal without a value holds the CPU */
+	__u64 clock_gettime; /* address of the vDSO's; 0: there is none */
+};
+
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
+
+/* How the handler is told the end of its pause (user/kernel/pause_mode.h). */
+#define COZBPF_BY_VALUE 0  /* the signal carries it */
+#define COZBPF_BY_WRITE 1  /* it is written into the siginfo on the thread's stack */
+#define COZBPF_BY_QUANTA 2 /* it is not: each signal holds the CPU for config.quantum_ns */
 
 /* Read-only for the kernel side, set before loading. */
 struct cozbpf_config {
@@ -60,6 +73,8 @@ struct cozbpf_config {
 	__u32 any_stack;   /* pauses on stacks that the program has made, too (--any-stack) */
 	__u32 sync_uprobe; /* edges come from probed calls, not from wake-ups (--sync) */
 	__u32 inclusive;   /* a function's samples are those of what it calls, too (--inclusive) */
+	__u32 pauses;      /* COZBPF_BY_* */
+	__u32 quantum_ns;
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif

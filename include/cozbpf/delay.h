@@ -285,6 +285,18 @@ DELAY_INLINE void delay_on_deliver(struct cozbpf_thread *t, struct cozbpf_contro
 	delay_begin(t, x, now);
 }
 
+/*
+ * Mode `quanta`: a signal is delivered, and holds the CPU up to about @end whoever sent it. @more:
+ * the next one follows at once, so the pause goes on beyond @end.
+ */
+DELAY_INLINE void delay_on_quantum(
+    struct cozbpf_thread *t, struct cozbpf_control *x, int more, __u64 end, __u64 now)
+{
+	if (t->pause != COZBPF_PAUSE_ASKED)
+		delay_advance(t, x, now);
+	delay_quantum(t, x, more, end, now);
+}
+
 /* JOIN_PARENT: a thread or process is born; @t is zeroed. */
 DELAY_INLINE void delay_on_fork(
     struct cozbpf_thread *t, struct cozbpf_thread *parent, struct cozbpf_control *x, __u64 now)

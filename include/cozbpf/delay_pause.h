@@ -129,6 +129,33 @@ DELAY_INLINE void delay_begin(struct cozbpf_thread *t, struct cozbpf_control *x,
 	a->run_since = t->pause_end;
 }
 
+/* Mode `quanta`: whether a thread that stands still up to @end has to for another quantum. What is
+ * less than half of one is left as debt, and the rest of one becomes carry. */
+DELAY_INLINE int delay_owes_quantum(const struct cozbpf_thread *t, __u64 quantum, __u64 end)
+{
+	return t->pause != COZBPF_PAUSE_NONE && t->pause_end >= end + quantum / 2;
+}
+
+/*
+ * Mode `quanta`: the quantum that begins lasts up to @end. With @more to come, a pause that was
+ * asked for ends where it was planned to, and the last quantum puts its end right. A signal that
+ * nobody has asked for, or that came late, pauses as well: the thread stands still.
+ */
+DELAY_INLINE void delay_quantum(
+    struct cozbpf_thread *t, struct cozbpf_control *x, int more, __u64 end, __u64 now)
+{
+	if (t->pause == COZBPF_PAUSE_NONE)
+		t->aside = 0;
+	if (!more)
+		t->pause_end = end;
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		delay_account(t)->run_since = t->pause_end;
+	else
+		delay_begin(t, x, now);
+	if (t->pause_end > DELAY_READ(x->pause_horizon))
+		x->pause_horizon = t->pause_end;
+}
+
 /*
  * WITHDRAW: an ask that has waited too long is withdrawn, but not before its end. Until then its
  * signal, should it still come, pauses the thread, and that has to be counted. 1: withdrawn.

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "core/text/shell.h"
+#include "kernel/pause_mode.h"
 #include "report/say.h"
 #include "run/clock.h"
 
@@ -69,6 +70,8 @@ static const struct option_entry entries[] = {
     {0, "sleep-pauses", OPTION_FLAG, FIELD(sleep_pauses), NULL,
 	"pause by sleeping where no thread waits for a CPU (default: hold the CPU; saves CPU "
 	"quota, costs accuracy)"},
+    {0, "pause", OPTION_STRING, FIELD(pause), "value|write|quanta",
+	"how a thread learns when its pause ends (default: the best that the kernel takes)"},
     {0, "any-stack", OPTION_FLAG, FIELD(any_stack), NULL,
 	"pause threads on coroutines' stacks, too; each needs 4 kB to spare"},
     {0, "spin", OPTION_LIST, FIELD(spins), "SYMBOL",
@@ -179,6 +182,20 @@ static int check_attach(const struct run_options *o, struct error *e)
 	return error_hint(e, "a running process is attached to as it is, and left running");
 }
 
+static int check_pause(const struct run_options *o, struct error *e)
+{
+	const struct pause_mode *mode = o->pause ? pause_mode_find(o->pause) : NULL;
+
+	if (o->pause && !mode) {
+		error_set(e, EXIT_USAGE, "there is no '--pause=%s'", o->pause);
+		return error_hint(e, "give --pause=value, --pause=write or --pause=quanta");
+	}
+	if (!o->sleep_pauses || !mode || !mode->quantum_ns)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--sleep-pauses' and '--pause=%s' exclude each other", o->pause);
+	return error_hint(e, "leave one out: quanta hold the CPU");
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
@@ -214,6 +231,8 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
 		return error_hint(e, "give --sync=wake or --sync=uprobe");
 	}
+	if (check_pause(o, e))
+		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,
 		    o->no_spin ? "'--spin' and '--no-spin' exclude each other"

@@ -19,6 +19,7 @@
 #include "cozbpf.skel.h"
 #include "core/experiment/rules.h"
 #include <cozbpf/delay_rules.h>
+#include "kernel/compat.h"
 #include "kernel/events.h"
 #include "kernel/sampling.h"
 #include "kernel/session_private.h"
@@ -97,12 +98,18 @@ static void *map_array(struct bpf_map *map, size_t value, size_t n, size_t *ret_
 static int fail_load(struct session *s, int err, struct error *e)
 {
 	char *end = s->log + strlen(s->log);
+	const char *missing;
 
 	if (err == EPERM) { /* libbpf's words would lead astray: they are about limits and kernel
 			       options */
 		error_set(
 		    e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
 		return error_hint(e, ADVICE_PRIVILEGE "; `cozbpf doctor` tells what is missing");
+	}
+	missing = compat_missing();
+	if (missing) {
+		error_set(e, EXIT_FORBIDDEN, "this kernel lacks %s", missing);
+		return error_hint(e, "use Linux 5.15 or later");
 	}
 	while (end > s->log && (end[-1] == '\n' || end[-1] == ' '))
 		*--end = 0;
@@ -150,10 +157,44 @@ static int map_all(struct session *s, struct error *e)
 	return 0;
 }
 
+/* Decides how threads are told the end of their pauses. */
+static int choose_mode(struct session *s, struct error *e)
+{
+	const char *wanted = s->config.pause;
+	int err;
+
+	s->mode = pause_mode_choose(wanted, compat_try_pause, NULL, &err);
+	if (s->mode)
+		return 0;
+	if (fail_load(s, -err, e) && (!wanted || err == -EPERM || compat_missing()))
+		return -1;
+	error_set(e, EXIT_FORBIDDEN, "this kernel does not take '--pause=%s'", wanted);
+	return error_hint(e, "leave it out: the best mode that works is taken");
+}
+
+static void configure(const struct session *s)
+{
+	struct cozbpf_config *c = (struct cozbpf_config *)&s->bpf->rodata->config;
+	unsigned long frame = getauxval(AT_MINSIGSTKSZ);
+
+	c->signal = (uint32_t)s->config.signal;
+	c->min_stack = (uint32_t)(frame ? frame : 2048) + HANDLER_STACK;
+	c->follow_children = s->config.follow_children;
+	c->min_debt_ns = s->config.min_debt_ns;
+	if (c->min_debt_ns < s->mode->quantum_ns)
+		c->min_debt_ns = s->mode->quantum_ns;
+	c->pause_exit_ns = PAUSE_EXIT_NS;
+	c->pauses = s->mode->by;
+	c->quantum_ns = s->mode->quantum_ns;
+	c->sleep_pauses = s->config.sleep_pauses && !s->mode->quantum_ns;
+	c->any_stack = s->config.any_stack;
+	c->sync_uprobe = s->config.sync_uprobe;
+	c->inclusive = s->config.inclusive;
+	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static int load(struct session *s, const struct line_map *lines, struct error *e)
 {
-	struct cozbpf_config *c;
-	unsigned long frame = getauxval(AT_MINSIGSTKSZ);
 	int err;
 
 	s->ranges_room = lines->n_ranges + s->config.spare_ranges + 1;
@@ -163,26 +204,19 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	    calloc(s->n_cpu_values > 0 ? (size_t)s->n_cpu_values : 1, sizeof(*s->cpu_values));
 	if (s->n_cpu_values <= 0 || !s->cpu_values)
 		return error_set(e, EXIT_OTHER, "the number of CPUs cannot be read");
+	if (choose_mode(s, e))
+		return -1;
 	s->bpf = cozbpf_bpf__open();
 	if (!s->bpf)
 		return fail_load(s, errno, e);
-	c = (struct cozbpf_config *)&s->bpf->rodata->config;
-	c->signal = (uint32_t)s->config.signal;
-	c->min_stack = (uint32_t)(frame ? frame : 2048) + HANDLER_STACK;
-	c->follow_children = s->config.follow_children;
-	c->min_debt_ns = s->config.min_debt_ns;
-	c->pause_exit_ns = PAUSE_EXIT_NS;
-	c->sleep_pauses = s->config.sleep_pauses;
-	c->any_stack = s->config.any_stack;
-	c->sync_uprobe = s->config.sync_uprobe;
-	c->inclusive = s->config.inclusive;
-	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	configure(s);
 #ifdef COZBPF_RULE_SWITCHES
 	if (!rules_turn_off(getenv("COZBPF_RULES_OFF")))
 		return error_set(
 		    e, EXIT_USAGE, "COZBPF_RULES_OFF names a rule that does not exist");
-	c->rules_off = delay_rules_off;
+	((struct cozbpf_config *)&s->bpf->rodata->config)->rules_off = delay_rules_off;
 #endif
+	compat_prepare(s->bpf, s->mode);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	multi_prepare(s->bpf->progs.on_visits);
 	multi_prepare(s->bpf->progs.on_spin);
@@ -270,6 +304,11 @@ void session_detach(struct session *s)
 int session_signal(const struct session *s)
 {
 	return s->config.signal;
+}
+
+const struct pause_mode *session_pause_mode(const struct session *s)
+{
+	return s->mode;
 }
 
 void session_destroy(struct session *s)
@@ -421,7 +460,12 @@ int session_set_mappings(
 static bool is_wanted(const struct session *s, const struct bpf_program *prog)
 {
 	const struct cozbpf_bpf *bpf = s->bpf;
+	bool tracing = bpf_program__type(prog) == BPF_PROG_TYPE_TRACING &&
+		       bpf_program__expected_attach_type(prog) != BPF_TRACE_ITER;
 
+	if (!bpf_program__autoload(prog) ||
+	    (!tracing && prog != compat_pause_program(bpf, s->mode)))
+		return false;
 	if (s->config.watches_only)
 		return prog == bpf->progs.on_fork || prog == bpf->progs.on_exec ||
 		       prog == bpf->progs.on_exit;
@@ -437,15 +481,15 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 	{
 		struct bpf_link *link;
 
-		if (bpf_program__type(prog) != BPF_PROG_TYPE_TRACING || !is_wanted(s, prog) ||
-		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
+		if (!is_wanted(s, prog))
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link)
 			return fail_load(s, errno, e);
 		s->links[s->n_links++] = link;
 	}
-	return sampling_start(s->bpf->progs.on_sample, s->period_ns, &s->sampling, e);
+	return sampling_start(
+	    compat_sample_program(s->bpf, s->mode), s->period_ns, &s->sampling, e);
 }
 
 int session_event_fd(const struct session *s)

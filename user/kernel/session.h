@@ -17,6 +17,7 @@
 #include "core/places/linemap.h"
 #include "core/text/errors.h"
 #include "core/profile/profile.h"
+#include "kernel/pause_mode.h"
 
 struct session;
 
@@ -29,6 +30,7 @@ struct session_config {
 	size_t unwind_rows;               /* room for those of all objects */
 	bool latencies;                   /* there are latency pairs */
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
+	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when
@@ -40,6 +42,7 @@ void session_destroy(struct session *s); /* detaches everything; accepts NULL */
 /* Takes programs, probes and sampling down; counters and maps can still be read. */
 void session_detach(struct session *s);
 int session_signal(const struct session *s); /* number of the pause signal */
+const struct pause_mode *session_pause_mode(const struct session *s);
 
 /* Copies objects that were added to the line map since the last call into the kernel's line table.
  * -1 with @e when there is no room. */

@@ -14,6 +14,7 @@ struct session {
 	struct ring_buffer *events;
 	struct sampling *sampling;
 	struct session_config config;
+	const struct pause_mode *mode;
 	uint64_t period_ns;          /* of sampling */
 	struct cozbpf_range *ranges; /* mapped */
 	size_t ranges_size, ranges_room, ranges_used;

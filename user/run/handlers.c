@@ -75,7 +75,7 @@ int handlers_inject(struct target *t, struct process *p, struct error *e)
 
 	/* of a preloaded handler that is gone */
 	inject_forget(&p->injection);
-	if (inject(p->pid, t->signal, &p->injection, e))
+	if (inject(p->pid, t->signal, session_pause_mode(t->session)->quantum_ns, &p->injection, e))
 		return -1;
 	p->injected = true;
 	if (t->o->verbose)

@@ -107,6 +107,7 @@ static int hold(struct target *t, const sigset_t *mask, bool with_counters, stru
 	    .path = t->path,
 	    .shim = t->shim,
 	    .signal = t->signal,
+	    .quantum_ns = session_pause_mode(t->session)->quantum_ns,
 	    .counters = with_counters,
 	    .identity = &t->identity,
 	    .mask = mask};

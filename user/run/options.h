@@ -15,7 +15,8 @@
 
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins;
-	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync, *units;
+	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync, *units,
+	    *pause;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
 	    sync_uprobe, inclusive;

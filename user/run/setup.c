@@ -187,6 +187,17 @@ static int prepare_watch(struct runner *r, struct error *e)
 	return session_attach(r->session, PERIOD_WATCH_NS, e);
 }
 
+static void tell_pauses(struct runner *r)
+{
+	const struct pause_mode *mode = session_pause_mode(r->session);
+
+	if (r->o.verbose)
+		console_say(&r->console, "pauses: %s, %s", mode->name, mode->words);
+	if (r->o.sleep_pauses && mode->quantum_ns)
+		console_say(&r->console, "warning: pauses hold the CPU: on this kernel they are "
+					 "made of quanta, which cannot sleep");
+}
+
 int run_setup(struct runner *r, struct error *e)
 {
 	struct session_config c = {.follow_children = !r->o.no_follow,
@@ -194,6 +205,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .any_stack = r->o.any_stack,
 	    .sync_uprobe = r->o.sync_uprobe,
 	    .inclusive = r->o.inclusive,
+	    .pause = r->o.pause,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .watches_only = r->o.suggests,
 	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
@@ -213,6 +225,7 @@ int run_setup(struct runner *r, struct error *e)
 		return -1;
 	r->files.session = r->target.session = r->points.session = r->session;
 	session_set_kernel(r->session, kernel, n_kernel);
+	tell_pauses(r);
 	if (r->o.suggests)
 		return prepare_watch(r, e);
 	spins_init(&r->files);

@@ -17,14 +17,14 @@
  * latency */
 #define SPIN_NS 150000ULL
 
-/* clock_gettime() of the vDSO; NULL: use the system call. The last word of the blob; the injector
- * writes it. */
-__attribute__((visibility("hidden"), section(".shim_data"))) int (*volatile shim_clock_gettime)(
-    int clock, struct timespec *t) = 0;
+/* The end of the blob; the injector writes them. */
+__attribute__((visibility("hidden"),
+    section(".shim_data"))) volatile struct cozbpf_handler_words shim_words = {0};
 
 static uint64_t now_ns(void)
 {
-	int (*clock_gettime)(int, struct timespec *) = shim_clock_gettime;
+	int (*clock_gettime)(int, struct timespec *) =
+	    (int (*)(int, struct timespec *))shim_words.clock_gettime;
 	struct timespec t = {0, 0};
 
 	if (clock_gettime)
@@ -36,9 +36,9 @@ static uint64_t now_ns(void)
 
 /*
  * Pauses until the absolute monotonic time in the signal's si_value; its lowest bit asks to hold
- * the CPU. When sent, the end is at most COZBPF_PAUSE_MAX_NS away. A later time did not come from
- * cozbpf and is cut. The kernel saves the state (errno, registers, masks): no libc call is made
- * here.
+ * the CPU. Without a value the CPU is held for a quantum from now on. When sent, the end is at most
+ * COZBPF_PAUSE_MAX_NS away. A later time did not come from cozbpf and is cut. The kernel saves the
+ * state (errno, registers, masks): no libc call is made here.
  */
 void shim_pause(int sig, siginfo_t *info, void *context);
 __attribute__((used, visibility("hidden"))) void shim_pause(int sig, siginfo_t *info, void *context)
@@ -50,6 +50,10 @@ __attribute__((used, visibility("hidden"))) void shim_pause(int sig, siginfo_t *
 	/* si_value: see compat_siginfo_value() */
 	__builtin_memcpy(&value, (const char *)info + 24, sizeof(value));
 	end = value & ~(uint64_t)COZBPF_HOLD;
+	if (!value) {
+		end = now + shim_words.quantum_ns;
+		value = COZBPF_HOLD;
+	}
 	if (end <= now)
 		return;
 	if (end - now > COZBPF_PAUSE_MAX_NS)

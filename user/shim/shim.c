@@ -9,8 +9,7 @@
 #include "shim/syscall.h"
 #include "shim/vdso.h"
 
-extern int (*volatile shim_clock_gettime)(int clock, struct timespec *t)
-    __attribute__((visibility("hidden")));
+extern volatile struct cozbpf_handler_words shim_words __attribute__((visibility("hidden")));
 
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 extern char **environ __attribute__((weak));
@@ -30,15 +29,14 @@ const char *shim_variable(const char *key)
 	return 0;
 }
 
-/* Number of the pause signal, which cozbpf sets. 0: not set, so the shim does nothing. */
-static int signal_number(void)
+/* A variable that cozbpf sets, @most or less; 0: not set. */
+static unsigned number(const char *key, unsigned most)
 {
-	const char *value = shim_variable("COZBPF_SIGNAL=");
-	int n = 0;
+	unsigned n = 0;
 
-	for (const char *c = value; c && *c >= '0' && *c <= '9' && n < 100; c++)
-		n = n * 10 + *c - '0';
-	return n >= 34 && n <= 64 ? n : 0;
+	for (const char *c = shim_variable(key); c && *c >= '0' && *c <= '9' && n <= most; c++)
+		n = n * 10 + (unsigned)(*c - '0');
+	return n <= most ? n : 0;
 }
 
 /* Installs the handler, unless something else uses the signal already, including an inherited
@@ -47,15 +45,15 @@ static int signal_number(void)
 __attribute__((constructor)) static void shim_install(void)
 {
 	struct shim_sigaction old = {0}, action = {0};
-	int sig = signal_number();
+	unsigned sig = number("COZBPF_SIGNAL=", 64);
 	unsigned long vdso;
 
-	if (!sig)
+	if (sig < 34)
 		return;
+	shim_words.quantum_ns = number("COZBPF_QUANTUM=", COZBPF_PAUSE_MAX_NS);
 	vdso = &getauxval ? getauxval(33 /* AT_SYSINFO_EHDR */) : 0;
 	if (vdso)
-		shim_clock_gettime =
-		    (int (*)(int, struct timespec *))vdso_symbol(vdso, SHIM_VDSO_CLOCK_GETTIME);
+		shim_words.clock_gettime = (uint64_t)vdso_symbol(vdso, SHIM_VDSO_CLOCK_GETTIME);
 	if (shim_syscall(SHIM_SYS_rt_sigaction, sig, 0, (long)&old, 8) < 0 || old.handler)
 		return;
 	action.handler = (void *)shim_handler;

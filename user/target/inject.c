@@ -34,6 +34,9 @@
 _Static_assert(
     sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
 
+/* Of the blob, whose words differ from process to process. */
+#define CODE_SIZE (sizeof(shim_blob) - sizeof(struct cozbpf_handler_words))
+
 static uint64_t bit(int signal)
 {
 	return 1ULL << (signal - 1);
@@ -96,7 +99,7 @@ static bool is_page(int pid, uint64_t at)
 	uint8_t page[sizeof(shim_blob)];
 
 	return at && procfs_read_memory(pid, at, page, sizeof(page)) &&
-	       !memcmp(page, shim_blob, sizeof(page) - 8);
+	       !memcmp(page, shim_blob, CODE_SIZE);
 }
 
 /* The page that an earlier cozbpf left in the process: anonymous, executable, with our code. 0:
@@ -162,14 +165,11 @@ static int set_action(struct tracee *t, uint64_t scratch, int signal,
 
 /* Maps a page with the code. The page is executable and read-only from the beginning, since a
  * process may refuse to make memory executable (PR_SET_MDWE). Returns its address or -errno. */
-static int64_t map_code(struct tracee *t, uint64_t clock_gettime)
+static int64_t map_code(struct tracee *t)
 {
 	int64_t at = map_page(t, PROT_READ | PROT_EXEC);
-	uint8_t page[sizeof(shim_blob)];
 
-	memcpy(page, shim_blob, sizeof(page));
-	memcpy(page + sizeof(page) - 8, &clock_gettime, 8);
-	if (at < 0 || tracee_write(t, (uint64_t)at, page, sizeof(page)))
+	if (at < 0 || tracee_write(t, (uint64_t)at, shim_blob, sizeof(shim_blob)))
 		return at;
 	unmap(t, (uint64_t)at, PAGE);
 	return -EFAULT;
@@ -235,6 +235,7 @@ static void clear_left(struct tracee *t, const struct injection *i, uint64_t scr
  * uses the signal itself. */
 static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime, bool takes_over)
 {
+	const struct cozbpf_handler_words words = {i->quantum_ns, clock_gettime};
 	struct signal_action action = {.flags = COZBPF_HANDLER_FLAGS}, ignored;
 	uint64_t scratch;
 	int64_t at = map_page(t, PROT_READ | PROT_WRITE);
@@ -244,7 +245,7 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 		return (int)at;
 	scratch = (uint64_t)at;
 	if (!i->at) {
-		at = map_code(t, clock_gettime);
+		at = map_code(t);
 		if (at < 0)
 			err = (int)at;
 		else
@@ -252,6 +253,8 @@ static int install(struct tracee *t, struct injection *i, uint64_t clock_gettime
 	}
 	if (i->reused)
 		clear_left(t, i, scratch);
+	if (!err && !tracee_write(t, i->at + CODE_SIZE, &words, sizeof(words)))
+		err = -EFAULT;
 	action.handler = i->at;
 	action.restorer = i->at + COZBPF_HANDLER_DISTANCE;
 	err = err ? err : set_action(t, scratch, i->signal, &action, &i->before);
@@ -397,10 +400,13 @@ static int put_in(void *arg, struct error *e)
 					     "executable memory there?");
 }
 
-int inject(int pid, int signal, struct injection *ret, struct error *e)
+int inject(int pid, int signal, uint32_t quantum_ns, struct injection *ret, struct error *e)
 {
-	*ret = (struct injection){
-	    .pid = pid, .signal = signal, .owner = owner_id(), .start = procfs_start(pid)};
+	*ret = (struct injection){.pid = pid,
+	    .signal = signal,
+	    .quantum_ns = quantum_ns,
+	    .owner = owner_id(),
+	    .start = procfs_start(pid)};
 	return keeper_run(put_in, ret, e);
 }
 

@@ -22,6 +22,7 @@ struct signal_action {
 
 struct injection {
 	int pid, signal;
+	uint32_t quantum_ns;
 	uint64_t start; /* of the process (procfs_start()), whose number may go to another */
 	uint64_t owner; /* tells our pages from those of another cozbpf */
 	uint64_t at;    /* address of the page */
@@ -41,11 +42,12 @@ struct injection {
 int inject_choose_signal(const int *pids, unsigned n, struct error *e);
 
 /*
- * Makes threads that block the signal stop blocking it; their other masks stay. On -1 with @e
+ * A signal without a value holds the CPU for @quantum_ns. Makes threads that block the signal stop
+ * blocking it; their other masks stay. On -1 with @e
  * nothing is left in the process. End it with inject_remove() or, when the process has gone,
  * inject_forget().
  */
-int inject(int pid, int signal, struct injection *ret, struct error *e);
+int inject(int pid, int signal, uint32_t quantum_ns, struct injection *ret, struct error *e);
 
 /* Does the same with threads that block the signal since then. No thread may be in a pause: the
  * kernel blocks the signal while its handler runs. Where the handler came by the preloaded library,

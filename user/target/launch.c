@@ -98,6 +98,11 @@ static void set_preload(const struct launch_options *o)
 
 	snprintf(number, sizeof(number), "%d", o->signal);
 	setenv("COZBPF_SIGNAL", number, 1);
+	snprintf(number, sizeof(number), "%u", o->quantum_ns);
+	if (o->quantum_ns)
+		setenv("COZBPF_QUANTUM", number, 1);
+	else
+		unsetenv("COZBPF_QUANTUM");
 	if (o->counters)
 		setenv("COZBPF_COUNTERS", "1", 1);
 	else

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/text/errors.h"
 #include "target/identity.h"
@@ -21,10 +22,11 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e);
 
 struct launch_options {
 	char **argv;
-	const char *path; /* from launch_find() */
-	const char *shim; /* absolute path of the shim library; added to LD_PRELOAD */
-	int signal;       /* the shim reads it in COZBPF_SIGNAL */
-	bool counters;    /* the shim gives counters to Coz's places: COZBPF_COUNTERS */
+	const char *path;    /* from launch_find() */
+	const char *shim;    /* absolute path of the shim library; added to LD_PRELOAD */
+	int signal;          /* the shim reads it in COZBPF_SIGNAL */
+	uint32_t quantum_ns; /* likewise in COZBPF_QUANTUM; 0: it is not set */
+	bool counters;       /* the shim gives counters to Coz's places: COZBPF_COUNTERS */
 	const struct identity *identity;
 	const sigset_t *mask; /* signal mask of the command */
 };

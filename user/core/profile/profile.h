@@ -145,6 +145,10 @@ struct run_record {
 	uint32_t fixed_speedups;
 	/* Own key `period` of startup: mean CPU time between samples; 0: not known. */
 	uint64_t period_ns;
+	/* Own key `pause` of startup: how threads learned the end of their pauses, the name of a
+	 * mode
+	 * (--pause); empty: not known. */
+	char pause[8];
 	uint64_t runtime_ns;
 	/* Own keys of runtime: counters.def. */
 #define COUNTER(name, ...) uint64_t name;

@@ -35,6 +35,26 @@ static void write_build_id(FILE *out, const void *record)
 		fprintf(out, "\tbuild-id=%s", r->build_id);
 }
 
+/* A mode of another version is as good as none, unless it is a word. */
+static bool read_pause(const struct line *l, void *record, bool *ret_no_memory)
+{
+	const char *pause = field_text(l, "pause");
+	struct run_record *r = record;
+
+	if (pause && strlen(pause) < sizeof(r->pause) &&
+	    strspn(pause, "abcdefghijklmnopqrstuvwxyz") == strlen(pause))
+		strcpy(r->pause, pause);
+	return true;
+}
+
+static void write_pause(FILE *out, const void *record)
+{
+	const struct run_record *r = record;
+
+	if (r->pause[0])
+		fprintf(out, "\tpause=%s", r->pause);
+}
+
 /* experiment */
 
 static bool read_speedup(const struct line *l, void *record, bool *ret_no_memory)
@@ -228,6 +248,7 @@ static const struct field_row startup[] = {
     {"build-id", OTHER(build_id)},
     {"speedups", FIELD_SPEEDUPS, UNLESS_0, AT(run_record, fixed_speedups)},
     {"period", FIELD_NS, UNLESS_0, AT(run_record, period_ns)},
+    {"pause", OTHER(pause)},
 };
 const struct record_type record_startup = {"startup", NULL, RECORD(startup), NULL};
 

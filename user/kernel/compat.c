@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See compat.h. Each difference names the release in which it came, and its commit where the
+ * release is not in the manual of BPF helpers. */
+#include "kernel/compat.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cozbpf/abi.h>
+
+#include "cozbpf.skel.h"
+
+#define INSN(c, d, s, o, i)                                                         \
+	{                                                                           \
+		.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) \
+	}
+#define ST_DW(reg, o, i) INSN(BPF_ST | BPF_MEM | BPF_DW, reg, 0, o, i)
+#define MOV_X(to, from) INSN(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0)
+#define MOV_K(to, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, i)
+#define ADD_K(to, i) INSN(BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, i)
+#define CALL(helper) INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper)
+#define EXIT() INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+#define LD_MAP(to, fd) \
+	INSN(BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, fd), INSN(0, 0, 0, 0, 0)
+
+static bool loads(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n)
+{
+	int fd = bpf_prog_load(type, "cozbpf_try", "GPL", insns, n, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+struct bpf_program *compat_sample_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
+{
+	return m->by == COZBPF_BY_VALUE ? bpf->progs.on_sample : bpf->progs.on_sample_plain;
+}
+
+static struct bpf_program *program_of(const struct cozbpf_bpf *bpf, enum pause_program which)
+{
+	switch (which) {
+	case PAUSE_SETUP:
+		return bpf->progs.on_setup;
+	case PAUSE_SETUP_PROBE:
+		return bpf->progs.on_setup_probe;
+	case PAUSE_QUANTUM:
+		return bpf->progs.on_quantum;
+	default:
+		return bpf->progs.on_deliver;
+	}
+}
+
+struct bpf_program *compat_pause_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
+{
+	return program_of(bpf, m->program);
+}
+
+int compat_try_pause(const struct pause_mode *m, void *unused)
+{
+	struct cozbpf_bpf *bpf = cozbpf_bpf__open();
+	struct bpf_program *prog;
+	struct bpf_link *link;
+	int err;
+
+	(void)unused;
+	if (!bpf)
+		return -errno;
+	bpf_object__for_each_program(prog, bpf->obj)
+	    bpf_program__set_autoload(prog, prog == compat_pause_program(bpf, m));
+	err = cozbpf_bpf__load(bpf);
+	if (!err) {
+		link = bpf_program__attach(compat_pause_program(bpf, m));
+		err = link ? 0 : -errno;
+		bpf_link__destroy(link);
+	}
+	cozbpf_bpf__destroy(bpf);
+	return err;
+}
+
+/* Hash maps that take memory as they grow, in the program of a sample: since 6.1 (34dd3bad1a6f). */
+static bool takes_growing_maps(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	int map = bpf_map_create(BPF_MAP_TYPE_HASH, "cozbpf_try", 4, 4, 1, &opts);
+	const struct bpf_insn look_up[] = {ST_DW(BPF_REG_10, -8, 0), LD_MAP(BPF_REG_1, map),
+	    MOV_X(BPF_REG_2, BPF_REG_10), ADD_K(BPF_REG_2, -8), CALL(BPF_FUNC_map_lookup_elem),
+	    MOV_K(BPF_REG_0, 0), EXIT()};
+	bool ret;
+
+	if (map < 0)
+		return false;
+	ret = loads(BPF_PROG_TYPE_PERF_EVENT, look_up, sizeof(look_up) / sizeof(look_up[0]));
+	close(map);
+	return ret;
+}
+
+void compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
+{
+	for (size_t i = 0; i < n_pause_modes; i++) {
+		bpf_program__set_autoload(compat_sample_program(bpf, &pause_modes[i]), false);
+		bpf_program__set_autoload(compat_pause_program(bpf, &pause_modes[i]), false);
+	}
+	bpf_program__set_autoload(compat_sample_program(bpf, m), true);
+	bpf_program__set_autoload(compat_pause_program(bpf, m), true);
+	if (takes_growing_maps())
+		return;
+	bpf_map__set_map_flags(bpf->maps.procs, 0);
+	bpf_map__set_map_flags(bpf->maps.process_counters, 0);
+}
+
+/* Atomics that return what was there: since 5.12 (5ca419f2864a). */
+static bool has_fetch_atomics(void)
+{
+	static const struct bpf_insn fetch[] = {ST_DW(BPF_REG_10, -8, 0), MOV_K(BPF_REG_0, 1),
+	    INSN(BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_10, BPF_REG_0, -8, BPF_ADD | BPF_FETCH),
+	    MOV_K(BPF_REG_0, 0), EXIT()};
+
+	return loads(BPF_PROG_TYPE_PERF_EVENT, fetch, sizeof(fetch) / sizeof(fetch[0]));
+}
+
+static bool has_helper(enum bpf_prog_type type, enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(type, helper, NULL) == 1;
+}
+
+const char *compat_missing(void)
+{
+	if (!has_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_storage_get)) /* a10787e6d58c */
+		return "task storage in samples' programs (Linux 5.13)";
+	if (!has_fetch_atomics())
+		return "BPF atomics that return a value (Linux 5.12)";
+	if (!has_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs))
+		return "a task's registers in BPF programs (Linux 5.15)";
+	if (!has_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie))
+		return "cookies of probes (Linux 5.15)";
+	return NULL;
+}
+
+/* Since 6.6 (89ae89f53d20). */
+bool compat_has_uprobe_multi(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	bool ret = false;
+
+	for (int i = 0; t && i < btf_vlen(t) && !ret; i++)
+		ret = !strcmp(
+		    btf__name_by_offset(btf, btf_enum(t)[i].name_off), "BPF_TRACE_UPROBE_MULTI");
+	btf__free(btf);
+	return ret;
+}

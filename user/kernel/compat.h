@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every difference between kernels that the loader must know; those that the programs must know are
+ * in bpf/compat.bpf.h. What can be tried is tried, else the kernel's types are asked. */
+#ifndef COZBPF_KERNEL_COMPAT_H
+#define COZBPF_KERNEL_COMPAT_H
+
+#include <stdbool.h>
+
+#include "kernel/pause_mode.h"
+
+struct bpf_program;
+struct cozbpf_bpf;
+
+/* Loads and attaches the mode's program for a moment. 0 or -errno. A pause_try_fn. */
+int compat_try_pause(const struct pause_mode *m, void *unused);
+
+/* Before loading: the programs of that mode and no other, and maps as the kernel takes them. */
+void compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
+/* The program of samples, and the one that sees pauses begin. */
+struct bpf_program *compat_sample_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
+struct bpf_program *compat_pause_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
+
+/* The first thing that cozbpf cannot do without and this kernel lacks, and the kernel that has it:
+ * "task storage in samples' programs (Linux 5.13)". NULL: nothing is missing. */
+const char *compat_missing(void);
+
+/* Many uprobes can be one link (uprobe_multi). */
+bool compat_has_uprobe_multi(void);
+
+#endif
