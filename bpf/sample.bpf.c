@@ -113,8 +113,7 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
 		pass_line(&u, u.line);
 	if (!u.line || config.inclusive) {
 		unwind_begin(&u, ctx, task, user);
-		COMPAT_LOOP(
-		    COZBPF_FRAMES, unwind_frame, &u, COZBPF_FRAMES_OLD, unwind_once, &u, proc);
+		COMPAT_LOOP(COZBPF_FRAMES, unwind_frame, &u, COZBPF_FRAMES, unwind_once, &u, proc);
 	}
 	*pick = config.inclusive ? u.pick : u.line;
 	if (config.inclusive)

@@ -127,7 +127,7 @@ int on_watch(struct bpf_perf_event_data *ctx)
 	w.ret = stack;
 	stack->n = 0;
 	unwind_begin(&w.u, ctx, task, compat_user_mode(ctx));
-	COMPAT_LOOP(COZBPF_FRAMES, take_frame, &w, COZBPF_FRAMES_OLD, take_once, &w.u, proc, stack);
+	COMPAT_LOOP(COZBPF_FRAMES, take_frame, &w, COZBPF_FRAMES, take_once, &w.u, proc, stack);
 	bpf_ringbuf_output(&stacks, stack, sizeof(*stack), BPF_RB_NO_WAKEUP);
 	return 0;
 }

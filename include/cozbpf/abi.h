@@ -28,7 +28,6 @@
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
-#define COZBPF_FRAMES_OLD 32   /* the same without bpf_loop() */
 #define COZBPF_CANDIDATES 64   /* places that are watched before one becomes a progress point */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 

@@ -338,11 +338,28 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 	}
 }
 
+/* The signal arrives: the handler pauses for a quantum, and the next signal waits for its end. */
+static void sim_deliver_quantum(struct sim *s, struct sim_thread *t)
+{
+	uint64_t end = s->now + s->r->quantum_ns;
+	bool more = delay_owes_quantum(&t->d, s->r->quantum_ns, end);
+
+	delay_on_quantum(&t->d, &s->x, more, end, s->now);
+	t->in_handler = true;
+	t->handler_end = end;
+	t->signalled = more;
+	t->signal_at = end;
+}
+
 /* The signal arrives: the handler pauses until the end that it was sent with. */
 static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 {
 	struct sim_thread *t = cpu->cur;
 
+	if (s->r->quantum_ns) {
+		sim_deliver_quantum(s, t);
+		return;
+	}
 	t->signalled = false;
 	if (t->d.pause == COZBPF_PAUSE_ASKED && t->d.pause_end == t->signal_end)
 		delay_on_deliver(&t->d, &s->x, s->now);

@@ -136,18 +136,19 @@ struct sim_rules {
 	uint64_t
 	    settle_ns; /* of virtual time at the start of each experiment that is not counted */
 	uint32_t min_debt_ns;
-	unsigned window; /* samples that f is taken from, up to COZBPF_RING */
-	unsigned rounds; /* experiments per speedup */
-	bool sleep;      /* pauses may sleep (config.sleep_pauses) */
-	bool lumps;      /* credit at samples, by the time executed since the last one, instead of
-			    continuously */
-	bool oracle;     /* f is known at every moment: what is left of the error is the rules', not
-			    sampling's */
-	bool uprobe;     /* --sync=uprobe: edges from calls */
-	bool told;       /* the rules know what samples cost */
-	bool accounted;  /* that is taken off virtual time; with told */
-	bool waker;      /* the waker's L is taken outright */
-	bool cold;       /* each experiment opens with a program that has just started */
+	uint64_t quantum_ns; /* mode `quanta` with such quanta; 0: mode `value` */
+	unsigned window;     /* samples that f is taken from, up to COZBPF_RING */
+	unsigned rounds;     /* experiments per speedup */
+	bool sleep;          /* pauses may sleep (config.sleep_pauses) */
+	bool lumps;     /* credit at samples, by the time executed since the last one, instead of
+			   continuously */
+	bool oracle;    /* f is known at every moment: what is left of the error is the rules', not
+			   sampling's */
+	bool uprobe;    /* --sync=uprobe: edges from calls */
+	bool told;      /* the rules know what samples cost */
+	bool accounted; /* that is taken off virtual time; with told */
+	bool waker;     /* the waker's L is taken outright */
+	bool cold;      /* each experiment opens with a program that has just started */
 	uint64_t seed;
 };
 
@@ -238,6 +239,7 @@ static __attribute__((unused)) struct sim_rules sim_rules_read(void)
 		SIM_KNOB("window", window);
 		SIM_KNOB("rounds", rounds);
 		SIM_KNOB("sleep", sleep);
+		SIM_KNOB("quantum", quantum_ns);
 		SIM_KNOB("lumps", lumps);
 		SIM_KNOB("oracle", oracle);
 		SIM_KNOB("accounted", accounted);

@@ -173,3 +173,86 @@ TEST(no_pause_after_the_expiry)
 	CHECK_EQ(delay_on_ask(&t, &x, 1, 3 * MS, 0, 1, T0 + 2 * MS - 2), T0 + 5 * MS - 2);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_ASKED);
 }
+
+#define QUANTUM (200 * US)
+
+/* A signal is delivered @at; the programs decide so (bpf/pause.bpf.c). Returns whether the next one
+ * is sent. */
+static int deliver_quantum(struct cozbpf_thread *t, __u64 at)
+{
+	int more = delay_owes_quantum(t, QUANTUM, at + QUANTUM);
+
+	delay_on_quantum(t, &x, more, at + QUANTUM, at);
+	return more;
+}
+
+/* A pause is as many quanta as come nearest to the debt, and L has what was stood still for. */
+TEST(quanta_of_a_pause)
+{
+	static const struct {
+		__u64 debt;
+		unsigned signals;
+	} pauses[] = {{200 * US, 1}, {290 * US, 1}, {310 * US, 2}, {1000 * US, 5}, {9950 * US, 50}};
+
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		struct cozbpf_thread t;
+		__u64 now = T0 + MS;
+		unsigned signals = 0;
+
+		open(50);
+		x.required = 20 * MS;
+		x.expires_ns = T0 + 1000 * MS;
+		t = thread(0, 0);
+		t.account.run_since = now;
+		CHECK(delay_on_ask(&t, &x, 0, pauses[i].debt, 0, 1, now));
+		now += US; /* the way into the handler */
+		while (deliver_quantum(&t, now)) {
+			now += QUANTUM + US; /* and from one signal to the next */
+			CHECK_EQ(delay_on_interrupt(&t, &x, now - QUANTUM / 2), 1);
+			CHECK_EQ(delay_on_interrupt(&t, &x, now), 1); /* between two of them */
+			signals++;
+		}
+		now += QUANTUM;
+		CHECK_EQ(++signals, pauses[i].signals);
+		CHECK(x.pause_horizon >= now);
+		CHECK_EQ(delay_on_interrupt(&t, &x, now), 0);
+		CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+		CHECK_EQ(t.account.paid, now - T0 - MS);
+	}
+}
+
+/* A signal that comes when its pause has been withdrawn holds the CPU as well. What ran before was
+ * executed, and earns. */
+TEST(quantum_out_of_season)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	x.required = 20 * MS;
+	t = thread(0, COZBPF_SHARE_ONE);
+	t.account.run_since = T0;
+	t.aside = 77;
+	CHECK_EQ(deliver_quantum(&t, T0 + MS), 0);
+	CHECK_EQ(t.account.paid, MS / 2);
+	CHECK_EQ(delay_on_interrupt(&t, &x, T0 + MS + QUANTUM), 0);
+	CHECK_EQ(t.account.paid, MS / 2 + QUANTUM);
+}
+
+/* The last signal was held up, so the pause seems to be over: it goes on by one quantum. */
+TEST(quantum_too_late)
+{
+	struct cozbpf_thread t;
+
+	open(50);
+	x.required = 20 * MS;
+	x.expires_ns = T0 + 1000 * MS;
+	t = thread(0, 0);
+	t.account.run_since = T0;
+	CHECK(delay_on_ask(&t, &x, 0, 2 * QUANTUM, 0, 1, T0));
+	CHECK_EQ(deliver_quantum(&t, T0), 1);
+	CHECK_EQ(deliver_quantum(&t, T0 + 3 * QUANTUM), 0);
+	CHECK_EQ(delay_on_interrupt(&t, &x, T0 + 4 * QUANTUM), 0);
+	CHECK_EQ(t.account.paid, 3 * QUANTUM);
+	/* no more than was asked for, and the quantum */
+	CHECK_EQ(t.account.carry, 0);
+}

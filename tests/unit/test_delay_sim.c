@@ -102,6 +102,28 @@ TEST(dear_samples)
 	CHECK_NEAR(accounted / plain, 1, 0.004); /* 2400 visits that vary by 2.4 %, twice: 0.07 % */
 }
 
+/* Mode `quanta`: debts below a quantum wait, and pauses are whole ones. Two points come from the
+ * spread, as above, and the half quantum that a debt may be off by at an edge. Threads that mostly
+ * sleep are off by six: a pause that holds the CPU takes it from others (SLEEP_OFF). */
+TEST(pauses_of_quanta)
+{
+	static const struct sim_trial *const trials[] = {&trial_independent, &trial_eight_on_two,
+	    &trial_barrier, &trial_pipeline, &trial_pingpong, &trial_short_threads,
+	    &trial_ten_on_two};
+	struct sim_rules r = sim_rules_read();
+	double actual[4], predicted[4];
+
+	r.quantum_ns = r.min_debt_ns = 200 * US;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
+		sim_truth(&trials[i]->c, speedups, 4, 20000 * MS, r.seed, actual);
+		row(trials[i]->c.name, "true", actual);
+		sim_predict(&trials[i]->c, &r, speedups, 4, predicted);
+		row("", "by quanta", predicted);
+		for (int k = 0; k < 4; k++)
+			CHECK_NEAR(predicted[k], actual[k], 2);
+	}
+}
+
 /*
  * Two threads and one that sleeps share a lock, half a millisecond each. A thread in debt passes
  * through the lock before it is sampled and pays, so others wait for it that virtually come first.

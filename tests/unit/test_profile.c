@@ -173,7 +173,7 @@ static void write_all(FILE *out, const struct profile *p)
 
 static const char all_keys[] =
     "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4"
-    "\tperiod=330000\n"
+    "\tperiod=330000\tpause=quanta\n"
     "experiment\tselected=/a/"
     "b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\tselected-time=2000000\t"
     "loops=12\tloop-time=3840\toutsiders=77\telapsed=501\tstart=9\tfixed=1\n"
@@ -195,6 +195,26 @@ static const char all_keys[] =
     "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted="
     "600\toutsiders=30\n";
 
+/* Profiles of before have no mode of pausing, later ones may have others. */
+TEST(modes_of_pausing)
+{
+	static const struct {
+		const char *startup, *pause;
+	} lines[] = {{"startup\ttime=1\n", ""}, {"startup\ttime=1\tpause=write\n", "write"},
+	    {"startup\ttime=1\tpause=\n", ""}, {"startup\ttime=1\tpause=a b\n", ""},
+	    {"startup\ttime=1\tpause=muchlonger\n", ""}};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct profile p;
+		struct error e;
+
+		CHECK_EQ(read_text(&p, lines[i].startup, &e), 0);
+		CHECK_EQ(p.n_skipped, 0);
+		CHECK_STR(p.runs[0].pause, lines[i].pause);
+		profile_deinit(&p);
+	}
+}
+
 TEST(round_trip)
 {
 	struct profile p;
@@ -207,6 +227,7 @@ TEST(round_trip)
 	CHECK_EQ(p.n_skipped, 0);
 	CHECK_EQ(p.runs[0].fixed_speedups, 4);
 	CHECK_EQ(p.runs[0].period_ns, 330000);
+	CHECK_STR(p.runs[0].pause, "quanta");
 	CHECK(p.samples[0].has_free && !p.samples[1].has_free);
 	write_all(out, &p);
 	fclose(out);

@@ -87,7 +87,9 @@ int cmd_doctor(int argc, char **argv)
 	struct doctor_options o = {0};
 	struct error e;
 	uint64_t caps = process_caps();
+	const struct pause_mode *mode;
 	unsigned missing;
+	bool privileged;
 	size_t n;
 	int operand = options_parse(&table, argc, argv, &o, &e), pid = 0;
 
@@ -101,9 +103,10 @@ int cmd_doctor(int argc, char **argv)
 	}
 	if (o.pid && target_pid(o.pid, &pid, &e))
 		return say_error(&e);
-	n = process_checks(findings, MAX_FINDINGS);
-	n += kernel_checks((caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing, findings + n,
-	    MAX_FINDINGS - n);
+	privileged = (caps & CAP_BIT_SYS_ADMIN) || (caps & tracing) == tracing;
+	mode = privileged ? kernel_pause_mode() : NULL;
+	n = process_checks(!mode || mode->is_queued, findings, MAX_FINDINGS);
+	n += kernel_checks(privileged, mode, findings + n, MAX_FINDINGS - n);
 	if (n < MAX_FINDINGS)
 		debuginfod_check(&findings[n++]);
 	if (pid) {

@@ -75,7 +75,7 @@ int session_add_calls(struct session *s, const struct call_sites *at, struct err
 		return 0;
 	err = -(p->call_fd < 0 ? p->call_fd : p->return_fd);
 	error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes in '%s': %s", at->n,
-	    at->path, strerror(err));
+	    at->path, multi_refusal(err));
 	return error_hint_files(e, err);
 }
 

@@ -15,12 +15,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The first release with bpf_send_signal_task (6280cf718db0). */
-#define NEEDED_MAJOR 6
-#define NEEDED_MINOR 13
+#include "kernel/compat.h"
+
+/* The first release that has all that compat_missing() asks for. */
+#define NEEDED_MAJOR 5
+#define NEEDED_MINOR 15
 
 struct context {
 	bool privileged;
+	const struct pause_mode *mode;
 	struct btf *btf; /* the kernel's; NULL: none */
 	int btf_error;
 };
@@ -92,16 +95,44 @@ static void check_tracepoints(const struct context *c, struct finding *f)
 	finding_set(f, FINDING_OK, "sched_switch, sched_waking and the others are there");
 }
 
-static void check_send_signal(const struct context *c, struct finding *f)
+static void check_pauses(const struct context *c, struct finding *f)
 {
-	if (c->btf && btf__find_by_name_kind(c->btf, "bpf_send_signal_task", BTF_KIND_FUNC) > 0) {
-		finding_set(f, FINDING_OK, "bpf_send_signal_task is there");
+	if (c->mode) {
+		finding_set(f, FINDING_OK, "%s, %s", c->mode->name, c->mode->words);
 		return;
 	}
-	finding_set(f, FINDING_MISSING,
-	    "the kernel has no bpf_send_signal_task; kernels before %d.%d are not supported yet",
-	    NEEDED_MAJOR, NEEDED_MINOR);
+	if (!c->privileged) {
+		untried(f);
+		return;
+	}
+	finding_set(f, FINDING_MISSING, "the kernel takes no program that sees a pause begin");
 	finding_hint(f, "install a newer kernel, from Debian's backports for example");
+}
+
+static void check_features(const struct context *c, struct finding *f)
+{
+	const char *missing = c->privileged ? compat_missing() : NULL;
+
+	if (!c->privileged) {
+		untried(f);
+		return;
+	}
+	if (!missing) {
+		finding_set(f, FINDING_OK, "all that is needed is there");
+		return;
+	}
+	finding_set(f, FINDING_MISSING, "the kernel has no %s", missing);
+	finding_hint(f, "install a newer kernel, from Debian's backports for example");
+}
+
+/* Points are probed one by one then. */
+static void check_uprobe_multi(const struct context *c, struct finding *f)
+{
+	if (compat_has_uprobe_multi(c->btf))
+		finding_set(f, FINDING_OK, "many places can be probed at once");
+	else
+		finding_set(f, FINDING_WARNING,
+		    "one by one: no --sync=uprobe, and loops that spin are not seen (Linux 6.6)");
 }
 
 /* The verdict on a libbpf probe: 1 there, 0 not there, negative: refused. */
@@ -291,7 +322,16 @@ static void check_lockdown(const struct context *c, struct finding *f)
 	}
 }
 
-size_t kernel_checks(bool privileged, struct finding *ret, size_t max)
+const struct pause_mode *kernel_pause_mode(void)
+{
+	int err;
+
+	libbpf_set_print(NULL);
+	return pause_mode_choose(NULL, compat_try_pause, NULL, &err);
+}
+
+size_t kernel_checks(
+    bool privileged, const struct pause_mode *mode, struct finding *ret, size_t max)
 {
 	static const struct {
 		const char *name;
@@ -300,17 +340,19 @@ size_t kernel_checks(bool privileged, struct finding *ret, size_t max)
 	    {"kernel", check_version},
 	    {"kernel types", check_btf},
 	    {"tracepoints", check_tracepoints},
-	    {"signals from BPF", check_send_signal},
+	    {"BPF features", check_features},
+	    {"pauses", check_pauses},
 	    {"BPF programs", check_programs},
 	    {"BPF maps", check_maps},
 	    {"BPF JIT", check_jit},
 	    {"sampling", check_sampling},
 	    {"perf_event_paranoid", check_paranoid},
 	    {"uprobes", check_uprobes},
+	    {"uprobes at once", check_uprobe_multi},
 	    {"tracefs", check_tracefs},
 	    {"lockdown", check_lockdown},
 	};
-	struct context c = {.privileged = privileged};
+	struct context c = {.privileged = privileged, .mode = mode};
 	size_t n = 0;
 
 	libbpf_set_print(NULL); /* a failing probe is an answer, not news */

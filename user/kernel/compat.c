@@ -142,16 +142,14 @@ const char *compat_missing(void)
 }
 
 /* Since 6.6 (89ae89f53d20). */
-bool compat_has_uprobe_multi(void)
+bool compat_has_uprobe_multi(const struct btf *btf)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
 	int id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	bool ret = false;
 
-	for (int i = 0; t && i < btf_vlen(t) && !ret; i++)
-		ret = !strcmp(
-		    btf__name_by_offset(btf, btf_enum(t)[i].name_off), "BPF_TRACE_UPROBE_MULTI");
-	btf__free(btf);
-	return ret;
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off),
+			"BPF_TRACE_UPROBE_MULTI"))
+			return true;
+	return false;
 }

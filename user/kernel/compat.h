@@ -9,6 +9,7 @@
 #include "kernel/pause_mode.h"
 
 struct bpf_program;
+struct btf;
 struct cozbpf_bpf;
 
 /* Loads and attaches the mode's program for a moment. 0 or -errno. A pause_try_fn. */
@@ -24,7 +25,7 @@ struct bpf_program *compat_pause_program(const struct cozbpf_bpf *bpf, const str
  * "task storage in samples' programs (Linux 5.13)". NULL: nothing is missing. */
 const char *compat_missing(void);
 
-/* Many uprobes can be one link (uprobe_multi). */
-bool compat_has_uprobe_multi(void);
+/* Many uprobes can be one link (uprobe_multi). @btf: the kernel's types, or NULL. */
+bool compat_has_uprobe_multi(const struct btf *btf);
 
 #endif

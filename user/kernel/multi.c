@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Many uprobes as one link of the kernel's uprobe_multi kind (6.6 on), for calls.c and points.c.
  * Debian 12's libbpf and headers do not know it yet. */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/compat.h"
 #include "kernel/session_private.h"
 
 /* From include/uapi/linux/bpf.h */
@@ -21,6 +24,15 @@ struct link_create_uprobe_multi {
 void multi_prepare(struct bpf_program *prog)
 {
 	bpf_program__set_expected_attach_type(prog, TRACE_UPROBE_MULTI);
+}
+
+const char *multi_refusal(int err)
+{
+	struct btf *btf = err == EINVAL ? btf__load_vmlinux_btf() : NULL;
+	bool has = !btf || compat_has_uprobe_multi(btf);
+
+	btf__free(btf);
+	return has ? strerror(err) : "it takes them one by one only (Linux 6.6 can do more)";
 }
 
 int multi_attach(const struct bpf_program *prog, const struct multi_sites *at)

@@ -58,6 +58,12 @@ struct session {
 
 uint64_t session_now_ns(void); /* monotonic */
 
+/* load.c: loads the programs by the configuration, and maps their maps. -1 with @e. */
+int session_load(struct session *s, const struct line_map *lines, struct error *e);
+void session_forget_log(const struct session *s); /* before it is freed */
+/* Sets @e to what the kernel has refused programs for, an errno. Returns -1. */
+int session_fail(struct session *s, int err, struct error *e);
+
 /* multi.c: before its programs are loaded. */
 void multi_prepare(struct bpf_program *prog);
 
@@ -72,6 +78,8 @@ struct multi_sites {
 };
 /* Returns the descriptor of a link, which ends when it is closed, or -errno. */
 int multi_attach(const struct bpf_program *prog, const struct multi_sites *at);
+/* Why it was refused, in words, by an errno. */
+const char *multi_refusal(int err);
 
 /* calls.c: call it before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);

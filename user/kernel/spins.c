@@ -73,8 +73,8 @@ int session_add_spins(struct session *s, const struct spin_sites *at, struct err
 	s->spins = p;
 	if (p->fd >= 0)
 		return 0;
-	error_set(
-	    e, EXIT_FORBIDDEN, "the kernel does not take %zu probes: %s", at->n, strerror(-p->fd));
+	error_set(e, EXIT_FORBIDDEN, "the kernel does not take %zu probes: %s", at->n,
+	    multi_refusal(-p->fd));
 	return error_hint_files(e, -p->fd);
 }
 

@@ -38,7 +38,7 @@ uint64_t process_caps(void)
 	return caps;
 }
 
-static void check_privilege(struct finding *f)
+static void check_privilege(bool is_queued, struct finding *f)
 {
 	uint64_t have = process_caps(), wanted = CAP_BIT_BPF | CAP_BIT_PERFMON;
 	char names[128];
@@ -53,7 +53,7 @@ static void check_privilege(struct finding *f)
 	finding_hint(f, "%s", ADVICE_PRIVILEGE);
 }
 
-static void check_other_users(struct finding *f)
+static void check_other_users(bool is_queued, struct finding *f)
 {
 	uint64_t wanted = CAP_BIT_SYS_PTRACE;
 	char names[128];
@@ -68,13 +68,13 @@ static void check_other_users(struct finding *f)
 		finding_set(f, FINDING_OK, "processes of other users can be read");
 }
 
-static void check_signals(struct finding *f)
+static void check_signals(bool is_queued, struct finding *f)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_SIGPENDING, &limit))
 		finding_set(f, FINDING_WARNING, "the limit of pending signals cannot be read");
-	else if (limit.rlim_cur == 0) {
+	else if (limit.rlim_cur == 0 && is_queued) {
 		finding_set(
 		    f, FINDING_MISSING, "RLIMIT_SIGPENDING is 0: no pause can be asked for");
 		finding_hint(f, "ulimit -i 10000");
@@ -85,7 +85,7 @@ static void check_signals(struct finding *f)
 		    f, FINDING_OK, "%llu may be pending", (unsigned long long)limit.rlim_cur);
 }
 
-static void check_clock(struct finding *f)
+static void check_clock(bool is_queued, struct finding *f)
 {
 	char source[64];
 	struct timespec res;
@@ -109,7 +109,7 @@ static void check_clock(struct finding *f)
 			"tsc and kvm-clock are good");
 }
 
-static void check_shim(struct finding *f)
+static void check_shim(bool is_queued, struct finding *f)
 {
 	char path[PATH_MAX];
 	struct error e;
@@ -121,11 +121,11 @@ static void check_shim(struct finding *f)
 		finding_set(f, FINDING_OK, "%.200s", path);
 }
 
-size_t process_checks(struct finding *ret, size_t max)
+size_t process_checks(bool is_queued, struct finding *ret, size_t max)
 {
 	static const struct {
 		const char *name;
-		void (*run)(struct finding *f);
+		void (*run)(bool is_queued, struct finding *f);
 	} checks[] = {
 	    {"privilege", check_privilege},
 	    {"other users", check_other_users},
@@ -137,7 +137,7 @@ size_t process_checks(struct finding *ret, size_t max)
 
 	for (; n < max && n < sizeof(checks) / sizeof(checks[0]); n++) {
 		ret[n].name = checks[n].name;
-		checks[n].run(&ret[n]);
+		checks[n].run(is_queued, &ret[n]);
 	}
 	return n;
 }

@@ -4,6 +4,7 @@
 #ifndef COZBPF_PROCESS_CHECKS_H
 #define COZBPF_PROCESS_CHECKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,8 @@
 /* The effective capabilities of this process; 0 when unreadable. */
 uint64_t process_caps(void);
 
-/* Fills up to @max findings and returns their number. */
-size_t process_checks(struct finding *ret, size_t max);
+/* Fills up to @max findings and returns their number. @is_queued: a pause's signal is lost where
+ * none may be pending. */
+size_t process_checks(bool is_queued, struct finding *ret, size_t max);
 
 #endif
