@@ -318,6 +318,20 @@ static __always_inline long send_value(struct cozbpf_thread *t, struct task_stru
 	return bpf_send_signal_task(task, config.signal, PIDTYPE_PID, t->pause_end | t->pause_hold);
 }
 
+static __always_inline void ask_to_pause(struct bpf_perf_event_data *ctx, struct cozbpf_thread *t,
+    struct cozbpf_proc_stats *stats, __u64 now, __u64 debt, bool values)
+{
+	__u64 due = compat_sample_due(ctx);
+
+	if (due)
+		delay_sample_entry(t, &control, (__s64)(now - due));
+	if (!plan_pause(t, 1, now, debt))
+		return;
+	note_sent(t, stats,
+	    values ? send_value(t, bpf_get_current_task_btf())
+		   : bpf_send_signal_thread(config.signal));
+}
+
 /* @values: the pause's signal carries its end. */
 static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 {
@@ -326,7 +340,7 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	struct cozbpf_proc_stats *stats;
 	struct cozbpf_proc *proc;
 	struct cozbpf_cpu *cpu;
-	__u64 now, due, debt;
+	__u64 now, debt;
 	__u32 tgid, line = 0, pick = 0;
 	bool user;
 
@@ -377,14 +391,8 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	/* In a system call the signal would be an EINTR for the program. */
 	if (debt && user && t->pause == COZBPF_PAUSE_NONE &&
-	    shim_listens(t, task, stats, compat_sample_sp(ctx))) {
-		due = compat_sample_due(ctx);
-		if (due)
-			delay_sample_entry(t, &control, (__s64)(now - due));
-		if (plan_pause(t, 1, now, debt))
-			note_sent(t, stats,
-			    values ? send_value(t, task) : bpf_send_signal_thread(config.signal));
-	}
+	    shim_listens(t, task, stats, compat_sample_sp(ctx)))
+		ask_to_pause(ctx, t, stats, now, debt, values);
 	t->returning = 0;
 	seems_to_spin(user ? compat_sample_ip(ctx) : 0);
 	return 0;

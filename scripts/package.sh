@@ -91,7 +91,7 @@ Description: causal profiler for programs as they are, by eBPF
  .
  The method is that of Coz. The mechanism is eBPF: nothing is linked, patched or
  intercepted, processes that run already can be attached to, and any way in
- which threads wait for each other is understood. It needs Linux 6.13 or later.
+ which threads wait for each other is understood. It needs Linux 5.15 or later.
 EOF
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 find "$root" -type d -exec chmod 755 {} +

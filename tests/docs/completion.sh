@@ -53,6 +53,14 @@ for key in slope max payback impact; do
 		failed=$((failed + 1)) && echo "no key '$key'"
 	fi
 done
+offers 'value write quanta' run --pause ''
+for pause in value write quanta; do
+	if "$tool" run --pause "$pause" --help >/dev/null; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1)) && echo "no mode '$pause'"
+	fi
+done
 for sync in wake uprobe; do
 	if "$tool" run --sync "$sync" --help >/dev/null; then
 		passed=$((passed + 1))

@@ -40,7 +40,7 @@ says() {
 run 0 "$tool" doctor
 says '^ok +privilege '
 says '^ok +BPF programs '
-says '^ok +signals from BPF '
+says '^ok +pauses '
 says '^ok +shim library +/'
 says '^cozbpf can profile here$'
 if grep -q '^missing' "$dir/out"; then fail 'something is missing all the same'; fi
