@@ -84,7 +84,7 @@ for mode in $modes; do
 done
 kill -KILL "$target_pid"
 
-echo "-- the environment of a command"
-run 0 "$tool" --no-tui --pause=quanta --end-to-end -o "$dir/profile.coz" -- env
+echo "-- the environment of a command, which is too short for an answer"
+run 4 "$tool" --no-tui --pause=quanta --end-to-end -o "$dir/profile.coz" -- env
 prints '^COZBPF_QUANTUM=200000$'
 finish
