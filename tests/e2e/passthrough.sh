@@ -30,7 +30,7 @@ same_given() {
 	# that of all programs of the user, other tests among them.
 	local pending='s|^(SigQ:.)[0-9]+|\1|'
 	sed -E "$pending" "$dir/plain.all" >"$dir/plain.out"
-	grep -vE '^env (LD_PRELOAD|COZBPF_SIGNAL)=' "$dir/out" |
+	grep -vE '^env (LD_PRELOAD|COZBPF_SIGNAL|COZBPF_QUANTUM)=' "$dir/out" |
 		sed -E -e "$pending" -e 's/^(SigCgt:.)([0-9a-f]{5})8/\1\20/' \
 			>"$dir/profiled.out"
 	if diff "$dir/plain.out" "$dir/profiled.out" \
