@@ -10,7 +10,7 @@ fixture speed
 
 # program size verified
 budgets='
-on_sample 3700 56000
+on_sample 3640 30000
 on_deliver 146 200
 on_switch 1570 8900
 on_waking 850 4400
