@@ -3,12 +3,16 @@
 # All BPF programs load and verify as the tool loads them, each within a budget of instructions.
 # Budgets are a tenth or more above what was measured when they were written: more growth should be
 # noticed, not forbidden. "size" is the program after the kernel's rewrites and with its
-# subprograms. "verified" is the work of the verifier, whose own limit is one million.
+# subprograms. "verified" is the work of the verifier, whose own limit is one million. Kernels before
+# 6.13 rewrite and verify in other ways: there one limit holds for the work, and none for the size.
+# In some modes of pausing other programs take the place of the first two (docs/design.md), and
+# before 6.6 there are no probes of calls.
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 fixture speed
 
 # program size verified
+old_verified=300000
 budgets='
 on_sample 3640 30000
 on_deliver 146 200
@@ -38,8 +42,21 @@ on_candidate 40 40
 on_watch 340 8500
 '
 
-start "$tool" run -q --sync=uprobe -o "$dir/profile.coz" -P progress -- "$dir/speed"
-wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
+begin_command() { # OPTIONS...
+	start "$tool" run -q "$@" -o "$dir/profile.coz" -P progress -- "$dir/speed"
+	wait_for 30 eval 'has "$dir/out" "^ready" || ! kill -0 $tool_pid 2>/dev/null'
+	has "$dir/out" '^ready'
+}
+
+if ! begin_command --sync=uprobe && has "$dir/err" 'probes many calls at once'; then
+	budgets=$(grep -v -e '^on_call ' -e '^on_return ' <<<"$budgets")
+	begin_command
+fi
+has "$dir/out" '^ready' || bad "the command starts"
+case $(sed -nE 's/^startup\t.*\<pause=([a-z]+).*/\1/p' "$dir/profile.coz") in
+write) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /on_setup } ;;
+quanta) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /on_quantum } ;;
+esac
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
 started+=("$command_pid")
 for f in /proc/"$tool_pid"/fdinfo/*; do
@@ -65,7 +82,12 @@ while read -r name size verified; do
 	[ -n "$name" ] || continue
 	read -r real_size real_verified _ jited < <(sed -n "s/^$name //p" "$dir/out.programs") ||
 		bad "$name is loaded"
-	check "$name: ${real_size:=none} instructions of $size" is "$real_size" '<=' "$size"
+	if grep -q '^on_sample ' <<<"$budgets"; then
+		check "$name: ${real_size:=none} instructions of $size" is "$real_size" '<=' \
+			"$size"
+	else
+		verified=$old_verified
+	fi
 	check "$name: ${real_verified:=none} verified of $verified" is "$real_verified" '<=' \
 		"$verified"
 	check "$name: compiled" [ "${jited:-}" = True ]
