@@ -207,14 +207,16 @@ static __always_inline void share_executed(struct cozbpf_thread *t, __u32 line, 
 struct counter_look {
 	struct cozbpf_counter_set *set;
 	struct cozbpf_thread *t;
+	__u64 n;
 };
 
-static __always_inline int look_at(__u32 i, struct cozbpf_counter_set *set, struct cozbpf_thread *t)
+static __always_inline int look_at(
+    __u32 i, struct cozbpf_counter_set *set, __u64 n, struct cozbpf_thread *t)
 {
 	struct cozbpf_counter *c;
 	__u64 count, seen;
 
-	if (i >= COZBPF_COUNTERS || i >= set->n)
+	if (i >= COZBPF_COUNTERS || i >= n)
 		return 1;
 	c = &set->counters[i];
 	seen = c->seen;
@@ -231,13 +233,13 @@ static long look_at_counter(__u32 i, void *arg)
 {
 	struct counter_look *look = arg;
 
-	return look_at(i, look->set, look->t);
+	return look_at(i, look->set, look->n, look->t);
 }
 
 __attribute__((noinline)) int look_at_once(
-    __u32 i, struct cozbpf_counter_set *set, struct cozbpf_thread *t)
+    __u32 i, struct cozbpf_counter_set *set, __u64 n, struct cozbpf_thread *t)
 {
-	return set && t ? look_at(i, set, t) : 1;
+	return set && t ? look_at(i, set, n, t) : 1;
 }
 
 /* Counters that the program raises itself (Coz's coz.h): what they have grown by since the last
@@ -252,9 +254,12 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 		return;
 	set = bpf_map_lookup_elem(&process_counters, &tgid);
 	look.set = set ? bpf_map_lookup_elem(&counter_sets, set) : 0;
-	if (look.set)
-		COMPAT_LOOP(COZBPF_COUNTERS, look_at_counter, &look, COZBPF_COUNTERS, look_at_once,
-		    look.set, t);
+	if (!look.set)
+		return;
+	/* The loader writes a counter before their number. */
+	look.n = DELAY_ACQUIRE(look.set->n);
+	COMPAT_LOOP(COZBPF_COUNTERS, look_at_counter, &look, COZBPF_COUNTERS, look_at_once,
+	    look.set, look.n, t);
 }
 
 /*

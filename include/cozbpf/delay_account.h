@@ -19,6 +19,14 @@
 #define DELAY_OUTLINE static inline __attribute__((unused))
 #endif
 #define DELAY_READ(x) (*(const volatile __typeof__(x) *)&(x))
+/* What was written before @x is read behind it. x86-64 reads in order. BPF has such loads for arm64
+ * from 6.15 on only; an atomic operation that returns a value is a full barrier in every kernel,
+ * and dearer. */
+#if defined(__bpf__) && defined(__TARGET_ARCH_arm64)
+#define DELAY_ACQUIRE(x) __sync_fetch_and_or(&(x), 0)
+#else
+#define DELAY_ACQUIRE(x) DELAY_READ(x)
+#endif
 
 /* The account of what thread @t runs. A runtime that has threads of its own is looked up here. */
 #define delay_account(t) (&(t)->account)

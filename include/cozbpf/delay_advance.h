@@ -15,8 +15,10 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	if (!t || !x)
 		return 0;
 	a = delay_account(t);
+	/* All that the loader has set for this experiment is read behind its number: with what R
+	 * was before, the thread would owe as much. */
+	a->epoch = DELAY_ACQUIRE(x->epoch);
 	opened = x->opened_ns;
-	a->epoch = DELAY_READ(x->epoch);
 	a->paid = 0;
 	a->carry = 0;
 	t->slack = 0;

@@ -43,17 +43,23 @@ DELAY_INLINE void delay_show(struct cozbpf_earner *e, const struct cozbpf_accoun
 	e->spun_at = a->spun_at;
 }
 
-/* L of the thread that a CPU shows, by now; 0: none, or it spins itself. */
+/*
+ * L of the thread that a CPU shows, by now; 0: none, or it spins itself. That CPU may go on in
+ * between: its credit would count twice with an older begin, and R never falls. So its begin is
+ * read last once more, and credit starts from the later one. arm64 may still order these reads
+ * otherwise, within nanoseconds.
+ */
 DELAY_INLINE __u64 delay_shown(
     const struct cozbpf_earner *e, const struct cozbpf_control *x, __u64 now)
 {
-	__u64 since = DELAY_READ(e->since);
+	__u64 paid;
 
-	if (!since || DELAY_READ(e->epoch) != DELAY_READ(x->epoch) || !DELAY_READ(x->active) ||
-	    now - DELAY_READ(e->spun_at) < delay_spin_gap(x))
+	if (!DELAY_READ(e->since) || DELAY_READ(e->epoch) != DELAY_READ(x->epoch) ||
+	    !DELAY_READ(x->active) || now - DELAY_READ(e->spun_at) < delay_spin_gap(x))
 		return 0;
-	return DELAY_READ(e->paid) +
-	       delay_pending(since, DELAY_READ(e->share), x->speedup_pct, now);
+	paid = DELAY_READ(e->paid);
+	return paid +
+	       delay_pending(DELAY_READ(e->since), DELAY_READ(e->share), x->speedup_pct, now);
 }
 
 /*

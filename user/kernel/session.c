@@ -345,8 +345,9 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->counted_ns = c->opened_ns + o->settle_ns;
 	/* Next to the epoch: in between, a virtual time that is to last is off by that much. */
 	c->required_before += required;
-	/* A program that sees the new epoch sees all of the above; x86 and the release order keep
-	 * it so. */
+	/* A thread enters the experiment behind DELAY_ACQUIRE() of the epoch, and then sees all of
+	 * the above. Programs that look at `active` alone may see an older value of the rest on
+	 * arm64, for some nanoseconds: one visit may lie in a wrong bucket. */
 	__atomic_store_n(&c->epoch, c->epoch + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->active, 1, __ATOMIC_RELEASE);
 }
