@@ -13,6 +13,9 @@
 struct unwind {
 	const struct cozbpf_proc *proc;
 	__u64 ip, sp, bp;
+#if defined(__TARGET_ARCH_arm64)
+	__u64 link; /* x30, where nothing was called from here; else 0 */
+#endif
 	__u32 called; /* ip is that of a call that has been made: a return address */
 	__u32 line;   /* found */
 	__u64 now;    /* inclusive: the sample's time, and what pass_line() has found */
@@ -58,12 +61,65 @@ __attribute__((noinline, weak)) int mapping_at(const struct cozbpf_proc *proc, _
 	return COZBPF_MAPPINGS;
 }
 
+#if defined(__TARGET_ARCH_arm64)
+
+/* Pointers are signed above their 48 bits (pointer authentication), and no program is mapped there
+ * that has not asked for it. */
+#define ADDRESS_BITS 0xffffffffffffULL
+
+/* By the pair that x29 points to: where its frame ends, and with it the caller's stack pointer, is
+ * not known. */
+static __always_inline bool unwind_by_pair(struct unwind *u)
+{
+	__u64 pair[2];
+
+	/* Stacks grow downwards: what does not lead up is no frame. */
+	if (u->bp < u->sp || bpf_probe_read_user(pair, sizeof(pair), (void *)u->bp) ||
+	    !(pair[1] & ADDRESS_BITS) || (pair[0] && pair[0] <= u->bp))
+		return false;
+	u->ip = pair[1] & ADDRESS_BITS;
+	u->sp = 0;
+	u->bp = pair[0];
+	u->called = 1;
+	return true;
+}
+
+/* One frame further; false at the end of the chain. */
+static __always_inline bool unwind_step(
+    struct unwind *u, const struct cozbpf_unwind_row *row, __u64 ip)
+{
+	__u64 base = row->kind & COZBPF_UNWIND_X29 ? u->bp : u->sp, cfa = base + row->cfa;
+	__u64 pair[2] = {u->bp, u->link};
+	__u64 at = (row->slot < 0 ? cfa : base) + (__s64)row->slot * 8;
+
+	u->link = 0;
+	if (row->kind < COZBPF_UNWIND_LINK || !base)
+		return unwind_by_pair(u);
+	if (row->kind & 1) {
+		if (bpf_probe_read_user(pair, sizeof(pair), (void *)at))
+			return false;
+	} else if (row->kind & 2) {
+		if (bpf_probe_read_user(&pair[1], sizeof(pair[1]), (void *)at))
+			return false;
+	}
+	pair[1] &= ADDRESS_BITS;
+	if (cfa < u->sp || !pair[1])
+		return false;
+	u->ip = pair[1];
+	u->sp = cfa;
+	u->bp = pair[0];
+	u->called = 1;
+	return true;
+}
+
+#else
+
 /* One frame further; false at the end of the chain. */
 static __always_inline bool unwind_step(
     struct unwind *u, const struct cozbpf_unwind_row *row, __u64 ip)
 {
 	__u64 cfa, ip_up, bp_up = u->bp;
-	__s64 rbp = (__s64)row->rbp * 8;
+	__s64 rbp = (__s64)row->slot * 8;
 
 	switch (row->kind) {
 	case COZBPF_UNWIND_RSP:
@@ -91,6 +147,8 @@ static __always_inline bool unwind_step(
 	return true;
 }
 
+#endif
+
 /* Where the current thread is: where the sample has met it in user mode, else where it has entered
  * the kernel. */
 static __always_inline void unwind_begin(
@@ -102,10 +160,16 @@ static __always_inline void unwind_begin(
 		u->ip = compat_sample_ip(ctx);
 		u->sp = compat_sample_sp(ctx);
 		u->bp = compat_sample_bp(ctx);
+#if defined(__TARGET_ARCH_arm64)
+		u->link = ctx->regs.regs[30];
+#endif
 	} else {
 		u->ip = PT_REGS_IP_CORE(regs);
 		u->sp = PT_REGS_SP_CORE(regs);
 		u->bp = PT_REGS_FP_CORE(regs);
+#if defined(__TARGET_ARCH_arm64)
+		u->link = PT_REGS_RET_CORE(regs);
+#endif
 		u->called = 1;
 	}
 }

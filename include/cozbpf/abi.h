@@ -152,20 +152,27 @@ struct cozbpf_range {
 
 /*
  * How to get from a frame to its caller's, from file offset `lo` on up to the next row
- * (user/symbols/elf/unwind.h). The return address lies right below the CFA, the caller's stack
- * pointer.
+ * (user/symbols/elf/cfi_machine.c). The CFA is the caller's stack pointer. On x86-64 the return
+ * address lies right below it.
  */
 struct cozbpf_unwind_row {
 	__u32 lo;
 	__s16 cfa; /* from the register that `kind` names */
-	__s8 rbp; /* where the caller's rbp is saved, in 8 bytes from the CFA; 0: it is still in rbp
-		   */
+	__s8 slot; /* place of what is saved, in 8 bytes: below 0 from the CFA, on arm64 else from
+		    * that register. x86-64: the caller's rbp; 0: it is still in rbp */
 	__u8 kind; /* COZBPF_UNWIND_* */
 };
 #define COZBPF_UNWIND_NONE 0 /* by frame pointers */
+/* x86-64 */
 #define COZBPF_UNWIND_RSP 1
 #define COZBPF_UNWIND_RBP 2
 #define COZBPF_UNWIND_PLT 3 /* rsp, and 8 more in the last third of each 16 bytes */
+/* arm64: what is saved, by sp. By x29 with COZBPF_UNWIND_X29 added. */
+#define COZBPF_UNWIND_LINK 4  /* nothing: the return address is still in x30 */
+#define COZBPF_UNWIND_PAIR 5  /* x29, and behind it the return address */
+#define COZBPF_UNWIND_ALONE 6 /* the return address; x29 is the caller's */
+#define COZBPF_UNWIND_X29 8
+#define COZBPF_UNWIND_LAST (COZBPF_UNWIND_ALONE | COZBPF_UNWIND_X29)
 
 /*
  * An executable mapping: [start, end) in the process, `offset` the file offset at start, [first,

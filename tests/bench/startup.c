@@ -202,7 +202,7 @@ static int libdw_read_entries(struct object *o, struct found *f)
 static void add_frame(struct found *f, uint64_t lo, const struct cozbpf_unwind_row *row)
 {
 	f->n++;
-	f->sum += mix(lo, row->kind, (uint64_t)(uint16_t)row->cfa << 8 | (uint8_t)row->rbp);
+	f->sum += mix(lo, row->kind, (uint64_t)(uint16_t)row->cfa << 8 | (uint8_t)row->slot);
 }
 
 static int own_read_frames(struct object *o, struct found *f)
@@ -230,9 +230,9 @@ static void row_of_frame(Dwarf_Frame *frame, struct cozbpf_unwind_row *row)
 	if (dwarf_frame_register(frame, 6, mem, &ops, &n) || n > 2)
 		return;
 	if (n == 2)
-		row->rbp = (int8_t)((int64_t)ops[1].number / 8);
+		row->slot = (int8_t)((int64_t)ops[1].number / 8);
 	if (dwarf_frame_cfa(frame, &ops, &n) || n != 1 || ops[0].atom != DW_OP_bregx) {
-		row->rbp = 0;
+		row->slot = 0;
 		return;
 	}
 	row->kind = ops[0].number == 7 ? COZBPF_UNWIND_RSP : COZBPF_UNWIND_RBP;
@@ -261,7 +261,7 @@ static void libdw_frames_of(
 			row_of_frame(frame, &row);
 		}
 		free(frame);
-		if (row.kind != last.kind || row.cfa != last.cfa || row.rbp != last.rbp)
+		if (row.kind != last.kind || row.cfa != last.cfa || row.slot != last.slot)
 			add_frame(f, at, &row);
 		last = row;
 	}

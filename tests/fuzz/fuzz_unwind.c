@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].lo < sizeof(struct program) ||
 		    rows[i].lo >= sizeof(struct program) + CODE_SIZE ||
-		    (i && rows[i].lo <= rows[i - 1].lo) || rows[i].kind > COZBPF_UNWIND_PLT)
+		    (i && rows[i].lo <= rows[i - 1].lo) || rows[i].kind > COZBPF_UNWIND_LAST)
 			abort();
 	free(rows);
 	object_close(o);

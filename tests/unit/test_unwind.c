@@ -45,7 +45,7 @@ static void check_row(struct cozbpf_unwind_row row, int kind, int cfa, int rbp)
 {
 	CHECK_EQ(row.kind, kind);
 	CHECK_EQ(row.cfa, cfa);
-	CHECK_EQ(row.rbp, rbp);
+	CHECK_EQ(row.slot, rbp);
 }
 
 TEST(known_rules)
@@ -155,18 +155,10 @@ TEST(a_library)
 
 #else
 
-TEST(other_machines_have_none)
+TEST(of_x86_64)
 {
-	struct object *o = NULL;
-	struct error e = {0};
-	struct cozbpf_unwind_row *rows;
-	bool stop = false;
-	size_t n;
-
-	CHECK_EQ(object_open("/proc/self/exe", "", &o, &e), 0);
-	CHECK_EQ(object_unwind_rows(o, 1000, &stop, &rows, &n, &e), 0);
-	CHECK_EQ(n, 0);
-	object_close(o);
+	printf("its programs are of x86-64; test_unwind_arm64.c has those of arm64\n");
+	exit(77);
 }
 
 #endif

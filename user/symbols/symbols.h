@@ -240,12 +240,12 @@ int object_spin_sites(struct object *o, size_t max, uint64_t **ret, size_t *n, s
 /*
  * Unwind tables: how to get from a frame of an object's code to its caller's, read from .eh_frame,
  * as rows that the kernel side can search. Rows hold what compilers say of ordinary functions on
- * x86-64. Where the rule is another one (expressions, other registers) the row is
+ * x86-64 and arm64. Where the rule is another one (expressions, other registers) the row is
  * COZBPF_UNWIND_NONE.
  *
  * The rows of all code of the object, sorted by file offset; each row holds up to the next one. At
  * most @max rows are made, and code beyond has no rule. *@n is 0 for an object without .eh_frame
- * and for another machine. Another thread may set *@stop, which ends the reading: -1 with @e. *@ret
+ * and for other machines. Another thread may set *@stop, which ends the reading: -1 with @e. *@ret
  * is the caller's to free. 0, or -1 with @e.
  */
 struct cozbpf_unwind_row;

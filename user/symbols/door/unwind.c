@@ -21,7 +21,7 @@ static int read_rows(struct image *image, void *arg, struct out *out, struct err
 static bool are_good(const struct cozbpf_unwind_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].kind > COZBPF_UNWIND_PLT || (i && rows[i].lo <= rows[i - 1].lo))
+		if (rows[i].kind > COZBPF_UNWIND_LAST || (i && rows[i].lo <= rows[i - 1].lo))
 			return false;
 	return true;
 }

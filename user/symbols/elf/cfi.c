@@ -6,25 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* DWARF's numbers of registers on x86-64 */
-enum { REG_RBP = 6, REG_RSP = 7, REG_RIP = 16 };
+#include "symbols/elf/cfi_machine.h"
 
 #define REMEMBERED 16 /* states that a function may keep at a time; compilers keep one */
 /* Bytes of what functions have in common. Each function reads it again, so it must not be large. */
 #define COMMON_MAX 256
-
-/* Where the caller's value of a register is. */
-struct rule {
-	enum { RULE_SAME, RULE_SAVED, RULE_OTHER } kind;
-	int64_t offset; /* SAVED: from the CFA, bytes */
-};
-
-struct state {
-	enum { CFA_REGISTER, CFA_PLT, CFA_OTHER } cfa;
-	uint64_t cfa_register;
-	int64_t cfa_offset;
-	struct rule rbp, ra;
-};
 
 /* What functions have in common (a CIE). */
 struct common {
@@ -39,7 +25,7 @@ struct common {
 /* What is executed: the rules so far, and where they hold. */
 struct machine {
 	const struct common *common;
-	struct state now, initial, remembered[REMEMBERED];
+	struct cfi_state now, initial, remembered[REMEMBERED];
 	unsigned n_remembered;
 	uint64_t loc;
 	const struct cfi *cfi;
@@ -120,6 +106,8 @@ static void read_augmentation(
 			read_u8(&data);
 		else if (*letters == 'S')
 			ret->is_signal = true;
+		else if (*letters == 'B') /* the other key signs return addresses (arm64) */
+			continue;
 		else
 			reader_fail(r);
 	}
@@ -141,7 +129,7 @@ static bool read_common(const struct cfi *c, uint64_t offset, struct common *ret
 	letters = read_string(&r);
 	ret->code_align = read_uleb(&r);
 	ret->data_align = read_sleb(&r);
-	if ((version == 1 ? read_u8(&r) : read_uleb(&r)) != REG_RIP ||
+	if ((version == 1 ? read_u8(&r) : read_uleb(&r)) != c->machine->ra ||
 	    (version != 1 && version != 3))
 		return false;
 	if (*letters == 'z')
@@ -209,22 +197,22 @@ int cfi_functions(const struct cfi *c, struct cfi_function **ret, size_t *n)
 	return 0;
 }
 
-static struct rule *rule_of(struct state *s, uint64_t reg)
+static struct cfi_rule *rule_of(const struct machine *m, struct cfi_state *s, uint64_t reg)
 {
-	return reg == REG_RBP ? &s->rbp : reg == REG_RIP ? &s->ra : NULL;
+	return reg == m->cfi->machine->fp ? &s->fp : reg == m->cfi->machine->ra ? &s->ra : NULL;
 }
 
 static void set_rule(struct machine *m, uint64_t reg, int kind, uint64_t offset)
 {
-	struct rule *rule = rule_of(&m->now, reg);
+	struct cfi_rule *rule = rule_of(m, &m->now, reg);
 
 	if (rule)
-		*rule = (struct rule){kind, (int64_t)offset};
+		*rule = (struct cfi_rule){kind, (int64_t)offset};
 }
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
-	struct rule *rule = rule_of(&m->now, reg), *initial = rule_of(&m->initial, reg);
+	struct cfi_rule *rule = rule_of(m, &m->now, reg), *initial = rule_of(m, &m->initial, reg);
 
 	if (rule)
 		*rule = *initial;
@@ -351,7 +339,7 @@ static void keep_state(struct machine *m, struct reader *r, uint8_t op)
 		m->now = m->remembered[--m->n_remembered];
 	else if (op == DW_CFA_GNU_args_size)
 		read_uleb(r);
-	else if (op != DW_CFA_nop)
+	else if (op != DW_CFA_nop && (!op || op != m->cfi->machine->ignored))
 		reader_fail(r);
 }
 
@@ -372,34 +360,11 @@ static bool advances(const struct machine *m, struct reader *r, uint8_t op, uint
 	return true;
 }
 
-static bool fits(int64_t value)
-{
-	return value >= INT16_MIN && value <= INT16_MAX;
-}
-
-/* The rules as the kernel side knows them. Compilers keep the return address right below the CFA.
- * At the bottom of the stack it is undefined. */
 static struct cozbpf_unwind_row row_of(const struct machine *m)
 {
-	const struct state *s = &m->now;
-	struct cozbpf_unwind_row row = {0};
-	bool is_rsp = s->cfa_register == REG_RSP;
-	int64_t slot = s->rbp.kind == RULE_SAVED ? s->rbp.offset / 8 : 0;
-
-	if (m->common->is_signal || s->ra.kind != RULE_SAVED || s->ra.offset != -8 ||
-	    s->rbp.kind == RULE_OTHER || s->cfa == CFA_OTHER)
-		return row;
-	if (s->rbp.kind == RULE_SAVED && (s->rbp.offset % 8 || slot >= 0 || slot < INT8_MIN))
-		return row;
-	if (s->cfa == CFA_REGISTER &&
-	    (!fits(s->cfa_offset) || (!is_rsp && s->cfa_register != REG_RBP)))
-		return row;
-	row.kind = s->cfa == CFA_PLT ? COZBPF_UNWIND_PLT
-		   : is_rsp          ? COZBPF_UNWIND_RSP
-				     : COZBPF_UNWIND_RBP;
-	row.cfa = s->cfa == CFA_PLT ? 8 : (int16_t)s->cfa_offset;
-	row.rbp = (int8_t)slot;
-	return row;
+	if (m->common->is_signal)
+		return (struct cozbpf_unwind_row){0};
+	return m->cfi->machine->row(&m->now);
 }
 
 /* Executes up to the next move, which leads to *@to. False: there is none, or @r is bad. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call frame information of .eh_frame (LSB Core 10.6.1, DWARF 5 6.4), for x86-64. libdw can be
+ * Call frame information of .eh_frame (LSB Core 10.6.1, DWARF 5 6.4). libdw can be
  * asked for one address at a time only. Each question executes the instructions of the function up
  * to that address, so a crafted function took the square of its size. This reads each function
  * once.
@@ -16,9 +16,15 @@
 
 #include "symbols/elf/reader.h"
 
+struct cfi_machine;
+
+/* What is known of a processor (EM_*), or NULL. */
+const struct cfi_machine *cfi_machine(uint16_t machine);
+
 struct cfi {
 	struct bytes bytes; /* the section, or all that may follow its begin */
 	uint64_t addr;      /* link-time address of its first byte */
+	const struct cfi_machine *machine;
 };
 
 /* What is known of a function: where its code is, and where its description is in the section. */

@@ -126,7 +126,7 @@ bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret);
 /* Whether a function begins in (@after, @upto]. */
 bool image_function_begins(struct image *o, uint64_t after, uint64_t upto);
 
-/* unwind.c: .eh_frame, on x86-64; false: there is none. */
+/* unwind.c: .eh_frame, of machines that cfi_machine() knows; false: there is none. */
 struct cfi;
 bool image_frames(const struct image *o, struct cfi *ret);
 

@@ -17,7 +17,7 @@ struct rows {
 
 static bool same_rule(const struct cozbpf_unwind_row *a, const struct cozbpf_unwind_row *b)
 {
-	return a->kind == b->kind && a->cfa == b->cfa && a->rbp == b->rbp;
+	return a->kind == b->kind && a->cfa == b->cfa && a->slot == b->slot;
 }
 
 static int add_row(struct rows *r, const struct cozbpf_unwind_row *row)
@@ -121,8 +121,11 @@ bool image_frames(const struct image *o, struct cfi *ret)
 	GElf_Ehdr header;
 
 	*ret = (struct cfi){0};
-	if (!gelf_getehdr(o->main.elf, &header) || header.e_machine != EM_X86_64 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!gelf_getehdr(o->main.elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return false;
+	ret->machine = cfi_machine(header.e_machine);
+	if (!ret->machine)
 		return false;
 	if (elf_section_addr(o->main.elf, ".eh_frame", &ret->addr))
 		ret->bytes = elf_section(o->main.elf, ".eh_frame");
