@@ -19,7 +19,7 @@
 #include "target/procfs.h"
 #include "target/tracee.h"
 
-#define PAGE 4096
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE)) /* 4, 16 or 64 kB on arm64 */
 #define RT_MIN 34
 #define RT_MAX 64
 #define CATCH_ALL 24          /* a runtime that handles so many real-time signals handles all */
@@ -32,7 +32,7 @@
 #define STACK_SCAN 262144
 
 _Static_assert(
-    sizeof(shim_blob) <= PAGE && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
+    sizeof(shim_blob) <= 4096 && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
 
 /* Of the blob, whose words differ from process to process. */
 #define CODE_SIZE (sizeof(shim_blob) - sizeof(struct cozbpf_handler_words))
@@ -130,7 +130,7 @@ static uint64_t find_page(int pid)
 /* Whether the action is our handler's, in any page. */
 static bool is_ours(const struct signal_action *a)
 {
-	return a->handler >= PAGE && a->flags == COZBPF_HANDLER_FLAGS &&
+	return a->handler > 1 && a->flags == COZBPF_HANDLER_FLAGS &&
 	       a->restorer == a->handler + COZBPF_HANDLER_DISTANCE;
 }
 
@@ -442,13 +442,13 @@ static bool look_inside(int pid, int tid, void *arg)
 {
 	struct inside *in = arg;
 	struct signal_masks masks;
-	uint64_t sp;
+	uint64_t sp, pc;
 
 	if (!procfs_signals(pid, tid, &masks) || masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
 		in->any =
-		    !procfs_waiting_at(pid, tid, &sp) || frame_on_stack(pid, sp, in->restorer);
+		    !procfs_waiting_at(pid, tid, &sp, &pc) || frame_on_stack(pid, sp, in->restorer);
 	return !in->any;
 }
 

@@ -360,9 +360,24 @@ int procfs_live_thread(int pid)
  * waits that have taken nothing yet. */
 static bool is_easy_call(long number)
 {
-	static const long easy[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll,
-	    SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_wait4,
-	    SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_restart_syscall};
+	static const long easy[] = {
+	    SYS_futex,
+	    SYS_nanosleep,
+	    SYS_clock_nanosleep,
+	    SYS_ppoll,
+	    SYS_pselect6,
+	    SYS_epoll_pwait,
+	    SYS_wait4,
+	    SYS_waitid,
+	    SYS_rt_sigsuspend,
+	    SYS_restart_syscall,
+#ifdef SYS_poll /* newer machines have only the calls that say more */
+	    SYS_poll,
+	    SYS_select,
+	    SYS_epoll_wait,
+	    SYS_pause,
+#endif
+	};
 
 	for (size_t i = 0; i < sizeof(easy) / sizeof(easy[0]); i++)
 		if (number == easy[i])
@@ -370,17 +385,29 @@ static bool is_easy_call(long number)
 	return false;
 }
 
-bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp)
+bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp, uint64_t *ret_pc)
 {
 	char text[256], *pc;
 
 	/* "NUMBER ARGUMENTS... SP PC", or "running" */
 	if (!read_file(pid, tid, "syscall", text, sizeof(text)) || !(pc = strrchr(text, ' ')))
 		return false;
+	*ret_pc = strtoull(pc + 1, NULL, 16);
 	*pc = 0;
 	pc = strrchr(text, ' ');
 	*ret_sp = pc ? strtoull(pc + 1, NULL, 16) : 0;
 	return *ret_sp;
+}
+
+bool procfs_first_argument(int pid, int tid, uint64_t *ret)
+{
+	char text[256], *end;
+
+	if (!read_file(pid, tid, "syscall", text, sizeof(text)) || strtol(text, &end, 10) < 0 ||
+	    strncmp(end, " 0x", 3))
+		return false;
+	*ret = strtoull(end, NULL, 16);
+	return true;
 }
 
 struct easiest {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See tracee.h. Which thread is held, and the rules of ptrace that make it harmless. */
-#include "target/tracee.h"
-
-#if defined(__x86_64__)
+#include "target/tracee_private.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -39,58 +37,6 @@
 #define GET_RSEQ 0x420f     /* PTRACE_GET_RSEQ_CONFIGURATION */
 #define GET_DISPATCH 0x4211 /* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, newer than libc (6.4) */
 
-/* The parts that depend on the architecture: preparing a stopped thread for a system call, its
- * result, and undoing EINTR. */
-#define CODE_64BIT 0x33 /* code segment of 64-bit programs */
-
-static bool is_64bit(const struct user_regs_struct *regs)
-{
-	return regs->cs == CODE_64BIT;
-}
-
-static void prepare_call(
-    struct user_regs_struct *regs, uint64_t at, long number, const uint64_t args[6])
-{
-	regs->orig_rax = ~0ULL; /* not in a system call: nothing is resumed */
-	regs->rip = at;
-	regs->rax = (unsigned long)number;
-	regs->rdi = args[0];
-	regs->rsi = args[1];
-	regs->rdx = args[2];
-	regs->r10 = args[3];
-	regs->r8 = args[4];
-	regs->r9 = args[5];
-}
-
-static int64_t call_result(const struct user_regs_struct *regs)
-{
-	return (int64_t)regs->rax;
-}
-
-/* Whether its call has answered EINTR and can be made again. close() has closed all the
- * same, and the number may be another thread's by now. */
-static bool was_interrupted(const struct user_regs_struct *regs)
-{
-	return (int64_t)regs->orig_rax >= 0 && (int64_t)regs->rax == -EINTR &&
-	       regs->orig_rax != SYS_close;
-}
-
-static bool is_at(const struct user_regs_struct *regs, uint64_t start, uint64_t length)
-{
-	return regs->rip - start < length;
-}
-
-static void go_to(struct user_regs_struct *regs, uint64_t at)
-{
-	regs->rip = at;
-}
-
-static void call_again(struct user_regs_struct *regs)
-{
-	regs->rip -= 2;
-	regs->rax = regs->orig_rax;
-	regs->orig_rax = ~0ULL;
-}
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -99,9 +45,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-/* Makes a request again when it fails: what is asked of a held thread must be done, and that the
- * thread has gone is true each time. */
-static long ask(int request, int tid, uint64_t addr, const void *data)
+long ask(int request, int tid, uint64_t addr, const void *data)
 {
 	long ret = -1;
 
@@ -199,9 +143,7 @@ static int wait_interrupted(int tid)
 	return err;
 }
 
-/* Runs to the entry or the exit of the system call. All signals are blocked, so only a stop of the
- * whole process can intervene. */
-static int to_syscall_stop(int tid)
+int to_syscall_stop(int tid)
 {
 	int status, err;
 
@@ -219,9 +161,8 @@ int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 {
 	uint64_t ours = getauxval(AT_SYSINFO_EHDR), theirs = procfs_auxv(pid, AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)ours;
-	size_t size = ours ? header->e_shoff + (size_t)header->e_shnum * header->e_shentsize : 0,
-	       at = 0;
-	const uint8_t *image = (const uint8_t *)ours;
+	size_t size = ours ? header->e_shoff + (size_t)header->e_shnum * header->e_shentsize : 0;
+	const uint8_t *image = (const uint8_t *)ours, *at;
 	uint8_t *copy = malloc(size + 1);
 	uint64_t function;
 
@@ -235,16 +176,13 @@ int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 		    "has it ended, is it a 32-bit program, or does the machine run with vdso=0?");
 	}
 	free(copy);
-	while (at + 1 < size &&
-	       !(image[at] == 0x0f &&
-		   image[at + 1] == 0x05)) /* syscall; any readable copy of it will do */
-		at++;
 	function = (uint64_t)vdso_symbol(ours, SHIM_VDSO_CLOCK_GETTIME);
 	ret->clock_gettime = function ? function - ours + theirs : 0;
-	ret->syscall_at = theirs + at;
-	if (at + 1 < size)
-		return 0;
-	return error_set(e, EXIT_FORBIDDEN, "the vDSO of this kernel makes no system call");
+	at = find_syscall(image, size);
+	if (!at)
+		return error_set(e, EXIT_FORBIDDEN, "the vDSO of this kernel makes no system call");
+	ret->syscall_at = theirs + (uint64_t)(at - image);
+	return 0;
 }
 
 static int fail_seize(int pid, int err, struct error *e)
@@ -278,7 +216,7 @@ static bool dispatches(int tid)
 /* Reasons why the held thread cannot make our call; checked while it is held. */
 static int check_held(struct tracee *t, struct error *e)
 {
-	if (!is_64bit(&t->saved))
+	if (!registers_are_64bit(&t->saved))
 		return error_set(e, EXIT_FORBIDDEN,
 		    "process %d is a 32-bit program: only 64-bit programs can be attached to",
 		    t->pid);
@@ -316,7 +254,8 @@ static void bury(int tid)
  * call has to be resumed. */
 static void restore(const struct tracee *t)
 {
-	ask(PTRACE_SETREGS, t->tid, 0, &t->saved);
+	registers_set(t->tid, &t->saved);
+	call_enter(t);
 	ask(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
 	if (ask_word(PTRACE_DETACH, t->tid, 0, 0))
 		bury(t->tid);
@@ -345,10 +284,10 @@ static void abort_sequence(struct tracee *t)
 	pointer = rseq.at + 8; /* rseq_cs in struct rseq */
 	if (!procfs_read_memory(t->pid, pointer, &at, sizeof(at)) || !at ||
 	    !procfs_read_memory(t->pid, at, &sequence, sizeof(sequence)) ||
-	    !is_at(&t->saved, sequence.start, sequence.length))
+	    registers_pc(&t->saved) - sequence.start >= sequence.length)
 		return;
 	if (tracee_write(t, pointer, &none, sizeof(none)))
-		go_to(&t->saved, sequence.abort);
+		registers_go_to(&t->saved, sequence.abort);
 }
 
 int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
@@ -362,6 +301,7 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return fail_seize(pid, errno, e);
 	hurry(true);
+	call_look(ret);
 	ret->since_ns = now_ns();
 	ask_word(PTRACE_INTERRUPT, tid, 0, 0);
 	err = wait_interrupted(tid);
@@ -373,12 +313,12 @@ int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
 		    tid, pid);
 		return error_hint(e, "try again when it has got on");
 	}
-	if (err || ask(PTRACE_GETREGS, tid, 0, &ret->saved) ||
-	    ask(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
+	if (err || registers_get(tid, &ret->saved) || ask(PTRACE_GETSIGMASK, tid, 8, &ret->mask)) {
 		bury(tid);
 		hurry(false);
 		return error_set(e, EXIT_OTHER, "thread %d of process %d has ended", tid, pid);
 	}
+	call_seen(ret);
 	abort_sequence(ret);
 	if (check_held(ret, e) || ask(PTRACE_SETSIGMASK, tid, 8, &all)) {
 		tracee_release(ret);
@@ -424,12 +364,13 @@ int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
 
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 {
-	struct user_regs_struct regs = t->saved;
+	struct user_regs_struct regs;
 
+	if (!t->called && call_leave(t))
+		return -ESRCH;
 	t->called = true;
-	prepare_call(&regs, t->vdso.syscall_at, number, args);
-	if (ask(PTRACE_SETREGS, t->tid, 0, &regs) || to_syscall_stop(t->tid) ||
-	    to_syscall_stop(t->tid) || ask(PTRACE_GETREGS, t->tid, 0, &regs))
+	if (!prepare_call(t, number, args) || to_syscall_stop(t->tid) || to_syscall_stop(t->tid) ||
+	    registers_get(t->tid, &regs))
 		return -ESRCH;
 	return call_result(&regs);
 }
@@ -461,22 +402,11 @@ bool tracee_read(const struct tracee *t, uint64_t addr, void *ret, size_t n)
 	return true;
 }
 
-/*
- * The kernel resumes an interrupted system call by itself, except for calls that always answer
- * EINTR, epoll_wait first of all. When no signal was to be delivered, the program did nothing to
- * deserve EINTR: the call is made again.
- */
-static void undo_eintr(struct tracee *t)
-{
-	if (was_interrupted(&t->saved) && !(procfs_pending(t->pid, t->tid) & ~t->mask))
-		call_again(&t->saved);
-}
-
 uint64_t tracee_release(struct tracee *t)
 {
 	uint64_t held;
 
-	undo_eintr(t);
+	call_undo_eintr(t);
 	if (t->called) {
 		ask_word(PTRACE_INTERRUPT, t->tid, 0, 0);
 		ask_word(PTRACE_CONT, t->tid, 0, 0);
@@ -489,57 +419,3 @@ uint64_t tracee_release(struct tracee *t)
 	hurry(false);
 	return held;
 }
-
-#else
-
-/* On arm64 the kernel has forgotten the first argument of an interrupted call when a tracer sees
- * it. So EINTR cannot be undone as on x86-64, and not attaching at all is better than harm. */
-int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
-{
-	*ret = (struct process_vdso){0};
-	error_set(e, EXIT_FORBIDDEN,
-	    "process %d cannot be attached to: that works on x86-64 only, so far", pid);
-	return error_hint(e, "launch it instead: cozbpf -- cmd");
-}
-
-int tracee_hold(int pid, struct tracee *ret, struct error *e)
-{
-	struct process_vdso vdso;
-
-	*ret = (struct tracee){.pid = pid};
-	return tracee_vdso(pid, &vdso, e);
-}
-
-int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e)
-{
-	return tracee_hold(pid, ret, e);
-}
-
-int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
-{
-	struct tracee t;
-
-	return tracee_hold(pid, &t, e);
-}
-
-int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
-{
-	return -38; /* ENOSYS: no thread is ever held */
-}
-
-bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
-{
-	return false;
-}
-
-uint64_t tracee_release(struct tracee *t)
-{
-	return 0;
-}
-
-bool tracee_read(const struct tracee *t, uint64_t addr, void *ret, size_t n)
-{
-	return false;
-}
-
-#endif

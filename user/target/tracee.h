@@ -28,6 +28,11 @@ struct tracee {
 	struct process_vdso vdso;
 	uint64_t since_ns;
 	bool called;
+	uint64_t waits_at; /* arm64: in which call it waits before it is stopped; 0: in none */
+	/* arm64, of the call that it was stopped in: it has been left, and is entered again; it has
+	 * answered EINTR, and what its first argument was. */
+	bool enter, eintr;
+	uint64_t argument;
 };
 
 /*
