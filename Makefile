@@ -4,16 +4,26 @@
 .SECONDARY:
 .SUFFIXES:
 
-CC ?= gcc
-ifeq ($(origin CC),default)
-CC := gcc
-endif
+# ARCH=arm64 on another machine: a cross build, with the libraries of scripts/arm64-sysroot.sh.
+HOST_ARCH := $(shell uname -m | sed -e 's/x86_64/x86/' -e 's/aarch64/arm64/')
+ARCH ?= $(HOST_ARCH)
+TRIPLE_x86 := x86_64-linux-gnu
+TRIPLE_arm64 := aarch64-linux-gnu
+TRIPLE := $(TRIPLE_$(ARCH))
+CROSS := $(if $(filter-out $(HOST_ARCH),$(ARCH)),$(TRIPLE)-)
+SYSROOT := $(if $(CROSS),/var/tmp/cozbpf-$(ARCH)/root)
+
+# default: make's own cc, g++ and ld
+tool = $(if $(filter default undefined,$(origin $(1))),$(2),$($(1)))
+CC := $(call tool,CC,$(CROSS)gcc$(SYSROOT:%= --sysroot=%))
+CXX := $(call tool,CXX,$(CROSS)g++$(SYSROOT:%= --sysroot=%))
+LD := $(call tool,LD,$(CROSS)ld)
+OBJCOPY ?= $(CROSS)objcopy
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
-OBJCOPY ?= objcopy
 PROTOC_C ?= protoc-c
 BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
-BUILD ?= build
+BUILD ?= build$(CROSS:%=/$(ARCH))
 CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
 PREFIX ?= /usr/local
 INCLUDEDIR ?= $(PREFIX)/include
@@ -25,7 +35,6 @@ WERROR ?= $(if $(CI),1,0)
 VERSION := 0.1.0
 BUILD_ID := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-ARCH := $(shell uname -m | sed -e 's/x86_64/x86/' -e 's/aarch64/arm64/')
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2);)
 
@@ -42,11 +51,14 @@ CFLAGS_ALL := -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing
 PURE_LIBS := -ldw -lelf -llzma -lcapstone -lcjson -liberty -lprotobuf-c -lz -lncursesw -ltinfo -lm
 LIBS := -lbpf $(PURE_LIBS) -lpthread
 BPF_CFLAGS := $(RULE_DEFINES) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude \
-	-Ivmlinux -Wall $(WERROR_FLAG) -idirafter /usr/include/$(shell uname -m)-linux-gnu
+	-Ivmlinux -Wall $(WERROR_FLAG) \
+	-idirafter $(SYSROOT)/usr/include/$(TRIPLE)
 # The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no
-# libc.
+# libc. On arm64 atomics must not call libgcc's helpers either, which ask libc.
+SHIM_FLAGS_x86 := -fcf-protection=none
+SHIM_FLAGS_arm64 := -mno-outline-atomics
 SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding \
-	-fno-stack-protector -fcf-protection=none -mgeneral-regs-only -fvisibility=hidden \
+	-fno-stack-protector $(SHIM_FLAGS_$(ARCH)) -mgeneral-regs-only -fvisibility=hidden \
 	-fno-asynchronous-unwind-tables
 
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
@@ -234,6 +246,28 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \
 		-o $@ $< -lpthread
 
+# Pages of 4 and of 16 kB.
+ARM64_KERNELS ?= 6.18 6.18-16k
+ARM64_TESTS := $(patsubst %,tests/arm64/%.sh,load launch attach held unwind)
+# What holds a process by the tool's own means, and what looks whether it notices.
+HELD := $(addprefix $(BUILD)/tests/arm64/,held holder)
+HOLDER_OBJS := $(filter $(BUILD)/user/core/text/% \
+	$(addprefix $(BUILD)/user/target/,keeper.o procfs.o tracee%),$(USER_OBJS))
+$(BUILD)/tests/arm64/held: tests/arm64/held.c tests/e2e/fixtures/fixture.h
+	@mkdir -p $(@D)
+	$(call say,TEST,$@)$(CC) $(CFLAGS_ALL) -O1 -fno-omit-frame-pointer -o $@ $< -lpthread
+$(BUILD)/tests/arm64/holder: tests/arm64/holder.c $(HOLDER_OBJS)
+	@mkdir -p $(@D)
+	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $^ -lpthread
+
+# Fixtures of the end-to-end tests for the emulated machine; callers has no frame pointers.
+ARM64_FIXTURES := $(addprefix $(BUILD)/tests/e2e/fixtures/,running speed waits callers)
+$(BUILD)/tests/e2e/fixtures/callers: FIXTURE_FLAGS := -fomit-frame-pointer
+$(BUILD)/tests/e2e/fixtures/%: tests/e2e/fixtures/%.c tests/e2e/fixtures/fixture.h
+	@mkdir -p $(@D)
+	$(call say,TEST,$@)$(CC) -O1 -g -fno-omit-frame-pointer $(FIXTURE_FLAGS) -Wall -Wextra \
+		-o $@ $< -lpthread
+
 workloads: $(WORKLOADS) $(BENCH_PROGRAMS) ## build the programs of known behaviour
 
 check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
@@ -267,6 +301,15 @@ soak: all ## an hour on nginx and PostgreSQL under load; needs root and the netw
 
 check-soak: all ## three minutes of that; needs root and the network
 	@scripts/run-tests.sh soak tests/soak/short.sh
+
+check-arm64: ## the tool on arm64, in an emulator; needs the network for packages, no root
+	@scripts/arm64-sysroot.sh $(ARM64_KERNELS)
+	@$(MAKE) --no-print-directory ARCH=arm64 BUILD=$(BUILD)/arm64 all workloads arm64-tests
+	@for kernel in $(ARM64_KERNELS); do \
+		BUILD=$(BUILD)/arm64 COZBPF_ARM64_KERNEL=$$kernel scripts/run-tests.sh \
+			"arm64, $$kernel" $(ARM64_TESTS) || exit 1; \
+	done
+arm64-tests: $(HELD) $(ARM64_FIXTURES)
 
 check-real: all workloads
 check-real: ## real programs in containers; installs what it needs; needs root and the network
@@ -404,7 +447,7 @@ help: ## this list
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
 .PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \
-	check-vm check-real check-docs man asan tsan \
+	arm64-tests check-arm64 check-vm check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
 	bench-accuracy bench-overhead bench-rules bench-servers bench-stripped soak check-soak \
 	lint format format-check analyze install uninstall deb check-package dist clean help

@@ -95,7 +95,7 @@ static __always_inline bool compat_at_pause(__u64 ip)
 }
 static __always_inline bool compat_user_mode(const struct bpf_perf_event_data *ctx)
 {
-	return (ctx->regs.pstate & 0xf) == 0; /* PSR_MODE_EL0t */
+	return (ctx->regs.pstate & 0x1f) == 0; /* PSR_MODE_EL0t, of 64 bits */
 }
 static __always_inline __u64 compat_sample_ip(const struct bpf_perf_event_data *ctx)
 {

@@ -3,11 +3,13 @@
 # Installs from Debian's packages what building, testing and the demo need, and only what is
 # missing. A second run does nothing. docs/dependencies.md explains each package.
 # usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [servers]
-# [languages] [package] [vm]
+# [languages] [package] [vm] [arm64]
 # default: build
 set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
+	local cross=gcc-aarch64-linux-gnu # makes fixtures of another machine than this one
+	[ "$(uname -m)" != aarch64 ] || cross=
 	case $1 in
 	build)
 		echo gcc make git libc6-dev libbpf-dev bpftool clang llvm libelf-dev libdw-dev \
@@ -19,7 +21,7 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 		echo g++ clang-format clang-tidy shellcheck cppcheck binutils gdb procps xz-utils \
 			musl-tools util-linux coz-profiler systemtap-sdt-dev \
 			python3 nodejs:node chromium-headless-shell tmux mandoc groff-base \
-			protobuf-compiler
+			protobuf-compiler "$cross"
 		;;
 	real)
 		echo postgresql podman runc conmon netavark iptables dpkg-dev binutils \
@@ -29,13 +31,14 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 	servers)
 		echo redis-server redis-tools memcached libmemcached-tools nginx wrk postgresql
 		;;
+	arm64) echo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-system-arm cpio ;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	vm) echo qemu-system-x86 busybox-static xz-utils zstd ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
 	*)
 		die "unknown group '$1'" \
-			"groups: build, test, demo, real, soak, servers, languages, package, vm" 2
+			"build, test, demo, real, soak, servers, languages, package, vm or arm64" 2
 		;;
 	esac
 }
