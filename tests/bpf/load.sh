@@ -3,10 +3,10 @@
 # All BPF programs load and verify as the tool loads them, each within a budget of instructions.
 # Budgets are a tenth or more above what was measured when they were written: more growth should be
 # noticed, not forbidden. "size" is the program after the kernel's rewrites and with its
-# subprograms. "verified" is the work of the verifier, whose own limit is one million. Kernels before
-# 6.13 rewrite and verify in other ways: there one limit holds for the work, and none for the size.
-# In some modes of pausing other programs take the place of the first two (docs/design.md), and
-# before 6.6 there are no probes of calls.
+# subprograms. "verified" is the work of the verifier, whose own limit is one million. Kernels
+# before 6.13 rewrite and verify in other ways: there one limit holds for the work, and none for the
+# size. In some modes of pausing other programs take the place of the first two (docs/design.md),
+# and before 6.6 there are no probes of calls.
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 fixture speed
