@@ -42,9 +42,11 @@ on_candidate 40 40
 on_watch 340 8500
 '
 
+ready_or_gone() { has "$dir/out" '^ready' || gone "$tool_pid"; }
+
 begin_command() { # OPTIONS...
 	start "$tool" run -q "$@" -o "$dir/profile.coz" -P progress -- "$dir/speed"
-	wait_for 30 eval 'has "$dir/out" "^ready" || ! kill -0 $tool_pid 2>/dev/null'
+	wait_for 30 ready_or_gone
 	has "$dir/out" '^ready'
 }
 
