@@ -42,6 +42,7 @@ on_candidate 40 40
 on_watch 340 8500
 '
 
+# shellcheck disable=SC2317 # called by wait_for
 ready_or_gone() { has "$dir/out" '^ready' || gone "$tool_pid"; }
 
 begin_command() { # OPTIONS...
