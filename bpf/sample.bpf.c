@@ -45,21 +45,21 @@ static __always_inline void count_in(struct cozbpf_line_count *count)
 }
 
 /* Inclusive: @line is on the sample's stack. Each that is there may be picked. */
-__attribute__((noinline)) int pass_line(struct unwind *u, __u32 line)
+__attribute__((noinline)) int pass_line(struct passed *p, __u32 line)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
 
-	if (!u || !count || count->seen == u->now)
+	if (!p || !count || count->seen == p->now)
 		return 0;
-	count->seen = u->now;
+	count->seen = p->now;
 	count_in(count);
-	if (!u->own)
-		u->own = line;
+	if (!p->own)
+		p->own = line;
 	if (delay_is_selected(&control, line))
-		u->selected = line;
-	u->passed++;
-	if (DELAY_READ(control.pick) && bpf_get_prandom_u32() % u->passed == 0)
-		u->pick = line;
+		p->selected = line;
+	p->n++;
+	if (DELAY_READ(control.pick) && bpf_get_prandom_u32() % p->n == 0)
+		p->pick = line;
 	return 0;
 }
 
@@ -79,7 +79,7 @@ static __always_inline int look_at_frame(struct unwind *u, const struct cozbpf_p
 		if (u->line && !config.inclusive)
 			return 1;
 		if (u->line)
-			pass_line(u, u->line);
+			pass_line(&u->passed, u->line);
 		u->line = 0;
 		if (m->unwind_count)
 			row = row_in_slice(m->unwind_first, m->unwind_count, offset);
@@ -104,20 +104,20 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
     struct task_struct *task, const struct cozbpf_proc *proc, __u64 now, __u32 *pick)
 {
 	bool user = compat_user_mode(ctx);
-	struct unwind u = {.proc = proc, .now = now};
+	struct unwind u = {.proc = proc, .passed.now = now};
 
 	if (!user && control.kernel_count)
 		u.line = line_in_slice(
 		    control.kernel_first, control.kernel_count, compat_sample_ip(ctx));
 	if (u.line && config.inclusive)
-		pass_line(&u, u.line);
+		pass_line(&u.passed, u.line);
 	if (!u.line || config.inclusive) {
 		unwind_begin(&u, ctx, task, user);
 		COMPAT_LOOP(COZBPF_FRAMES, unwind_frame, &u, COZBPF_FRAMES, unwind_once, &u, proc);
 	}
-	*pick = config.inclusive ? u.pick : u.line;
+	*pick = config.inclusive ? u.passed.pick : u.line;
 	if (config.inclusive)
-		return u.selected ? u.selected : u.own;
+		return u.passed.selected ? u.passed.selected : u.passed.own;
 	return u.line;
 }
 

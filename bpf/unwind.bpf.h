@@ -10,6 +10,13 @@
 
 #define SEARCH_STEPS 23 /* binary search over up to 2^23 ranges or rows */
 
+/* Inclusive: what pass_line() has found. A structure of its own: what a function that is verified
+ * once may write to holds no pointer afterwards. */
+struct passed {
+	__u64 now; /* the sample's time */
+	__u32 own, selected, pick, n;
+};
+
 struct unwind {
 	const struct cozbpf_proc *proc;
 	__u64 ip, sp, bp;
@@ -18,8 +25,7 @@ struct unwind {
 #endif
 	__u32 called; /* ip is that of a call that has been made: a return address */
 	__u32 line;   /* found */
-	__u64 now;    /* inclusive: the sample's time, and what pass_line() has found */
-	__u32 own, selected, pick, passed;
+	struct passed passed;
 };
 
 /* The last row of a slice at or before a file offset, as the eight bytes it is; 0, which is no
