@@ -60,12 +60,12 @@ for mode in "${modes[@]}"; do
 	echo "-- $mode: a command"
 	rm -f "$dir/profile.coz"
 	run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$mode" -o "$dir/profile.coz" -- \
-		"$workloads/abab" --seconds 6
+		"$workloads/abab" --seconds 4
 	gains "$mode"
 	echo "-- $mode: a process that runs"
 	rm -f "$dir/profile.coz"
 	begin_abab
-	run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$mode" -d 6s \
+	run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$mode" -d 4s \
 		-o "$dir/profile.coz" -p "$target_pid"
 	gains "$mode"
 	check "it lives" is_state "$target_pid" '[RS]'
@@ -80,7 +80,7 @@ wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 rm -f "$dir/profile.coz"
-run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$best" -d 6s -o "$dir/profile.coz" \
+run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$best" -d 4s -o "$dir/profile.coz" \
 	-p "$target_pid"
 gains "$best"
 kill -KILL "$target_pid"
