@@ -91,11 +91,11 @@ step 300 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh
 step 600 'unit tests' make -j"$jobs" WERROR=1 check
-step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=12 fuzz
+step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=8 fuzz
 end_beside
 step 400 'bpf tests' make WERROR=1 check-bpf
 step 1800 'end-to-end tests' make WERROR=1 check-e2e
-step 400 'faults on purpose' make WERROR=1 check-fault
-step 840 'accuracy, short' tests/bench/accuracy.sh --ci
+step 400 'faults on purpose' make WERROR=1 FAULT_SECONDS=15 check-fault
+step 840 'accuracy, short' tests/bench/accuracy.sh --ci --cases abab,barrier,periodic
 echo "test: everything took $SECONDS s"
 totals
