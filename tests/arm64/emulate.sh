@@ -17,7 +17,7 @@ case $series in
 *-16k) cpu=max,pauth-impdef=on ;;
 *) cpu=cortex-a72 ;;
 esac
-work=$(mktemp -d /var/tmp/tmp.XXXXXXXXXX.cozbpf-arm64)
+work=$(mktemp -d -p "$build")
 trap 'rm -rf "$work"' EXIT
 
 # library NAME: copies it, and what it needs, into the machine.
