@@ -132,11 +132,16 @@ struct task_struct___before_5_14 {
 	volatile long state;
 } __attribute__((preserve_access_index));
 
-static __always_inline bool compat_task_runnable(struct task_struct *t)
+static __always_inline __u64 compat_task_state(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->__state))
-		return BPF_CORE_READ(t, __state) == 0;
-	return BPF_CORE_READ((struct task_struct___before_5_14 *)t, state) == 0;
+		return BPF_CORE_READ(t, __state);
+	return (__u64)BPF_CORE_READ((struct task_struct___before_5_14 *)t, state);
+}
+
+static __always_inline bool compat_task_runnable(struct task_struct *t)
+{
+	return compat_task_state(t) == 0;
 }
 
 /*

@@ -48,6 +48,24 @@ struct {
 	__type(value, struct cozbpf_line_count);
 } line_counts SEC(".maps") __weak;
 
+/* Waits as units, by id of a line and class: the unit's id, 0: it has none yet. Of units, in the
+ * order of their ids: which line it is. Written by waits, and by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, __u32);
+} wait_ids SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, COZBPF_WAIT_CLASSES * COZBPF_WAIT_UNITS);
+	__type(key, __u32);
+	__type(value, struct cozbpf_wait_line);
+} wait_lines SEC(".maps") __weak;
+
 /* Mappings per process; written by the loader, copied at fork, deleted at exec and exit
  * (lifecycle). */
 struct {

@@ -2,100 +2,13 @@
 /* Samples: which line runs, what the thread owes, and the signal that makes
  * it pay. Where the signal carries no value, pause.bpf.c sees the pause begin. */
 #include "begin.bpf.h"
-#include "unwind.bpf.h"
+#include "lines.bpf.h"
 
 /* Six times what the loop takes at 2.5 GHz. One that took longer met an interrupt of the host,
  * whose length would outweigh all other loops. */
 #define LOOP_MAX_NS 2000
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* The functions below that are not static are looked at by the verifier only once. */
-
-/* Line at a file offset within a slice of the line table, 0 for none. At most SEARCH_STEPS steps.
- */
-__attribute__((noinline)) __u32 line_in_slice(__u32 first, __u32 count, __u64 offset)
-{
-	__u32 lo = first, n = count;
-	struct cozbpf_range *r;
-
-	for (int i = 0; i < SEARCH_STEPS && n > 0; i++) {
-		__u32 half = n / 2, middle = lo + half;
-
-		r = bpf_map_lookup_elem(&ranges, &middle);
-		if (!r)
-			return 0;
-		if (offset < r->lo) {
-			n = half;
-		} else if (offset - r->lo < r->len) {
-			return r->line;
-		} else {
-			lo = middle + 1;
-			n -= half + 1;
-		}
-	}
-	return 0;
-}
-
-static __always_inline void count_in(struct cozbpf_line_count *count)
-{
-	__sync_fetch_and_add(&count->all, 1);
-	if (!DELAY_READ(control.active) || !control.speedup_pct)
-		__sync_fetch_and_add(&count->free, 1);
-}
-
-/* Inclusive: @line is on the sample's stack. Each that is there may be picked. */
-__attribute__((noinline)) int pass_line(struct passed *p, __u32 line)
-{
-	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
-
-	if (!p || !count || count->seen == p->now)
-		return 0;
-	count->seen = p->now;
-	count_in(count);
-	if (!p->own)
-		p->own = line;
-	if (delay_is_selected(&control, line))
-		p->selected = line;
-	p->n++;
-	if (DELAY_READ(control.pick) && bpf_get_prandom_u32() % p->n == 0)
-		p->pick = line;
-	return 0;
-}
-
-/* 1: the stack ends, or its line is found. @proc is that of @u. */
-static __always_inline int look_at_frame(struct unwind *u, const struct cozbpf_proc *proc)
-{
-	/* A return address belongs to the call before it. */
-	__u64 ip = u->ip - u->called, row = 0;
-	__u32 at = (__u32)mapping_at(proc, ip);
-
-	if (at < COZBPF_MAPPINGS) {
-		const struct cozbpf_mapping *m = &proc->mappings[at];
-		__u64 offset = ip - m->start + m->offset;
-
-		if (m->count)
-			u->line = line_in_slice(m->first, m->count, offset);
-		if (u->line && !config.inclusive)
-			return 1;
-		if (u->line)
-			pass_line(&u->passed, u->line);
-		u->line = 0;
-		if (m->unwind_count)
-			row = row_in_slice(m->unwind_first, m->unwind_count, offset);
-	}
-	return !unwind_step(u, (const struct cozbpf_unwind_row *)&row, ip);
-}
-
-static long unwind_frame(__u32 i, struct unwind *u)
-{
-	return look_at_frame(u, u->proc);
-}
-
-__attribute__((noinline)) int unwind_once(__u32 i, struct unwind *u, const struct cozbpf_proc *proc)
-{
-	return u && proc ? look_at_frame(u, proc) : 1;
-}
 
 /* Line of a sample: the kernel's function, where these are in scope; the innermost address; else
  * the first in-scope caller (paper 3.4.2). Inclusive: the selected function, where it is on the
@@ -135,23 +48,6 @@ __attribute__((noinline)) int count_made(
 	return 0;
 }
 
-/* The time has come from which visits are counted, which is virtual. */
-static __always_inline bool visits_count(__u64 now)
-{
-	return DELAY_READ(control.active) &&
-	       now > control.counted_ns + DELAY_READ(control.required);
-}
-
-/* Each in-scope sample since the question is as likely as any other to be the answer. The first one
- * would nearly always be the same CPU's, since their clock events have one period. */
-static __always_inline void pick_line(__u32 line)
-{
-	__u64 n = __sync_fetch_and_add(&control.pick_from, 1) + 1;
-
-	if (bpf_get_prandom_u32() % n == 0)
-		control.picked = line;
-}
-
 static __always_inline void count_line(__u32 line, __u32 pick, __u64 now)
 {
 	struct cozbpf_line_count *count = bpf_map_lookup_elem(&line_counts, &line);
@@ -159,11 +55,11 @@ static __always_inline void count_line(__u32 line, __u32 pick, __u64 now)
 	if (!count)
 		return;
 	if (!config.inclusive)
-		count_in(count);
+		count_in(count, 1);
 	if (delay_is_selected(&control, line) && visits_count(now))
 		__sync_fetch_and_add(&control.selected_samples, 1);
 	if (DELAY_READ(control.pick))
-		pick_line(pick);
+		pick_line(pick, 1);
 }
 
 static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line, __u64 n)

@@ -155,29 +155,34 @@ static __always_inline bool unwind_step(
 
 #endif
 
-/* Where the current thread is: where the sample has met it in user mode, else where it has entered
- * the kernel. */
-static __always_inline void unwind_begin(
-    struct unwind *u, struct bpf_perf_event_data *ctx, struct task_struct *task, bool user)
+/* Where the current thread has entered the kernel: by a call, or, not @called, at that instruction. */
+static __always_inline void unwind_entry(struct unwind *u, struct task_struct *task, bool called)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	if (user) {
-		u->ip = compat_sample_ip(ctx);
-		u->sp = compat_sample_sp(ctx);
-		u->bp = compat_sample_bp(ctx);
+	u->ip = PT_REGS_IP_CORE(regs);
+	u->sp = PT_REGS_SP_CORE(regs);
+	u->bp = PT_REGS_FP_CORE(regs);
 #if defined(__TARGET_ARCH_arm64)
-		u->link = ctx->regs.regs[30];
+	u->link = PT_REGS_RET_CORE(regs);
 #endif
-	} else {
-		u->ip = PT_REGS_IP_CORE(regs);
-		u->sp = PT_REGS_SP_CORE(regs);
-		u->bp = PT_REGS_FP_CORE(regs);
-#if defined(__TARGET_ARCH_arm64)
-		u->link = PT_REGS_RET_CORE(regs);
-#endif
-		u->called = 1;
+	u->called = called;
+}
+
+/* Where a sample has met the current thread in user mode, else where it has entered the kernel. */
+static __always_inline void unwind_begin(
+    struct unwind *u, struct bpf_perf_event_data *ctx, struct task_struct *task, bool user)
+{
+	if (!user) {
+		unwind_entry(u, task, true);
+		return;
 	}
+	u->ip = compat_sample_ip(ctx);
+	u->sp = compat_sample_sp(ctx);
+	u->bp = compat_sample_bp(ctx);
+#if defined(__TARGET_ARCH_arm64)
+	u->link = ctx->regs.regs[30];
+#endif
 }
 
 #endif

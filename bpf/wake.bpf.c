@@ -4,7 +4,7 @@
  * which wake-ups are no thread's doing. The scheduler's hooks run with interrupts off; they touch
  * the thread state and the clock of this CPU, and create nothing.
  */
-#include "spin.bpf.h"
+#include "wake.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -12,7 +12,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
  * exit, not inline from a system call. Traced: 546 of 550 on an exit began within 3 us, and none of
  * 29,591 from sends over loopback within 50 us. */
 #define IRQ_EXIT_NS 3000
-#define PF_EXITING 4 /* the task ends; include/linux/sched.h */
 
 enum { SOFTIRQ_NET_TX = 2, SOFTIRQ_NET_RX = 3 }; /* include/linux/interrupt.h */
 
@@ -22,39 +21,20 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct cozbpf_thread *out = thread_of(prev), *in = thread_of(next);
 	struct cozbpf_cpu *cpu;
-	__u64 outsider_ran = 0, now;
-	int how = DELAY_BLOCKED;
+	__u64 now;
 
 	if (!out && !in)
 		return 0;
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
-	if (out && (preempt || compat_task_runnable(prev)))
-		how = in ? DELAY_PREEMPTED : DELAY_OUSTED;
-	if (!out && prev->pid)
-		outsider_ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 	now = bpf_ktime_get_ns();
 	if (DELAY_READ(control.spins) && out)
 		spin_released(out, now);
-	delay_on_switch(out, how, in, outsider_ran, &control, cpu, now);
-	if (in && control.speedup_pct)
-		delay_on_cpu(in, compat_alone(next), &control, cpu, now);
-	if (DELAY_READ(control.spins))
-		spin_show(in);
+	delay_on_switch(out, how_it_leaves(out, prev, in, preempt), in, outsider_had(out, prev),
+	    &control, cpu, now);
+	begin_on_cpu(in, next, cpu, now);
 	return 0;
-}
-
-/*
- * The object of a wake-up, as far as the first argument of the waker's system call tells: a futex
- * word, a descriptor. Equal objects give equal hashes; kinds of segments that share one share their
- * share f, no more. The woken task's own argument lies on the stack of another CPU.
- */
-static __always_inline __u32 woken_through(struct task_struct *waker)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
-
-	return (__u32)((__u64)PT_REGS_PARM1_SYSCALL(regs) * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
 /* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No
@@ -62,37 +42,15 @@ static __always_inline __u32 woken_through(struct task_struct *waker)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
-	struct cozbpf_thread *t = thread_of(p), *w;
-	enum delay_cause cause;
-	struct task_struct *waker;
-	struct cozbpf_cpu *cpu;
-	bool by_thread;
-	__u64 now;
+	struct cozbpf_thread *t = thread_of(p);
+	struct cozbpf_cpu *cpu = t ? this_cpu() : NULL;
+	struct waking w;
 
-	if (!t)
+	if (!t || !cpu)
 		return 0;
-	waker = bpf_get_current_task_btf();
-	w = thread_of(waker);
-	cpu = this_cpu();
-	if (!cpu)
-		return 0;
-	now = bpf_ktime_get_ns();
-	/* INTERRUPTS: what runs on top of the current thread is not that thread's doing. */
-	by_thread = w && w != t && (!DELAY_RULE(INTERRUPTS) || !cpu->irq);
-	if (by_thread && !config.sync_uprobe) {
-		cause = waker->flags & PF_EXITING ? DELAY_BY_EXIT : DELAY_BY_THREAD;
-		delay_on_wake(t, cause, w, woken_through(waker), 0, &control, now);
-		cpu->joins++;
-		if (DELAY_READ(control.spins))
-			spin_show(w);
-		return 0;
-	}
-	if (cpu->irq & COZBPF_IRQ_TIMER)
-		cause = DELAY_BY_TIMER;
-	else
-		cause = by_thread ? DELAY_BY_CALLER : DELAY_BY_OUTSIDE;
-	delay_on_wake(t, cause, NULL, 0, cpu->timer_at, &control, now);
-	cpu->other_wakes++;
+	w = who_wakes(t, cpu);
+	delay_on_wake(t, w.cause, w.by, w.id, w.expiry, &control, bpf_ktime_get_ns());
+	go_on(w.by);
 	return 0;
 }
 

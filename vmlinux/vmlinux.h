@@ -101,6 +101,23 @@ struct thread_struct {
 };
 #endif
 
+struct inode {
+	unsigned short i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct thread_struct thread;
@@ -117,6 +134,8 @@ struct task_struct {
 	unsigned long sas_ss_sp;
 	unsigned long sas_ss_size;
 	struct seccomp seccomp;
+	unsigned in_iowait : 1;
+	struct files_struct *files;
 	char comm[16];
 };
 

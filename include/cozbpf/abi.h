@@ -51,6 +51,21 @@ struct cozbpf_handler_words {
 	__u64 clock_gettime; /* address of the vDSO's; 0: there is none */
 };
 
+/* Classes of waits (--off-cpu), in the order of their blocks of ids. */
+#define COZBPF_WAIT_IO 0    /* for a disk or a file system */
+#define COZBPF_WAIT_LOCK 1  /* for a futex, a semaphore, a lock of the kernel */
+#define COZBPF_WAIT_NET 2   /* for a peer: at sockets, or polling */
+#define COZBPF_WAIT_SLEEP 3 /* for the time to come */
+#define COZBPF_WAIT_SCHED 4 /* for a CPU */
+#define COZBPF_WAIT_OTHER 5 /* for a pipe, a child, a signal */
+#define COZBPF_WAIT_CLASSES 6
+/* Of a system call: what its first argument is decides; it is futex(). */
+#define COZBPF_WAIT_BY_FILE 6
+#define COZBPF_WAIT_FUTEX 7
+/* Ids of a class: its own, that of waits in no line in scope, then those of lines. */
+#define COZBPF_WAIT_UNITS 1024
+#define COZBPF_WAIT_NO_LINE 1
+
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
 /* How the handler is told the end of its pause (user/kernel/pause_mode.h). */
@@ -74,6 +89,8 @@ struct cozbpf_config {
 	__u32 inclusive;   /* a function's samples are those of what it calls, too (--inclusive) */
 	__u32 pauses;      /* COZBPF_BY_* */
 	__u32 quantum_ns;
+	__u32 waits;      /* classes of waits that are units, a bit each */
+	__u32 wait_first; /* the first id of the first class */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif
@@ -391,6 +408,10 @@ struct cozbpf_control {
 	/* the loader's, for the next reading of the iterator: of this process the filters as they
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
+	/* Waits as units: lines of each class that have an id; samples that waits stand for, which
+	 * are in `samples`, too; lines that found no id left. */
+	__u32 wait_lines[COZBPF_WAIT_CLASSES];
+	__u64 wait_samples, wait_crowded;
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
@@ -514,6 +535,16 @@ struct cozbpf_thread {
 	__u8 returning; /* no sample since its last pause: it may still be on its way out of the
 			   handler, with the signal blocked */
 	__u8 stack;     /* COZBPF_STACK_*, as found last */
+	/* The units of its wait, and of the wait for a CPU that follows; 0: none. */
+	__u32 wait, queue;
+	__u32 wait_rest;   /* it waited that long beyond what samples stand for, ns */
+	__u8 wait_is_lock; /* whoever holds it may go on, virtually, beside who waits for it */
+	__u8 wait_pad[3];
+};
+
+/* The line of a unit of waits, and the system call that it waited in last. */
+struct cozbpf_wait_line {
+	__u32 line, call;
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -527,7 +558,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 16 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 18 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -59,6 +59,7 @@
 	X(SAMPLE_COST, SIM, "virtual time stands still while a sample is taken")                  \
 	X(FIT_CPUS, SIM, "N CPUs execute at most N seconds per second of virtual time")           \
 	X(HEAL, REAL, "a thread whose switch-in was not seen executes from its sample on")        \
+	X(SHORTEN, SIM, "a selected wait is shorter by s: L grows by s x the time waited")        \
 	X(INTERRUPTS, REAL, "a wake-up by a timer, a device or a softirq is no edge")             \
 	X(LOOPBACK, REAL, "a network softirq inline in a send is the sender's doing")
 

@@ -30,9 +30,11 @@ static size_t count_entries(const struct option_table *t)
 	return n;
 }
 
-static bool takes_value(const struct option_entry *o)
+static int has_argument(const struct option_entry *o)
 {
-	return o->type != OPTION_FLAG && o->type != OPTION_UNFLAG;
+	if (o->type == OPTION_CHOICE)
+		return optional_argument;
+	return o->type == OPTION_FLAG || o->type == OPTION_UNFLAG ? no_argument : required_argument;
 }
 
 /* --help */
@@ -70,6 +72,8 @@ static int format_label(const struct option_entry *o, char *buf, size_t size)
 
 	if (o->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	if (o->type == OPTION_CHOICE)
+		return snprintf(buf, size, "  %s--%s[=%s]", letter, o->name, o->metavar);
 	return snprintf(buf, size, "  %s--%s%s%s", letter, o->name, o->metavar ? " " : "",
 	    o->metavar ? o->metavar : "");
 }
@@ -194,6 +198,9 @@ static int set_field(const struct option_entry *o, const char *value, void *fiel
 	case OPTION_STRING:
 		*(const char **)field = value;
 		return 0;
+	case OPTION_CHOICE:
+		*(const char **)field = value ? value : "all";
+		return 0;
 	case OPTION_LIST:
 		return list_append(field, value) ? error_set(e, EXIT_OTHER, "out of memory") : 0;
 	case OPTION_UINT:
@@ -280,10 +287,10 @@ static void fill_getopt(const struct option_table *t, size_t n, struct option *l
 		const struct option_entry *o = &t->entries[i];
 
 		longs[i].name = o->name;
-		longs[i].has_arg = takes_value(o) ? required_argument : no_argument;
+		longs[i].has_arg = has_argument(o);
 		longs[i].val = (int)(LONG_BASE + i);
 		if (o->letter)
-			shorts += sprintf(shorts, "%c%s", o->letter, takes_value(o) ? ":" : "");
+			shorts += sprintf(shorts, "%c%s", o->letter, has_argument(o) == required_argument ? ":" : "");
 	}
 	longs[n].name = help_name;
 	longs[n].val = 'h';
@@ -359,6 +366,15 @@ static int add_option(const struct option_entry *o, const char *value, char **li
 	return shell_append(line, name) || (value && shell_append(line, value)) ? -ENOMEM : 0;
 }
 
+/* A value that may be left out is joined to the name. */
+static int add_choice(const struct option_entry *o, const char *value, char **line)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "--%s=%s", o->name, value);
+	return shell_append(line, text);
+}
+
 static int add_number(
     const struct option_entry *o, const uint64_t *value, const uint64_t *usual, char **line)
 {
@@ -383,6 +399,10 @@ static int add_again(
 	case OPTION_FLAG:
 		return *(const bool *)field && !*(const bool *)usual ? add_option(o, NULL, line)
 								     : 0;
+	case OPTION_CHOICE:
+		return *(const char *const *)field
+			   ? add_choice(o, *(const char *const *)field, line)
+			   : 0;
 	case OPTION_STRING:
 		text = *(const char *const *)field;
 		return text && text != *(const char *const *)usual ? add_option(o, text, line) : 0;

@@ -17,6 +17,7 @@ enum option_type {
 	OPTION_FLAG,   /* bool *: set to true */
 	OPTION_UNFLAG, /* bool *: set to false */
 	OPTION_STRING, /* const char ** : borrowed from argv */
+	OPTION_CHOICE, /* const char ** : the same, "all" where no value is given */
 	OPTION_LIST,   /* struct string_list *: appended, borrowed from argv */
 	OPTION_UINT,   /* uint64_t * : decimal */
 	OPTION_TIME,   /* uint64_t * : ns; "500us", "1ms", "30s", "5m"; a plain number is seconds */

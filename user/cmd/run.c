@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "core/places/waits.h"
 #include "core/text/shell.h"
 #include "kernel/pause_mode.h"
 #include "report/say.h"
@@ -47,6 +48,9 @@ static const struct option_entry entries[] = {
     {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE",
 	"experiment on this line only, or with functions on this FUNCTION (default: at random, as "
 	"samples hit them)"},
+    {0, "off-cpu", OPTION_CHOICE, FIELD(off_cpu), "CLASSES",
+	"waits are made faster, too, each line's of a class and all of a class: io, lock, net, "
+	"sleep, sched, other (default of CLASSES: all)"},
     {0, "granularity", OPTION_STRING, FIELD(units), "line|function|auto",
 	"what is made faster, virtually: lines, functions, or functions first and then the lines "
 	"of those that matter (default: auto)"},
@@ -196,6 +200,18 @@ static int check_pause(const struct run_options *o, struct error *e)
 	return error_hint(e, "leave one out: quanta hold the CPU");
 }
 
+static int check_waits(struct run_options *o, struct error *e)
+{
+	if (!o->off_cpu)
+		return 0;
+	if (o->inclusive || (o->sync && !strcmp(o->sync, "uprobe"))) {
+		error_set(e, EXIT_USAGE, "'--off-cpu' and '--%s' exclude each other",
+		    o->inclusive ? "inclusive" : "sync=uprobe");
+		return error_hint(e, "leave one out");
+	}
+	return waits_parse(o->off_cpu, &o->waits, e);
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
@@ -231,7 +247,7 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
 		return error_hint(e, "give --sync=wake or --sync=uprobe");
 	}
-	if (check_pause(o, e))
+	if (check_pause(o, e) || check_waits(o, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,

@@ -112,6 +112,10 @@ static int map_all(struct session *s, struct error *e)
 	    s->config.unwind_rows + 1, &s->unwind_rows_size);
 	s->line_counts = map_array(
 	    s->bpf->maps.line_counts, sizeof(*s->line_counts), s->lines_room, &s->line_counts_size);
+	s->wait_ids = map_array(s->bpf->maps.wait_ids, sizeof(*s->wait_ids),
+	    bpf_map__max_entries(s->bpf->maps.wait_ids), &s->wait_ids_size);
+	s->wait_lines = map_array(s->bpf->maps.wait_lines, sizeof(*s->wait_lines),
+	    bpf_map__max_entries(s->bpf->maps.wait_lines), &s->wait_lines_size);
 	s->points =
 	    map_array(s->bpf->maps.points, sizeof(*s->points), COZBPF_POINTS, &s->points_size);
 	s->counter_sets = map_array(s->bpf->maps.counter_sets, sizeof(*s->counter_sets),
@@ -121,7 +125,8 @@ static int map_all(struct session *s, struct error *e)
 	s->earners = map_array(
 	    s->bpf->maps.earners, sizeof(*s->earners), (size_t)s->n_cpu_values, &s->earners_size);
 	if (s->ranges == MAP_FAILED || s->unwind_rows == MAP_FAILED ||
-	    s->line_counts == MAP_FAILED || s->points == MAP_FAILED ||
+	    s->line_counts == MAP_FAILED || s->wait_ids == MAP_FAILED ||
+	    s->wait_lines == MAP_FAILED || s->points == MAP_FAILED ||
 	    s->counter_sets == MAP_FAILED || s->latencies == MAP_FAILED || s->earners == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "cannot map the BPF maps: %s", strerror(errno));
 	return 0;
@@ -176,6 +181,8 @@ static void configure(const struct session *s)
 	c->any_stack = s->config.any_stack;
 	c->sync_uprobe = s->config.sync_uprobe;
 	c->inclusive = s->config.inclusive;
+	c->waits = s->config.waits;
+	c->wait_first = s->config.wait_first;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
@@ -205,6 +212,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 #endif
 	compat_prepare(s->bpf, s->mode);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
+	waits_prepare(s->bpf, &s->config, s->lines_room);
 	multi_prepare(s->bpf->progs.on_visits);
 	multi_prepare(s->bpf->progs.on_spin);
 	multi_prepare(s->bpf->progs.on_candidate);

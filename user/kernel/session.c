@@ -69,6 +69,8 @@ int session_create(const struct session_config *c, const struct line_map *lines,
 	s->ranges = MAP_FAILED;
 	s->unwind_rows = MAP_FAILED;
 	s->line_counts = MAP_FAILED;
+	s->wait_ids = MAP_FAILED;
+	s->wait_lines = MAP_FAILED;
 	s->points = MAP_FAILED;
 	s->counter_sets = MAP_FAILED;
 	s->latencies = MAP_FAILED;
@@ -125,6 +127,10 @@ void session_destroy(struct session *s)
 		munmap(s->unwind_rows, s->unwind_rows_size);
 	if (s->line_counts != MAP_FAILED)
 		munmap(s->line_counts, s->line_counts_size);
+	if (s->wait_ids != MAP_FAILED)
+		munmap(s->wait_ids, s->wait_ids_size);
+	if (s->wait_lines != MAP_FAILED)
+		munmap(s->wait_lines, s->wait_lines_size);
 	if (s->points != MAP_FAILED)
 		munmap(s->points, s->points_size);
 	if (s->counter_sets != MAP_FAILED)
@@ -405,7 +411,8 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 	const struct cozbpf_control *c = &s->bpf->bss->control;
 	uint32_t zero = 0;
 
-	*ret = (struct cpu_use){.executed_ns = (c->samples + c->in_pause) * s->period_ns};
+	*ret = (struct cpu_use){
+	    .executed_ns = (c->samples - c->wait_samples + c->in_pause) * s->period_ns};
 	/* When that fails, the values before stand: sums must not fall. */
 	bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values);
 	for (int i = 0; i < s->n_cpu_values; i++) {

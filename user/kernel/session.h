@@ -29,6 +29,8 @@ struct session_config {
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
 	bool latencies;                   /* there are latency pairs */
+	/* classes of waits that are units, a bit each; the first of their ids (linemap.h) */
+	uint32_t waits, wait_first;
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };
@@ -47,6 +49,11 @@ const struct pause_mode *session_pause_mode(const struct session *s);
 /* Copies objects that were added to the line map since the last call into the kernel's line table.
  * -1 with @e when there is no room. */
 int session_add_lines(struct session *s, const struct line_map *lines, struct error *e);
+
+/* Gives names to the units of waits that have come since the last call. */
+void session_name_waits(struct session *s, struct line_map *lines);
+/* The unit of waits of @class in @line, 0: of all lines. Before session_attach(). 0: there is none. */
+uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned class, uint32_t line);
 
 /* The ranges @first to @first + @n are the kernel's, by addresses. Before session_attach(). */
 void session_set_kernel(struct session *s, uint32_t first, uint32_t n);

@@ -8,6 +8,8 @@
 #include "kernel/session.h"
 
 #define MAX_LINKS 4096 /* of tracepoints and progress points */
+/* of a class of waits, at most */
+#define WAIT_LINES (COZBPF_WAIT_UNITS - COZBPF_WAIT_NO_LINE - 1)
 
 struct session {
 	struct cozbpf_bpf *bpf;
@@ -22,6 +24,10 @@ struct session {
 	size_t unwind_rows_size, unwind_rows_used;
 	struct cozbpf_line_count *line_counts; /* mapped */
 	size_t line_counts_size, lines_room;
+	uint32_t *wait_ids;                  /* mapped */
+	struct cozbpf_wait_line *wait_lines; /* mapped */
+	size_t wait_ids_size, wait_lines_size;
+	uint32_t waits_named[COZBPF_WAIT_CLASSES]; /* lines of each class that have their name */
 	struct cozbpf_point *points; /* mapped */
 	size_t points_size;
 	uint64_t points_used;                    /* bit set */
@@ -80,6 +86,9 @@ struct multi_sites {
 int multi_attach(const struct bpf_program *prog, const struct multi_sites *at);
 /* Why it was refused, in words, by an errno. */
 const char *multi_refusal(int err);
+
+/* waits.c: call it before the programs are loaded. */
+void waits_prepare(struct cozbpf_bpf *bpf, const struct session_config *c, size_t lines_room);
 
 /* calls.c: call it before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);

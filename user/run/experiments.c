@@ -30,6 +30,7 @@ static void read_all(const struct experiments *x, struct reading *ret)
 {
 	struct point_reading exit;
 
+	session_name_waits(x->session, x->lines);
 	session_read(x->session, &ret->in.counters);
 	session_read_point(x->session, COZBPF_POINT_EXIT, &exit);
 	for (unsigned i = 0; i < x->points->n_points; i++)

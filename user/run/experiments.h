@@ -20,7 +20,7 @@ struct experiments {
 	/* borrowed */
 	struct session *session;
 	const struct points *points;
-	const struct line_map *lines;
+	struct line_map *lines;
 	struct recorder *recorder;
 };
 

@@ -24,6 +24,7 @@ struct runner {
 	struct session *session;
 	struct target target;
 	struct files files;
+	int fixed_wait; /* the class of waits that --fixed-line names; -1: none */
 	struct points points;
 	struct experiments experiments;
 	struct recorder recorder;

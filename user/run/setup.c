@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/places/waits.h"
 #include "kernel/kallsyms.h"
 #include "run/calls.h"
 #include "run/jit.h"
@@ -33,28 +34,60 @@
 #define NAMES_S 10 /* for debug files from the network, before the target is started or touched */
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
-static int resolve_fixed_line(struct runner *r, struct error *e)
+/* @text: FILE:LINE or a function. The id, or 0 with @e. */
+static uint32_t find_unit(struct runner *r, const char *text, struct error *e)
 {
-	const char *text = r->o.fixed_line, *colon = text ? strrchr(text, ':') : NULL;
+	const char *colon = strrchr(text, ':');
 	char file[PATH_MAX], *end;
 	unsigned long line;
+	uint32_t id;
 	bool is_line;
 
-	if (!text)
-		return 0;
 	line = colon ? strtoul(colon + 1, &end, 10) : 0;
 	is_line = line && line <= UINT32_MAX && !*end && colon != text &&
 		  colon - text < (long)sizeof(file);
 	if (!is_line || !scope_has_lines(&r->files.scope, true)) {
-		r->files.fixed_line = line_map_find_function(&r->files.lines, text, e);
-		if (r->files.fixed_line || !scope_has_lines(&r->files.scope, true))
-			return r->files.fixed_line ? 0 : -1;
+		id = line_map_find_function(&r->files.lines, text, e);
+		if (id || !scope_has_lines(&r->files.scope, true))
+			return id;
 		error_set(e, EXIT_USAGE, "'%s' is not a line", text);
-		return error_hint(e, "give FILE:LINE, for example --fixed-line src/queue.c:217");
+		error_hint(e, "give FILE:LINE, for example --fixed-line src/queue.c:217");
+		return 0;
 	}
 	snprintf(file, sizeof(file), "%.*s", (int)(colon - text), text);
-	r->files.fixed_line = line_map_find(&r->files.lines, file, (uint32_t)line, e);
+	return line_map_find(&r->files.lines, file, (uint32_t)line, e);
+}
+
+/* The unit that is named, as far as it runs: of "FILE:LINE [io]" FILE:LINE; of "[io]" none. */
+static int resolve_fixed_line(struct runner *r, struct error *e)
+{
+	const char *text = r->o.fixed_line;
+	char *unit;
+	size_t length;
+
+	r->fixed_wait = text ? wait_of_unit(text, &length) : -1;
+	if (!text || (r->fixed_wait >= 0 && !length))
+		return 0;
+	unit = strndup(text, r->fixed_wait >= 0 ? length : strlen(text));
+	if (!unit)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	r->files.fixed_line = find_unit(r, unit, e);
+	free(unit);
 	return r->files.fixed_line ? 0 : -1;
+}
+
+/* Its waits are another unit. */
+static int resolve_fixed_wait(struct runner *r, struct error *e)
+{
+	if (r->fixed_wait < 0)
+		return 0;
+	if (!(r->o.waits >> r->fixed_wait & 1)) {
+		error_set(e, EXIT_USAGE, "'--fixed-line %s' is about waits", r->o.fixed_line);
+		return error_hint(e, "add --off-cpu=%s", wait_name((unsigned)r->fixed_wait));
+	}
+	r->files.fixed_line = session_add_wait(r->session, &r->files.lines,
+	    (unsigned)r->fixed_wait, r->files.fixed_line);
+	return 0;
 }
 
 /*
@@ -208,6 +241,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .pause = r->o.pause,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .watches_only = r->o.suggests,
+	    .waits = r->o.waits,
 	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
 	    .spare_lines = SPARE_LINES,
 	    .unwind_rows = UNWIND_ROWS};
@@ -219,9 +253,14 @@ int run_setup(struct runner *r, struct error *e)
 	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, &kernel, &n_kernel, e) ||
 	    resolve_fixed_line(r, e))
 		return -1;
+	if (c.waits) {
+		c.wait_first = line_map_add_waits(&r->files.lines);
+		if (!c.wait_first)
+			return error_set(e, EXIT_OTHER, "out of memory");
+	}
 	c.signal = r->target.signal;
 	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
-	if (session_create(&c, &r->files.lines, &r->session, e))
+	if (session_create(&c, &r->files.lines, &r->session, e) || resolve_fixed_wait(r, e))
 		return -1;
 	r->files.session = r->target.session = r->points.session = r->session;
 	session_set_kernel(r->session, kernel, n_kernel);

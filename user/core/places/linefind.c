@@ -75,6 +75,8 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 	for (uint32_t id = 1; id < m->n_lines; id++) {
 		const char *path = m->lines[id].file;
 
+		if (m->lines[id].wait)
+			continue;
 		if (path != last) {
 			last = path;
 			matches = path_has_suffix(path, file);
@@ -120,10 +122,11 @@ uint32_t line_map_find_function(const struct line_map *m, const char *name, stru
 
 	suggest_init(&names, name);
 	for (uint32_t id = 1; id < m->n_lines; id++) {
-		const char *unit = m->lines[id].file, *colon = strchr(unit, ':');
+		const char *unit = m->lines[id].file, *colon;
 
-		if (m->lines[id].line)
+		if (m->lines[id].line || m->lines[id].wait)
 			continue;
+		colon = strchr(unit, ':');
 		if (!strcmp(unit, name))
 			return id;
 		suggest_add(&names, colon ? colon + 1 : unit);

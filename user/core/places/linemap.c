@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cozbpf/abi.h>
+#include "core/places/waits.h"
 #include "core/text/hash.h"
 
 /* A hash table with open addressing, a power of two in size, at most half full. A slot holds an id
@@ -32,10 +34,25 @@ struct line_index {
 	size_t n_renamed, renamed_cap;
 };
 
+/* "FILE:LINE [io]"; of a function "NAME [io]"; of a class "[io]". */
+static char *wait_unit_name(const struct source_line *l)
+{
+	const char *class = wait_name(l->wait - 1U);
+	char *name = NULL;
+
+	if (!l->file)
+		return asprintf(&name, "[%s]", class) < 0 ? NULL : name;
+	if (l->line)
+		return asprintf(&name, "%s:%u [%s]", l->file, l->line, class) < 0 ? NULL : name;
+	return asprintf(&name, "%s [%s]", l->file, class) < 0 ? NULL : name;
+}
+
 char *source_line_name(const struct source_line *l)
 {
 	char *name = NULL;
 
+	if (l->wait)
+		return wait_unit_name(l);
 	if (l->line)
 		return asprintf(&name, "%s:%u", l->file, l->line) < 0 ? NULL : name;
 	return asprintf(&name, "%s%s", l->file, l->inclusive ? INCLUSIVE_SUFFIX : "") < 0 ? NULL
@@ -252,6 +269,34 @@ uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line)
 	return (uint32_t)m->n_lines++;
 }
 
+uint32_t line_map_add_waits(struct line_map *m)
+{
+	struct line_index *x = m->index;
+	size_t first = m->n_lines, n = COZBPF_WAIT_CLASSES * COZBPF_WAIT_UNITS;
+	char *nowhere = intern_file(m, "(no line)");
+
+	if (!nowhere || reserve(&m->lines, &x->lines_cap, first + n, sizeof(*m->lines)))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t class = i / COZBPF_WAIT_UNITS, at = i % COZBPF_WAIT_UNITS;
+
+		m->lines[first + i] = (struct source_line){.file = at ? nowhere : NULL,
+		    .wait = (uint8_t)(1 + class),
+		    .n_lines = at ? 0 : COZBPF_WAIT_UNITS - 1,
+		    .function = at ? (uint32_t)(first + class * COZBPF_WAIT_UNITS) : 0};
+	}
+	m->n_lines += n;
+	return (uint32_t)first;
+}
+
+void line_map_name_wait(struct line_map *m, uint32_t id, uint32_t line)
+{
+	if (id >= m->n_lines || line >= m->n_lines || !m->lines[id].wait)
+		return;
+	m->lines[id].file = m->lines[line].file;
+	m->lines[id].line = m->lines[line].line;
+}
+
 /* Stable sort by lo. A radix sort, since ranges come by the million: a comparison sort would be the
  * slowest part of loading them. */
 static int sort_ranges(struct line_range **v, size_t n)
@@ -426,9 +471,10 @@ void line_map_cut(struct line_map *m, size_t n_objects, size_t n_lines)
 		return;
 	m->n_lines = n_lines;
 	memset(s->v, 0, s->size * sizeof(*s->v));
-	s->used = n_lines - 1;
+	s->used = n_lines - 1; /* or fewer, where some are waits */
 	for (uint32_t id = 1; id < n_lines; id++) {
-		put_id(m, s, s->v, s->size, id);
+		if (!m->lines[id].wait) /* those are not found by name */
+			put_id(m, s, s->v, s->size, id);
 		if (m->lines[id].function >= n_lines)
 			m->lines[id].function = 0;
 		if (m->lines[id].n_lines >= n_lines - id)

@@ -21,13 +21,14 @@ struct source_line {
 	uint32_t function; /* of a line: the function that holds it; 0: none is known */
 	uint32_t n_lines;  /* of a function: its lines, which are the ids that follow its own */
 	bool inclusive;    /* of a function: line_map.inclusive was set */
+	uint8_t wait;      /* 1 + COZBPF_WAIT_*: waits of a class, of all lines or of one; 0: none */
 };
 
 /* Ends the name of a function that counts with all that it calls. */
 #define INCLUSIVE_SUFFIX " (inclusive)"
 
-/* "FILE:LINE", or the name of a function, with INCLUSIVE_SUFFIX where the map says so. The caller's
- * to free; NULL: out of memory. */
+/* "FILE:LINE", or the name of a function, with INCLUSIVE_SUFFIX where the map says so, or of waits
+ * (waits.h). The caller's to free; NULL: out of memory. */
 char *source_line_name(const struct source_line *l);
 
 /* Of such a name. */
@@ -81,6 +82,15 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 
 /* The same for a function that the user named, as its unit or without the module. */
 uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e);
+
+/*
+ * Adds COZBPF_WAIT_UNITS units for each class of waits: the class, whose lines the others are as a
+ * function's, and those that have no name yet. Returns the first id; 0: out of memory.
+ */
+uint32_t line_map_add_waits(struct line_map *m);
+
+/* The unit of waits @id is that of @line. */
+void line_map_name_wait(struct line_map *m, uint32_t id, uint32_t line);
 
 /* Adds an object with its unsorted ranges, which are sorted, clipped and merged here. On overlap
  * the later one in the array wins. Returns 0 or -errno. */

@@ -90,7 +90,8 @@ size_t path_of_line(const char *line, size_t *ret_number)
 	const char *colon = strrchr(line, ':');
 	size_t number = 0;
 
-	for (const char *c = colon ? colon + 1 : ""; *c; c++) {
+	/* behind a space stands what of the line is meant: its waits */
+	for (const char *c = colon ? colon + 1 : ""; *c && *c != ' '; c++) {
 		if (*c < '0' || *c > '9' || number > 100000000)
 			return 0;
 		number = number * 10 + (size_t)(*c - '0');

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Waits as units of what is made faster (--off-cpu). These programs take the place of wake.bpf.c's
+ * for switches and wake-ups. At a switch-out they find the line that waits and what it waits for;
+ * where the wait ends it becomes samples, as many as periods fit into it.
+ */
+#include "lines.bpf.h"
+#include "wake.bpf.h"
+#include <cozbpf/delay_wait.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define S_IFMT 0170000 /* include/uapi/linux/stat.h */
+#define S_IFSOCK 0140000
+#define S_IFREG 0100000
+#define S_IFBLK 0060000
+#define TASK_UNINTERRUPTIBLE 2 /* include/linux/sched.h */
+#define FUTEX_WAIT 0           /* include/uapi/linux/futex.h */
+#define FUTEX_LOCK_PI 6
+#define FUTEX_LOCK_PI2 13
+#define FUTEX_CMD 127
+/* glibc's, musl's and Rust's mutexes have this value while somebody waits for them */
+#define MUTEX_CONTENDED 2
+
+/* COZBPF_WAIT_*, by system call; set before loading (user/kernel/waits.c). */
+const volatile __u8 wait_calls[COZBPF_SYSCALLS] = {COZBPF_WAIT_OTHER};
+
+/* What is open as @fd in the current process: COZBPF_WAIT_*. */
+static __always_inline __u32 class_of_file(struct task_struct *task, __u64 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+	__u32 type;
+
+	if (fd >= BPF_CORE_READ(table, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+		return COZBPF_WAIT_OTHER;
+	type = BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;
+	if (type == S_IFSOCK)
+		return COZBPF_WAIT_NET;
+	return type == S_IFREG || type == S_IFBLK ? COZBPF_WAIT_IO : COZBPF_WAIT_OTHER;
+}
+
+/* What thread @t, which leaves its CPU in system call @call, waits for. */
+static __always_inline __u32 class_of_wait(
+    struct cozbpf_thread *t, struct task_struct *task, struct pt_regs *regs, __u64 call)
+{
+	__u32 class = call < COZBPF_SYSCALLS ? wait_calls[call] : COZBPF_WAIT_OTHER, op;
+
+	t->wait_is_lock = 0;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return COZBPF_WAIT_IO;
+	if (class == COZBPF_WAIT_FUTEX) {
+		op = PT_REGS_PARM2_SYSCALL(regs) & FUTEX_CMD;
+		t->wait_is_lock = op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
+				  (op == FUTEX_WAIT && (__u32)PT_REGS_PARM3_SYSCALL(regs) ==
+							   MUTEX_CONTENDED);
+		return COZBPF_WAIT_LOCK;
+	}
+	if (class == COZBPF_WAIT_BY_FILE)
+		class = class_of_file(task, (__u32)PT_REGS_PARM1_SYSCALL(regs));
+	/* Nothing else waits so, but for what has been looked at by now. */
+	if (class == COZBPF_WAIT_OTHER && compat_task_state(task) & TASK_UNINTERRUPTIBLE)
+		class = COZBPF_WAIT_LOCK;
+	if (class == COZBPF_WAIT_LOCK)
+		t->wait_is_lock = 1;
+	return class;
+}
+
+/* The line in scope at which the current thread, of process @tgid, has entered the kernel. */
+__attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
+{
+	struct cozbpf_proc *proc = bpf_map_lookup_elem(&procs, &tgid);
+	struct unwind u = {.proc = proc};
+
+	if (!proc)
+		return 0;
+	unwind_entry(&u, bpf_get_current_task_btf(), called);
+	COMPAT_LOOP(COZBPF_FRAMES, unwind_frame, &u, COZBPF_FRAMES, unwind_once, &u, proc);
+	return u.line;
+}
+
+/* The unit of waits of @class in @line; where there is none yet, it gets one. */
+__attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u32 call)
+{
+	__u32 first = class * COZBPF_WAIT_UNITS, at = line * COZBPF_WAIT_CLASSES + class, unit, old;
+	struct cozbpf_wait_line *of;
+	__u32 *id;
+
+	if (class >= COZBPF_WAIT_CLASSES || !line)
+		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
+	id = bpf_map_lookup_elem(&wait_ids, &at);
+	unit = id ? *id : config.wait_first + first + COZBPF_WAIT_NO_LINE;
+	if (unit)
+		return unit;
+	at = first + COZBPF_WAIT_NO_LINE + 1 +
+	     __sync_fetch_and_add(&control.wait_lines[class], 1);
+	of = at < first + COZBPF_WAIT_UNITS ? bpf_map_lookup_elem(&wait_lines, &at) : NULL;
+	if (!of) {
+		control.wait_lines[class] = COZBPF_WAIT_UNITS;
+		__sync_fetch_and_add(&control.wait_crowded, 1);
+		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
+	}
+	of->line = line;
+	of->call = call;
+	/* Another CPU may have been faster, and its unit stands. */
+	old = __sync_val_compare_and_swap(id, 0, config.wait_first + at);
+	return old ? old : config.wait_first + at;
+}
+
+/* Thread @t, the current one, is about to leave its CPU. */
+static __always_inline void begin_wait(struct cozbpf_thread *t, struct task_struct *task, int how)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 call = compat_syscall(regs);
+	bool queues = config.waits >> COZBPF_WAIT_SCHED & 1, waits = false;
+	__u32 class = 0, line;
+
+	t->wait = 0;
+	t->queue = 0;
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	if (how == DELAY_BLOCKED) {
+		class = class_of_wait(t, task, regs, call);
+		waits = config.waits >> (class & 31) & 1;
+	}
+	if (!waits && !queues)
+		return;
+	line = line_of_wait(t->tgid, call < COZBPF_SYSCALLS);
+	if (waits)
+		t->wait = unit_of_wait(class, line, (__u32)call);
+	if (queues)
+		t->queue = unit_of_wait(COZBPF_WAIT_SCHED, line, (__u32)call);
+}
+
+/* Thread @t has waited: samples, as many as periods fit, and the rest is for the next wait. */
+static __always_inline void count_wait(
+    struct cozbpf_thread *t, const struct delay_wait *w, __u64 now)
+{
+	__u64 period = control.period_ns, whole = t->wait_rest + w->waited, n;
+	bool selected = delay_is_selected(&control, w->unit) && visits_count(now);
+	struct cozbpf_line_count *count;
+	__u32 unit = w->unit;
+
+	if (!unit || !period)
+		return;
+	n = whole / period;
+	t->wait_rest = (__u32)(whole - n * period);
+	if (selected)
+		__sync_fetch_and_add(&control.selected_ns, w->waited);
+	count = n ? bpf_map_lookup_elem(&line_counts, &unit) : NULL;
+	if (!count)
+		return;
+	count_in(count, n);
+	__sync_fetch_and_add(&control.samples, n);
+	__sync_fetch_and_add(&control.in_scope, n);
+	__sync_fetch_and_add(&control.wait_samples, n);
+	if (selected)
+		__sync_fetch_and_add(&control.selected_samples, n);
+	if (DELAY_READ(control.pick))
+		pick_line(unit, n);
+}
+
+/* Hook: context switch, interrupts off. Loops: as a sample's, where a thread of the target leaves. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct cozbpf_thread *out = thread_of(prev), *in = thread_of(next);
+	struct delay_wait wait;
+	struct cozbpf_cpu *cpu;
+	__u64 now;
+	int how;
+
+	if (!out && !in)
+		return 0;
+	cpu = this_cpu();
+	if (!cpu)
+		return 0;
+	how = how_it_leaves(out, prev, in, preempt);
+	if (out)
+		begin_wait(out, prev, how);
+	now = bpf_ktime_get_ns();
+	if (DELAY_READ(control.spins) && out)
+		spin_released(out, now);
+	delay_on_switch_waiter(
+	    out, how, in, outsider_had(out, prev), &control, cpu, now, &wait);
+	if (in)
+		count_wait(in, &wait, now);
+	begin_on_cpu(in, next, cpu, now);
+	return 0;
+}
+
+/* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No
+ * loops. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking_waiter, struct task_struct *p)
+{
+	struct cozbpf_thread *t = thread_of(p);
+	struct cozbpf_cpu *cpu = t ? this_cpu() : NULL;
+	struct delay_wait wait;
+	struct waking w;
+	__u64 now;
+
+	if (!t || !cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	w = who_wakes(t, cpu);
+	delay_on_wake_waiter(t, w.cause, w.by, w.id, w.expiry, &control, now, &wait);
+	count_wait(t, &wait, now);
+	go_on(w.by);
+	return 0;
+}
