@@ -3,6 +3,7 @@
  * it pay. Where the signal carries no value, pause.bpf.c sees the pause begin. */
 #include "begin.bpf.h"
 #include "lines.bpf.h"
+#include <cozbpf/delay_wait.h>
 
 /* Six times what the loop takes at 2.5 GHz. One that took longer met an interrupt of the host,
  * whose length would outweigh all other loops. */
@@ -283,6 +284,7 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
+	delay_follow_waits(&control, now);
 	debt = delay_on_sample(t, &control, cpu, line, now, config.min_debt_ns);
 	if (control.speedup_pct)
 		delay_on_cpu(t, compat_alone(task), &control, cpu, now);

@@ -184,6 +184,8 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 		spin_released(out, now);
 	delay_on_switch_waiter(
 	    out, how, in, outsider_had(out, prev), &control, cpu, now, &wait);
+	if (out && out->wait)
+		delay_begin_wait(out, &control, prev->pid, now);
 	if (in)
 		count_wait(in, &wait, now);
 	begin_on_cpu(in, next, cpu, now);

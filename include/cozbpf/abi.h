@@ -346,6 +346,15 @@ struct cozbpf_family {
 };
 #define COZBPF_FAMILIES 64
 
+/* A thread in a selected wait, by its number modulo COZBPF_WAITERS: R follows while the wait lasts.
+ */
+struct cozbpf_waiter {
+	__u64 since; /* 0: nobody's */
+	__u64 paid;  /* L then */
+	__u32 unit, epoch;
+};
+#define COZBPF_WAITERS 32
+
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and
  * constant while one is. */
 struct cozbpf_control {
@@ -412,6 +421,8 @@ struct cozbpf_control {
 	 * are in `samples`, too; lines that found no id left. */
 	__u32 wait_lines[COZBPF_WAIT_CLASSES];
 	__u64 wait_samples, wait_crowded;
+	__u64 waiting; /* so many of the following are somebody's */
+	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));
 
 enum cozbpf_event_kind {
@@ -539,7 +550,9 @@ struct cozbpf_thread {
 	__u32 wait, queue;
 	__u32 wait_rest;   /* it waited that long beyond what samples stand for, ns */
 	__u8 wait_is_lock; /* whoever holds it may go on, virtually, beside who waits for it */
-	__u8 wait_pad[3];
+	__u8 wait_outside; /* no thread of the target has ended its last wait */
+	__u8 waiter;       /* 1 + its place in control.waiters; 0: it has none */
+	__u8 wait_pad;
 };
 
 /* The line of a unit of waits, and the system call that it waited in last. */

@@ -11,22 +11,84 @@
 /* A wait that has ended, in the experiment that is open. */
 struct delay_wait {
 	__u32 unit; /* 0: of none */
-	__u64 waited, paid; /* ns; L when it ended, before any join */
+	__u64 waited;      /* ns */
+	__u64 paid, carry; /* when it ended, before any join */
 };
 
 /*
- * SHORTEN: the selected wait is shorter by s. L is at least what it was, and s of the time waited;
- * R follows, so others stand still as long. Not of a paced thread, whose waits follow real time.
+ * SHORTEN: the selected wait is shorter by s. L grows by s of the time waited, or by the join if that
+ * is more; R follows, so others stand still as long. What a join has made carry of is not counted
+ * twice. Not of a paced thread, whose waits follow real time.
  */
 DELAY_INLINE void delay_shorten(
     struct cozbpf_account *a, struct cozbpf_control *x, const struct delay_wait *w)
 {
-	__u64 paid = w->paid + w->waited * x->speedup_pct / 100;
+	__u64 by = w->waited * x->speedup_pct / 100, grown = a->paid - w->paid,
+	      joined = grown + a->carry - w->carry;
 
 	if (!DELAY_RULE(SHORTEN) || !DELAY_READ(x->active) || !delay_is_selected(x, w->unit) ||
-	    a->paced == COZBPF_PACED || a->paid >= paid)
+	    a->paced == COZBPF_PACED || grown >= by)
 		return;
-	delay_give(a, x, paid - a->paid);
+	a->carry = w->carry + (joined > by ? joined - by : 0);
+	delay_give(a, x, by - grown);
+}
+
+/*
+ * FOLLOW_WAIT: the thread is in the wait from @now on, as number @number. Others are to stand still
+ * meanwhile, not afterwards, or they would take locks that the waiter virtually has. Not where the
+ * thread's last wait was ended by one of the target, for that one would stand still as well.
+ */
+DELAY_INLINE void delay_begin_wait(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u32 number, __u64 now)
+{
+	const struct cozbpf_account *a = delay_account(t);
+	__u32 at = number & (COZBPF_WAITERS - 1);
+	struct cozbpf_waiter *w = &x->waiters[at];
+
+	if (!DELAY_RULE(FOLLOW_WAIT) || !t->wait_outside || t->wait_is_lock ||
+	    !DELAY_READ(x->active) || !delay_is_selected(x, t->wait) ||
+	    a->paced == COZBPF_PACED || !__sync_bool_compare_and_swap(&w->since, 0, now))
+		return;
+	w->paid = a->paid;
+	w->epoch = a->epoch;
+	w->unit = t->wait;
+	t->waiter = (__u8)(at + 1);
+	__sync_fetch_and_add(&x->waiting, 1);
+}
+
+DELAY_INLINE void delay_end_wait(struct cozbpf_thread *t, struct cozbpf_control *x)
+{
+	__u32 at = t->waiter - 1U;
+
+	if (!t->waiter || at >= COZBPF_WAITERS)
+		return;
+	x->waiters[at].unit = 0;
+	x->waiters[at].since = 0;
+	t->waiter = 0;
+	__sync_fetch_and_add(&x->waiting, -1);
+}
+
+/* R is what waits have earned up to @now. */
+DELAY_OUTLINE int delay_follow_waits(struct cozbpf_control *x, __u64 now)
+{
+	__u64 most = 0;
+
+	if (!x || !DELAY_READ(x->waiting) || !DELAY_READ(x->active))
+		return 0;
+	for (int i = 0; i < COZBPF_WAITERS; i++) {
+		const struct cozbpf_waiter *w = &x->waiters[i];
+		__u64 since = DELAY_READ(w->since), paid = w->paid;
+
+		if (!since || !delay_is_selected(x, w->unit))
+			continue;
+		if (w->epoch != x->epoch) { /* as delay_enter_epoch() */
+			since = x->opened_ns;
+			paid = 0;
+		}
+		if (now > since && paid + (now - since) * x->speedup_pct / 100 > most)
+			most = paid + (now - since) * x->speedup_pct / 100;
+	}
+	return delay_raise_required(x, most);
 }
 
 /*
@@ -40,11 +102,13 @@ DELAY_INLINE void delay_on_wake_waiter(struct cozbpf_thread *t, enum delay_cause
 	struct cozbpf_account *a = delay_account(t);
 
 	delay_enter(t, x);
-	*ret = (struct delay_wait){.paid = a->paid};
+	*ret = (struct delay_wait){.paid = a->paid, .carry = a->carry};
 	if (t->wait && t->blocked_at && now > t->blocked_at && t->pause != COZBPF_PAUSE_BEGUN) {
 		ret->unit = t->wait;
 		ret->waited = now - t->blocked_at;
+		t->wait_outside = cause >= DELAY_BY_TIMER;
 	}
+	delay_end_wait(t, x);
 	delay_on_wake(t, cause, by, id, expiry, x, now);
 	if (ret->unit && (cause >= DELAY_BY_TIMER || t->wait_is_lock))
 		delay_shorten(a, x, ret);
@@ -59,7 +123,9 @@ DELAY_INLINE void delay_on_switch_waiter(struct cozbpf_thread *out, int how,
 	*ret = (struct delay_wait){0};
 	if (in) {
 		delay_enter(in, x);
+		delay_end_wait(in, x); /* of one that was woken before it had left its CPU */
 		ret->paid = delay_account(in)->paid;
+		ret->carry = delay_account(in)->carry;
 		if (in->queue && in->runnable_at && now > in->runnable_at &&
 		    in->pause != COZBPF_PAUSE_BEGUN) {
 			ret->unit = in->queue;

@@ -115,6 +115,14 @@ static void sim_switch(struct sim *s, struct sim_cpu *cpu, bool runnable)
 		in->runs = true;
 }
 
+/* Whether experiments select what the thread begins to wait for, by @op. */
+static bool sim_is_selected(const struct sim *s, const struct sim_op *op)
+{
+	if (s->c->selects == SIM_SLEEPS)
+		return op->kind == SIM_SLEEP && op->arg == SIM_SELECTED;
+	return s->c->selects == SIM_LOCKS && op->kind == SIM_LOCK;
+}
+
 static void sim_block(struct sim *s, struct sim_thread *t, enum sim_kind kind, unsigned arg)
 {
 	t->blocked = true;
@@ -180,11 +188,22 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 	return t;
 }
 
+/* A thread is about to wait as @op says. */
+static void sim_begin_wait(struct sim *s, struct sim_thread *t, const struct sim_op *op)
+{
+	t->d.wait = sim_is_selected(s, op) ? SIM_SELECTED : 0;
+	t->d.wait_is_lock = op->kind == SIM_LOCK;
+}
+
 static uint64_t sim_work(struct sim *s, struct sim_thread *t, const struct sim_op *op)
 {
 	uint64_t spread = op->ns * s->c->jitter_pct / 100,
 		 ns = op->ns - spread + (spread ? rng_below(&t->rng, 2 * spread + 1) : 0);
 
+	if (op->kind == SIM_SLEEP && op->arg != SIM_SELECTED)
+		return op->ns;
+	if (op->kind == SIM_SLEEP && s->c->selects != SIM_SLEEPS)
+		return ns;
 	return op->arg == SIM_SELECTED ? ns - ns * s->shorter_pct / 100 : ns;
 }
 
@@ -226,6 +245,9 @@ static bool sim_op_sync(struct sim *s, struct sim_thread *t, const struct sim_op
 
 	switch (op->kind) {
 	case SIM_LOCK:
+		if (sim_is_selected(s, op) && s->shorter_pct == 100)
+			break;
+		sim_begin_wait(s, t, op);
 		if (s->locked[a])
 			return sim_block(s, t, SIM_LOCK, a), false;
 		s->locked[a] = true;
@@ -310,8 +332,9 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 		case SIM_SLEEP:
 		case SIM_TICK:
 			t->pc++;
-			t->timer_at = op->kind == SIM_SLEEP ? s->now + op->ns
+			t->timer_at = op->kind == SIM_SLEEP ? s->now + sim_work(s, t, op)
 							    : (s->now / op->ns + 1) * op->ns;
+			sim_begin_wait(s, t, op);
 			sim_block(s, t, SIM_SLEEP, 0);
 			return;
 		case SIM_SPAWN:
@@ -369,6 +392,7 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 	t->handler_end = t->signal_end;
 	if (t->hold)
 		return;
+	t->d.wait = 0;
 	t->timer_at =
 	    t->signal_end + s->r->oversleep_ns / 2 + rng_below(&s->rng, s->r->oversleep_ns);
 	sim_block(s, t, SIM_SLEEP, 0);
@@ -569,7 +593,9 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 			  s->c->cpus); /* fit_to_cpus() there */
 		*duration +=
 		    (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
-			       (DELAY_RULE(FIT_CPUS) && fit > 1.02 ? fit : 1));
+			       (DELAY_RULE(FIT_CPUS) && s->c->selects != SIM_QUEUES && fit > 1.02
+					? fit
+					: 1));
 		*visits += point.delta - settled.delta;
 	}
 	s->bound_ns = (s->fed - fed) * 10 > (s->visits - all) * 9 ? s->pace_ns : 0;

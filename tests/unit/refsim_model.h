@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cozbpf/delay.h>
+#include <cozbpf/delay_wait.h>
 #include "core/experiment/rng.h"
 #include "core/experiment/visits.h"
 
@@ -91,6 +91,11 @@ struct sim_op {
 	{                                    \
 		.kind = SIM_POP, .arg = (id) \
 	}
+/* The same, and a wait of the kind that experiments select (SIM_SLEEPS). */
+#define SLEEP_A(for_ns)                                                  \
+	{                                                                \
+		.kind = SIM_SLEEP, .arg = SIM_SELECTED, .ns = (for_ns) \
+	}
 #define SLEEP(for_ns)                             \
 	{                                         \
 		.kind = SIM_SLEEP, .ns = (for_ns) \
@@ -116,12 +121,16 @@ struct sim_op {
 		.kind = SIM_LOOP \
 	}
 
+/* What experiments select: the line, the sleeps of SLEEP_A, waits for locks, waits for CPUs. */
+enum sim_unit { SIM_A_LINE, SIM_SLEEPS, SIM_LOCKS, SIM_QUEUES };
+
 /* What runs where. */
 struct sim_case {
 	const char *name;
 	const struct sim_op
 	    *programs[SIM_THREADS]; /* the first n_threads start at once, the others are spawned */
 	unsigned n_threads, cpus;
+	enum sim_unit selects;
 	unsigned jitter_pct; /* each stretch is up to this much longer or shorter, evenly */
 	uint64_t wake_ns;    /* an idle CPU takes this long to begin with a woken thread */
 	bool wake_preempts;  /* a woken thread goes before the one that runs */
@@ -178,7 +187,8 @@ struct sim_cpu {
 struct sim {
 	const struct sim_case *c;
 	const struct sim_rules *r;        /* NULL: no profiler */
-	unsigned shorter_pct;             /* the selected line is really this much shorter */
+	/* the selected line or sleep is really this much shorter; at 100 there are no locks */
+	unsigned shorter_pct;
 	uint64_t now, seq, visits, paced; /* paced: visits of threads that a periodic timer paces */
 	uint64_t fed, pace_ns, bound_ns;  /* fed: of those that it paces or that are late */
 	struct cozbpf_control x;

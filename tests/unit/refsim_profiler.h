@@ -66,6 +66,8 @@ static void sim_see_spinners(struct sim *s, struct sim_cpu *cpu, struct sim_thre
 static void sim_on_switch(
     struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
+	struct delay_wait wait;
+
 	if (!s->r)
 		return;
 	sim_see_spinners(s, cpu, out);
@@ -73,7 +75,12 @@ static void sim_on_switch(
 		sim_look(s, out);
 	if (in)
 		sim_look(s, in);
-	delay_on_switch(out ? &out->d : NULL, how, in ? &in->d : NULL, 0, &s->x, &cpu->d, s->now);
+	if (out)
+		out->d.queue = s->c->selects == SIM_QUEUES && !out->in_handler ? SIM_SELECTED : 0;
+	delay_on_switch_waiter(
+	    out ? &out->d : NULL, how, in ? &in->d : NULL, 0, &s->x, &cpu->d, s->now, &wait);
+	if (out && out->d.wait)
+		delay_begin_wait(&out->d, &s->x, (uint32_t)(out - s->threads), s->now);
 	if (in && s->x.speedup_pct)
 		delay_on_cpu(&in->d, !cpu->n_queue, &s->x, &cpu->d, s->now);
 	delay_show(&cpu->earner, in ? &in->d.account : NULL);
@@ -91,13 +98,15 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 				 : s->r && s->r->uprobe                 ? DELAY_BY_CALLER
 				 : by->program[by->pc].kind == SIM_EXIT ? DELAY_BY_EXIT
 									: DELAY_BY_THREAD;
+	struct delay_wait wait;
 
 	if (!s->r)
 		return;
 	sim_look(s, t);
 	if (by)
 		sim_look(s, by);
-	delay_on_wake(&t->d, cause, by ? &by->d : NULL, sim_object(t), t->timer_at, &s->x, s->now);
+	delay_on_wake_waiter(
+	    &t->d, cause, by ? &by->d : NULL, sim_object(t), t->timer_at, &s->x, s->now, &wait);
 	if (by)
 		delay_show(&s->cpus[by->cpu].earner, &by->d.account);
 	if (by && s->r->waker && t->d.pause != COZBPF_PAUSE_BEGUN)
@@ -186,6 +195,7 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 		t->d.account.paid += t->d.account.unsampled * s->x.speedup_pct / 100;
 		delay_raise_required(&s->x, t->d.account.paid);
 	}
+	delay_follow_waits(&s->x, s->now);
 	debt = delay_on_sample(&t->d, &s->x, &cpu->d, line, now, s->r->min_debt_ns);
 	if (s->x.speedup_pct)
 		delay_on_cpu(&t->d, !cpu->n_queue, &s->x, &cpu->d, now);

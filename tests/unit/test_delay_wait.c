@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Waits as units (delay_wait.h): what each event does, and against the truth on simulated programs
+ * that have no locks, or a CPU for each thread. Sleeps that are shorter are in sim_cases.h.
+ *
+ * Tolerances, in points of program speedup. Waits are timed, not sampled, so R is exact but for
+ * waits that the ends of experiments cut. With six seeds the four threads came out right to 0.1
+ * point, so 1 is ten times that. The lock was 1.1 +- 0.1 points too low: one that is taken without
+ * waiting is no edge. 2 is nine deviations from there.
+ */
+#include "check.h"
+#include "sim_cases.h"
+
+static const struct sim_op convoy[] = {RUN(B, 2 * MS), LOCK(0), RUN(B, 3 * MS), UNLOCK(0), VISIT,
+    LOOP},
+			   busy[] = {RUN(B, 10 * MS), VISIT, LOOP};
+
+#define WAITS(case_name, unit, n, ...)                                            \
+	(struct sim_case)                                                         \
+	{                                                                         \
+		.name = (case_name), .programs = {__VA_ARGS__}, .n_threads = (n), \
+		.cpus = 2, .selects = (unit), .jitter_pct = 5, .wake_ns = 5000    \
+	}
+
+/* A wait for a thread is no shorter by itself. */
+TEST(waits_for_threads)
+{
+	struct cozbpf_control x = {.active = 1, .epoch = 1, .line = 7, .speedup_pct = 50};
+	struct cozbpf_thread waker = {.member = 1}, t = {.member = 1};
+	struct delay_wait w;
+
+	waker.account.epoch = t.account.epoch = 1;
+	waker.account.run_since = 1000;
+	t.blocked_at = 1000;
+	t.wait = 7;
+	delay_on_wake_waiter(&t, DELAY_BY_THREAD, &waker, 1, 0, &x, 5000, &w);
+	CHECK_EQ(w.unit, 7);
+	CHECK_EQ(w.waited, 4000);
+	CHECK_EQ(t.account.paid, 0);
+	CHECK_EQ(x.required, 0);
+	CHECK_EQ(t.wait, 0);
+
+	/* but one for a lock that nobody else would have */
+	t.wait = 7;
+	t.wait_is_lock = 1;
+	t.blocked_at = 1000;
+	delay_on_wake_waiter(&t, DELAY_BY_THREAD, &waker, 1, 0, &x, 5000, &w);
+	CHECK_EQ(t.account.paid, 2000);
+	CHECK_EQ(x.required, 2000);
+}
+
+/* What has begun before the experiment counts from its opening, and other units do not count. */
+TEST(only_what_is_selected)
+{
+	struct cozbpf_control x = {
+	    .active = 1, .epoch = 2, .opened_ns = 4000, .line = 7, .speedup_pct = 100};
+	struct cozbpf_thread t = {.member = 1};
+	struct delay_wait w;
+
+	t.account.epoch = 1;
+	t.blocked_at = 1000;
+	t.wait = 7;
+	delay_on_wake_waiter(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, 5000, &w);
+	CHECK_EQ(w.waited, 1000);
+	CHECK_EQ(t.account.paid, 1000);
+
+	t.blocked_at = 5000;
+	t.wait = 8;
+	delay_on_wake_waiter(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, 6000, &w);
+	CHECK_EQ(w.unit, 8);
+	CHECK_EQ(t.account.paid, 1000);
+
+	/* a pause is no wait of the program's */
+	t.blocked_at = 6000;
+	t.wait = 7;
+	t.pause = COZBPF_PAUSE_BEGUN;
+	t.pause_end = 9000;
+	delay_on_wake_waiter(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, 7000, &w);
+	CHECK_EQ(w.unit, 0);
+}
+
+/* Two threads and a lock that they hold for 3 of 5 ms: without, they run side by side. */
+TEST(a_lock_that_nobody_holds)
+{
+	struct sim_case c =
+	    WAITS("lock: 2 ms outside, 3 inside", SIM_LOCKS, 2, convoy, convoy);
+	struct sim_rules r = sim_trial_rules(&trial_shorter_sleep, sim_rules_read(), false);
+	static const unsigned all[] = {100};
+	double actual, predicted;
+
+	sim_truth(&c, all, 1, 20000 * MS, r.seed, &actual);
+	sim_predict(&c, &r, all, 1, &predicted);
+	printf("   %-44s true %.1f, predicted %.1f\n", c.name, actual, predicted);
+	CHECK_NEAR(predicted, actual, 2);
+}
+
+/* Four threads, two CPUs; then four. */
+TEST(a_cpu_for_each)
+{
+	struct sim_case c = WAITS("4 threads, 2 CPUs", SIM_QUEUES, 4, busy, busy, busy, busy), more = c;
+	struct sim_rules r = sim_rules_read();
+	static const unsigned all[] = {100};
+	double predicted;
+
+	more.cpus = 4;
+	sim_predict(&c, &r, all, 1, &predicted);
+	printf("   %-44s %.1f\n", c.name, predicted);
+	CHECK_NEAR(predicted, 50, 1);
+	sim_predict(&more, &r, all, 1, &predicted);
+	CHECK_NEAR(predicted, 0, 1);
+}
