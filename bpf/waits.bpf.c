@@ -67,6 +67,15 @@ static __always_inline __u32 class_of_wait(
 	return class;
 }
 
+/* Which lock it is, of processes that do not share any; a lock of the kernel is not known. */
+static __always_inline __u64 lock_of_wait(
+    const struct cozbpf_thread *t, struct pt_regs *regs, __u64 call)
+{
+	if (call >= COZBPF_SYSCALLS || wait_calls[call] != COZBPF_WAIT_FUTEX)
+		return t->wait;
+	return PT_REGS_PARM1_SYSCALL(regs) ^ (__u64)t->tgid << 47;
+}
+
 /* The line in scope at which the current thread, of process @tgid, has entered the kernel. */
 __attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
 {
@@ -129,6 +138,9 @@ static __always_inline void begin_wait(struct cozbpf_thread *t, struct task_stru
 	line = line_of_wait(t->tgid, call < COZBPF_SYSCALLS);
 	if (waits)
 		t->wait = unit_of_wait(class, line, (__u32)call);
+	t->wait_selected = 0;
+	if (waits && t->wait_is_lock)
+		delay_select_lock(t, &control, lock_of_wait(t, regs, call));
 	if (queues)
 		t->queue = unit_of_wait(COZBPF_WAIT_SCHED, line, (__u32)call);
 }

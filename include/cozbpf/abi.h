@@ -421,6 +421,8 @@ struct cozbpf_control {
 	 * are in `samples`, too; lines that found no id left. */
 	__u32 wait_lines[COZBPF_WAIT_CLASSES];
 	__u64 wait_samples, wait_crowded;
+	/* the lock that the selected line waited for first in this experiment; 0: none yet */
+	__u64 wait_lock;
 	__u64 waiting; /* so many of the following are somebody's */
 	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));
@@ -551,8 +553,8 @@ struct cozbpf_thread {
 	__u32 wait_rest;   /* it waited that long beyond what samples stand for, ns */
 	__u8 wait_is_lock; /* whoever holds it may go on, virtually, beside who waits for it */
 	__u8 wait_outside; /* no thread of the target has ended its last wait */
-	__u8 waiter;       /* 1 + its place in control.waiters; 0: it has none */
-	__u8 wait_pad;
+	__u8 waiter; /* 1 + its place in control.waiters; 0: it has none */
+	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 };
 
 /* The line of a unit of waits, and the system call that it waited in last. */

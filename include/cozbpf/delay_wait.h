@@ -13,6 +13,7 @@ struct delay_wait {
 	__u32 unit; /* 0: of none */
 	__u64 waited;      /* ns */
 	__u64 paid, carry; /* when it ended, before any join */
+	int selected;
 };
 
 /*
@@ -26,11 +27,27 @@ DELAY_INLINE void delay_shorten(
 	__u64 by = w->waited * x->speedup_pct / 100, grown = a->paid - w->paid,
 	      joined = grown + a->carry - w->carry;
 
-	if (!DELAY_RULE(SHORTEN) || !DELAY_READ(x->active) || !delay_is_selected(x, w->unit) ||
+	if (!DELAY_RULE(SHORTEN) || !DELAY_READ(x->active) || !w->selected ||
 	    a->paced == COZBPF_PACED || grown >= by)
 		return;
 	a->carry = w->carry + (joined > by ? joined - by : 0);
 	delay_give(a, x, by - grown);
+}
+
+/*
+ * SAME_LOCK: a line's waits for locks stand for the lock. The thread begins to wait for @lock, never
+ * 0. The first one that the selected line waits for in an experiment is selected, in all lines.
+ */
+DELAY_INLINE void delay_select_lock(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 lock)
+{
+	t->wait_selected = 0;
+	if (!DELAY_RULE(SAME_LOCK) || !DELAY_READ(x->active))
+		return;
+	if (delay_is_selected(x, t->wait))
+		__sync_val_compare_and_swap(&x->wait_lock, 0, lock);
+	else
+		t->wait_selected = DELAY_READ(x->wait_lock) == lock;
 }
 
 /*
@@ -106,6 +123,8 @@ DELAY_INLINE void delay_on_wake_waiter(struct cozbpf_thread *t, enum delay_cause
 	if (t->wait && t->blocked_at && now > t->blocked_at && t->pause != COZBPF_PAUSE_BEGUN) {
 		ret->unit = t->wait;
 		ret->waited = now - t->blocked_at;
+		ret->selected = delay_is_selected(x, t->wait) ||
+				(t->wait_selected && delay_account(t)->epoch == x->epoch);
 		t->wait_outside = cause >= DELAY_BY_TIMER;
 	}
 	delay_end_wait(t, x);
@@ -130,6 +149,7 @@ DELAY_INLINE void delay_on_switch_waiter(struct cozbpf_thread *out, int how,
 		    in->pause != COZBPF_PAUSE_BEGUN) {
 			ret->unit = in->queue;
 			ret->waited = now - in->runnable_at;
+			ret->selected = delay_is_selected(x, in->queue);
 		}
 	}
 	delay_on_switch(out, how, in, ran, x, cpu, now);

@@ -8,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "core/places/waits.h"
 #include "core/estimate/contradiction.h"
 #include "core/places/linemap.h"
 #include "core/profile/counters.h"
@@ -113,9 +114,12 @@ static cJSON *points(const struct estimate_line *l)
 static cJSON *line(const struct estimate_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
+	size_t length;
+	int wait = wait_of_unit(l->line, &length);
 
 	if (ret && add(ret, "line", json_text(l->line)) &&
 	    (!l->function || add(ret, "function", json_text(l->function))) &&
+	    (wait < 0 || add(ret, "wait", cJSON_CreateString(wait_name((unsigned)wait)))) &&
 	    add(ret, "progress", json_text(l->progress)) &&
 	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
 	    add(ret, "slope", number(l->slope)) &&

@@ -14,6 +14,7 @@
 #include "profile.pb-c.h"
 
 #include "core/profile/runs.h"
+#include "core/places/waits.h"
 #include "core/text/paths.h"
 #include "core/text/utf8.h"
 #include "report/gzip.h"
@@ -27,8 +28,8 @@ typedef Perftools__Profiles__Location pb_location;
 typedef Perftools__Profiles__Line pb_line;
 typedef Perftools__Profiles__Function pb_function;
 
-#define PIECE_TEXTS 16 /* the first piece has 11 at most */
-#define MAX_TYPES 3
+#define PIECE_TEXTS 16 /* the first piece has 12 at most */
+#define MAX_TYPES 4
 #define MAX_COMMENTS 3
 #define MAIN_MAPPING 1 /* modules follow, in the order of their ids */
 #define MAX_GAIN 1e6   /* times; larger ones are noise, and have to fit into an integer */
@@ -38,7 +39,7 @@ struct writer {
 	struct gzip gzip;
 	struct names strings, modules;
 	uint64_t n_units;
-	bool has_cpu_ns, no_memory;
+	bool has_cpu_ns, has_waits, no_memory;
 };
 
 /* A part of the profile, with the strings that no earlier piece has. */
@@ -207,6 +208,8 @@ static void write_head(
 	else
 		m.profile.default_sample_type = types[0].type;
 	types[m.profile.n_sample_type++] = type_of(&m, w, "causal_gain_25", "ppm");
+	if (w->has_waits)
+		types[m.profile.n_sample_type++] = type_of(&m, w, "off_cpu", "nanoseconds");
 	for (size_t i = 0; i < m.profile.n_sample_type; i++)
 		type_list[i] = &types[i];
 	m.profile.sample_type = type_list;
@@ -249,7 +252,8 @@ static uint64_t find_mapping(
 	return id + MAIN_MAPPING + 1;
 }
 
-/* A line or function: a function of one line, at one location, in one sample. */
+/* A line or function: a function of one line, at one location, in one sample. @cpu_ns: of waits the
+ * time waited. */
 static void write_unit(
     struct writer *w, const char *unit, uint64_t count, uint64_t cpu_ns, int64_t gain_ppm)
 {
@@ -259,7 +263,8 @@ static void write_unit(
 	pb_location location = PERFTOOLS__PROFILES__LOCATION__INIT, *location_list = &location;
 	pb_sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *sample_list = &sample;
 	int64_t values[MAX_TYPES];
-	size_t number, length = path_of_line(unit, &number);
+	size_t number, length = path_of_line(unit, &number), before;
+	bool waits = wait_of_unit(unit, &before) >= 0;
 	uint64_t id = ++w->n_units;
 	struct piece m;
 
@@ -278,8 +283,10 @@ static void write_unit(
 	location.line = &line_list;
 	values[sample.n_value++] = capped(count);
 	if (w->has_cpu_ns)
-		values[sample.n_value++] = capped(cpu_ns);
+		values[sample.n_value++] = waits ? 0 : capped(cpu_ns);
 	values[sample.n_value++] = gain_ppm;
+	if (w->has_waits)
+		values[sample.n_value++] = waits ? capped(cpu_ns) : 0;
 	sample.value = values;
 	sample.n_location_id = 1;
 	sample.location_id = &id;
@@ -342,7 +349,8 @@ static void write_units(
 int report_pprof(FILE *out, const struct profile *p, const struct line_counts *c,
     const struct estimate *e, const char *version)
 {
-	struct writer w = {.buffer.append = append, .has_cpu_ns = c->has_cpu_ns};
+	struct writer w = {
+	    .buffer.append = append, .has_cpu_ns = c->has_cpu_ns, .has_waits = e->totals.waits > 0};
 	struct gain *gains = calloc(e->n_lines + 1, sizeof(*gains));
 	int ret = -ENOMEM;
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/places/waits.h"
 #include "core/text/paths.h"
 
 /* of the line, in the sentences: a programmer may hope for so much */
@@ -233,6 +234,14 @@ static const char *effect_verb(const struct estimate_line *l)
 	return better ? "raise throughput" : "lower throughput";
 }
 
+/* What a speedup makes of a unit: less time of a wait is no speed. */
+static const char *made(const struct estimate_line *l)
+{
+	size_t length;
+
+	return wait_of_unit(l->line, &length) >= 0 ? "shorter" : "faster";
+}
+
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
 {
 	const struct estimate_point *p = example_point(l);
@@ -254,13 +263,14 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		hi = throughput_gain(hi);
 	}
 	if (l->verdict == VERDICT_OPTIMIZE)
-		snprintf(buf, size, "making %s %.0f %% faster would %s by %.1f %% (%.1f to %.1f)",
-		    label, at * 100, effect_verb(l), v * 100, lo * 100, hi * 100);
+		snprintf(buf, size, "making %s %.0f %% %s would %s by %.1f %% (%.1f to %.1f)",
+		    label, at * 100, made(l), effect_verb(l), v * 100, lo * 100, hi * 100);
 	else
 		snprintf(buf, size,
-		    "speeding %s up would slow %s down, contention: %.0f %% faster would %s by "
+		    "speeding %s up would slow %s down, contention: %.0f %% %s would %s by "
 		    "%.1f %% (%.1f to %.1f)",
-		    label, l->is_latency ? "requests" : "the program", at * 100, effect_verb(l),
+		    label, l->is_latency ? "requests" : "the program", at * 100, made(l),
+		    effect_verb(l),
 		    -v * 100, -hi * 100, -lo * 100);
 	if (p && l->latencies)
 		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)],
@@ -282,9 +292,9 @@ void flat_words(const struct estimate_line *l, const char *label, char *buf, siz
 	buf[0] = 0;
 	if (l->verdict == VERDICT_NO_EFFECT)
 		snprintf(buf, size,
-		    "making %s faster would change nothing worth the effort: slope %+.2f, between "
+		    "making %s %s would change nothing worth the effort: slope %+.2f, between "
 		    "%+.2f and %+.2f",
-		    label, l->slope, l->slope_lo, l->slope_hi);
+		    label, made(l), l->slope, l->slope_lo, l->slope_hi);
 }
 
 void counter_warning(

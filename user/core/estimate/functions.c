@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/places/linemap.h"
+#include "core/places/waits.h"
 #include "core/text/paths.h"
 
 /* By name, then by point. */
@@ -140,7 +141,10 @@ const char *estimate_unit(const struct estimate *e)
 
 	if (!e)
 		return "line";
-	for (size_t i = 0; i < e->n_lines; i++)
+	for (size_t i = 0; i < e->n_lines; i++) {
+		if (wait_of_unit(e->lines[i].line, &number) >= 0)
+			return "unit";
 		n += path_of_line(e->lines[i].line, &number) > 0;
+	}
 	return n == e->n_lines ? "line" : n ? "unit" : "function";
 }
