@@ -96,7 +96,7 @@ all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 # Every rule that compiles writes, by -MMD, which headers it has read.
 OBJS := $(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS) $(SHIM_OBJS)
 -include $(OBJS:%.o=%.d) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) \
-	$(addprefix $(BUILD)/tests/bench/,noise speed startup))
+	$(addprefix $(BUILD)/tests/bench/,noise outsider speed startup))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -240,7 +240,7 @@ $(BUILD)/tests/bench/startup: tests/bench/startup.c $(STARTUP_OBJS)
 		$< $(STARTUP_OBJS) $(PURE_LIBS)
 
 # Beside the workloads: noise on purpose, and a fixed loop that tells how fast the CPUs are.
-BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise speed)
+BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise outsider speed)
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -69,7 +70,8 @@ struct work_option {
 /* In shared memory, so several processes count together. */
 struct work_counters {
 	uint64_t visits, first_ns, last_ns;
-	uint32_t line_share; /* what --line-speedup or the turn leaves of the line's work */
+	uint64_t waits, waited_ns; /* of the wait under test, where there is one */
+	uint32_t line_share;       /* what --line-speedup or the turn leaves of the line's work */
 };
 
 /* --turns: line speedups in turns, and the periods between visits at each. */
@@ -81,7 +83,7 @@ static struct {
 	uint64_t rounds;       /* visits after which the program ends; 0: never */
 	long threads, turn_ms; /* of a turn; 0: the line's speed does not change */
 	struct {
-		uint64_t periods, ns;
+		uint64_t periods, ns, waits, waited_ns;
 	} at[WORK_SPEEDUPS];
 	uint64_t start_ns;
 	struct work_counters *counters;
@@ -104,6 +106,14 @@ static inline void work_fail(const char *what)
 	exit(1);
 }
 
+/* What each speedup has left of the wait under test: a wait takes longer than is asked for. */
+static inline void work_print_waits(void)
+{
+	for (int i = 0; work.turn_ms && work.counters->waits && i < WORK_SPEEDUPS; i++)
+		dprintf(1, "waits %u count %llu seconds %.9f\n", work_speedups[i],
+		    (unsigned long long)work.at[i].waits, work.at[i].waited_ns / 1e9);
+}
+
 /* Ends the program. The period is measured from the first to the last visit: exact in short runs
  * too. */
 static inline void work_finish(void)
@@ -115,6 +125,7 @@ static inline void work_finish(void)
 	for (int i = 0; work.turn_ms && i < WORK_SPEEDUPS; i++)
 		dprintf(1, "turns %u periods %llu seconds %.9f\n", work_speedups[i],
 		    (unsigned long long)work.at[i].periods, work.at[i].ns / 1e9);
+	work_print_waits();
 	dprintf(1, "visits %llu seconds %.6f period_us %.4f\n", (unsigned long long)visits,
 	    (work_now_ns() - work.start_ns) / 1e9, period_us);
 	if (work.report)
@@ -136,6 +147,13 @@ static inline void work_visit(void)
 	__atomic_store_n(&work.counters->last_ns, now, __ATOMIC_RELAXED);
 	if (nth == work.rounds)
 		work_finish();
+}
+
+/* The wait under test has taken @ns. */
+static inline void work_waited(uint64_t ns)
+{
+	__atomic_add_fetch(&work.counters->waits, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&work.counters->waited_ns, ns, __ATOMIC_RELAXED);
 }
 
 /* The progress point: one visit per unit of work. It begins with a nop, so a uprobe need not
@@ -169,6 +187,12 @@ static inline double work_calibrate(void)
 static inline uint64_t work_iters(double us)
 {
 	return us * work.iters_per_ms / 1000 + 0.5;
+}
+
+/* What is left of the line under test, or of the wait under test: 0 to 1. */
+static inline double work_share(void)
+{
+	return (double)__atomic_load_n(&work.counters->line_share, __ATOMIC_RELAXED) / WORK_WHOLE;
 }
 
 static inline void work_set_line(double speedup_pct)
@@ -224,6 +248,23 @@ static inline int work_common_option(const char *name, const char *value)
 	return 1;
 }
 
+/* Of an outsider, which reads what is left of its service there (tests/bench/outsider.c), or new.
+ */
+static inline struct work_counters *work_map_counters(void)
+{
+	const char *path = getenv("WORK_COUNTERS");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *at = path && fd < 0 ? MAP_FAILED
+				  : mmap(NULL, sizeof(struct work_counters), PROT_READ | PROT_WRITE,
+					MAP_SHARED | (path ? 0 : MAP_ANONYMOUS), fd, 0);
+
+	if (at == MAP_FAILED)
+		work_fail(path ? path : "mmap");
+	if (path)
+		close(fd);
+	return (struct work_counters *)at;
+}
+
 /* Parses options, calibrates without --iters-per-ms, and blocks the signals that work_wait() waits
  * for. Call it first in main(). @options ends with an entry without a name. */
 static inline void work_init(int argc, char **argv, long threads, const struct work_option *options)
@@ -258,10 +299,7 @@ static inline void work_init(int argc, char **argv, long threads, const struct w
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	work.counters = (struct work_counters *)mmap(NULL, sizeof(*work.counters),
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (work.counters == MAP_FAILED)
-		work_fail("mmap");
+	work.counters = work_map_counters();
 	work_set_line(work.line_speedup_pct);
 	work.start_ns = work_now_ns();
 }
@@ -324,14 +362,19 @@ static inline uint64_t work_read(uint64_t *last_ns)
  * one within on, long gaps between visits would be left out more often than short ones. */
 static inline int work_turn(const sigset_t *set, int speedup)
 {
-	uint64_t ns = work.turn_ms * 1000000ull, n, begin, end;
+	uint64_t ns = work.turn_ms * 1000000ull, n, begin, end, waits, waited_ns;
+	const struct work_counters *c = work.counters;
 
 	work_set_line(work_speedups[speedup]);
 	if (work_sleep(set, ns / 5))
 		return 1;
 	n = work_read(&begin);
+	waits = c->waits;
+	waited_ns = c->waited_ns;
 	if (work_sleep(set, ns - ns / 5))
 		return 1;
+	work.at[speedup].waits += c->waits - waits;
+	work.at[speedup].waited_ns += c->waited_ns - waited_ns;
 	if (n) {
 		work.at[speedup].periods += work_read(&end) - n;
 		work.at[speedup].ns += end - begin;
