@@ -357,6 +357,10 @@ bench-accuracy: all workloads
 bench-accuracy: ## predictions against shortened programs, --sync=uprobe and Coz; needs root; long
 	@tests/bench/accuracy.sh --uprobe --noise=$(or $(NOISE),none)
 
+bench-off-cpu: all workloads
+bench-off-cpu: ## predictions for waits against shorter waits (OFF_CPU=options); needs root; long
+	@tests/bench/offcpu.sh $(OFF_CPU)
+
 # A tool of its own, in which rules can be turned off.
 SIMULATED := tests/bench/rules.c user/core/experiment/visits.c
 $(BUILD)/rules/simulated: $(SIMULATED) $(wildcard tests/unit/*sim*.h include/cozbpf/*.h)
@@ -442,6 +446,7 @@ help: ## this list
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
 	@echo '  CC, CLANG, BPFTOOL, PROTOC_C  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
+	@echo '  OFF_CPU=options of tests/bench/offcpu.py'
 	@echo '  NOISE=busy|memory|slow|interrupts (bench-accuracy)'
 	@echo '  KERNELS="6.18 7.3+lockdown=integrity"  SCRIPTS=tests/e2e/signals.sh (check-vm)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
@@ -449,5 +454,6 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
-	bench-accuracy bench-overhead bench-rules bench-servers bench-stripped soak check-soak \
-	lint format format-check analyze install uninstall deb check-package dist clean help
+	bench-accuracy bench-off-cpu bench-overhead bench-rules bench-servers bench-stripped \
+	soak check-soak lint format format-check analyze install uninstall deb check-package \
+	dist clean help

@@ -89,7 +89,7 @@ def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
-        command = [tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out]
+        command = [*case.around(iters_per_ms), tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out]
         command += ["-d", f"{seconds:g}s", "-P", "progress"]
         command += ["--fixed-line", case.line(), "--fixed-speedup", wanted]
         command += [*options.extra, *more, "--", case.binary]
@@ -221,27 +221,14 @@ def ci_failures(cells):
     return wrong
 
 
-def parse(argv):
-    parser = argparse.ArgumentParser(description=__doc__)
+def add_common(parser, cases):
+    """The options of all benches that hold predictions against real runs."""
     parser.add_argument("--seconds-per-cell", type=float,
         help="per case and line speedup, real and predicted and Coz's each (default 10)")
     parser.add_argument("--repeats", type=int,
         help="rounds of real runs that a cell's time is cut into (default 4)")
-    known = " ".join(case.name for case in CASES)
+    known = " ".join(case.name for case in cases)
     parser.add_argument("--cases", default="", help=f"comma-separated; known: {known}")
-    parser.add_argument("--quick", action="store_true",
-        help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
-    parser.add_argument("--ci", action="store_true",
-        help="short form with tolerances; s = 50 and 100, no Coz")
-    parser.add_argument("--profiles", type=int, default=1,
-        help="profiles of each case, each as long (default 1)")
-    parser.add_argument("--before",
-        help="another cozbpf, an older one say, whose profiles take turns with ours")
-    parser.add_argument("--uprobe", action="store_true",
-        help="another profile of each case with --sync=uprobe")
-    parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
-    parser.add_argument("--stripped", action="store_true",
-        help="functions of the same programs without names (make bench-stripped); with --no-coz")
     parser.add_argument("--tries", type=int, default=2,
         help="times that a profile is taken when others disturb it (default 2)")
     parser.add_argument("--patience", type=float,
@@ -255,13 +242,36 @@ def parse(argv):
     parser.add_argument("--cozbpf", default=os.environ.get("COZBPF", str(BUILD / "cozbpf")))
     parser.add_argument("extra", nargs="*",
         help="after --: more options for cozbpf, such as --sync=uprobe")
-    options = parser.parse_args(argv)
-    default_patience = 3 if options.ci else 20
-    machine.Patience.seconds = default_patience if options.patience is None else options.patience
+
+
+def take_common(options, patience, seconds_per_cell, repeats):
+    """Puts the common options into force; the rest are defaults."""
+    machine.Patience.seconds = patience if options.patience is None else options.patience
     machine.Noise.kind, machine.Noise.seed = options.noise, options.seed
+    options.seconds_per_cell = options.seconds_per_cell or seconds_per_cell
+    options.repeats = options.repeats or repeats
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_common(parser, CASES)
+    parser.add_argument("--quick", action="store_true",
+        help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
+    parser.add_argument("--ci", action="store_true",
+        help="short form with tolerances; s = 50 and 100, no Coz")
+    parser.add_argument("--profiles", type=int, default=1,
+        help="profiles of each case, each as long (default 1)")
+    parser.add_argument("--before",
+        help="another cozbpf, an older one say, whose profiles take turns with ours")
+    parser.add_argument("--uprobe", action="store_true",
+        help="another profile of each case with --sync=uprobe")
+    parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
+    parser.add_argument("--stripped", action="store_true",
+        help="functions of the same programs without names (make bench-stripped); with --no-coz")
+    options = parser.parse_args(argv)
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
-    options.seconds_per_cell = options.seconds_per_cell or short
-    options.repeats = options.repeats or (2 if options.ci or options.quick else 4)
+    repeats = 2 if options.ci or options.quick else 4
+    take_common(options, 3 if options.ci else 20, short, repeats)
     names = list(CI_TOLERANCE) if options.ci else list(QUICK_CASES) if options.quick else []
     if options.stripped and options.coz:
         parser.error("--stripped: Coz needs lines, so give --no-coz")

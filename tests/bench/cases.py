@@ -17,6 +17,7 @@ WORKLOADS = ROOT / "tests" / "workloads"
 SPEEDUPS = (25, 50, 75, 100)
 TURNS_MIN = 10  # in a run: each speedup twice
 TURNS = re.compile(r"^turns (\d+) periods (\d+) seconds ([\d.]+)$", re.M)
+WAITS = re.compile(r"^waits (\d+) count (\d+) seconds ([\d.]+)$", re.M)
 VISITS = re.compile(r"visits (\d+) seconds ([\d.]+) period_us ([\d.]+)")
 
 
@@ -25,7 +26,8 @@ class Case:
     """One row group of the accuracy table.
 
     `truth` maps a line speedup to a program speedup, both fractions. It is None where only
-    measuring can tell, because wake-ups take time too. `turn_ms` is how long a turn of one line
+    measuring can tell, because wake-ups take time too. `outsider`: arguments of outsider.c, which
+    runs what measures the case. `turn_ms` is how long a turn of one line
     speedup takes: longer where periods are long, or what lies in queues is much. `cycle_s` is set
     where only whole cycles of that length have a meaningful rate. `sign_only`: runs of the same
     program differ so much that only the sign of the gain means something."""
@@ -40,6 +42,7 @@ class Case:
     sign_only: bool = False
     # built without names: the line under test is a function, known by its address
     stripped: bool = False
+    outsider: tuple = ()
 
     @property
     def source(self):
@@ -48,6 +51,13 @@ class Case:
     @property
     def binary(self):
         return BUILD / "tests" / ("stripped" if self.stripped else "workloads") / self.program
+
+    def around(self, iters_per_ms):
+        """The words before any command that runs the program."""
+        if not self.outsider:
+            return []
+        program = BUILD / "tests" / "bench" / "outsider"
+        return [program, *self.outsider, "--iters-per-ms", str(iters_per_ms), "--"]
 
     def can_be_stripped(self):
         text = self.source.read_text()
@@ -223,13 +233,13 @@ CASES = (
 )
 
 
-def select(names):
-    """The cases of these names, in the order given; every case when there are none."""
-    known = {case.name: case for case in CASES}
+def select(names, cases=CASES):
+    """Of @cases those of these names, in the order given; every case when there are none."""
+    known = {case.name: case for case in cases}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise SystemExit(f"unknown case '{unknown[0]}'; known: {' '.join(known)}")
-    return [known[name] for name in names] or list(CASES)
+    return [known[name] for name in names] or list(cases)
 
 
 def calibrate():
@@ -267,11 +277,18 @@ def periods_us(output):
     return {s: 1e6 * seconds / n for s, (n, seconds) in found.items()}
 
 
+def waits_us(output):
+    """{line speedup: what is left of the wait under test} of a run by turns, where there is one."""
+    found = WAITS.findall(output)
+    return {int(s): 1e6 * float(seconds) / int(n) for s, n, seconds in found if int(n)}
+
+
 @dataclass
 class Round:
     periods_us: dict
     gained: dict  # line speedup in % -> program speedup
     others: float  # largest share of the CPU that others took in one of its runs
+    waits_us: dict  # line speedup in % -> mean length of the wait under test
 
 
 class Actual:
@@ -289,29 +306,30 @@ class Actual:
 
     def _run(self, line_speedup, seconds):
         words = arguments(self.case, self.iters_per_ms, seconds, line_speedup)
-        result, _, again = machine.run_quiet([self.case.binary, *words], seconds * 3 + 60)
+        command = [*self.case.around(self.iters_per_ms), self.case.binary, *words]
+        result, _, again = machine.run_quiet(command, seconds * 3 + 60)
         self.redone += again
         return result
 
     def _by_runs(self):
-        """Periods, and the largest share that others took."""
+        """Periods, the largest share that others took, and no waits."""
         order = list(self.speedups)
         if len(self.rounds) % 2:
             order.reverse()
         runs = [(s, self._run(s, self.seconds)) for s in [0, *order, 0]]
         unchanged = [period_us(run.stdout) for s, run in runs if s == 0]
         period = {s: period_us(run.stdout) for s, run in runs} | {0: statistics.mean(unchanged)}
-        return period, max(run.others for _, run in runs)
+        return period, max(run.others for _, run in runs), {}
 
     def _by_turns(self):
         seconds = self.seconds * (len(self.speedups) + 2)
         run = self._run("turns", max(seconds, TURNS_MIN * self.case.turn_ms / 1000))
-        return periods_us(run.stdout), run.others
+        return periods_us(run.stdout), run.others, waits_us(run.stdout)
 
     def measure_round(self):
-        period, others = self._by_runs() if self.case.cycle_s else self._by_turns()
+        period, others, waits = self._by_runs() if self.case.cycle_s else self._by_turns()
         gained = {s: 1 - period[s] / period[0] for s in self.speedups}
-        self.rounds.append(Round(period, gained, others))
+        self.rounds.append(Round(period, gained, others, waits))
 
     def clean(self):
         """The undisturbed rounds, or all when each was disturbed.
@@ -324,6 +342,11 @@ class Actual:
 
     def median(self, s):
         return statistics.median(r.gained[s] for r in self.clean())
+
+    def shortened(self, s):
+        """By how much a line speedup of @s % has shortened the wait under test; None without one."""
+        known = [r.waits_us for r in self.clean() if r.waits_us.get(0) and s in r.waits_us]
+        return statistics.median(1 - waits[s] / waits[0] for waits in known) if known else None
 
     def of_best(self, s):
         """The gain from the shortest period of each line speedup over all rounds.
