@@ -16,7 +16,9 @@
 #define SERVERS 8 /* threads: as many requests are served at once */
 
 static double service_us = 2000;
-static int device, listener, is_spinning; /* is_spinning: the service is work, not sleep */
+static int device, listener;
+static int is_spinning;     /* the service is work, not sleep */
+static int is_written_back; /* the kernel keeps what is written, and fsync() writes it */
 
 static void serve_time(void)
 {
@@ -46,7 +48,8 @@ static void reply_init(const struct fuse_in_header *request, const struct fuse_i
 	struct fuse_init_out out = {.major = FUSE_KERNEL_VERSION,
 	    .minor = 31,
 	    .max_readahead = asked->max_readahead,
-	    .flags = asked->flags & (FUSE_ASYNC_READ | FUSE_BIG_WRITES),
+	    .flags = asked->flags & (FUSE_ASYNC_READ | FUSE_BIG_WRITES |
+					(is_written_back ? FUSE_WRITEBACK_CACHE : 0)),
 	    .max_background = SERVERS,
 	    .congestion_threshold = SERVERS,
 	    .max_write = OUTSIDER_BLOCK};
@@ -66,7 +69,8 @@ static void reply_attributes(const struct fuse_in_header *request)
 	reply(request->unique, 0, &out, sizeof(out));
 }
 
-/* Reads and fsync take the time of the service, writes do not: they go to the disk's own cache. */
+/* Reads and fsync() take the time of the service. Writes do where fsync() waits for them, else the
+ * disk's own cache takes them. */
 static void serve_request(const struct fuse_in_header *request)
 {
 	static const char zeroes[OUTSIDER_BLOCK];
@@ -79,6 +83,7 @@ static void serve_request(const struct fuse_in_header *request)
 	case FUSE_INIT:
 		return reply_init(request, (const struct fuse_init_in *)body);
 	case FUSE_GETATTR:
+	case FUSE_SETATTR:
 		return reply_attributes(request);
 	case FUSE_OPEN:
 		return reply(request->unique, 0, &opened, sizeof(opened));
@@ -89,9 +94,12 @@ static void serve_request(const struct fuse_in_header *request)
 		    request->unique, 0, zeroes, bytes < sizeof(zeroes) ? bytes : sizeof(zeroes));
 	case FUSE_WRITE:
 		written.size = ((const struct fuse_write_in *)body)->size;
+		if (is_written_back)
+			serve_time();
 		return reply(request->unique, 0, &written, sizeof(written));
 	case FUSE_FSYNC:
-		serve_time();
+		if (!is_written_back)
+			serve_time();
 		return reply(request->unique, 0, NULL, 0);
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
@@ -212,8 +220,10 @@ static int run(char **command)
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
-	int is_disk = !strcmp(kind, "disk"), i = 2;
+	int is_disk, i = 2;
 
+	is_written_back = !strcmp(kind, "cached-disk");
+	is_disk = is_written_back || !strcmp(kind, "disk");
 	is_spinning = !strcmp(kind, "spin");
 	for (; i + 1 < argc && strcmp(argv[i], "--"); i += 2) {
 		if (!strcmp(argv[i], "--service-us"))
@@ -225,9 +235,10 @@ int main(int argc, char **argv)
 	}
 	if ((!is_disk && !is_spinning && strcmp(kind, "sleep")) || i + 1 >= argc ||
 	    strcmp(argv[i], "--")) {
-		fprintf(stderr, "usage: outsider disk|sleep|spin [--service-us N] "
+		fprintf(stderr, "usage: outsider disk|cached-disk|sleep|spin [--service-us N] "
 				"[--iters-per-ms N] -- COMMAND...\n"
-				"disk: a disk; sleep, spin: a TCP server that does so\n");
+				"cached-disk: its file is written by fsync() only; "
+				"sleep, spin: a TCP server that does so\n");
 		return 2;
 	}
 	if (!work.iters_per_ms)

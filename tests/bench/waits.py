@@ -39,8 +39,8 @@ def case(name, kind, truth=None, *args, **more):
     return WaitCase(name, name.split("-")[0], truth, args, kind=kind, **more)
 
 
-def disk(name, truth, *args):
-    return case(name, "io", truth, *args, outsider=("disk", "--service-us", "2000"))
+def disk(name, truth, *args, of="disk"):
+    return case(name, "io", truth, *args, outsider=(of, "--service-us", "2000"))
 
 
 def lock(name, truth, *args):
@@ -61,6 +61,7 @@ def rpc(name, truth, how, service_us, *args):
 AHEAD = ("--ahead", "2")
 WAIT_CASES = (
     disk("fsyncloop", share(2, 3)),
+    disk("fsyncloop-cache", share(2, 3), of="cached-disk"),
     disk("readscan", share(2, 3)),
     disk("readscan-cache", share(2, 3), "--via", "cache"),
     disk("readscan-ahead", capped(2, 1), *AHEAD),

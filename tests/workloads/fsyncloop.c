@@ -2,7 +2,8 @@
 /*
  * One thread works 1 ms, writes 4 KiB and calls fsync(), which the outsider's disk serves in 2 ms;
  * a visit is a commit. A hot bystander computes beside. Making fsync() shorter by s gains a little
- * less than s x 2 / 3, since writing takes time too. Run as: outsider disk -- fsyncloop.
+ * less than s x 2 / 3, since writing takes time too. Run as: outsider disk -- fsyncloop, or
+ * cached-disk, where fsync() waits for pages as on a real disk: without being interruptible.
  */
 #include "outsider.h"
 

@@ -70,8 +70,8 @@ struct work_option {
 /* In shared memory, so several processes count together. */
 struct work_counters {
 	uint64_t visits, first_ns, last_ns;
-	uint64_t waits, waited_ns; /* of the wait under test, where there is one */
-	uint32_t line_share;       /* what --line-speedup or the turn leaves of the line's work */
+	uint64_t waits, waited_ns, shortest_ns; /* of the wait under test, where there is one */
+	uint32_t line_share; /* what --line-speedup or the turn leaves of the line's work */
 };
 
 /* --turns: line speedups in turns, and the periods between visits at each. */
@@ -106,12 +106,23 @@ static inline void work_fail(const char *what)
 	exit(1);
 }
 
-/* What each speedup has left of the wait under test: a wait takes longer than is asked for. */
+/* What a line speedup has left of the wait under test: a wait takes longer than is asked for. */
+static inline void work_print_wait(double speedup_pct, uint64_t waits, uint64_t waited_ns)
+{
+	dprintf(1, "waits %.0f count %llu seconds %.9f\n", speedup_pct, (unsigned long long)waits,
+	    waited_ns / 1e9);
+}
+
 static inline void work_print_waits(void)
 {
-	for (int i = 0; work.turn_ms && work.counters->waits && i < WORK_SPEEDUPS; i++)
-		dprintf(1, "waits %u count %llu seconds %.9f\n", work_speedups[i],
-		    (unsigned long long)work.at[i].waits, work.at[i].waited_ns / 1e9);
+	const struct work_counters *c = work.counters;
+
+	if (c->waits && !work.turn_ms) {
+		work_print_wait(work.line_speedup_pct, c->waits, c->waited_ns);
+		dprintf(1, "shortest_us %.1f\n", c->shortest_ns / 1e3);
+	}
+	for (int i = 0; c->waits && work.turn_ms && i < WORK_SPEEDUPS; i++)
+		work_print_wait(work_speedups[i], work.at[i].waits, work.at[i].waited_ns);
 }
 
 /* Ends the program. The period is measured from the first to the last visit: exact in short runs
@@ -152,6 +163,12 @@ static inline void work_visit(void)
 /* The wait under test has taken @ns. */
 static inline void work_waited(uint64_t ns)
 {
+	uint64_t *shortest = &work.counters->shortest_ns, known;
+
+	known = __atomic_load_n(shortest, __ATOMIC_RELAXED);
+	while ((!known || ns < known) && !__atomic_compare_exchange_n(shortest, &known, ns, 1,
+					     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 	__atomic_add_fetch(&work.counters->waits, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&work.counters->waited_ns, ns, __ATOMIC_RELAXED);
 }
