@@ -89,8 +89,8 @@ def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
-        command = [*case.around(iters_per_ms), tool or options.cozbpf, "run", "-q", "--no-tui", "-o", out]
-        command += ["-d", f"{seconds:g}s", "-P", "progress"]
+        command = [*case.around(iters_per_ms), tool or options.cozbpf, "run", "-q", "--no-tui"]
+        command += ["-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
         command += ["--fixed-line", case.line(), "--fixed-speedup", wanted]
         command += [*options.extra, *more, "--", case.binary]
         command += arguments(case, iters_per_ms, seconds + 2)

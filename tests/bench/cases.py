@@ -344,7 +344,7 @@ class Actual:
         return statistics.median(r.gained[s] for r in self.clean())
 
     def shortened(self, s):
-        """By how much a line speedup of @s % has shortened the wait under test; None without one."""
+        """By how much a line speedup of @s % has shortened the wait under test, or None."""
         known = [r.waits_us for r in self.clean() if r.waits_us.get(0) and s in r.waits_us]
         return statistics.median(1 - waits[s] / waits[0] for waits in known) if known else None
 

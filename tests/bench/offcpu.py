@@ -32,7 +32,7 @@ standard error. By arithmetic: the same of ideal waits. Interval: cozbpf's 95 % 
 
 
 def shortened(actual):
-    """{line speedup: by how many percent it has shortened the wait}, as --fixed-speedup takes it."""
+    """{line speedup: by how many percent it has shortened the wait}, for --fixed-speedup."""
     found = {}
     for s in actual.speedups:
         by = actual.shortened(s)
@@ -119,6 +119,10 @@ class Page:
         self.say("\n" + "\n".join(lines) + "\n" + FOOT)
 
 
+def predicts_waits(tool):
+    return "--off-cpu" in machine.run([tool, "run", "--help"], 60).stdout
+
+
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
     accuracy.add_common(parser, WAIT_CASES)
@@ -126,10 +130,8 @@ def parse(argv):
     options = parser.parse_args(argv)
     accuracy.take_common(options, PATIENCE_S, SECONDS_PER_CELL, REPEATS)
     options.cases = select([name for name in options.cases.split(",") if name], WAIT_CASES)
-    if not options.truth_only and "--off-cpu" not in machine.run(
-        [options.cozbpf, "run", "--help"], 60
-    ).stdout:
-        parser.error(f"'{options.cozbpf}' has no '--off-cpu'; --truth-only measures real runs alone")
+    if not options.truth_only and not predicts_waits(options.cozbpf):
+        parser.error(f"'{options.cozbpf}' has no '--off-cpu': give --truth-only")
     return options
 
 

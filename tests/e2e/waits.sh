@@ -11,7 +11,8 @@ each_us=2000
 
 # figure NAME: what the latest run printed of the wait under test, in us: mean, shortest, period.
 figure() {
-	awk -v of="$1" '/^waits/ { at["mean"] = 1e6 * $6 / $4 } /^shortest_us/ { at["shortest"] = $2 }
+	awk -v of="$1" '/^waits/ { at["mean"] = 1e6 * $6 / $4 }
+		/^shortest_us/ { at["shortest"] = $2 }
 		/^visits/ { at["period"] = $6 } END { printf "%.0f\n", at[of] }' "$dir/out"
 }
 
@@ -60,11 +61,12 @@ binds() {
 	check "at $1 % four threads have $2 of the CPUs" wait_for 30 are_on "$2"
 	kill "$tool_pid"
 	ended 20 0 'runq ends'
-	prints '^waits [0-9]+ count [1-9]'
 }
 if [ "$(nproc)" -gt 1 ]; then
 	binds 0 1
 	binds 100 2
+	run 0 "$workloads/runq" --threads 4 --rounds 50
+	prints '^waits 0 count [1-9]'
 	run 0 "$workloads/runq" --via hand-over --rounds 50
 	prints '^visits 50 '
 else
