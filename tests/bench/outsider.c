@@ -23,8 +23,7 @@ static int is_written_back; /* the kernel keeps what is written, and fsync() wri
 static void serve_time(void)
 {
 	double us = service_us * work_share();
-	struct timespec t = {
-	    .tv_sec = (time_t)(us / 1e6), .tv_nsec = (long)(us * 1e3) % 1000000000};
+	struct timespec t = work_span(us);
 
 	if (is_spinning)
 		SPIN(work_iters(us));
@@ -62,7 +61,7 @@ static void reply_attributes(const struct fuse_in_header *request)
 	struct fuse_attr_out out = {.attr_valid = 3600,
 	    .attr = {.ino = request->nodeid,
 		.size = OUTSIDER_DISK_BYTES,
-		.mode = S_IFREG | 0600,
+		.mode = S_IFREG | 0666,
 		.nlink = 1,
 		.blksize = 4096}};
 
@@ -152,6 +151,15 @@ static void *serve_calls(void *argument)
 	return NULL;
 }
 
+/* The command inherits @fd, so users without rights over this process may open the file again. */
+static void tell_descriptor(const char *name, int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	setenv(name, path, 1);
+}
+
 static void make_disk(void)
 {
 	int context = fsopen("fuse", FSOPEN_CLOEXEC), mount;
@@ -160,16 +168,16 @@ static void make_disk(void)
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	snprintf(text, sizeof(text), "%d", device);
 	if (device < 0 || context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "fd", text, 0) ||
-	    fsconfig(context, FSCONFIG_SET_STRING, "rootmode", "100600", 0) ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "rootmode", "100666", 0) ||
 	    fsconfig(context, FSCONFIG_SET_STRING, "user_id", "0", 0) ||
 	    fsconfig(context, FSCONFIG_SET_STRING, "group_id", "0", 0) ||
+	    fsconfig(context, FSCONFIG_SET_FLAG, "allow_other", NULL, 0) ||
 	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		work_fail("a FUSE file system");
-	mount = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	mount = fsmount(context, 0, 0);
 	if (mount < 0)
 		work_fail("fsmount");
-	snprintf(text, sizeof(text), "/proc/%d/fd/%d", getpid(), mount);
-	setenv(OUTSIDER_DISK, text, 1);
+	tell_descriptor(OUTSIDER_DISK, mount);
 }
 
 static void make_server(void)
@@ -189,13 +197,11 @@ static void make_server(void)
 
 static void make_counters(void)
 {
-	int fd = memfd_create("counters", MFD_CLOEXEC);
-	char text[64];
+	int fd = memfd_create("counters", 0);
 
 	if (fd < 0 || ftruncate(fd, sizeof(*work.counters)))
 		work_fail("memfd_create");
-	snprintf(text, sizeof(text), "/proc/%d/fd/%d", getpid(), fd);
-	setenv("WORK_COUNTERS", text, 1);
+	tell_descriptor("WORK_COUNTERS", fd);
 	work.counters = work_map_counters();
 	work_set_line(0);
 }

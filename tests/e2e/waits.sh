@@ -73,6 +73,9 @@ else
 	skipped=$((skipped + 1))
 	echo 'skip runq: it takes two CPUs'
 fi
+cp "$workloads/fsyncloop" "$dir"
+run 0 "$outsider" disk -- setpriv --reuid 65534 --clear-groups "$dir/fsyncloop" --rounds 20
+prints '^waits 0 count' # of a user without rights, as under sudo
 run 7 "$outsider" disk -- sh -c 'exit 7'
 run 2 "$outsider" disk
 run 1 "$workloads/fsyncloop"

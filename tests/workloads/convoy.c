@@ -20,7 +20,7 @@ static struct {
 
 static void hold_it(void)
 {
-	struct timespec t = {.tv_sec = 0, .tv_nsec = inside_us * 1000};
+	struct timespec t = work_span(inside_us);
 
 	if (!holds_asleep)
 		SPIN(inside_iters);
@@ -54,8 +54,8 @@ int main(int argc, char **argv)
 	outside_iters = work_iters(outside_us);
 	holds_asleep = !strcmp(hold, "sleep");
 	errno = EINVAL;
-	if (work.threads > THREADS_MAX || inside_us >= 1000000)
-		work_fail("--threads or --inside-us");
+	if (work.threads > THREADS_MAX)
+		work_fail("--threads");
 	pthread_mutex_init(&shared.mutex, NULL);
 	for (long i = 0; i < work.threads; i++) {
 		pthread_mutex_init(&own[i].mutex, NULL);

@@ -92,16 +92,18 @@ int main(int argc, char **argv)
 	/* No more than what is asked for is read at once. */
 	if (is_cached && (errno = posix_fadvise(disk, 0, 0, POSIX_FADV_RANDOM)))
 		work_fail("posix_fadvise");
-	for (long i = 0; i <= ahead && i < AHEAD_MAX; i++)
+	errno = EINVAL;
+	if (ahead < 0 || ahead > AHEAD_MAX)
+		work_fail("--ahead");
+	for (long i = 0; i < (ahead ? ahead : 1); i++)
 		if (!(buffers[i] = (char *)aligned_alloc(4096, OUTSIDER_BLOCK)))
 			work_fail("aligned_alloc");
 	if (!ahead) {
 		work_thread(run, NULL);
 		work_wait();
 	}
-	if (ahead < 0 || ahead > AHEAD_MAX || sem_init(&unread, 0, (unsigned)ahead) ||
-	    sem_init(&unscanned, 0, 0))
-		work_fail("--ahead");
+	sem_init(&unread, 0, (unsigned)ahead);
+	sem_init(&unscanned, 0, 0);
 	work_thread(read_ahead, NULL);
 	work_thread(scan_all, NULL);
 	work_wait();

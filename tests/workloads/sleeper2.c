@@ -12,9 +12,7 @@ static pthread_barrier_t meeting;
 
 static void sleep_once(void)
 {
-	double us = sleep_us * work_share();
-	struct timespec t = {
-	    .tv_sec = (time_t)(us / 1e6), .tv_nsec = (long)(us * 1e3) % 1000000000};
+	struct timespec t = work_span(sleep_us * work_share());
 	uint64_t begin = work_now_ns();
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR) /* WAIT */

@@ -100,6 +100,15 @@ static inline uint64_t work_now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
+static inline struct timespec work_span(double us)
+{
+	uint64_t ns = (uint64_t)(us * 1e3);
+	struct timespec t = {
+	    .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+	return t;
+}
+
 static inline void work_fail(const char *what)
 {
 	fprintf(stderr, "workload: %s: %s\n", what, strerror(errno));
