@@ -55,7 +55,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* set by the loader */
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, __u64); /* an array's values lie 8 bytes apart */
 } wait_ids SEC(".maps") __weak;
 
 struct {

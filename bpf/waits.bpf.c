@@ -92,16 +92,16 @@ __attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
 /* The unit of waits of @class in @line; where there is none yet, it gets one. */
 __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u32 call)
 {
-	__u32 first = class * COZBPF_WAIT_UNITS, at = line * COZBPF_WAIT_CLASSES + class, unit, old;
+	__u32 first = class * COZBPF_WAIT_UNITS, at = line * COZBPF_WAIT_CLASSES + class;
 	struct cozbpf_wait_line *of;
-	__u32 *id;
+	__u64 *id, unit, old;
 
 	if (class >= COZBPF_WAIT_CLASSES || !line)
 		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
 	id = bpf_map_lookup_elem(&wait_ids, &at);
 	unit = id ? *id : config.wait_first + first + COZBPF_WAIT_NO_LINE;
 	if (unit)
-		return unit;
+		return (__u32)unit;
 	at = first + COZBPF_WAIT_NO_LINE + 1 +
 	     __sync_fetch_and_add(&control.wait_lines[class], 1);
 	of = at < first + COZBPF_WAIT_UNITS ? bpf_map_lookup_elem(&wait_lines, &at) : NULL;
@@ -114,7 +114,7 @@ __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u3
 	of->call = call;
 	/* Another CPU may have been faster, and its unit stands. */
 	old = __sync_val_compare_and_swap(id, 0, config.wait_first + at);
-	return old ? old : config.wait_first + at;
+	return old ? (__u32)old : config.wait_first + at;
 }
 
 /* Thread @t, the current one, is about to leave its CPU. */

@@ -25,12 +25,12 @@ class WaitCase(Case):
     speedups: tuple = SPEEDUPS
 
     def line(self):
-        """FILE:LINE[CLASS], or [CLASS]."""
+        """FILE:LINE [CLASS], or [CLASS]."""
         if self.is_whole:
             return f"[{self.kind}]"
         for number, text in enumerate(self.source.read_text().splitlines(), 1):
             if re.search(rf"/\* {self.marker} \*/", text):
-                return f"{self.source.name}:{number}[{self.kind}]"
+                return f"{self.source.name}:{number} [{self.kind}]"
         raise LookupError(f"no {self.marker} in {self.source}")
 
 
