@@ -17,9 +17,11 @@
  * stands in the executable, so nothing has to be released. Names of progress points and of
  * transactions are separate. Names are cut after 255 bytes.
  *
- * A marker is one instruction that does nothing, and a note beside the code that says where it is.
- * The instruction is `nop` on arm64. On x86-64 it is the five-byte nop 0f 1f 44 00 00, which Linux
- * 6.18 probes without a trap. Without a profiler a marker costs that nop, below a nanosecond.
+ * A marker is code that does nothing, and a note beside the code that says where it is. Every kernel
+ * emulates its first instruction under a probe: `nop` on x86-64, `adr xzr, .` on arm64, where Linux
+ * steps through nops before 6.13. On x86-64 the five-byte nop 0f 1f 44 00 00 follows, which Linux
+ * 6.18 probes without a trap; `cozbpf` takes whichever is cheaper. Without a profiler a marker costs
+ * its instructions, below a nanosecond.
  * `cozbpf` puts a probe on it, also in a running program, in a static one, and in one without debug
  * information. A marker orders nothing: like any statement, the compiler can move it past
  * independent ones.
@@ -36,9 +38,9 @@
 #if defined(__ELF__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__ILP32__)
 
 #if defined(__x86_64__)
-#define COZ_MARKER_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
+#define COZ_MARKER_NOP "nop\n\t.byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
 #else
-#define COZ_MARKER_NOP "nop"
+#define COZ_MARKER_NOP "adr xzr, ."
 #endif
 
 /* gcc counts the lines of an asm statement as instructions, and would inline less for it. */

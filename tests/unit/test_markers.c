@@ -8,9 +8,11 @@
 #define NO_WARNINGS "-pedantic -Wall -Wextra -Werror"
 
 #if defined(__x86_64__)
-static const uint8_t marker_nop[] = {0x0f, 0x1f, 0x44, 0, 0};
+static const uint8_t marker_nop[] = {0x90, 0x0f, 0x1f, 0x44, 0, 0};
+#define LONG_NOP 1
 #else
-static const uint8_t marker_nop[] = {0x1f, 0x20, 0x03, 0xd5};
+static const uint8_t marker_nop[] = {0x1f, 0x00, 0x00, 0x10};
+#define LONG_NOP 0
 #endif
 
 static bool in_file(const char *path, uint64_t offset, const uint8_t *bytes, size_t size)
@@ -25,7 +27,7 @@ static bool in_file(const char *path, uint64_t offset, const uint8_t *bytes, siz
 	return ok;
 }
 
-/* Sites of a marker, each of which must be on the one nop; 0: the marker is not there. */
+/* Sites of a marker, each of which must be on its instructions; 0: the marker is not there. */
 static size_t marker_sites(const char *path, const struct marker *markers, size_t n,
     enum marker_kind kind, const char *name)
 {
@@ -36,6 +38,8 @@ static size_t marker_sites(const char *path, const struct marker *markers, size_
 			CHECK(in_file(
 			    path, markers[i].sites[k].offset, marker_nop, sizeof(marker_nop)));
 			CHECK(!k || markers[i].sites[k].offset > markers[i].sites[k - 1].offset);
+			CHECK_EQ(markers[i].sites[k].long_nop,
+			    LONG_NOP ? markers[i].sites[k].offset + LONG_NOP : 0);
 		}
 		return markers[i].n_sites;
 	}

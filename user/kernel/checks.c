@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "kernel/compat.h"
+#include "kernel/nops.h"
 
 /* The first release that has all that compat_missing() asks for. */
 #define NEEDED_MAJOR 5
@@ -291,6 +292,27 @@ static void check_uprobes(const struct context *c, struct finding *f)
 	}
 }
 
+/* What a visit to a marker of coz.h costs here, and by which of its nops. */
+static void check_visits(const struct context *c, struct finding *f)
+{
+	struct nop_visit first, second;
+
+	if (!c->privileged || nop_try(NOP_FIRST, &first)) {
+		untried(f);
+		return;
+	}
+	if (nop_try(NOP_LONG, &second))
+		finding_set(f, FINDING_OK, "%.1f us at a marker of coz.h", (double)first.ns / 1000);
+	else if (second.is_stepped)
+		finding_set(f, FINDING_OK,
+		    "%.1f us at a marker of coz.h; its long nop would be single-stepped, %.1f us "
+		    "(emulated since Linux 6.16)",
+		    (double)first.ns / 1000, (double)second.ns / 1000);
+	else
+		finding_set(f, FINDING_OK, "%.1f us at a marker of coz.h, by its long nop",
+		    (double)second.ns / 1000);
+}
+
 static void check_tracefs(const struct context *c, struct finding *f)
 {
 	bool there = !access("/sys/kernel/tracing/events", F_OK) ||
@@ -349,6 +371,7 @@ size_t kernel_checks(
 	    {"perf_event_paranoid", check_paranoid},
 	    {"uprobes", check_uprobes},
 	    {"uprobes at once", check_uprobe_multi},
+	    {"visits", check_visits},
 	    {"tracefs", check_tracefs},
 	    {"lockdown", check_lockdown},
 	};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What probes and samples cost on this machine, measured on code of our own; see session.h. */
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include "core/estimate/stats.h"
+#include "kernel/nops.h"
 #include "kernel/sampling.h"
 #include "kernel/session_private.h"
 
@@ -72,42 +72,21 @@ __asm__(".text\n"
 void session_cheap_place(void);
 void session_stepped_place(void);
 
-struct place_look {
-	uintptr_t address;
-	uint64_t offset; /* in the file; 0: none */
-};
-
-static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct place_look *look = arg;
-
-	(void)size;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t at = look->address - info->dlpi_addr - p->p_vaddr;
-
-		if (p->p_type == PT_LOAD && at < p->p_memsz)
-			look->offset = at + p->p_offset;
-	}
-	return 1; /* the first one is our executable */
-}
-
 uint64_t session_visit_cost_ns(const struct session *s, enum visit_sort sort)
 {
 	void (*place)(void) = sort == VISIT_STEPPED || sort == VISIT_RETURN_STEPPED
 				  ? session_stepped_place
 				  : session_cheap_place;
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = sort >= VISIT_RETURN);
-	struct place_look look = {.address = (uintptr_t)place};
+	uint64_t offset = own_code_offset(place);
 	struct bpf_link *link;
 	uint64_t plain, probed;
 
-	dl_iterate_phdr(look_at_program, &look);
-	if (!look.offset)
+	if (!offset)
 		return 0;
 	plain = time_calls(place);
 	link = bpf_program__attach_uprobe_opts(
-	    s->bpf->progs.on_visit, 0, "/proc/self/exe", look.offset, &opts);
+	    s->bpf->progs.on_visit, 0, "/proc/self/exe", offset, &opts);
 	if (!link)
 		return 0;
 	probed = time_calls(place);

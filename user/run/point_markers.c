@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "kernel/nops.h"
 #include "run/console.h"
 #include "run/files.h"
 #include "run/places.h"
@@ -11,6 +12,17 @@
 #include "run/point_pairs.h"
 #include "run/target.h"
 #include "symbols/symbols.h"
+
+void point_markers_cheapen(struct marker *markers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < markers[i].n_sites; k++) {
+			struct probe_site *site = &markers[i].sites[k];
+
+			if (site->long_nop && nop_long_is_best())
+				site->offset = site->long_nop;
+		}
+}
 
 static int place_marker(
     struct points *p, const struct marker *m, const struct object *o, struct error *e)
@@ -99,8 +111,10 @@ static int place_in(struct points *p, struct place *at, struct object *o, struct
 		markers_free(markers, n);
 		err = object_find_coz_sites(o, &markers, &n, e);
 	}
-	if (!err)
+	if (!err) {
+		point_markers_cheapen(markers, n);
 		err = place_markers(p, at, o, markers, n, &placed, e);
+	}
 	markers_free(markers, n);
 	return err ? -1 : !placed;
 }

@@ -4,12 +4,18 @@
 #ifndef COZBPF_RUN_POINT_MARKERS_H
 #define COZBPF_RUN_POINT_MARKERS_H
 
+#include <stddef.h>
+
 #include "core/text/errors.h"
 
+struct marker;
 struct points;
 
 /* Looks for markers in the main object, and in what is mapped later. 1: the main object has none;
  * -1 with @e. */
 int point_markers_add(struct points *p, struct error *e);
+
+/* Moves each site to the cheaper one of its nops. */
+void point_markers_cheapen(struct marker *markers, size_t n);
 
 #endif

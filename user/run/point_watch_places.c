@@ -14,6 +14,7 @@
 #include "core/text/paths.h"
 #include "run/files.h"
 #include "run/places.h"
+#include "run/point_markers.h"
 #include "run/points.h"
 
 #define MAX_FUNCTIONS 16
@@ -89,6 +90,7 @@ static void add_markers(struct watch *w, struct watch_group *g, struct object *o
 
 	if (object_find_markers(o, &markers, &n, &e))
 		n = 0;
+	point_markers_cheapen(markers, n);
 	for (size_t i = 0; i < n && i < MAX_STATIC; i++) {
 		if (markers[i].kind != MARKER_PROGRESS || !markers[i].n_sites ||
 		    object_check_sites(o, markers[i].sites, markers[i].n_sites, false, true, &e))

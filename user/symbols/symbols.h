@@ -121,6 +121,8 @@ struct probe_site {
 	/* The function that the place lies in, for messages: demangled, cut off when too long. */
 	char function[128];
 	bool is_cheap; /* the kernel emulates the instruction; set by object_check_sites() */
+	/* Of a marker: the five-byte nop behind its first one, as executed as often; 0: none. */
+	uint64_t long_nop;
 };
 
 /*

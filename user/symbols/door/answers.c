@@ -23,6 +23,7 @@ void put_sites(struct out *out, const struct probe_site *sites, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		put_u64(out, sites[i].offset);
 		put_u32(out, sites[i].is_cheap);
+		put_u64(out, sites[i].long_nop);
 		put_string(out, sites[i].function);
 	}
 }
@@ -31,11 +32,12 @@ void get_sites(struct in *in, struct probe_site **ret, size_t *n)
 {
 	struct probe_site *sites;
 
-	*n = get_count(in, 17);
+	*n = get_count(in, 25);
 	*ret = sites = make(in, *n, sizeof(*sites));
 	for (size_t i = 0; i < *n && !in->bad; i++) {
 		sites[i].offset = get_u64(in);
 		sites[i].is_cheap = get_u32(in) != 0;
+		sites[i].long_nop = get_u64(in);
 		strcpy(sites[i].function, get_string(in, sizeof(sites[i].function)));
 	}
 }

@@ -77,6 +77,18 @@ static int place_cmp(const void *a, const void *b)
 	return order ? order : x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+/* Where coz.h has put a long nop behind the first one, on x86-64; else 0. */
+static uint64_t long_nop_at(const struct image *o, uint64_t offset)
+{
+	static const uint8_t pair[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};
+	size_t size;
+	char *data = elf_rawfile(o->main.elf, &size);
+	struct bytes file = {(const uint8_t *)data, size};
+	struct reader r = reader_at(file, offset, sizeof(pair));
+
+	return !r.bad && !memcmp(r.p, pair, sizeof(pair)) ? offset + 1 : 0;
+}
+
 /* Makes one marker of @n sorted places. Equal places are one site. */
 static int make_marker(
     const struct image *o, struct marker_place *places, size_t n, struct marker *ret)
@@ -97,6 +109,7 @@ static int make_marker(
 		symbol =
 		    image_address(o, places[i].offset, &addr) ? image_symbol_at(o, addr) : NULL;
 		ret->sites[ret->n_sites].offset = places[i].offset;
+		ret->sites[ret->n_sites].long_nop = long_nop_at(o, places[i].offset);
 		site_name(ret->sites[ret->n_sites++].function, symbol ? symbol->name : "?");
 	}
 	return 0;
