@@ -429,8 +429,8 @@ uninstall: ## remove what install put there
 	rm -f $(SHARE)/man/man1/cozbpf.1 $(COMPLETION)
 	rm -rf $(DESTDIR)$(PREFIX)/lib/cozbpf $(SHARE)/doc/cozbpf
 
-deb: ## Debian package: build/cozbpf_VERSION-1_ARCH.deb
-	@scripts/package.sh $(BUILD) $(VERSION)
+deb: ## Debian package: build/cozbpf_VERSION-1_ARCH.deb (ARCH=arm64: build/arm64/, cross-built)
+	@ARCH=$(ARCH) scripts/package.sh $(BUILD) $(VERSION)
 
 check-package: ## the package; installs what it needs; needs root and the network
 	@COZBPF_TEST_TIMEOUT=900 scripts/run-tests.sh package $(wildcard tests/package/*.sh)

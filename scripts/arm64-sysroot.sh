@@ -86,6 +86,15 @@ fetch_kernel() { # SERIES
 	mv "$to.new" "$to"
 }
 
+# Absolute links lead out of the tree. The linker would take static libraries in their place.
+relink() {
+	local link
+	find "$dir/root" -type l -lname '/*' | while read -r link; do
+		[ ! -e "$dir/root$(readlink "$link")" ] ||
+			ln -sfnr "$dir/root$(readlink "$link")" "$link"
+	done
+}
+
 main() {
 	local series missing=()
 	for series in "$@"; do
@@ -93,9 +102,13 @@ main() {
 			die "'$series' is no series of kernels"
 		[ -e "$kernels/arm64-$series" ] || missing+=("$series")
 	done
-	[ -e "$dir/root" ] && [ ${#missing[@]} -eq 0 ] && return
+	if [ -e "$dir/root" ]; then
+		relink
+		[ ${#missing[@]} -gt 0 ] || return 0
+	fi
 	state
 	[ -e "$dir/root" ] || unpack "$dir/root" "${packages[@]}"
+	relink
 	for series in "${missing[@]}"; do fetch_kernel "$series"; done
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian package: lintian has no complaint, and the same commit gives the same bytes. In a clean
 # root of Debian's smallest variant it installs with its dependencies, its tool works, and its
-# removal leaves nothing. Needs root and a mirror; `make check-package`.
+# removal leaves nothing. The package for arm64 is cross-built, and its tool runs in an emulator.
+# Needs root and a mirror; `make check-package`.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(id -u)" -eq 0 ] || { echo "needs root"; exit 77; }
@@ -62,6 +63,27 @@ cp "$deb" "$dir/first.deb"
 check 'make deb again' make deb
 check 'the same bytes' cmp "$dir/first.deb" "$deb"
 
+# The tool without the kernel's part: reports.
+arm64() {
+	qemu-aarch64 -L /var/tmp/cozbpf-arm64/root "$dir/arm64/usr/bin/cozbpf" "$@"
+}
+printf 'startup\ttime=1\nsamples\tlocation=/src/a.c:7\tcount=4000\n' >"$dir/p.coz"
+if [ "$(uname -m)" = x86_64 ] && scripts/install-deps.sh arm64 >/dev/null 2>&1; then
+	other=$build/arm64/cozbpf_$version-1_arm64.deb
+	check 'make deb ARCH=arm64' make deb ARCH=arm64
+	check 'lintian has nothing to say of it' lintian --allow-root --fail-on error,warning \
+		"$other"
+	check 'it is for arm64' [ "$(dpkg-deb -f "$other" Architecture)" = arm64 ]
+	check 'it needs what the other one needs' \
+		[ "$(dpkg-deb -f "$other" Depends)" = "$(dpkg-deb -f "$deb" Depends)" ]
+	check 'it unpacks' dpkg-deb -x "$other" "$dir/arm64"
+	check 'its tool runs' [ "$(arm64 report --folded "$dir/p.coz")" = '/src/a.c;/src/a.c:7 4000' ]
+	check 'its shim is for arm64' grep -q 'Machine:.*AArch64' \
+		<(readelf -h "$dir/arm64/usr/lib/cozbpf/libcozbpf-shim.so")
+else
+	echo "no cross compiler can be had: the package for arm64 is left out"
+fi
+
 # A mirror that this machine uses, or none.
 mmdebstrap --quiet --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
 	"$dir/root" >"$dir/log" 2>&1 || {
@@ -89,7 +111,7 @@ check 'its files are as they were packed' says '^$' sh -c 'dpkg --verify cozbpf 
 check 'doctor' doctor
 check 'doctor finds the shim that belongs to it' grep -qE \
 	'^ok +shim library +/usr/.*lib/cozbpf/libcozbpf-shim.so' "$dir/out"
-printf 'startup\ttime=1\nsamples\tlocation=/src/a.c:7\tcount=4000\n' >"$dir/root/tmp/p.coz"
+cp "$dir/p.coz" "$dir/root/tmp/p.coz"
 check 'report' says '^/src/a.c;/src/a.c:7 4000$' cozbpf report --folded /tmp/p.coz
 check 'report for pprof' says '^1f 8b' sh -c \
 	'cozbpf report --pprof /tmp/p.coz | od -An -tx1 | sed "s/^ *//"'

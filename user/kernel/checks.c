@@ -55,7 +55,8 @@ static void check_version(const struct context *c, struct finding *f)
 	if (uname(&u) || parse_kernel_release(u.release, &major, &minor))
 		finding_set(f, FINDING_WARNING, "its release cannot be told");
 	else if (major > NEEDED_MAJOR || (major == NEEDED_MAJOR && minor >= NEEDED_MINOR))
-		finding_set(f, FINDING_OK, "%.64s", u.release);
+		finding_set(f, FINDING_OK, "%.64s on %.32s; needed: %d.%d or later", u.release,
+		    u.machine, NEEDED_MAJOR, NEEDED_MINOR);
 	else {
 		finding_set(f, FINDING_WARNING,
 		    "%.64s: this version of cozbpf is made for %d.%d and later", u.release,
