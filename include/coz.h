@@ -17,14 +17,13 @@
  * stands in the executable, so nothing has to be released. Names of progress points and of
  * transactions are separate. Names are cut after 255 bytes.
  *
- * A marker is code that does nothing, and a note beside the code that says where it is. Every kernel
- * emulates its first instruction under a probe: `nop` on x86-64, `adr xzr, .` on arm64, where Linux
- * steps through nops before 6.13. On x86-64 the five-byte nop 0f 1f 44 00 00 follows, which Linux
- * 6.18 probes without a trap; `cozbpf` takes whichever is cheaper. Without a profiler a marker costs
- * its instructions, below a nanosecond.
- * `cozbpf` puts a probe on it, also in a running program, in a static one, and in one without debug
- * information. A marker orders nothing: like any statement, the compiler can move it past
- * independent ones.
+ * A marker is code that does nothing, and a note beside the code that says where it is. Every
+ * kernel emulates its first instruction under a probe: `nop` on x86-64, `adr xzr, .` on arm64,
+ * where Linux steps through nops before 6.13. On x86-64 the five-byte nop 0f 1f 44 00 00 follows,
+ * which Linux 6.18 probes without a trap. `cozbpf` takes whichever is cheaper, also in a running
+ * program, in a static one, and in one without debug information. Without a profiler a marker costs
+ * its instructions, below a nanosecond. A marker orders nothing: like any statement, the compiler
+ * can move it past independent ones.
  *
  * The note is a static tracing probe as <sys/sdt.h> makes them (section .note.stapsdt, type 3,
  * owner "stapsdt"): provider "coz", name "progress", "begin" or "end", no semaphore. Where such a

@@ -32,7 +32,7 @@ table() {
 	printf '\n| %s |' "$1"
 	printf ' %s |' "${kernels[@]}"
 	printf '\n|'
-	printf ' --- |' - "${kernels[@]}"
+	printf ' --- |%.0s' - "${kernels[@]}"
 	printf '\n'
 	for kernel in "${kernels[@]}"; do
 		tr -d '\r' <"$results/$kernel/$2/out" | sed -nE "$3" | sed "s/^/$kernel /"

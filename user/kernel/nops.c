@@ -62,7 +62,7 @@ uint64_t own_code_offset(void (*code)(void))
 static int open_probe(uint64_t offset)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr),
-	    .uprobe_path = (uintptr_t)"/proc/self/exe",
+	    .uprobe_path = (uintptr_t) "/proc/self/exe",
 	    .probe_offset = offset};
 	FILE *in = fopen(UPROBE_TYPE, "re");
 	int fd = -ENOENT;
