@@ -29,7 +29,7 @@ list_sources() {
 		'Origin: Debian' | sed -n 's/ main$//p' | sort -u | grep -v security | head -n 1)
 	[ -n "$mirror" ] || die 'apt knows no Debian package source' "run 'apt-get update'"
 	release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	for suite in "$release" trixie-backports sid; do
+	for suite in "$release" trixie trixie-backports sid; do
 		echo "deb [arch=arm64] $mirror $suite main"
 	done
 	printf 'Package: *\nPin: release n=%s\nPin-Priority: 900\n' "$release" >"$dir/preferences"
@@ -67,7 +67,7 @@ unpack() {
 # The newest package that holds the image of a series: from 7.2 on linux-binary-*.
 kernel_package() { # SERIES [SUFFIX]
 	apt-cache "${options[@]}" pkgnames linux- |
-		grep -E "^linux-(image|binary)-${1//./\\.}[.+][^-]*-arm64${2:-}\$" |
+		grep -E "^linux-(image|binary)-${1//./\\.}[.+][^-]*(-[0-9]+)?-arm64${2:-}\$" |
 		sed 's/^linux-\([a-z]*\)-\(.*\)/\2 \1/' | sort -k 1,1V -k 2,2r | tail -n 1 |
 		sed 's/\(.*\) \(.*\)/linux-\2-\1/'
 }
