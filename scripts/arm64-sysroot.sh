@@ -9,11 +9,14 @@ set -euo pipefail
 
 dir=/var/tmp/cozbpf-arm64 kernels=/var/tmp/cozbpf-kernels
 
-# What the tool and the workloads are linked with, and the shell of the emulated machine. What these
-# depend on comes with them, so the same tree is laid into that machine.
+# What the tool and the workloads are linked with, and the programs of test scripts. What these
+# depend on comes with them, so the same tree is the emulated machine's system.
 packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libdebuginfod-dev liblzma-dev libcapstone-dev
 	libcjson-dev libiberty-dev libncurses-dev libprotobuf-c-dev zlib1g-dev libgomp1 libstdc++6
-	busybox-static)
+	busybox-static bash dash coreutils findutils grep sed mawk diffutils util-linux bsdutils
+	mount procps libc-bin binutils gcc g++ python3 bpftool)
+# What mounts the files of the machine outside (tests/vm/boot.sh); other modules are not kept.
+modules=('virtio*.ko*' 'fuse.ko*' 'overlay.ko*')
 
 die() {
 	echo "arm64-sysroot: error: $1" >&2
@@ -51,7 +54,7 @@ state() {
 	die 'could not read the package lists' "see apt-get's messages above"
 }
 
-# unpack TO PACKAGE...: each package and what it depends on.
+# unpack TO PACKAGE...: each package and what it depends on, as TO.new.
 unpack() {
 	local to=$1 deb
 	shift
@@ -61,7 +64,24 @@ unpack() {
 	mkdir -p "$to.new"
 	for deb in "$dir"/cache/archives/*.deb; do dpkg -x "$deb" "$to.new"; done
 	rm -f "$dir"/cache/archives/*.deb
+}
+
+# What the packages' own scripts would make, and the list of packages that the tree was made from.
+fetch_root() {
+	local to=$dir/root
+	unpack "$to" "${packages[@]}"
+	ln -sf mawk "$to.new/usr/bin/awk"
+	echo 'root:x:0:0:root:/root:/bin/bash' >"$to.new/etc/passwd"
+	echo 'nobody:x:65534:65534:nobody:/nonexistent:/bin/false' >>"$to.new/etc/passwd"
+	printf '%s\n' root:x:0: disk:x:6: nogroup:x:65534: >"$to.new/etc/group"
+	mkdir -p "$to.new"/{proc,sys,dev,tmp,run,root}
+	echo "${packages[@]}" >"$to.new/packages"
+	rm -rf "$to"
 	mv "$to.new" "$to"
+}
+
+has_root() {
+	[ "$(cat "$dir/root/packages" 2>/dev/null)" = "${packages[*]}" ]
 }
 
 # The newest package that holds the image of a series: from 7.2 on linux-binary-*.
@@ -73,16 +93,21 @@ kernel_package() { # SERIES [SUFFIX]
 }
 
 fetch_kernel() { # SERIES
-	local suffix='' package deb to=$kernels/arm64-$1
+	local suffix='' image deb name to=$kernels/arm64-$1
+	local -a wanted names=()
 	case $1 in *-16k) suffix=-16k ;; esac
-	package=$(kernel_package "${1%-16k}" "$suffix")
-	[ -n "$package" ] || die "no arm64 kernel $1 in the package lists"
-	# Alone: modules and tools that go with an image are not needed.
-	(cd "$dir/cache" && apt-get "${options[@]}" download "$package" </dev/null >&2) ||
-		die "could not fetch $package" "see apt-get's messages above"
-	mkdir -p "$to.new"
-	for deb in "$dir"/cache/"$package"_*.deb; do dpkg -x "$deb" "$to.new"; done
-	rm -rf "$dir"/cache/"$package"_*.deb "$to.new"/usr/lib/modules "$to.new"/lib/modules
+	image=$(kernel_package "${1%-16k}" "$suffix")
+	[ -n "$image" ] || die "no arm64 kernel $1 in the package lists"
+	mapfile -t wanted < <(echo "$image"; apt-cache "${options[@]}" depends "$image" |
+		sed -nE 's/^ *Depends: (linux-modules-.*)/\1/p')
+	rm -rf "$to.new"
+	mkdir -p "$to.new/debs"
+	(cd "$to.new/debs" && apt-get "${options[@]}" download "${wanted[@]}" </dev/null >&2) ||
+		die "could not fetch ${wanted[*]}" "see apt-get's messages above"
+	for deb in "$to.new"/debs/*.deb; do dpkg -x "$deb" "$to.new"; done
+	for name in "${modules[@]}"; do names+=(! -name "$name"); done
+	find "$to.new" -name '*.ko*' "${names[@]}" -delete
+	rm -rf "$to.new/debs" "$to"
 	mv "$to.new" "$to"
 }
 
@@ -95,20 +120,23 @@ relink() {
 	done
 }
 
+has_kernel() { # SERIES
+	[ -n "$(find "$kernels/arm64-$1" -name 'overlay.ko*' -print -quit 2>/dev/null)" ]
+}
+
 main() {
 	local series missing=()
 	for series in "$@"; do
 		[[ "$series" =~ ^[0-9]+\.[0-9]+(-16k)?$ ]] ||
 			die "'$series' is no series of kernels"
-		[ -e "$kernels/arm64-$series" ] || missing+=("$series")
+		has_kernel "$series" || missing+=("$series")
 	done
-	if [ -e "$dir/root" ]; then
+	if has_root; then
 		relink
 		[ ${#missing[@]} -gt 0 ] || return 0
 	fi
 	state
-	[ -e "$dir/root" ] || unpack "$dir/root" "${packages[@]}"
-	relink
+	has_root || { fetch_root; relink; }
 	for series in "${missing[@]}"; do fetch_kernel "$series"; done
 }
 

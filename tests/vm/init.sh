@@ -2,8 +2,8 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: BSD-3-Clause
 # The first process of a kernel under test (tests/vm/boot.sh packs it): the host's files, read-only,
-# below an overlay in memory; one command in there; the end. ttyS0 is the console, ttyS1 what the
-# command prints, ttyS2 how it ended, ttyS3 the kernel's messages meanwhile, with their levels.
+# below an overlay in memory; one command in there; the end. ttyS1 is what the command prints, ttyS2
+# how it ended, ttyS3 the kernel's messages meanwhile, with their levels.
 export PATH=/bin
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
@@ -20,12 +20,17 @@ give_up() {
 for module in /modules/*; do insmod "$module"; done
 mount -t virtiofs -o ro host /host || give_up "the host's files cannot be mounted"
 mount -t tmpfs memory /memory
-mkdir /memory/upper /memory/work
-mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work root /new ||
-	give_up "no overlay"
-repository=/ slowness=1
-# shellcheck source=/dev/null # these two
+repository=/ system='' slowness=1
+# shellcheck source=/dev/null # these three
 . /facts
+
+lay_over() { # NAME FROM TO: what is written there stays in memory
+	mkdir -p "/memory/$1/upper" "/memory/$1/work" "$3"
+	mount -t overlay -o "lowerdir=$2,upperdir=/memory/$1/upper,workdir=/memory/$1/work" "$1" \
+		"$3" || give_up "no overlay"
+}
+
+lay_over root "/host$system" /new
 for dir in proc sys dev; do mount --move /$dir /new/$dir; done
 mount --bind /new/tmp /below
 for dir in tmp run dev/shm; do
@@ -33,12 +38,13 @@ for dir in tmp run dev/shm; do
 	mount -t tmpfs memory /new/$dir
 	chmod 1777 /new/$dir
 done
-case $repository in
+case $system$repository in
 /tmp/*)
 	mkdir -p "/new$repository"
 	mount --bind "/below${repository#/tmp}" "/new$repository"
 	;;
 esac
+[ -z "$system" ] || lay_over repository "/host$repository" "/new$repository"
 ln -s /proc/self/fd /new/dev/fd
 ln -s /proc/self/fd/0 /new/dev/stdin
 ln -s /proc/self/fd/1 /new/dev/stdout

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs test scripts on kernels, each in a virtual machine of its own, and compares with
-# tests/vm/expected: a script has to pass as many checks as are written there, and the kernel may
-# not warn. What is left of a run stays in build/vm/KERNEL/SCRIPT/.
+# tests/vm/expected, for arm64 with tests/arm64/expected: a script has to pass as many checks as are
+# written there, and the kernel may not warn. What is left of a run stays in
+# build/vm/KERNEL/SCRIPT/.
 # usage: tests/vm/run.sh KERNEL... [-- SCRIPT...]
-#   KERNEL   6.12, or with words for its command line: 6.12+lockdown=integrity
-#   SCRIPT   tests/e2e/signals.sh; all that tests/vm/expected names otherwise
+#   KERNEL   6.12, arm64-6.12, arm64-6.12-16k (pages of 16 kB), or with words for its command line:
+#            6.12+lockdown=integrity
+#   SCRIPT   tests/e2e/signals.sh; all that the table names otherwise
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source-path=SCRIPTDIR source=judge.sh
@@ -21,9 +23,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	shift
 done
 [ $# -eq 0 ] || shift
-scripts=("$@")
-[ ${#scripts[@]} -gt 0 ] ||
-	mapfile -t scripts < <(awk '!/^(#|$)/ && !seen[$1]++ { print $1 }' tests/vm/expected)
+wanted=("$@")
 [ ${#kernels[@]} -gt 0 ] || {
 	echo 'vm: error: no kernel given' >&2
 	echo 'vm: hint: make check-vm KERNELS="6.18 7.3"; tests/vm/fetch.sh --list tells more' >&2
@@ -47,14 +47,23 @@ pauses() { # FOLDER
 	sed -nE 's/^ok +pauses +([a-z]+).*/\1/p' "$1/out" 2>/dev/null | head -n 1
 }
 
+# fetch KERNEL: unpacks it where it is missing.
+fetch() {
+	case $1 in
+	arm64-*) scripts/arm64-sysroot.sh "${1#arm64-}" ;;
+	*) tests/vm/fetch.sh qemu "$1" ;;
+	esac
+}
+
 trial() { # KERNEL SCRIPT PASSED SKIPPED
-	local into start=$SECONDS result n
+	local into start=$SECONDS result n build=build
+	[[ "$1" != arm64-* ]] || build=build/arm64
 	into=$results/$1/$(basename "$2" .sh)
 	rm -rf "$into"
 	mkdir -p "$into"
 	VM_APPEND=$(tr + ' ' <<<"${1#"${1%%+*}"}") VM_LIMIT=${VM_LIMIT:-1800} \
 		tests/vm/boot.sh "$cache/${1%%+*}" "$into" \
-		"build/cozbpf doctor; echo '-- $2'; bash $2" >/dev/null 2>"$into/boot"
+		"export BUILD=$build; $build/cozbpf doctor; echo '-- $2'; bash $2" >/dev/null 2>"$into/boot"
 	result=$(faults "$into" "$3" "$4")
 	read -r n _ < <(counts "$into") || n=0
 	passed=$((passed + n)) skipped=$((skipped + $4))
@@ -76,14 +85,20 @@ tell() { # FOLDER
 }
 
 for kernel in "${kernels[@]}"; do
-	tried=0
-	if ! tests/vm/fetch.sh qemu "${kernel%%+*}"; then
+	tried=0 expectations=tests/vm/expected version=$kernel
+	if [[ "$kernel" == arm64-* ]]; then
+		expectations=tests/arm64/expected version=${kernel#arm64-} version=${version/-16k/}
+	fi
+	scripts=("${wanted[@]}")
+	[ ${#scripts[@]} -gt 0 ] || mapfile -t scripts < <(
+		awk '!/^(#|$)/ && !seen[$1]++ { print $1 }' "$expectations")
+	if ! fetch "${kernel%%+*}"; then
 		failed=$((failed + 1))
 		row "$kernel" - - - - - 'FAIL: no such kernel'
 		continue
 	fi
 	for script in "${scripts[@]}"; do
-		read -r what more <<<"$(expected "$kernel" "$script")"
+		read -r what more <<<"$(expected "$version" "$script" "$expectations")"
 		case $what in
 		'') continue ;;
 		skip)
@@ -98,7 +113,7 @@ for kernel in "${kernels[@]}"; do
 	done
 	[ "$tried" -gt 0 ] || {
 		failed=$((failed + 1))
-		row "$kernel" - - - - - 'FAIL: tests/vm/expected has no script for it'
+		row "$kernel" - - - - - "FAIL: $expectations has no script for it"
 	}
 done
 echo
