@@ -246,9 +246,8 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \
 		-o $@ $< -lpthread
 
-# Pages of 4 and of 16 kB.
-ARM64_KERNELS ?= 6.18 6.18-16k
-ARM64_TESTS := $(patsubst %,tests/arm64/%.sh,load launch attach held unwind)
+# Each mode of pausing; pages of 4 and of 16 kB.
+ARM64_KERNELS ?= 6.1 6.12 6.18 6.18-16k
 # What holds a process by the tool's own means, and what looks whether it notices.
 HELD := $(addprefix $(BUILD)/tests/arm64/,held holder)
 HOLDER_OBJS := $(filter $(BUILD)/user/core/text/% \
@@ -303,13 +302,10 @@ soak: all ## an hour on nginx and PostgreSQL under load; needs root and the netw
 check-soak: all ## three minutes of that; needs root and the network
 	@scripts/run-tests.sh soak tests/soak/short.sh
 
-check-arm64: ## the tool on arm64, in an emulator; needs the network for packages, no root
-	@scripts/arm64-sysroot.sh $(ARM64_KERNELS)
+check-arm64: ## tests on arm64 kernels, in an emulator; needs root, qemu, the network; long
+	@scripts/arm64-sysroot.sh
 	@$(MAKE) --no-print-directory ARCH=arm64 BUILD=$(BUILD)/arm64 all workloads arm64-tests
-	@for kernel in $(ARM64_KERNELS); do \
-		BUILD=$(BUILD)/arm64 COZBPF_ARM64_KERNEL=$$kernel scripts/run-tests.sh \
-			"arm64, $$kernel" $(ARM64_TESTS) || exit 1; \
-	done
+	@tests/vm/run.sh $(ARM64_KERNELS:%=arm64-%) $(if $(SCRIPTS),-- $(SCRIPTS))
 arm64-tests: $(HELD) $(ARM64_FIXTURES)
 
 check-real: all workloads

@@ -1,41 +1,43 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Attaching on arm64: the line that leads is the right one, pauses begin, and nothing is left
-# behind. The work is 60 % in LINE_A.
+# Attaching on arm64, in each mode of pausing that every kernel has, and in the best one: the line
+# that leads is the right one, pauses begin, and nothing is left behind. The work is 60 % in LINE_A.
 # shellcheck source-path=SCRIPTDIR source=guest.sh
-. "$(dirname "$0" | sed 's|^/$|tests/arm64|')/guest.sh"
-emulated "$0" tests/e2e/fixtures/running tests/e2e/fixtures/running.c
+. "$(dirname "$0")/guest.sh"
 
 # look FILE: mappings without addresses, actions and masks of signals, descriptors
 look() {
 	{
-		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$pid/maps" |
+		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$target_pid/maps" |
 			grep -v uprobes | sort | uniq -c
-		grep -hE '^(SigCgt|SigIgn|Threads|TracerPid)' "/proc/$pid/status"
-		grep -hE '^SigBlk' "/proc/$pid"/task/*/status
-		for fd in "/proc/$pid/fd"/*; do readlink "$fd"; done
+		grep -hE '^(SigCgt|SigIgn|Threads|TracerPid)' "/proc/$target_pid/status"
+		grep -hE '^SigBlk' "/proc/$target_pid"/task/*/status
+		for fd in "/proc/$target_pid/fd"/*; do readlink "$fd"; done
 	} >"$1"
 }
 
-line=running.c:$(grep -n 'LINE_A \*/' tests/e2e/fixtures/running.c | head -n 1 | cut -d: -f1)
-tests/e2e/fixtures/running plain >/tmp/target &
-ready /tmp/target
-look /tmp/before
-./cozbpf -v --no-tui -P progress -d 30s -o /tmp/p.coz -p "$pid" >/tmp/out 2>/tmp/err
-check "status 0" test $? -eq 0
-look /tmp/after
-cat /tmp/err
-check "the handler was injected" grep -q 'pause handler injected, signal [0-9]*;' /tmp/err
-check "and taken out" grep -q 'pause handler taken out;' /tmp/err
-read -r asked begun <<END
-$(sed -nE 's/.* \(running\): .* ([0-9]+) pauses asked, ([0-9]+) begun$/\1 \2/p' /tmp/err)
-END
-check "pauses were begun: $begun" is "$begun" '>' 0
-check "most of $asked" is "$((2 * begun))" '>=' "$asked"
-leads "$line"
-check "nothing is left" cmp /tmp/before /tmp/after
-kill "$pid"
-wait "$pid"
-cat /tmp/target
-check "no signal of ours reached it" grep -q ' foreign 0 not_caught 0' /tmp/target
-finish 11
+# attached SECONDS OPTIONS...: nine checks
+attached() {
+	local asked='' begun=''
+	begin "$fixtures/running" plain
+	look "$dir/before"
+	run 0 "$tool" -v --no-tui -P progress -d "$1"s -o "$dir/p.coz" "${@:2}" -p "$target_pid"
+	look "$dir/after"
+	says 'pause handler injected, signal [0-9]*;' 'pause handler taken out;'
+	read -r asked begun < <(sed -nE \
+		's/.* \(running\): .* ([0-9]+) pauses asked, ([0-9]+) begun$/\1 \2/p' "$dir/err")
+	check "pauses were begun: $begun" is "${begun:-none}" '>' 0
+	check "most of $asked" is "$((2 * begun))" '>=' "${asked:-none}"
+	check "nothing is left" same "$dir/before" "$dir/after"
+	end
+	check "no signal of ours reached it" has "$dir/target" ' foreign 0 not_caught 0'
+}
+
+attached 30
+cat "$dir/err"
+leads "$(line_of running LINE_A)"
+for mode in write quanta; do
+	attached 10 --pause $mode --fixed-line "$(line_of running LINE_A)" --fixed-speedup 100
+	mode_is $mode
+done
+finish

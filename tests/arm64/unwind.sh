@@ -1,19 +1,17 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Callers on arm64, of a program without frame pointers: 60 and 140 of 300 units are below light()
 # and heavy(), 100 below a recursion of 20 frames (callers.c). Some hundreds of samples: 0.1 is four
 # deviations.
 # shellcheck source-path=SCRIPTDIR source=guest.sh
-. "$(dirname "$0" | sed 's|^/$|tests/arm64|')/guest.sh"
-emulated "$0" tests/e2e/fixtures/callers
+. "$(dirname "$0")/guest.sh"
 
-./cozbpf -v --no-tui -P progress --inclusive --fixed-line heavy --fixed-speedup 0 -o /tmp/p.coz -- \
-	tests/e2e/fixtures/callers 6000 >/tmp/out 2>/tmp/err
-grep 'rows for unwinding' /tmp/err
-check "the program has rows" grep -qE "callers': [1-9][0-9]* rows" /tmp/err
+run 0 "$tool" -v --no-tui -P progress --inclusive --fixed-line heavy --fixed-speedup 0 \
+	-o "$dir/p.coz" -- "$fixtures/callers" 6000
+says "callers': [1-9][0-9]* rows"
 # count FUNCTION: samples of it or below it
 count() {
-	sed -nE "s/^samples.location=callers:$1 \(inclusive\).count=([0-9]+).*/\1/p" /tmp/p.coz |
+	sed -nE "s/^samples.location=callers:$1 \(inclusive\).count=([0-9]+).*/\1/p" "$dir/p.coz" |
 		tail -n 1
 }
 all=$(($(count light) + $(count heavy) + $(count recurse)))
@@ -26,4 +24,4 @@ done
 all_of_main=$(count main)
 check "all of work() is in main(): $(count work) of $all_of_main" is \
 	"$((20 * $(count work)))" '>=' $((19 * all_of_main))
-finish 6
+finish

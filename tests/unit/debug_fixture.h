@@ -13,6 +13,12 @@
 
 #define DIR COZBPF_FIXTURES /* of this test alone, since tests run side by side */
 
+#if defined(__aarch64__)
+#define ARM64_GCC "gcc"
+#else
+#define ARM64_GCC "aarch64-linux-gnu-gcc"
+#endif
+
 static char fixtures[4096]; /* directory of the sources, absolute */
 
 static bool run(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -46,6 +52,15 @@ static bool run(const char *format, ...)
 static inline bool have(const char *tool)
 {
 	return run("command -v %s >/dev/null", tool);
+}
+
+/* Skips what is left of the tests where programs of arm64 cannot be built. */
+static inline void need_arm64(void)
+{
+	if (have(ARM64_GCC))
+		return;
+	printf("there is no " ARM64_GCC "\n");
+	exit(77);
 }
 
 /* Builds a fixture; a failure fails the test. */

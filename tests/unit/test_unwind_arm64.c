@@ -4,12 +4,6 @@
 
 #include <cozbpf/abi.h>
 
-#if defined(__aarch64__)
-#define CROSS "gcc"
-#else
-#define CROSS "aarch64-linux-gnu-gcc"
-#endif
-
 #define X29 COZBPF_UNWIND_X29
 
 static struct object *open_object(const char *path)
@@ -19,14 +13,6 @@ static struct object *open_object(const char *path)
 
 	CHECK_EQ(object_open(path, "", &o, &e), 0);
 	return o;
-}
-
-static void need_compiler(void)
-{
-	if (have(CROSS))
-		return;
-	printf("there is no " CROSS "\n");
-	exit(77);
 }
 
 struct table {
@@ -75,8 +61,8 @@ TEST(known_rules)
 {
 	struct table t;
 
-	need_compiler();
-	t = table_of(build(CROSS, "-nostdlib -static", "unwind_arm64.S", "arm64"));
+	need_arm64();
+	t = table_of(build(ARM64_GCC, "-nostdlib -static", "unwind_arm64.S", "arm64"));
 	check_row(&t, "pair", 0, COZBPF_UNWIND_LINK, 0, 0);
 	check_row(&t, "pair", 1, COZBPF_UNWIND_PAIR, 48, -6);
 	check_row(&t, "pair", 2, COZBPF_UNWIND_PAIR, 48, -6);
@@ -103,7 +89,7 @@ TEST(of_a_compiler)
 	static const char *flags[] = {"-O2", "-O2 -fomit-frame-pointer",
 	    "-O2 -fno-omit-frame-pointer", "-O2 -mbranch-protection=standard"};
 
-	need_compiler();
+	need_arm64();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		size_t ruled = 0;
 		struct table t;
@@ -111,7 +97,7 @@ TEST(of_a_compiler)
 		CHECK(run("printf '#define A __attribute__((noinline))\\n"
 			  "A int g(int *x) { return x[0] + 1; }\\n"
 			  "A int f(int n) { int x[900]; x[0] = n; return g(x) + g(x + 1); }\\n"
-			  "void _start(void) { f(g(0)); }\\n' >c.c && " CROSS
+			  "void _start(void) { f(g(0)); }\\n' >c.c && " ARM64_GCC
 			  " %s -nostdlib -static -o c c.c",
 		    flags[i]));
 		t = table_of(DIR "/c");
