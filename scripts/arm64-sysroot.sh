@@ -14,7 +14,8 @@ dir=/var/tmp/cozbpf-arm64 kernels=/var/tmp/cozbpf-kernels
 packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libdebuginfod-dev liblzma-dev libcapstone-dev
 	libcjson-dev libiberty-dev libncurses-dev libprotobuf-c-dev zlib1g-dev libgomp1 libstdc++6
 	busybox-static bash dash coreutils findutils grep sed mawk diffutils util-linux bsdutils
-	mount procps libc-bin binutils gcc g++ python3 bpftool)
+	mount procps libc-bin binutils gcc g++ systemtap-sdt-dev protobuf-compiler
+	python3 bpftool)
 # What mounts the files of the machine outside (tests/vm/boot.sh); other modules are not kept.
 modules=('virtio*.ko*' 'fuse.ko*' 'overlay.ko*')
 

@@ -31,7 +31,10 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 	servers)
 		echo redis-server redis-tools memcached libmemcached-tools nginx wrk postgresql
 		;;
-	arm64) echo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-system-arm qemu-user cpio ;;
+	arm64)
+		echo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-system-arm qemu-user \
+			busybox-static xz-utils
+		;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	vm) echo qemu-system-x86 busybox-static xz-utils zstd ;;
 	languages) echo golang-go ;;

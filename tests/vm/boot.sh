@@ -32,6 +32,7 @@ first() { # PATH...: the first that is there
 }
 
 install='sudo scripts/install-deps.sh vm'
+packer=$(command -v busybox) || die "no busybox here" "run '$install'"
 in_front=()
 case ${kernel##*/} in
 arm64-*) system=/var/tmp/cozbpf-arm64/root ;;
@@ -42,10 +43,10 @@ esac
 # more have the command's output, its end and the messages meanwhile.
 pc() {
 	local n newer=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}/qemu # tests/vm/fetch.sh says why
-	machine=(-cpu max -numa node,memdev=memory)
+	machine=(-cpu max -numa 'node,memdev=memory')
 	for n in console out ended dmesg; do machine+=(-serial "file:$into/$n"); done
 	append='console=ttyS0 edd=off tsc=reliable no_timer_check'
-	busybox=$(command -v busybox) || die "no busybox here" "run '$install'"
+	busybox=$packer
 	if [ -x "$newer/usr/bin/qemu-system-x86_64" ]; then
 		qemu=("$newer/usr/bin/qemu-system-x86_64" -L "$newer/usr/share/qemu"
 			-L /usr/share/qemu -L /usr/share/seabios)
@@ -57,14 +58,14 @@ pc() {
 # With pages of 16 kB a processor that has all there is: long vectors, signed return addresses.
 arm64() {
 	local n ports=pci-serial-4x i=2
-	machine=(-M virt,gic-version=3,memory-backend=memory -cpu cortex-a72
+	machine=(-M 'virt,gic-version=3,memory-backend=memory' -cpu cortex-a72
 		-serial "file:$into/console")
-	[[ "$kernel" != *-16k ]] || machine+=(-cpu max,pauth-impdef=on)
+	[[ "$kernel" != *-16k ]] || machine+=(-cpu 'max,pauth-impdef=on')
 	for n in out ended dmesg; do
 		machine+=(-chardev "file,id=$n,path=$into/$n")
 		ports+=,chardev$i=$n i=$((i + 1))
 	done
-	machine+=(-chardev null,id=none -device "$ports,chardev1=none")
+	machine+=(-chardev 'null,id=none' -device "$ports,chardev1=none")
 	append='console=ttyAMA0'
 	# Another processor takes longer to emulate: with priority over other programs, as
 	# tests/e2e/lib.sh has it.
@@ -121,8 +122,9 @@ cp "$busybox" "$work/root/bin/busybox"
 cp "$repository/tests/vm/init.sh" "$work/root/init"
 pack_modules
 printf '%s\n' "$command" >"$work/root/command"
-printf 'repository=%q system=%q slowness=%q\n' "$repository" "$system" "${VM_SLOWNESS:-5}" >"$work/root/facts"
-(cd "$work/root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
+printf 'repository=%q system=%q slowness=%q\n' "$repository" "$system" "${VM_SLOWNESS:-5}" \
+	>"$work/root/facts"
+(cd "$work/root" && find . | "$packer" cpio -o -H newc 2>/dev/null) >"$work/initrd"
 
 "$server" --socket-path="$work/socket" "${serve[@]}" >"$work/server.log" 2>&1 &
 server_pid=$!

@@ -85,10 +85,8 @@ tell() { # FOLDER
 }
 
 for kernel in "${kernels[@]}"; do
-	tried=0 expectations=tests/vm/expected version=$kernel
-	if [[ "$kernel" == arm64-* ]]; then
-		expectations=tests/arm64/expected version=${kernel#arm64-} version=${version/-16k/}
-	fi
+	tried=0
+	read -r expectations version <<<"$(table_of "$kernel")"
 	scripts=("${wanted[@]}")
 	[ ${#scripts[@]} -gt 0 ] || mapfile -t scripts < <(
 		awk '!/^(#|$)/ && !seen[$1]++ { print $1 }' "$expectations")

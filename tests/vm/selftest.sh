@@ -109,11 +109,19 @@ done <<'END'
 6.1 c.sh
 END
 
-# What the real table says can be read, and names scripts that are there.
+for kernel in 6.18 6.18+lockdown=integrity; do
+	is_said "the table of $kernel" "$(table_of "$kernel")" "tests/vm/expected $kernel"
+	for pages in '' -16k; do
+		name=arm64-${kernel/6.18/6.18$pages}
+		is_said "the table of $name" "$(table_of "$name")" "tests/arm64/expected $kernel"
+	done
+done
+
+# What the real tables say can be read, and names scripts that are there.
 while read -r script kernels what more; do
 	[ -f "$script" ] && [[ "$kernels" =~ ^(\*|[0-9.]*-?[0-9.]*)(\+.*)?$ ]] &&
 		[[ "$what $more" =~ ^([0-9]+\ [0-9]+|skip\ .+)$ ]]
 	is_said "the line of $script, $kernels" "$?" 0
-done < <(grep -vE '^(#|$)' tests/vm/expected)
+done < <(grep -hvE '^(#|$)' tests/vm/expected tests/arm64/expected)
 echo "$good passed, $wrong failed"
 [ "$wrong" -eq 0 ]
