@@ -21,6 +21,7 @@ attached() {
 	local asked='' begun=''
 	begin "$fixtures/running" plain
 	look "$dir/before"
+	rm -f "$dir/p.coz"
 	run 0 "$tool" -v --no-tui -P progress -d "$1"s -o "$dir/p.coz" "${@:2}" -p "$target_pid"
 	look "$dir/after"
 	says 'pause handler injected, signal [0-9]*;' 'pause handler taken out;'
@@ -33,11 +34,11 @@ attached() {
 	check "no signal of ours reached it" has "$dir/target" ' foreign 0 not_caught 0'
 }
 
-attached 30
+attached $((12 * slowness))
 cat "$dir/err"
 leads "$(line_of running LINE_A)"
 for mode in write quanta; do
-	attached 10 --pause $mode --fixed-line "$(line_of running LINE_A)" --fixed-speedup 100
+	attached $((4 * slowness)) --pause $mode --fixed-line "$(line_of running LINE_A)" --fixed-speedup 100
 	mode_is $mode
 done
 finish

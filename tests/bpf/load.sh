@@ -61,8 +61,11 @@ if ! begin_command --sync=uprobe && has "$dir/err" 'probes many calls at once'; 
 	begin_command
 fi
 has "$dir/out" '^ready' || bad "the command starts"
+setup=on_setup
+# Functions cannot be traced otherwise there (bpf/pause.bpf.c).
+[[ ! "$(uname -mr)" =~ ^(5|6\.[0-3])\..*aarch64$ ]] || setup=on_setup_probe
 case $(sed -nE 's/^startup\t.*\<pause=([a-z]+).*/\1/p' "$dir/profile.coz") in
-write) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /on_setup } ;;
+write) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /$setup } ;;
 quanta) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /on_quantum } ;;
 esac
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
