@@ -38,7 +38,8 @@ attached $((12 * slowness))
 cat "$dir/err"
 leads "$(line_of running LINE_A)"
 for mode in write quanta; do
-	attached $((4 * slowness)) --pause $mode --fixed-line "$(line_of running LINE_A)" --fixed-speedup 100
+	attached $((4 * slowness)) --pause $mode --fixed-line "$(line_of running LINE_A)" \
+		--fixed-speedup 100
 	mode_is $mode
 done
 finish

@@ -27,8 +27,8 @@ fits() {
 	[ -z "$to" ] || [ "$(number "$version")" -le "$(number "$to")" ]
 }
 
-# table_of KERNEL: the table that holds for it, and the kernel as the table names it. Those for arm64
-# have one of their own, in which the size of pages makes no difference.
+# table_of KERNEL: the table that holds for it, and the kernel as the table names it. Kernels for
+# arm64 have one of their own, in which the size of pages makes no difference.
 table_of() {
 	case $1 in
 	arm64-*) echo "tests/arm64/expected $(sed -e 's/^arm64-//' -e 's/-16k//' <<<"$1")" ;;
