@@ -18,7 +18,8 @@ for mode in write quanta; do
 	begun=$(sed -nE 's/.*\(waits\): .* ([0-9]+) begun$/\1/p' "$dir/err")
 	check "threads that wait were paused (${begun:-0} times)" is "${begun:-0}" '>=' 50
 	cat "$dir/out"
-	check "in each kind of call" [ "$(grep -cE '^[a-z_]+: [1-9][0-9]* waits, ' "$dir/out")" -eq 7 ]
+	check "in each kind of call" \
+		[ "$(grep -cE '^[a-z_]+: [1-9][0-9]* waits, ' "$dir/out")" -eq 7 ]
 	check "none came back with EINTR" [ "$(grep -c ' 0 EINTR$' "$dir/out")" -eq 7 ]
 done
 finish

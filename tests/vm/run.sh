@@ -63,7 +63,8 @@ trial() { # KERNEL SCRIPT PASSED SKIPPED
 	mkdir -p "$into"
 	VM_APPEND=$(tr + ' ' <<<"${1#"${1%%+*}"}") VM_LIMIT=${VM_LIMIT:-1800} \
 		tests/vm/boot.sh "$cache/${1%%+*}" "$into" \
-		"export BUILD=$build; $build/cozbpf doctor; echo '-- $2'; bash $2" >/dev/null 2>"$into/boot"
+		"export BUILD=$build; $build/cozbpf doctor; echo '-- $2'; bash $2" \
+		>/dev/null 2>"$into/boot"
 	result=$(faults "$into" "$3" "$4")
 	read -r n _ < <(counts "$into") || n=0
 	passed=$((passed + n)) skipped=$((skipped + $4))
