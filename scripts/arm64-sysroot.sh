@@ -15,7 +15,7 @@ packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libdebuginfod-dev liblzma-de
 	libcjson-dev libiberty-dev libncurses-dev libprotobuf-c-dev zlib1g-dev libgomp1 libstdc++6
 	busybox-static bash dash coreutils findutils grep sed mawk diffutils util-linux bsdutils
 	mount procps libc-bin binutils gcc g++ systemtap-sdt-dev protobuf-compiler
-	python3 bpftool)
+	python3 bpftool gzip)
 # What mounts the files of the machine outside (tests/vm/boot.sh); other modules are not kept.
 modules=('virtio*.ko*' 'fuse.ko*' 'overlay.ko*')
 
