@@ -99,6 +99,7 @@ cleanup() {
 	rm -rf "$work"
 }
 trap cleanup EXIT
+trap 'exit 125' INT TERM
 
 # What mounts the host's files, in the order in which one needs the other. What is not here is part
 # of the kernel.
@@ -141,8 +142,9 @@ processors=(-accel tcg,thread=multi -smp 2)
 	processors=(-accel tcg,thread=single -icount shift=0,sleep=off -smp 1)
 
 rm -f "$into"/{out,console,dmesg,ended}
-"${in_front[@]}" timeout "${VM_LIMIT:-600}" "${qemu[@]}" "${machine[@]}" "${processors[@]}" \
-	-m $memory -nographic -nodefaults -no-reboot -net none -monitor none \
+# In the foreground, so that the end of whatever runs this script ends it as well.
+"${in_front[@]}" timeout --foreground -k 5 "${VM_LIMIT:-600}" "${qemu[@]}" "${machine[@]}" \
+	"${processors[@]}" -m $memory -nographic -nodefaults -no-reboot -net none -monitor none \
 	-object "memory-backend-memfd,id=memory,size=${memory}M,share=on" \
 	-chardev "socket,id=files,path=$work/socket" \
 	-device vhost-user-fs-pci,chardev=files,tag=host \

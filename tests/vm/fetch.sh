@@ -4,20 +4,21 @@
 # of its own for that: it takes the mirror from this machine's sources, reads other suites from it,
 # and checks signatures. What is there already is not fetched again, so a kernel from elsewhere can
 # be unpacked there by hand.
-# usage: tests/vm/fetch.sh VERSION...   6.12: its newest release
+# usage: tests/vm/fetch.sh VERSION...   6.12: its newest release; newest: of the newest version
 #        tests/vm/fetch.sh qemu         a newer qemu, where this machine's is older than 10
 #        tests/vm/fetch.sh --list       the versions to be had
+# The exit status is 4 where the mirror is not reached or does not have what is wanted, after all the
+# others were fetched.
 set -euo pipefail
 cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
 suites=(bullseye bookworm bookworm-backports trixie trixie-backports sid)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 state=$cache/apt
-updated=
 
-die() { # CAUSE HINT
+die() { # CAUSE HINT [STATUS]
 	echo "fetch: error: $1" >&2
 	echo "fetch: hint: $2" >&2
-	exit 1
+	exit "${3:-1}"
 }
 
 own_apt() { # PROGRAM ARGUMENTS...
@@ -40,14 +41,19 @@ update() {
 	mirror=$(apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)' \
 		'Created-By: Packages' | sed -n 's/^Debian|Debian|main|//p' | head -n 1)
 	[ -n "$mirror" ] || die "no mirror of Debian among this machine's package lists" \
-		"name one in /etc/apt/sources.list and run 'sudo apt-get update'"
+		"name one in /etc/apt/sources.list and run 'sudo apt-get update'" 4
 	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
 	: >"$state/status"
 	for suite in "${suites[@]}"; do
 		echo "deb [arch=amd64 signed-by=$keyring] $mirror $suite main"
 	done >"$state/sources"
 	own_apt apt-get update >"$state/log" 2>&1 || true
-	updated=1
+	if own_apt apt-cache pkgnames linux-image- | grep -q .; then : >"$state/updated"; fi
+}
+
+# Lists of the last hour will do.
+need_lists() {
+	[ -n "$(find "$state/updated" -mmin -60 2>/dev/null)" ] || update
 }
 
 # Of the signed kernels for PCs, not those for clouds, real time or debuggers: those whose modules a
@@ -83,10 +89,10 @@ download() {
 	echo "fetch: $1: ${*:2}" >&2
 	(cd "$into/debs" && own_apt apt-get download "${@:2}") >"$state/log" 2>&1 || {
 		grep -E '^[EW]:' "$state/log" >&2
-		die "${*:2} cannot be downloaded" "see apt's messages above"
+		die "${*:2} cannot be downloaded" "see apt's messages above" 4
 	}
 	for deb in "$into/debs"/*.deb; do
-		dpkg -x "$deb" "$into"
+		dpkg -x "$deb" "$into" || die "'$deb' cannot be unpacked" "is the disk full?"
 	done
 	rm -rf "$into/debs"
 	mv "$into" "$cache/$1"
@@ -100,7 +106,7 @@ fetch_kernel() { # VERSION
 		grep -E '^[EW]:' "$state/log" >&2 || true
 		others=$(versions)
 		die "no suite of the mirror has a kernel $1" \
-			"${others:+these can be had: $others; or }unpack one as $cache/$1"
+			"${others:+these can be had: $others; or }unpack one as $cache/$1" 4
 	fi
 	mapfile -t wanted < <(packages "$image")
 	download "$1" "${wanted[@]}"
@@ -113,7 +119,7 @@ fetch_qemu() {
 	own=$(qemu-system-x86_64 --version 2>/dev/null | sed -nE 's/.*version ([0-9]+)\..*/\1/p')
 	[ -n "$own" ] || die "no qemu-system-x86_64 here" "run 'sudo scripts/install-deps.sh vm'"
 	[ "$own" -lt 10 ] || return 0
-	[ -n "$updated" ] || update
+	need_lists
 	download qemu qemu-system-{x86,data}/bookworm-backports
 }
 
@@ -121,14 +127,21 @@ fetch_qemu() {
 mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9
+status=0
 for version in "$@"; do
-	[ ! -d "$cache/$version" ] || continue
-	if [ "$version" = qemu ]; then
-		fetch_qemu
+	if [ "$version" = --list ]; then
+		need_lists
+		versions
 		continue
 	fi
-	[[ "$version" =~ ^[0-9]+\.[0-9]+$|^--list$ ]] ||
-		die "'$version' is no version" "6.12 is one"
-	[ -n "$updated" ] || update
-	if [ "$version" = --list ]; then versions; else fetch_kernel "$version"; fi
+	if [ "$version" = newest ]; then
+		need_lists
+		version=$(versions)
+		version=${version##* }
+		echo "newest is ${version:?the mirror has none}"
+	fi
+	[[ "$version" =~ ^([0-9]+\.[0-9]+|qemu)$ ]] || die "'$version' is no version" "6.12 is one"
+	[ ! -d "$cache/$version" ] || continue
+	if [ "$version" = qemu ]; then (fetch_qemu); else (fetch_kernel "$version"); fi || status=$?
 done
+exit "$status"

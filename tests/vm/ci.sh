@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What CI tries on other kernels: all programs load on each, the oldest is refused, and signals and
+# points work in the modes of pausing that this machine does not use. tests/vm/run.sh does it.
+# usage: tests/vm/ci.sh
+# A kernel that cannot be had is no fault of the tree: mirrors fail, drop releases, and a machine may
+# have no network. Such a kernel is named, counts as a skip, and fails nothing. One that was fetched
+# and does not pass fails.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
+load=tests/bpf/load.sh
+modes=tests/e2e/signals.sh,tests/e2e/points.sh,$load
+plan=("6.1:$modes" "6.12:$modes" "6.1+lockdown=integrity:$load" "newest:$load" "6.18:$load"
+	5.10:tests/vm/refused.sh)
+export VM_JOBS=2 VM_LIMIT=600
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+mapfile -t versions < <(printf '%s\n' "${plan[@]%%[:+]*}" | awk '!seen[$0]++')
+start=$SECONDS rc=0
+timeout --foreground 300 tests/vm/fetch.sh qemu "${versions[@]}" >"$log" 2>&1 || rc=$?
+cat "$log"
+echo "vm: fetched in $((SECONDS - start)) s"
+case $rc in
+0 | 4) ;;
+124) echo "fetch: stopped after 300 s" >>"$log" ;;
+*) exit 1 ;;
+esac
+newest=$(sed -n 's/^newest is //p' "$log")
+own=$(qemu-system-x86_64 --version | sed -nE 's/.*version ([0-9]+)\..*/\1/p')
+# The machine's own qemu may be too old for it (tests/vm/fetch.sh).
+[ -d "$cache/qemu" ] || [ "${own:-0}" -ge 10 ] || newest=
+
+trials=() missing=()
+for trial in "${plan[@]}"; do
+	trial=${trial/#newest/${newest:-newest}}
+	if [ -d "$cache/${trial%%[:+]*}" ]; then
+		trials+=("$trial")
+	else
+		missing+=("$trial")
+	fi
+done
+rc=0
+[ ${#trials[@]} -eq 0 ] || tests/vm/run.sh "${trials[@]}" || rc=$?
+[ ${#missing[@]} -eq 0 ] || {
+	echo "vm: NOT TRIED, for they could not be fetched: ${missing[*]%%:*}"
+	grep -E '^fetch: ' "$log"
+	[ -z "${COZBPF_TOTALS:-}" ] || echo "0 0 ${#missing[@]}" >>"$COZBPF_TOTALS"
+}
+exit "$rc"
