@@ -7,7 +7,7 @@
 fixture signaled
 
 refused() {
-	says '^cozbpf: error: .*kernel' '^cozbpf: hint: .*cozbpf doctor'
+	says '^cozbpf: error: .*kernel' '^cozbpf: hint: use Linux 5\.15 or later$'
 }
 
 run 3 "$tool" doctor
