@@ -85,7 +85,8 @@ for path in glob.glob(f"/proc/{sys.argv[1]}/fdinfo/*"):
 with open(sys.argv[2]) as f:
     programs = [p for p in json.load(f) if p["id"] in verified]
 for p in sorted(programs, key=lambda p: p["name"]):
-    print(p["name"], p["bytes_xlated"] // 8, verified[p["id"]], p["type"], bool(p.get("bytes_jited")))
+    size, jited = p["bytes_xlated"] // 8, bool(p.get("bytes_jited"))
+    print(p["name"], size, verified[p["id"]], p["type"], jited)
 END
 # First the command: a tool that is killed cannot take its probes out of a living process, and the
 # kernel warns of that.

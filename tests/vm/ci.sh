@@ -3,9 +3,9 @@
 # What CI tries on other kernels: all programs load on each, the oldest is refused, and signals and
 # points work in the modes of pausing that this machine does not use. tests/vm/run.sh does it.
 # usage: tests/vm/ci.sh
-# A kernel that cannot be had is no fault of the tree: mirrors fail, drop releases, and a machine may
-# have no network. Such a kernel is named, counts as a skip, and fails nothing. One that was fetched
-# and does not pass fails.
+# A kernel that cannot be had is no fault of the tree: mirrors fail and drop releases, and a machine
+# may have no network. Such a kernel is named, counts as a skip, and fails nothing. One that was
+# fetched and does not pass fails.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
@@ -13,7 +13,8 @@ load=tests/bpf/load.sh
 modes=tests/e2e/signals.sh,tests/e2e/points.sh,$load
 plan=("6.1:$modes" "6.12:$modes" "6.1+lockdown=integrity:$load" "newest:$load" "6.18:$load"
 	5.10:tests/vm/refused.sh)
-export VM_JOBS=2 VM_LIMIT=600
+# A guest has one processor to itself here, so its limits and its work are shorter than usual.
+export VM_JOBS=2 VM_LIMIT=600 VM_SLOWNESS=3
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 

@@ -7,8 +7,8 @@
 # usage: tests/vm/fetch.sh VERSION...   6.12: its newest release; newest: of the newest version
 #        tests/vm/fetch.sh qemu         a newer qemu, where this machine's is older than 10
 #        tests/vm/fetch.sh --list       the versions to be had
-# The exit status is 4 where the mirror is not reached or does not have what is wanted, after all the
-# others were fetched.
+# The exit status is 4 where the mirror is not reached or does not have what is wanted, after all
+# the others were fetched.
 set -euo pipefail
 cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
 suites=(bullseye bookworm bookworm-backports trixie trixie-backports sid)
