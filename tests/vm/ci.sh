@@ -20,7 +20,7 @@ trap 'rm -f "$log"' EXIT
 
 mapfile -t versions < <(printf '%s\n' "${plan[@]%%[:+]*}" | awk '!seen[$0]++')
 start=$SECONDS rc=0
-timeout --foreground 300 tests/vm/fetch.sh qemu "${versions[@]}" >"$log" 2>&1 || rc=$?
+timeout -k 5 300 tests/vm/fetch.sh qemu "${versions[@]}" >"$log" 2>&1 || rc=$?
 cat "$log"
 echo "vm: fetched in $((SECONDS - start)) s"
 case $rc in
@@ -46,7 +46,7 @@ rc=0
 [ ${#trials[@]} -eq 0 ] || tests/vm/run.sh "${trials[@]}" || rc=$?
 [ ${#missing[@]} -eq 0 ] || {
 	echo "vm: NOT TRIED, for they could not be fetched: ${missing[*]%%:*}"
-	grep -E '^fetch: ' "$log"
+	grep -E '^fetch: error: ' "$log"
 	[ -z "${COZBPF_TOTALS:-}" ] || echo "0 0 ${#missing[@]}" >>"$COZBPF_TOTALS"
 }
 exit "$rc"

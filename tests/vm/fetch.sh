@@ -14,6 +14,7 @@ cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
 suites=(bullseye bookworm bookworm-backports trixie trixie-backports sid)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 state=$cache/apt
+asked=
 
 die() { # CAUSE HINT [STATUS]
 	echo "fetch: error: $1" >&2
@@ -26,12 +27,12 @@ own_apt() { # PROGRAM ARGUMENTS...
 		-o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
 		-o Dir::Cache="$state/cache" -o APT::Sandbox::User=root \
 		-o APT::Architecture=amd64 -o Acquire::Languages=none \
-		-o Acquire::AllowInsecureRepositories=false \
+		-o Acquire::AllowInsecureRepositories=false -o Acquire::http::Timeout=20 \
 		-o APT::Get::AllowUnauthenticated=false "${@:2}"
 }
 
 # Writes the sources and fetches the lists. A suite that the mirror no longer has is told of in
-# $state/log, and matters only to its own kernels.
+# $state/update, and matters only to its own kernels.
 update() {
 	local mirror suite
 	command -v apt-get >/dev/null || die "no apt-get here" \
@@ -47,13 +48,14 @@ update() {
 	for suite in "${suites[@]}"; do
 		echo "deb [arch=amd64 signed-by=$keyring] $mirror $suite main"
 	done >"$state/sources"
-	own_apt apt-get update >"$state/log" 2>&1 || true
+	own_apt apt-get update >"$state/update" 2>&1 || true
 	if own_apt apt-cache pkgnames linux-image- | grep -q .; then : >"$state/updated"; fi
 }
 
-# Lists of the last hour will do.
+# Lists of the last hour will do, and a mirror that is not reached is asked once.
 need_lists() {
-	[ -n "$(find "$state/updated" -mmin -60 2>/dev/null)" ] || update
+	[ -n "$asked" ] || [ -n "$(find "$state/updated" -mmin -60 2>/dev/null)" ] || update
+	asked=1
 }
 
 # Of the signed kernels for PCs, not those for clouds, real time or debuggers: those whose modules a
@@ -103,7 +105,7 @@ fetch_kernel() { # VERSION
 	local -a wanted
 	image=$(images "${1//./\\.}" | tail -n 1)
 	if [ -z "$image" ]; then
-		grep -E '^[EW]:' "$state/log" >&2 || true
+		grep -E '^[EW]:' "$state/update" >&2 || true
 		others=$(versions)
 		die "no suite of the mirror has a kernel $1" \
 			"${others:+these can be had: $others; or }unpack one as $cache/$1" 4
@@ -114,12 +116,13 @@ fetch_kernel() { # VERSION
 
 # Debian 12's gets cmpxchg16b wrong, which 7.3 cannot do without, and 7.2 ran into a breakpoint of
 # its own there. The newer one needs the libraries that the machine's own qemu has brought.
-fetch_qemu() {
+old_qemu() {
 	local own
 	own=$(qemu-system-x86_64 --version 2>/dev/null | sed -nE 's/.*version ([0-9]+)\..*/\1/p')
 	[ -n "$own" ] || die "no qemu-system-x86_64 here" "run 'sudo scripts/install-deps.sh vm'"
-	[ "$own" -lt 10 ] || return 0
-	need_lists
+	[ "$own" -lt 10 ]
+}
+fetch_qemu() {
 	download qemu qemu-system-{x86,data}/bookworm-backports
 }
 
@@ -138,10 +141,18 @@ for version in "$@"; do
 		need_lists
 		version=$(versions)
 		version=${version##* }
-		echo "newest is ${version:?the mirror has none}"
+		if [ -z "$version" ]; then
+			grep -E '^[EW]:' "$state/update" >&2
+			echo "fetch: error: no kernel at all can be had" >&2
+			status=4
+			continue
+		fi
+		echo "newest is $version"
 	fi
 	[[ "$version" =~ ^([0-9]+\.[0-9]+|qemu)$ ]] || die "'$version' is no version" "6.12 is one"
 	[ ! -d "$cache/$version" ] || continue
+	[ "$version" != qemu ] || old_qemu || continue
+	need_lists
 	if [ "$version" = qemu ]; then (fetch_qemu); else (fetch_kernel "$version"); fi || status=$?
 done
 exit "$status"
