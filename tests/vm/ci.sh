@@ -25,7 +25,7 @@ cat "$log"
 echo "vm: fetched in $((SECONDS - start)) s"
 case $rc in
 0 | 4) ;;
-124) echo "fetch: stopped after 300 s" >>"$log" ;;
+124) echo "fetch: error: stopped after 300 s" >>"$log" ;;
 *) exit 1 ;;
 esac
 newest=$(sed -n 's/^newest is //p' "$log")
