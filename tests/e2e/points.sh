@@ -68,13 +68,13 @@ __attribute__((noinline)) long quick(long x) { return x + 1; }
 int main(void)
 {
 	long v = 0;
-	while (clock() < 3 * CLOCKS_PER_SEC)
+	while (clock() < LENGTH_S * CLOCKS_PER_SEC)
 		for (int i = 0; i < 1000; i++)
 			v = quick(v);
 	return v < 0;
 }
 END
-gcc -O1 -g -o "$dir/fast" "$dir/fast.c"
+gcc -O1 -g -DLENGTH_S=$((3 * slowness)) -o "$dir/fast" "$dir/fast.c"
 run 0 "$tool" --no-tui -o "$dir/f.coz" -P quick -- "$dir/fast"
 cost="at [0-9]+ ns a visit or more that is [0-9]+ % of the program's CPU time"
 says "warning: 'quick' is visited [0-9]+ times a second; $cost. Cheaper are"
