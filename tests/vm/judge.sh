@@ -7,6 +7,8 @@
 allowed_messages=(
 	# The verifier, of each program that writes into a target as debuggers do.
 	'is installing a program with bpf_probe_write_user helper that may corrupt user memory!$'
+	# The same, too often in a short time.
+	'bpf_get_probe_write_proto: [0-9]+ callbacks suppressed$'
 	# An emulated CPU is slow, and may be taken away within an interrupt.
 	'hrtimer: interrupt took [0-9]+ ns$'
 )
