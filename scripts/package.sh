@@ -88,7 +88,8 @@ needed() { # PROGRAM: its libraries, but for the loader
 # dpkg knows nothing of another processor's libraries here. Their packages are those of this one's.
 linked=$root/usr/bin/cozbpf
 if [ -n "$cross" ]; then
-	env -u MAKEFLAGS -u ARCH -u BUILD make --no-print-directory -j"$(nproc)" all >"$work.log" 2>&1
+	env -u MAKEFLAGS -u ARCH -u BUILD make --no-print-directory -j"$(nproc)" all \
+		>"$work.log" 2>&1
 	linked=build/cozbpf
 	cmp -s <(needed "$linked") <(needed "$root/usr/bin/cozbpf") || {
 		echo "package: error: on $arch the tool needs other libraries than on $host" >&2

@@ -77,7 +77,8 @@ if [ "$(uname -m)" = x86_64 ] && scripts/install-deps.sh arm64 >/dev/null 2>&1; 
 	check 'it needs what the other one needs' \
 		[ "$(dpkg-deb -f "$other" Depends)" = "$(dpkg-deb -f "$deb" Depends)" ]
 	check 'it unpacks' dpkg-deb -x "$other" "$dir/arm64"
-	check 'its tool runs' [ "$(arm64 report --folded "$dir/p.coz")" = '/src/a.c;/src/a.c:7 4000' ]
+	check 'its tool runs' \
+		[ "$(arm64 report --folded "$dir/p.coz")" = '/src/a.c;/src/a.c:7 4000' ]
 	check 'its shim is for arm64' grep -q 'Machine:.*AArch64' \
 		<(readelf -h "$dir/arm64/usr/lib/cozbpf/libcozbpf-shim.so")
 else

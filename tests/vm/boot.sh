@@ -137,9 +137,9 @@ done
 	"it says: $(head -n 1 "$work/server.log")"
 
 # 5.15 gives up where the first ticks of an emulated timer come late: no_timer_check.
-processors=(-accel tcg,thread=multi -smp 2)
+processors=(-smp 2 -accel "tcg,thread=multi")
 [ -z "${VM_COUNT:-}" ] ||
-	processors=(-accel tcg,thread=single -icount shift=0,sleep=off -smp 1)
+	processors=(-smp 1 -accel "tcg,thread=single" -icount "shift=0,sleep=off")
 
 rm -f "$into"/{out,console,dmesg,ended}
 # In the foreground, so that the end of whatever runs this script ends it as well.

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 import overhead  # noqa: E402
 import visits  # noqa: E402
 
-SECONDS = "1"
+SECONDS = "3"  # bpftool, which names the programs, may take one
 # What runs so often that its cost matters. A mode of pausing has a program of samples of its own.
 HOOKS = ("on_sample", "on_sample_plain", "on_switch", "on_waking", "on_timer_entry",
     "on_timer_exit", "on_visit")
@@ -29,7 +29,7 @@ def main():
             print(f"cost visit-{kind} {values[0]:.0f}")
         with overhead.KernelStatistics():
             hooks = overhead.measure_hooks(options, options.cases[0], overhead.calibrate())
-        for hook in hooks:
+        for hook in sorted(hooks, key=lambda hook: hook["name"]):
             if hook["name"] in HOOKS and hook["run_count"]:
                 each = hook["run_ns"] / hook["run_count"]
                 print(f"cost {hook['name'].removesuffix('_plain')} {each:.0f}")
