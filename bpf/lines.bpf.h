@@ -87,7 +87,8 @@ static long unwind_frame(__u32 i, struct unwind *u)
 	return look_at_frame(u, u->proc);
 }
 
-__attribute__((noinline, weak)) int unwind_once(__u32 i, struct unwind *u, const struct cozbpf_proc *proc)
+__attribute__((noinline, weak)) int unwind_once(
+    __u32 i, struct unwind *u, const struct cozbpf_proc *proc)
 {
 	return u && proc ? look_at_frame(u, proc) : 1;
 }

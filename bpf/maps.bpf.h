@@ -61,7 +61,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, COZBPF_WAIT_CLASSES * COZBPF_WAIT_UNITS);
+	__uint(max_entries, COZBPF_WAIT_CLASSES *COZBPF_WAIT_UNITS);
 	__type(key, __u32);
 	__type(value, struct cozbpf_wait_line);
 } wait_lines SEC(".maps") __weak;

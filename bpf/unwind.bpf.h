@@ -155,7 +155,8 @@ static __always_inline bool unwind_step(
 
 #endif
 
-/* Where the current thread has entered the kernel: by a call, or, not @called, at that instruction. */
+/* Where the current thread has entered the kernel: by a call, or, not @called, at that instruction.
+ */
 static __always_inline void unwind_entry(struct unwind *u, struct task_struct *task, bool called)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

@@ -52,9 +52,9 @@ static __always_inline __u32 class_of_wait(
 		return COZBPF_WAIT_IO;
 	if (class == COZBPF_WAIT_FUTEX) {
 		op = PT_REGS_PARM2_SYSCALL(regs) & FUTEX_CMD;
-		t->wait_is_lock = op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
-				  (op == FUTEX_WAIT && (__u32)PT_REGS_PARM3_SYSCALL(regs) ==
-							   MUTEX_CONTENDED);
+		t->wait_is_lock =
+		    op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
+		    (op == FUTEX_WAIT && (__u32)PT_REGS_PARM3_SYSCALL(regs) == MUTEX_CONTENDED);
 		return COZBPF_WAIT_LOCK;
 	}
 	if (class == COZBPF_WAIT_BY_FILE)
@@ -102,8 +102,7 @@ __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u3
 	unit = id ? *id : config.wait_first + first + COZBPF_WAIT_NO_LINE;
 	if (unit)
 		return (__u32)unit;
-	at = first + COZBPF_WAIT_NO_LINE + 1 +
-	     __sync_fetch_and_add(&control.wait_lines[class], 1);
+	at = first + COZBPF_WAIT_NO_LINE + 1 + __sync_fetch_and_add(&control.wait_lines[class], 1);
 	of = at < first + COZBPF_WAIT_UNITS ? bpf_map_lookup_elem(&wait_lines, &at) : NULL;
 	if (!of) {
 		control.wait_lines[class] = COZBPF_WAIT_UNITS;
@@ -173,7 +172,8 @@ static __always_inline void count_wait(
 		pick_line(unit, n);
 }
 
-/* Hook: context switch, interrupts off. Loops: as a sample's, where a thread of the target leaves. */
+/* Hook: context switch, interrupts off. Loops: as a sample's, where a thread of the target leaves.
+ */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -194,8 +194,7 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	now = bpf_ktime_get_ns();
 	if (DELAY_READ(control.spins) && out)
 		spin_released(out, now);
-	delay_on_switch_waiter(
-	    out, how, in, outsider_had(out, prev), &control, cpu, now, &wait);
+	delay_on_switch_waiter(out, how, in, outsider_had(out, prev), &control, cpu, now, &wait);
 	if (out && out->wait)
 		delay_begin_wait(out, &control, prev->pid, now);
 	if (in)

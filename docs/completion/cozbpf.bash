@@ -6,7 +6,7 @@
 # "LETTER NAME METAVAR" for each option of a subcommand; - stands for none.
 _cozbpf_options() { # TOOL SUBCOMMAND
 	"$1" "$2" --help 2>/dev/null |
-		sed -nE 's/^ +(-([A-Za-z]), )?--([a-z][a-z-]*)( ([^ ]+))?(  .*)?$/-\2 --\3 -\5/p'
+		sed -nE 's/^ +(-([A-Za-z]), )?--([a-z][a-z-]*)(\[=[^ ]+)?( ([^ ]+))?(  .*)?$/-\2 --\3 -\6/p'
 }
 
 _cozbpf_values() { # OPTION METAVAR

@@ -550,10 +550,10 @@ struct cozbpf_thread {
 	__u8 stack;     /* COZBPF_STACK_*, as found last */
 	/* The units of its wait, and of the wait for a CPU that follows; 0: none. */
 	__u32 wait, queue;
-	__u32 wait_rest;   /* it waited that long beyond what samples stand for, ns */
-	__u8 wait_is_lock; /* whoever holds it may go on, virtually, beside who waits for it */
-	__u8 wait_outside; /* no thread of the target has ended its last wait */
-	__u8 waiter; /* 1 + its place in control.waiters; 0: it has none */
+	__u32 wait_rest;    /* it waited that long beyond what samples stand for, ns */
+	__u8 wait_is_lock;  /* whoever holds it may go on, virtually, beside who waits for it */
+	__u8 wait_outside;  /* no thread of the target has ended its last wait */
+	__u8 waiter;        /* 1 + its place in control.waiters; 0: it has none */
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 };
 

@@ -60,7 +60,7 @@
 	X(FIT_CPUS, SIM, "N CPUs execute at most N seconds per second of virtual time")           \
 	X(HEAL, REAL, "a thread whose switch-in was not seen executes from its sample on")        \
 	X(SHORTEN, SIM, "a selected wait is shorter by s: L grows by s x the time waited")        \
-	X(FOLLOW_WAIT, SIM, "R grows while a selected wait lasts that nothing of the target ends") \
+	X(FOLLOW_WAIT, SIM, "R grows during a selected wait that is ended from outside")          \
 	X(SAME_LOCK, REAL, "waits for the lock of a selected line are selected in all lines")     \
 	X(INTERRUPTS, REAL, "a wake-up by a timer, a device or a softirq is no edge")             \
 	X(LOOPBACK, REAL, "a network softirq inline in a send is the sender's doing")

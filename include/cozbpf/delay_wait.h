@@ -10,16 +10,16 @@
 
 /* A wait that has ended, in the experiment that is open. */
 struct delay_wait {
-	__u32 unit; /* 0: of none */
+	__u32 unit;        /* 0: of none */
 	__u64 waited;      /* ns */
 	__u64 paid, carry; /* when it ended, before any join */
 	int selected;
 };
 
 /*
- * SHORTEN: the selected wait is shorter by s. L grows by s of the time waited, or by the join if that
- * is more; R follows, so others stand still as long. What a join has made carry of is not counted
- * twice. Not of a paced thread, whose waits follow real time.
+ * SHORTEN: the selected wait is shorter by s. L grows by s of the time waited, or by the join if
+ * that is more; R follows, so others stand still as long. What a join has made carry of is not
+ * counted twice. Not of a paced thread, whose waits follow real time.
  */
 DELAY_INLINE void delay_shorten(
     struct cozbpf_account *a, struct cozbpf_control *x, const struct delay_wait *w)
@@ -35,11 +35,11 @@ DELAY_INLINE void delay_shorten(
 }
 
 /*
- * SAME_LOCK: a line's waits for locks stand for the lock. The thread begins to wait for @lock, never
- * 0. The first one that the selected line waits for in an experiment is selected, in all lines.
+ * SAME_LOCK: a line's waits for locks stand for the lock. The thread begins to wait for @lock,
+ * never 0. The first one that the selected line waits for in an experiment is selected, in all
+ * lines.
  */
-DELAY_INLINE void delay_select_lock(
-    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 lock)
+DELAY_INLINE void delay_select_lock(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 lock)
 {
 	t->wait_selected = 0;
 	if (!DELAY_RULE(SAME_LOCK) || !DELAY_READ(x->active))
@@ -63,8 +63,8 @@ DELAY_INLINE void delay_begin_wait(
 	struct cozbpf_waiter *w = &x->waiters[at];
 
 	if (!DELAY_RULE(FOLLOW_WAIT) || !t->wait_outside || t->wait_is_lock ||
-	    !DELAY_READ(x->active) || !delay_is_selected(x, t->wait) ||
-	    a->paced == COZBPF_PACED || !__sync_bool_compare_and_swap(&w->since, 0, now))
+	    !DELAY_READ(x->active) || !delay_is_selected(x, t->wait) || a->paced == COZBPF_PACED ||
+	    !__sync_bool_compare_and_swap(&w->since, 0, now))
 		return;
 	w->paid = a->paid;
 	w->epoch = a->epoch;

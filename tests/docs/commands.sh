@@ -40,7 +40,7 @@ has_target() {
 
 has_option() { # SUBCOMMAND OPTION
 	# No pipe: grep ends at the first match, and what still writes to it would fail.
-	grep -qE -- "(^|[ ,])${2%%=*}([ ,]|\$)" <<<"$("$tool" "$1" --help)"
+	grep -qE -- "(^|[ ,])${2%%=*}([ ,[]|\$)" <<<"$("$tool" "$1" --help)"
 }
 
 check_make() { # WHERE ARGUMENT...

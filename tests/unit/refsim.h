@@ -594,8 +594,8 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 		*duration +=
 		    (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
 			       (DELAY_RULE(FIT_CPUS) && s->c->selects != SIM_QUEUES && fit > 1.02
-					? fit
-					: 1));
+				       ? fit
+				       : 1));
 		*visits += point.delta - settled.delta;
 	}
 	s->bound_ns = (s->fed - fed) * 10 > (s->visits - all) * 9 ? s->pace_ns : 0;

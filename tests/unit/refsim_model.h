@@ -92,8 +92,8 @@ struct sim_op {
 		.kind = SIM_POP, .arg = (id) \
 	}
 /* The same, and a wait of the kind that experiments select (SIM_SLEEPS). */
-#define SLEEP_A(for_ns)                                                  \
-	{                                                                \
+#define SLEEP_A(for_ns)                                                \
+	{                                                              \
 		.kind = SIM_SLEEP, .arg = SIM_SELECTED, .ns = (for_ns) \
 	}
 #define SLEEP(for_ns)                             \
@@ -186,7 +186,7 @@ struct sim_cpu {
 
 struct sim {
 	const struct sim_case *c;
-	const struct sim_rules *r;        /* NULL: no profiler */
+	const struct sim_rules *r; /* NULL: no profiler */
 	/* the selected line or sleep is really this much shorter; at 100 there are no locks */
 	unsigned shorter_pct;
 	uint64_t now, seq, visits, paced; /* paced: visits of threads that a periodic timer paces */

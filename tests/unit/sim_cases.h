@@ -81,8 +81,8 @@ static const struct sim_op wait_3[] = {SLEEP_A(3 * MS), RUN(B, 2 * MS), VISIT, L
 			   wait_1[] = {SLEEP(3 * MS), SLEEP_A(1 * MS), RUN(B, 1 * MS), VISIT, LOOP},
 			   wait_barrier[] = {SLEEP_A(5 * MS), BARRIER(0, 2), VISIT, LOOP},
 			   wait_push[] = {SLEEP_A(4 * MS), PUSH(0, 4), LOOP},
-			   wait_lock[] = {SLEEP_A(2 * MS), LOCK(0), RUN(B, 1500 * US), UNLOCK(0),
-			       VISIT, LOOP};
+			   wait_lock[] = {
+			       SLEEP_A(2 * MS), LOCK(0), RUN(B, 1500 * US), UNLOCK(0), VISIT, LOOP};
 
 static const struct sim_op sleeps_3[] = {SLEEP(3 * MS), RUN(B, 2 * MS), RUN(A, 1 * MS), VISIT,
     LOOP},
@@ -318,26 +318,26 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("sleep 3, A 1.5 B 1.5 ms, samples of 40 us", 2, 2, 5,                        \
 		OF(sleeps_half, bystander_1)),                                                    \
 	    .sample_ns = 40 * US, .told = true, .accounted = true, .sampled = 1.5)                \
-	X(shorter_sleep,                                                                  \
-	    SIM_CASE("sleep 3, run 2 ms, beside one: the sleep", 2, 2, 5, OF(wait_3, by_1),\
-		.selects = SIM_SLEEPS),                                                   \
-	    .sampled = 1)                                                                 \
-	X(one_of_two_sleeps,                                                              \
-	    SIM_CASE("sleep 3, sleep 1, run 1 ms: the second sleep", 2, 2, 5, OF(wait_1, by_1),\
-		.selects = SIM_SLEEPS),                                                   \
-	    .sampled = 1)                                                                 \
-	X(sleep_before_a_barrier,                                                         \
-	    SIM_CASE("sleep 5, barrier, run 3 ms: the sleep", 2, 2, 5,                    \
-		OF(wait_barrier, barrier_3), .selects = SIM_SLEEPS),                      \
-	    .sampled = 1.5)                                                               \
-	X(sleep_feeds_a_queue,                                                            \
-	    SIM_CASE("sleep 4, queue, run 2.4 ms: the sleep", 2, 2, 5, OF(wait_push, pipe_24),\
-		.selects = SIM_SLEEPS),                                                   \
-	    .sampled = 2.8)                                                               \
-	X(sleep_before_a_lock,                                                            \
-	    SIM_CASE("sleep 2, lock of 1.5 ms: the sleep", 2, 2, 5, OF(wait_lock, wait_lock),\
-		.selects = SIM_SLEEPS),                                                   \
-	    .sampled = 5)                                                                 \
+	X(shorter_sleep,                                                                          \
+	    SIM_CASE("sleep 3, run 2 ms, beside one: the sleep", 2, 2, 5, OF(wait_3, by_1),       \
+		.selects = SIM_SLEEPS),                                                           \
+	    .sampled = 1)                                                                         \
+	X(one_of_two_sleeps,                                                                      \
+	    SIM_CASE("sleep 3, sleep 1, run 1 ms: the second sleep", 2, 2, 5, OF(wait_1, by_1),   \
+		.selects = SIM_SLEEPS),                                                           \
+	    .sampled = 1)                                                                         \
+	X(sleep_before_a_barrier,                                                                 \
+	    SIM_CASE("sleep 5, barrier, run 3 ms: the sleep", 2, 2, 5,                            \
+		OF(wait_barrier, barrier_3), .selects = SIM_SLEEPS),                              \
+	    .sampled = 1.5)                                                                       \
+	X(sleep_feeds_a_queue,                                                                    \
+	    SIM_CASE("sleep 4, queue, run 2.4 ms: the sleep", 2, 2, 5, OF(wait_push, pipe_24),    \
+		.selects = SIM_SLEEPS),                                                           \
+	    .sampled = 2.8)                                                                       \
+	X(sleep_before_a_lock,                                                                    \
+	    SIM_CASE("sleep 2, lock of 1.5 ms: the sleep", 2, 2, 5, OF(wait_lock, wait_lock),     \
+		.selects = SIM_SLEEPS),                                                           \
+	    .sampled = 5)                                                                         \
 	X(calls_pingpong,                                                                         \
 	    SIM_CASE("ping-pong, by calls", 2, 2, 5, .programs = {ping, pong}, .wake_ns = 20000), \
 	    .uprobe = true, .sampled = 1.2)                                                       \

@@ -15,11 +15,11 @@ static const struct sim_op convoy[] = {RUN(B, 2 * MS), LOCK(0), RUN(B, 3 * MS), 
     LOOP},
 			   busy[] = {RUN(B, 10 * MS), VISIT, LOOP};
 
-#define WAITS(case_name, unit, n, ...)                                            \
-	(struct sim_case)                                                         \
-	{                                                                         \
-		.name = (case_name), .programs = {__VA_ARGS__}, .n_threads = (n), \
-		.cpus = 2, .selects = (unit), .jitter_pct = 5, .wake_ns = 5000    \
+#define WAITS(case_name, unit, n, ...)                                                       \
+	(struct sim_case)                                                                    \
+	{                                                                                    \
+		.name = (case_name), .programs = {__VA_ARGS__}, .n_threads = (n), .cpus = 2, \
+		.selects = (unit), .jitter_pct = 5, .wake_ns = 5000                          \
 	}
 
 /* A wait for a thread is no shorter by itself. */
@@ -82,8 +82,7 @@ TEST(only_what_is_selected)
 /* Two threads and a lock that they hold for 3 of 5 ms: without, they run side by side. */
 TEST(a_lock_that_nobody_holds)
 {
-	struct sim_case c =
-	    WAITS("lock: 2 ms outside, 3 inside", SIM_LOCKS, 2, convoy, convoy);
+	struct sim_case c = WAITS("lock: 2 ms outside, 3 inside", SIM_LOCKS, 2, convoy, convoy);
 	struct sim_rules r = sim_trial_rules(&trial_shorter_sleep, sim_rules_read(), false);
 	static const unsigned all[] = {100};
 	double actual, predicted;
@@ -97,7 +96,8 @@ TEST(a_lock_that_nobody_holds)
 /* Four threads, two CPUs; then four. */
 TEST(a_cpu_for_each)
 {
-	struct sim_case c = WAITS("4 threads, 2 CPUs", SIM_QUEUES, 4, busy, busy, busy, busy), more = c;
+	struct sim_case c = WAITS("4 threads, 2 CPUs", SIM_QUEUES, 4, busy, busy, busy, busy),
+			more = c;
 	struct sim_rules r = sim_rules_read();
 	static const unsigned all[] = {100};
 	double predicted;

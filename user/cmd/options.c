@@ -290,7 +290,8 @@ static void fill_getopt(const struct option_table *t, size_t n, struct option *l
 		longs[i].has_arg = has_argument(o);
 		longs[i].val = (int)(LONG_BASE + i);
 		if (o->letter)
-			shorts += sprintf(shorts, "%c%s", o->letter, has_argument(o) == required_argument ? ":" : "");
+			shorts += sprintf(shorts, "%c%s", o->letter,
+			    has_argument(o) == required_argument ? ":" : "");
 	}
 	longs[n].name = help_name;
 	longs[n].val = 'h';

@@ -52,7 +52,8 @@ int session_add_lines(struct session *s, const struct line_map *lines, struct er
 
 /* Gives names to the units of waits that have come since the last call. */
 void session_name_waits(struct session *s, struct line_map *lines);
-/* The unit of waits of @class in @line, 0: of all lines. Before session_attach(). 0: there is none. */
+/* The unit of waits of @class in @line, 0: of all lines. Before session_attach(). 0: there is none.
+ */
 uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned class, uint32_t line);
 
 /* The ranges @first to @first + @n are the kernel's, by addresses. Before session_attach(). */

@@ -28,7 +28,7 @@ struct session {
 	struct cozbpf_wait_line *wait_lines; /* mapped */
 	size_t wait_ids_size, wait_lines_size;
 	uint32_t waits_named[COZBPF_WAIT_CLASSES]; /* lines of each class that have their name */
-	struct cozbpf_point *points; /* mapped */
+	struct cozbpf_point *points;               /* mapped */
 	size_t points_size;
 	uint64_t points_used;                    /* bit set */
 	struct cozbpf_counter_set *counter_sets; /* mapped */

@@ -93,8 +93,8 @@ void waits_prepare(struct cozbpf_bpf *bpf, const struct session_config *c, size_
 	bpf_program__set_autoload(bpf->progs.on_waking, !wanted);
 	bpf_program__set_autoload(bpf->progs.on_switch_waiter, wanted);
 	bpf_program__set_autoload(bpf->progs.on_waking_waiter, wanted);
-	bpf_map__set_max_entries(bpf->maps.wait_ids,
-	    wanted ? (uint32_t)(lines_room * COZBPF_WAIT_CLASSES) : 1);
+	bpf_map__set_max_entries(
+	    bpf->maps.wait_ids, wanted ? (uint32_t)(lines_room * COZBPF_WAIT_CLASSES) : 1);
 	bpf_map__set_max_entries(
 	    bpf->maps.wait_lines, wanted ? COZBPF_WAIT_CLASSES * COZBPF_WAIT_UNITS : 1);
 	memset(table, COZBPF_WAIT_OTHER, COZBPF_SYSCALLS);
@@ -107,7 +107,7 @@ void session_name_waits(struct session *s, struct line_map *lines)
 {
 	const struct cozbpf_control *c = &s->bpf->bss->control;
 
-	for (uint32_t class = 0; s->config.waits && class < COZBPF_WAIT_CLASSES; class++) {
+	for (uint32_t class = 0; s->config.waits && class < COZBPF_WAIT_CLASSES; class ++) {
 		uint32_t first = class * COZBPF_WAIT_UNITS + COZBPF_WAIT_NO_LINE + 1,
 			 n = __atomic_load_n(&c->wait_lines[class], __ATOMIC_ACQUIRE);
 

@@ -270,8 +270,7 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		    "speeding %s up would slow %s down, contention: %.0f %% %s would %s by "
 		    "%.1f %% (%.1f to %.1f)",
 		    label, l->is_latency ? "requests" : "the program", at * 100, made(l),
-		    effect_verb(l),
-		    -v * 100, -hi * 100, -lo * 100);
+		    effect_verb(l), -v * 100, -hi * 100, -lo * 100);
 	if (p && l->latencies)
 		quantiles_words(l->latencies, &l->latencies[1 + (p - l->points)],
 		    l->verdict == VERDICT_CONTENTION, buf, size);

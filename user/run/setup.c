@@ -85,8 +85,8 @@ static int resolve_fixed_wait(struct runner *r, struct error *e)
 		error_set(e, EXIT_USAGE, "'--fixed-line %s' is about waits", r->o.fixed_line);
 		return error_hint(e, "add --off-cpu=%s", wait_name((unsigned)r->fixed_wait));
 	}
-	r->files.fixed_line = session_add_wait(r->session, &r->files.lines,
-	    (unsigned)r->fixed_wait, r->files.fixed_line);
+	r->files.fixed_line = session_add_wait(
+	    r->session, &r->files.lines, (unsigned)r->fixed_wait, r->files.fixed_line);
 	return 0;
 }
 

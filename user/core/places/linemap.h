@@ -21,7 +21,7 @@ struct source_line {
 	uint32_t function; /* of a line: the function that holds it; 0: none is known */
 	uint32_t n_lines;  /* of a function: its lines, which are the ids that follow its own */
 	bool inclusive;    /* of a function: line_map.inclusive was set */
-	uint8_t wait;      /* 1 + COZBPF_WAIT_*: waits of a class, of all lines or of one; 0: none */
+	uint8_t wait; /* 1 + COZBPF_WAIT_*: waits of a class, of all lines or of one; 0: none */
 };
 
 /* Ends the name of a function that counts with all that it calls. */
