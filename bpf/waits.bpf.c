@@ -116,8 +116,10 @@ __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u3
 	return old ? (__u32)old : config.wait_first + at;
 }
 
-/* Thread @t, the current one, is about to leave its CPU. */
-static __always_inline void begin_wait(struct cozbpf_thread *t, struct task_struct *task, int how)
+/* Thread @t, the current one, is about to leave its CPU. A pause whose end has come is over, whether
+ * that has been settled or not. */
+static __always_inline void begin_wait(
+    struct cozbpf_thread *t, struct task_struct *task, int how, __u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	__u64 call = compat_syscall(regs);
@@ -126,7 +128,7 @@ static __always_inline void begin_wait(struct cozbpf_thread *t, struct task_stru
 
 	t->wait = 0;
 	t->queue = 0;
-	if (t->pause == COZBPF_PAUSE_BEGUN)
+	if (t->pause == COZBPF_PAUSE_BEGUN && now < t->pause_end)
 		return;
 	if (how == DELAY_BLOCKED) {
 		class = class_of_wait(t, task, regs, call);
@@ -189,9 +191,9 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	if (!cpu)
 		return 0;
 	how = how_it_leaves(out, prev, in, preempt);
-	if (out)
-		begin_wait(out, prev, how);
 	now = bpf_ktime_get_ns();
+	if (out)
+		begin_wait(out, prev, how, now);
 	if (DELAY_READ(control.spins) && out)
 		spin_released(out, now);
 	delay_on_switch_waiter(out, how, in, outsider_had(out, prev), &control, cpu, now, &wait);

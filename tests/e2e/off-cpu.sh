@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Waits as units (--off-cpu): each is counted in its class and line for as long as it took. A
 # shorter sleep gains what it should, and bad input is refused.
-# Times: a workload adds up what it waited, up to when it runs again. Samples of the line's waits for
-# time and for a CPU have to match that within a tenth. The rest of a wait is carried, so only waits
-# at the ends of a run are cut: 2 of 400 or more.
+# Times: a workload adds up what it waited, up to when it runs again. Samples of the line's waits
+# for time and for a CPU have to match that within a tenth. The rest of a wait is carried, so only
+# waits at the ends of a run are cut: 2 of 400 or more.
 # The sleep of 2 ms before a barrier, at 100 %, gains 0.33. Beside four busy programs on two CPUs
 # four runs had 0.29 to 0.34; where nothing is credited it is 0 +- 0.05. 0.12 lies between.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
