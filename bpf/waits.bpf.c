@@ -116,8 +116,8 @@ __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u3
 	return old ? (__u32)old : config.wait_first + at;
 }
 
-/* Thread @t, the current one, is about to leave its CPU. A pause whose end has come is over, whether
- * that has been settled or not. */
+/* Thread @t, the current one, is about to leave its CPU. A pause whose end has come is over,
+ * whether that has been settled or not. */
 static __always_inline void begin_wait(
     struct cozbpf_thread *t, struct task_struct *task, int how, __u64 now)
 {
