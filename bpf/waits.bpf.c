@@ -19,7 +19,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define FUTEX_LOCK_PI 6
 #define FUTEX_LOCK_PI2 13
 #define FUTEX_CMD 127
-/* glibc's, musl's and Rust's mutexes have this value while somebody waits for them */
+/* glibc's and Rust's mutexes have this value while somebody waits for them */
 #define MUTEX_CONTENDED 2
 
 /* COZBPF_WAIT_*, by system call; set before loading (user/kernel/waits.c). */

@@ -92,7 +92,7 @@ step 600 build make -j"$jobs" WERROR=1 all workloads
 # The soak sleeps most of the time and judges no speeds. Nothing beside it loads BPF programs into
 # this kernel. Guests judge no speeds either, and mirrors let one wait.
 begin_beside 600 'soak, short' make WERROR=1 check-soak
-begin_beside 1200 'other kernels' make WERROR=1 check-vm-ci
+begin_beside 600 'other kernels' make WERROR=1 check-vm-ci
 step 300 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh

@@ -191,6 +191,9 @@ def look(server):
     for pid in server.pids():
         proc = Path(f"/proc/{pid}")
         status = (proc / "status").read_text()
+        memory = re.search(r"^RssAnon:\s*(\d+)", status, re.M)
+        if not memory:  # it has ended just now
+            continue
         answers = server.answers((proc / "cmdline").read_text())
         maps = [line.split()[1:2] + line.split()[5:] for line in (proc / "maps").open()]
         maps = [m for m in maps if m[1:] != ["[uprobes]"] and (answers or "x" in m[0])]
@@ -199,7 +202,7 @@ def look(server):
             *(f"{i}. {' '.join(m)}" for i, m in enumerate(sorted(maps))),
             *re.findall(r"^(?:Threads|SigCgt|SigIgn|SigBlk):.*", status, re.M),
         ]
-        anonymous += int(re.search(r"^RssAnon:\s*(\d+)", status, re.M)[1]) * KB
+        anonymous += int(memory[1]) * KB
     return exact, anonymous
 
 

@@ -94,6 +94,12 @@ TEST(words_for_functions)
 	lines[1].line = "math";
 	e.n_lines = 2;
 	CHECK_STR(estimate_unit(&e), "unit");
+	lines[0].line = "[io]";
+	e.n_lines = 1;
+	CHECK_STR(estimate_unit(&e), "unit"); /* a wait is neither */
+	lines[0].line = "/src/a.c:7 [io]";
+	CHECK_STR(estimate_unit(&e), "unit");
+	CHECK_EQ(common_directories(&e), 5);
 	e.n_lines = 0;
 	CHECK_STR(estimate_unit(&e), "line");
 	CHECK_STR(estimate_unit(NULL), "line");

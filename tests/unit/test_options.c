@@ -10,6 +10,7 @@
 
 struct fields {
 	const char *output;
+	const char *waits;
 	struct string_list points;
 	uint64_t runs, duration;
 	bool verbose, follow;
@@ -30,6 +31,7 @@ static const struct option_entry entries[] = {
     {0, "a-name-that-leaves-no-room", OPTION_STRING, offsetof(struct fields, output),
 	"METAVARIABLE", "text on its own line"},
     {'v', "verbose", OPTION_FLAG, offsetof(struct fields, verbose), NULL, "say more"},
+    {0, "off-cpu", OPTION_CHOICE, offsetof(struct fields, waits), "CLASSES", "waits, too"},
     {0, NULL, 0, 0, NULL, NULL},
 };
 static const struct option_table table = {.command = "run",
@@ -72,6 +74,24 @@ TEST(values_of_all_types)
 	CHECK(f.verbose && !f.follow);
 	string_list_deinit(&f.points);
 	CHECK(!f.points.items);
+}
+
+/* A value that may be left out is joined by '='; what follows is the next word. */
+TEST(a_value_that_may_be_left_out)
+{
+	struct fields f, defaults;
+	struct error e;
+	char *line = NULL;
+
+	parse("", &defaults, &e);
+	CHECK(!defaults.waits);
+	CHECK_EQ(parse("--off-cpu io", &f, &e), 2);
+	CHECK_STR(f.waits, "all");
+	CHECK_EQ(parse("--off-cpu=io,net cmd", &f, &e), 2);
+	CHECK_STR(f.waits, "io,net");
+	CHECK_EQ(options_again(&table, &f, &defaults, (const char *const[]){NULL}, &line), 0);
+	CHECK_STR(line, "--off-cpu=io,net");
+	free(line);
 }
 
 TEST(ends_of_the_options)
@@ -203,6 +223,7 @@ TEST(help)
 	    "      --a-name-that-leaves-no-room METAVARIABLE\n"
 	    "                              text on its own line\n"
 	    "  -v, --verbose               say more\n"
+	    "      --off-cpu[=CLASSES]     waits, too\n"
 	    "  -h, --help                  show this text\n"
 	    "\n"
 	    "example\n";

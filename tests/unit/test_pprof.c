@@ -223,6 +223,34 @@ TEST(without_a_period)
 	read_deinit(&r);
 }
 
+/* Time waited is no CPU time. */
+TEST(waits)
+{
+	struct estimate with = {.totals.waits = 6};
+	struct read r;
+	pb_profile *p;
+	size_t i;
+
+	read_init(&r, RUN(2000, 1000000) SAMPLES_OF("/src/a.c:7", 10)
+			  SAMPLES_OF("/src/a.c:7 [io]", 6) "runtime\ttime=9\tsamples=16\twaits=6\n");
+	p = written(&r, &with);
+	CHECK_EQ(p->n_sample_type, 4);
+	check_type(p, 3, "off_cpu", "nanoseconds");
+	i = find(p, "/src/a.c:7 [io]");
+	CHECK_EQ(p->sample[i]->value[SAMPLES], 6);
+	CHECK_EQ(p->sample[i]->value[CPU], 0);
+	CHECK_EQ(p->sample[i]->value[3], 6000000);
+	CHECK_EQ(p->function[p->sample[i]->location_id[0] - 1]->filename,
+	    p->function[p->sample[find(p, "/src/a.c:7")]->location_id[0] - 1]->filename);
+	CHECK_EQ(sum(p, CPU), 10000000);
+	CHECK_EQ(sum(p, 3), 6000000);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	p = written(&r, &(struct estimate){0}); /* none were asked for */
+	CHECK_EQ(p->n_sample_type, 3);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	read_deinit(&r);
+}
+
 /* Files of others: names that are no UTF-8, numbers that no integer holds. */
 TEST(hostile_profiles)
 {

@@ -248,6 +248,15 @@ static void say_spun(const struct ending_facts *f, struct ending *g)
 		    pct);
 }
 
+static void warn_waits(const struct ending_facts *f, struct ending *g)
+{
+	if (!f->asks_waits || f->wait_samples)
+		return;
+	ending_say(g, "warning: no thread has waited so as '--off-cpu' asks, for as long as a sample "
+		      "stands for");
+	ending_say(g, "hint: --off-cpu without classes takes all of them");
+}
+
 static void say_counts(const struct ending_facts *f, struct ending *g)
 {
 	if (!f->is_verbose)
@@ -274,6 +283,7 @@ int ending_judge(const struct ending_facts *f, struct ending *ret, struct error 
 	name_unpaused(f, ret);
 	name_unvisited(f, ret);
 	warn_made(f, ret);
+	warn_waits(f, ret);
 	if (ending_reason(f, e))
 		return -1;
 	warn_paced(f, ret);

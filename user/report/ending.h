@@ -58,6 +58,8 @@ struct ending_facts {
 	const char *binary; /* the first pattern of -b; NULL: there is none */
 	size_t n_objects;   /* mapped files in scope */
 	uint64_t samples, in_scope;
+	bool asks_waits;       /* --off-cpu */
+	uint64_t wait_samples; /* of the samples, those of waits */
 	uint64_t experiments;
 	struct ending_spoilt spoilt;
 	unsigned stretched; /* experiments that count as longer, to fit the CPUs */

@@ -102,6 +102,8 @@ static void add_counters(const struct runner *r, struct ending_facts *f)
 	session_read(r->session, &c);
 	f->samples = c.samples;
 	f->in_scope = c.in_scope;
+	f->asks_waits = r->o.waits;
+	f->wait_samples = c.wait_samples;
 	f->calls = c.sync_calls;
 	f->threads = c.born;
 	session_cpu_use(r->session, &use);

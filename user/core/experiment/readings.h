@@ -17,6 +17,8 @@
  * open or was the last one. */
 struct counters {
 	uint64_t samples, in_scope;
+	/* of them, those that waits stand for (--off-cpu) */
+	uint64_t wait_samples;
 	/* probes of calls that were hit (--sync=uprobe), returns included */
 	uint64_t sync_calls;
 	/* threads of the target: living ones, and all it had */
