@@ -414,9 +414,9 @@ TEST(no_waits)
 
 	CHECK_STR(judged(&f), "answer"); /* nobody asks */
 	f.asks_waits = true;
-	CHECK_STR(judged(&f),
-	    "warning: no thread has waited so as '--off-cpu' asks, for as long as a sample stands for\n"
-	    "hint: --off-cpu without classes takes all of them\nanswer");
+	CHECK_STR(judged(&f), "warning: no thread has waited so as '--off-cpu' asks, for as long "
+			      "as a sample stands for\n"
+			      "hint: --off-cpu without classes takes all of them\nanswer");
 	f.wait_samples = 1;
 	CHECK_STR(judged(&f), "answer");
 }

@@ -231,8 +231,8 @@ TEST(waits)
 	pb_profile *p;
 	size_t i;
 
-	read_init(&r, RUN(2000, 1000000) SAMPLES_OF("/src/a.c:7", 10)
-			  SAMPLES_OF("/src/a.c:7 [io]", 6) "runtime\ttime=9\tsamples=16\twaits=6\n");
+	read_init(&r, RUN(2000, 1000000) SAMPLES_OF("/src/a.c:7", 10) SAMPLES_OF(
+			  "/src/a.c:7 [io]", 6) "runtime\ttime=9\tsamples=16\twaits=6\n");
 	p = written(&r, &with);
 	CHECK_EQ(p->n_sample_type, 4);
 	check_type(p, 3, "off_cpu", "nanoseconds");

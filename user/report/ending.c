@@ -252,8 +252,9 @@ static void warn_waits(const struct ending_facts *f, struct ending *g)
 {
 	if (!f->asks_waits || f->wait_samples)
 		return;
-	ending_say(g, "warning: no thread has waited so as '--off-cpu' asks, for as long as a sample "
-		      "stands for");
+	ending_say(g,
+	    "warning: no thread has waited so as '--off-cpu' asks, for as long as a sample "
+	    "stands for");
 	ending_say(g, "hint: --off-cpu without classes takes all of them");
 }
 

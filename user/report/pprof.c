@@ -349,8 +349,9 @@ static void write_units(
 int report_pprof(FILE *out, const struct profile *p, const struct line_counts *c,
     const struct estimate *e, const char *version)
 {
-	struct writer w = {
-	    .buffer.append = append, .has_cpu_ns = c->has_cpu_ns, .has_waits = c->has_cpu_ns && e->totals.waits > 0};
+	struct writer w = {.buffer.append = append,
+	    .has_cpu_ns = c->has_cpu_ns,
+	    .has_waits = c->has_cpu_ns && e->totals.waits > 0};
 	struct gain *gains = calloc(e->n_lines + 1, sizeof(*gains));
 	int ret = -ENOMEM;
 
