@@ -68,7 +68,7 @@ DELAY_INLINE void delay_begin_wait(
 		return;
 	w->paid = a->paid;
 	w->epoch = a->epoch;
-	w->unit = t->wait;
+	__sync_lock_test_and_set(&w->unit, t->wait); /* last: it says that the rest is there */
 	t->waiter = (__u8)(at + 1);
 	__sync_fetch_and_add(&x->waiting, 1);
 }
@@ -93,10 +93,11 @@ DELAY_OUTLINE int delay_follow_waits(struct cozbpf_control *x, __u64 now)
 	if (!x || !DELAY_READ(x->waiting) || !DELAY_READ(x->active))
 		return 0;
 	for (int i = 0; i < COZBPF_WAITERS; i++) {
-		const struct cozbpf_waiter *w = &x->waiters[i];
+		struct cozbpf_waiter *w = &x->waiters[i];
+		__u32 unit = DELAY_ACQUIRE(w->unit);
 		__u64 since = DELAY_READ(w->since), paid = w->paid;
 
-		if (!since || !delay_is_selected(x, w->unit))
+		if (!since || !delay_is_selected(x, unit))
 			continue;
 		if (w->epoch != x->epoch) { /* as delay_enter_epoch() */
 			since = x->opened_ns;
