@@ -55,7 +55,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* set by the loader */
 	__type(key, __u32);
-	__type(value, __u64); /* an array's values lie 8 bytes apart */
+	__type(value, __u64); /* values of an array lie 8 bytes apart */
 } wait_ids SEC(".maps") __weak;
 
 struct {
@@ -63,7 +63,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, COZBPF_WAIT_CLASSES *COZBPF_WAIT_UNITS);
 	__type(key, __u32);
-	__type(value, struct cozbpf_wait_line);
+	__type(value, __u64);
 } wait_lines SEC(".maps") __weak;
 
 /* Mappings per process; written by the loader, copied at fork, deleted at exec and exit

@@ -90,11 +90,10 @@ __attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
 }
 
 /* The unit of waits of @class in @line; where there is none yet, it gets one. */
-__attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u32 call)
+__attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line)
 {
 	__u32 first = class * COZBPF_WAIT_UNITS, at = line * COZBPF_WAIT_CLASSES + class;
-	struct cozbpf_wait_line *of;
-	__u64 *id, unit, old;
+	__u64 *id, *of, unit, old;
 
 	if (class >= COZBPF_WAIT_CLASSES || !line)
 		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
@@ -109,8 +108,7 @@ __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line, __u3
 		__sync_fetch_and_add(&control.wait_crowded, 1);
 		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
 	}
-	of->line = line;
-	of->call = call;
+	*of = line;
 	/* Another CPU may have been faster, and its unit stands. */
 	old = __sync_val_compare_and_swap(id, 0, config.wait_first + at);
 	return old ? (__u32)old : config.wait_first + at;
@@ -138,12 +136,12 @@ static __always_inline void begin_wait(
 		return;
 	line = line_of_wait(t->tgid, call < COZBPF_SYSCALLS);
 	if (waits)
-		t->wait = unit_of_wait(class, line, (__u32)call);
+		t->wait = unit_of_wait(class, line);
 	t->wait_selected = 0;
 	if (waits && t->wait_is_lock)
 		delay_select_lock(t, &control, lock_of_wait(t, regs, call));
 	if (queues)
-		t->queue = unit_of_wait(COZBPF_WAIT_SCHED, line, (__u32)call);
+		t->queue = unit_of_wait(COZBPF_WAIT_SCHED, line);
 }
 
 /* Thread @t has waited: samples, as many as periods fit, and the rest is for the next wait. */

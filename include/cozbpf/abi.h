@@ -557,11 +557,6 @@ struct cozbpf_thread {
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 };
 
-/* The line of a unit of waits, and the system call that it waited in last. */
-struct cozbpf_wait_line {
-	__u32 line, call;
-};
-
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_range) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);

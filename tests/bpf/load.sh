@@ -44,6 +44,10 @@ on_syscall 60 70
 on_candidate 40 40
 on_watch 340 8500
 '
+waiting='
+on_switch_waiter 2790 22850
+on_waking_waiter 1180 8810
+'
 # A step up the stack has more to tell apart there: pairs of registers, links, signed addresses.
 if [ "$(uname -m)" = aarch64 ]; then
 	budgets=${budgets/on_sample 3640 30000/on_sample 3640 34700}
@@ -60,24 +64,14 @@ begin_command() { # OPTIONS...
 	has "$dir/out" '^ready'
 }
 
-if ! begin_command --sync=uprobe && has "$dir/err" 'probes many calls at once'; then
-	budgets=$(grep -v -e '^on_call ' -e '^on_return ' <<<"$budgets")
-	begin_command
-fi
-has "$dir/out" '^ready' || bad "the command starts"
-setup=on_setup
-# Functions cannot be traced otherwise there (bpf/pause.bpf.c).
-[[ ! "$(uname -mr)" =~ ^(5|6\.[0-3])\..*aarch64$ ]] || setup=on_setup_probe
-case $(sed -nE 's/^startup\t.*\<pause=([a-z]+).*/\1/p' "$dir/profile.coz") in
-write) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /$setup } ;;
-quanta) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /on_quantum } ;;
-esac
-command_pid=$(sed -n 's/^ready //p' "$dir/out")
-started+=("$command_pid")
-# Stopped, both leave the CPUs to what follows, and their programs stay loaded.
-kill -STOP "$command_pid" "$tool_pid"
-bpftool -j prog show >"$dir/programs"
-python3 - "$tool_pid" "$dir/programs" "$COZBPF_VERIFIED" <<'END' >"$dir/out.programs"
+# look: all programs of the tool, which ends: name, size, verified, type, compiled.
+look() {
+	command_pid=$(sed -n 's/^ready //p' "$dir/out")
+	started+=("$command_pid")
+	# Stopped, both leave the CPUs to what follows, and their programs stay loaded.
+	kill -STOP "$command_pid" "$tool_pid"
+	bpftool -j prog show >"$dir/programs"
+	python3 - "$tool_pid" "$dir/programs" "$COZBPF_VERIFIED" <<'END' >"$dir/out.programs"
 import glob, json, re, sys
 held = set()
 for path in glob.glob(f"/proc/{sys.argv[1]}/fdinfo/*"):
@@ -95,34 +89,58 @@ for p in sorted(programs, key=lambda p: p["name"]):
     size, jited = p["bytes_xlated"] // 8, bool(p.get("bytes_jited"))
     print(p["name"], size, verified[p["name"][:LENGTH]], p["type"], jited)
 END
-# First the command: a tool that is killed cannot take its probes out of a living process, and the
-# kernel warns of that.
-kill -KILL "$command_pid"
-wait_for 20 gone "$command_pid" || bad "the command ends"
-kill -KILL "$tool_pid" 2>/dev/null
-wait 2>/dev/null
-cat "$dir/out.programs"
+	# First the command: a tool that is killed cannot take its probes out of a living process,
+	# and the kernel warns of that.
+	kill -KILL "$command_pid"
+	wait_for 20 gone "$command_pid" || bad "the command ends"
+	kill -KILL "$tool_pid" 2>/dev/null
+	wait 2>/dev/null
+}
 
-declare -A size_of verified_of jited_of
-programs=0
-while read -r name size verified _ jited; do
-	programs=$((programs + 1))
-	size_of[$name]=$size verified_of[$name]=$verified jited_of[$name]=$jited
-done <"$dir/out.programs"
-check "as many programs as budgets" [ "$programs" -eq "$(grep -c '^on' <<<"$budgets")" ]
+# judge BUDGETS: of the programs that look() found.
+judge() {
+	local name size verified jited
+	local -A size_of=() verified_of=() jited_of=()
+	cat "$dir/out.programs"
+	while read -r name size verified _ jited; do
+		size_of[$name]=$size verified_of[$name]=$verified jited_of[$name]=$jited
+	done <"$dir/out.programs"
+	check "as many programs as budgets" [ "${#size_of[@]}" -eq "$(grep -c '^on' <<<"$1")" ]
+	while read -r name size verified; do
+		[ -n "$name" ] || continue
+		[ -n "${size_of[$name]:-}" ] || bad "$name is loaded"
+		if [ -n "$new" ]; then
+			check "$name: ${size_of[$name]:-none} instructions of $size" \
+				[ "${size_of[$name]:-none}" -le "$size" ]
+		else
+			verified=$old_verified
+		fi
+		check "$name: ${verified_of[$name]:-none} verified of $verified" \
+			[ "${verified_of[$name]:-none}" -le "$verified" ]
+		check "$name: compiled" [ "${jited_of[$name]:-}" = True ]
+	done <<<"$1"
+}
+
+if ! begin_command --sync=uprobe && has "$dir/err" 'probes many calls at once'; then
+	budgets=$(grep -v -e '^on_call ' -e '^on_return ' <<<"$budgets")
+	begin_command
+fi
+has "$dir/out" '^ready' || bad "the command starts"
+setup=on_setup
+# Functions cannot be traced otherwise there (bpf/pause.bpf.c).
+[[ ! "$(uname -mr)" =~ ^(5|6\.[0-3])\..*aarch64$ ]] || setup=on_setup_probe
+case $(sed -nE 's/^startup\t.*\<pause=([a-z]+).*/\1/p' "$dir/profile.coz") in
+write) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /$setup } ;;
+quanta) budgets=${budgets/on_sample /on_sample_plain } budgets=${budgets/on_deliver /on_quantum } ;;
+esac
 new=1
 [[ "$budgets" == *on_sample\ * ]] || new=
-while read -r name size verified; do
-	[ -n "$name" ] || continue
-	[ -n "${size_of[$name]:-}" ] || bad "$name is loaded"
-	if [ -n "$new" ]; then
-		check "$name: ${size_of[$name]:-none} instructions of $size" \
-			[ "${size_of[$name]:-none}" -le "$size" ]
-	else
-		verified=$old_verified
-	fi
-	check "$name: ${verified_of[$name]:-none} verified of $verified" \
-		[ "${verified_of[$name]:-none}" -le "$verified" ]
-	check "$name: compiled" [ "${jited_of[$name]:-}" = True ]
-done <<<"$budgets"
+look
+judge "$budgets"
+
+# Those that take the place of on_switch and on_waking, with waits as units.
+begin_command --off-cpu
+look
+sed -i '/_waiter /!d' "$dir/out.programs"
+judge "$waiting"
 finish

@@ -24,8 +24,7 @@ struct session {
 	size_t unwind_rows_size, unwind_rows_used;
 	struct cozbpf_line_count *line_counts; /* mapped */
 	size_t line_counts_size, lines_room;
-	uint64_t *wait_ids;                  /* mapped */
-	struct cozbpf_wait_line *wait_lines; /* mapped */
+	uint64_t *wait_ids, *wait_lines; /* mapped */
 	size_t wait_ids_size, wait_lines_size;
 	uint32_t waits_named[COZBPF_WAIT_CLASSES]; /* lines of each class that have their name */
 	struct cozbpf_point *points;               /* mapped */

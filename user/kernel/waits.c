@@ -2,7 +2,6 @@
 /* Waits as units of what is made faster (--off-cpu): what system calls wait for, and the units that
  * bpf/waits.bpf.c has found. */
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -113,11 +112,12 @@ void session_name_waits(struct session *s, struct line_map *lines)
 
 		/* One that has no line yet is looked at again. */
 		while (s->waits_named[class] < n && s->waits_named[class] < WAIT_LINES) {
-			uint32_t at = first + s->waits_named[class], line = s->wait_lines[at].line;
+			uint32_t at = first + s->waits_named[class];
+			uint64_t line = __atomic_load_n(&s->wait_lines[at], __ATOMIC_RELAXED);
 
 			if (!line)
 				break;
-			line_map_name_wait(lines, s->config.wait_first + at, line);
+			line_map_name_wait(lines, s->config.wait_first + at, (uint32_t)line);
 			s->waits_named[class]++;
 		}
 	}
@@ -133,7 +133,7 @@ uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned cl
 		return 0;
 	if (!line)
 		return s->config.wait_first + class * COZBPF_WAIT_UNITS;
-	s->wait_lines[at].line = line;
+	s->wait_lines[at] = line;
 	c->wait_lines[class]++;
 	s->wait_ids[line * COZBPF_WAIT_CLASSES + class] = id;
 	session_name_waits(s, lines);
