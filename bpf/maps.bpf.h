@@ -49,7 +49,8 @@ struct {
 } line_counts SEC(".maps") __weak;
 
 /* Waits as units, by id of a line and class: the unit's id, 0: it has none yet. Of units, in the
- * order of their ids: which line it is. Written by waits, and by the loader. */
+ * order of their ids: which line it is; of a class how many lines it has. Written by waits, and by
+ * the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -93,18 +93,23 @@ __attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
 __attribute__((noinline, weak)) __u32 unit_of_wait(__u32 class, __u32 line)
 {
 	__u32 first = class * COZBPF_WAIT_UNITS, at = line * COZBPF_WAIT_CLASSES + class;
-	__u64 *id, *of, unit, old;
+	__u64 *id, *n, *of, unit, old;
 
 	if (class >= COZBPF_WAIT_CLASSES || !line)
 		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
 	id = bpf_map_lookup_elem(&wait_ids, &at);
-	unit = id ? *id : config.wait_first + first + COZBPF_WAIT_NO_LINE;
+	if (!id)
+		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
+	unit = *id;
 	if (unit)
 		return (__u32)unit;
-	at = first + COZBPF_WAIT_NO_LINE + 1 + __sync_fetch_and_add(&control.wait_lines[class], 1);
+	n = bpf_map_lookup_elem(&wait_lines, &first);
+	if (!n)
+		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
+	at = (__u32)(first + COZBPF_WAIT_NO_LINE + 1 + __sync_fetch_and_add(n, 1));
 	of = at < first + COZBPF_WAIT_UNITS ? bpf_map_lookup_elem(&wait_lines, &at) : NULL;
 	if (!of) {
-		control.wait_lines[class] = COZBPF_WAIT_UNITS;
+		*n = COZBPF_WAIT_UNITS;
 		__sync_fetch_and_add(&control.wait_crowded, 1);
 		return config.wait_first + first + COZBPF_WAIT_NO_LINE;
 	}

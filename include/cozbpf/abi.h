@@ -417,9 +417,8 @@ struct cozbpf_control {
 	/* the loader's, for the next reading of the iterator: of this process the filters as they
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
-	/* Waits as units: lines of each class that have an id; samples that waits stand for, which
-	 * are in `samples`, too; lines that found no id left. */
-	__u32 wait_lines[COZBPF_WAIT_CLASSES];
+	/* Waits as units: samples that waits stand for, which are in `samples`, too; lines that
+	 * found no id left. */
 	__u64 wait_samples, wait_crowded;
 	/* the lock that the selected line waited for first in this experiment; 0: none yet */
 	__u64 wait_lock;

@@ -11,6 +11,8 @@ allowed_messages=(
 	'bpf_get_probe_write_proto: [0-9]+ callbacks suppressed$'
 	# An emulated CPU is slow, and may be taken away within an interrupt.
 	'hrtimer: interrupt took [0-9]+ ns$'
+	# The same, for taking a program out.
+	'workqueue: bpf_prog_free_deferred hogged CPU for >10000us [0-9]+ times, consider switching'
 )
 
 number() { # VERSION: 6.12 as 6012

@@ -104,11 +104,10 @@ void waits_prepare(struct cozbpf_bpf *bpf, const struct session_config *c, size_
 
 void session_name_waits(struct session *s, struct line_map *lines)
 {
-	const struct cozbpf_control *c = &s->bpf->bss->control;
-
 	for (uint32_t class = 0; s->config.waits && class < COZBPF_WAIT_CLASSES; class ++) {
-		uint32_t first = class * COZBPF_WAIT_UNITS + COZBPF_WAIT_NO_LINE + 1,
-			 n = __atomic_load_n(&c->wait_lines[class], __ATOMIC_ACQUIRE);
+		uint32_t first = class * COZBPF_WAIT_UNITS + COZBPF_WAIT_NO_LINE + 1;
+		uint64_t n =
+		    __atomic_load_n(&s->wait_lines[class * COZBPF_WAIT_UNITS], __ATOMIC_ACQUIRE);
 
 		/* One that has no line yet is looked at again. */
 		while (s->waits_named[class] < n && s->waits_named[class] < WAIT_LINES) {
@@ -125,16 +124,15 @@ void session_name_waits(struct session *s, struct line_map *lines)
 
 uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned class, uint32_t line)
 {
-	struct cozbpf_control *c = &s->bpf->bss->control;
-	uint32_t at = class * COZBPF_WAIT_UNITS + COZBPF_WAIT_NO_LINE + 1 + c->wait_lines[class],
-		 id = s->config.wait_first + at;
+	uint32_t own = class * COZBPF_WAIT_UNITS, at, id;
 
-	if (!(s->config.waits >> class & 1) || c->wait_lines[class] >= WAIT_LINES)
+	if (!(s->config.waits >> class & 1) || s->wait_lines[own] >= WAIT_LINES)
 		return 0;
 	if (!line)
-		return s->config.wait_first + class * COZBPF_WAIT_UNITS;
+		return s->config.wait_first + own;
+	at = own + COZBPF_WAIT_NO_LINE + 1 + (uint32_t)s->wait_lines[own]++;
+	id = s->config.wait_first + at;
 	s->wait_lines[at] = line;
-	c->wait_lines[class]++;
 	s->wait_ids[line * COZBPF_WAIT_CLASSES + class] = id;
 	session_name_waits(s, lines);
 	return id;
