@@ -12,7 +12,7 @@ allowed_messages=(
 	# An emulated CPU is slow, and may be taken away within an interrupt.
 	'hrtimer: interrupt took [0-9]+ ns$'
 	# The same, for taking a program out.
-	'workqueue: bpf_prog_free_deferred hogged CPU for >10000us [0-9]+ times, consider switching'
+	'workqueue: bpf_prog_free_deferred hogged CPU for >10000us [0-9]+ times'
 )
 
 number() { # VERSION: 6.12 as 6012
