@@ -31,7 +31,7 @@ fresh() {
 		<6>[    8.1] speed[12]: segfault at 0 ip 0000000000401136 sp 00007ffc error 4
 		<4>[    9.2] cozbpf[345] $notice
 		<4>[    9.3] hrtimer: interrupt took 4012934 ns
-		<4>[    9.5] workqueue: bpf_prog_free_deferred hogged CPU for >10000us 4 times, consider
+		<4>[    9.5] workqueue: bpf_prog_free_deferred hogged CPU for >10000us 4 times
 		<4>[    9.4] bpf_get_probe_write_proto: 4 callbacks suppressed
 	END
 }
