@@ -44,6 +44,8 @@ int on_adopt(struct bpf_iter__task *ctx)
 	delay_on_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
 	__sync_fetch_and_add(&control.adopted, 1);
+	if (config.waits && !compat_task_runnable(task))
+		t->wait = COZBPF_WAIT_UNSEEN;
 	name_process(number, task->group_leader);
 	return 0;
 }

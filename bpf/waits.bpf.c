@@ -131,6 +131,7 @@ static __always_inline void begin_wait(
 
 	t->wait = 0;
 	t->queue = 0;
+	t->wait_at = now;
 	if (t->pause == COZBPF_PAUSE_BEGUN && now < t->pause_end)
 		return;
 	if (how == DELAY_BLOCKED) {
@@ -153,7 +154,7 @@ static __always_inline void begin_wait(
 static __always_inline void count_wait(
     struct cozbpf_thread *t, const struct delay_wait *w, __u64 now)
 {
-	__u64 period = control.period_ns, whole = t->wait_rest + w->waited, n;
+	__u64 period = control.period_ns, whole = t->wait_rest + w->lasted, n;
 	bool selected = delay_is_selected(&control, w->unit) && visits_count(now);
 	struct cozbpf_line_count *count;
 	__u32 unit = w->unit;
@@ -222,6 +223,8 @@ int BPF_PROG(on_waking_waiter, struct task_struct *p)
 	if (!t || !cpu)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (t->wait == COZBPF_WAIT_UNSEEN)
+		__sync_fetch_and_add(&control.wait_before, 1);
 	w = who_wakes(t, cpu);
 	delay_on_wake_waiter(t, w.cause, w.by, w.id, w.expiry, &control, now, &wait);
 	count_wait(t, &wait, now);

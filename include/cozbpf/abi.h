@@ -65,6 +65,7 @@ struct cozbpf_handler_words {
 /* Ids of a class: its own, that of waits in no line in scope, then those of lines. */
 #define COZBPF_WAIT_UNITS 1024
 #define COZBPF_WAIT_NO_LINE 1
+#define COZBPF_WAIT_UNSEEN (~0U) /* a unit: the begin of the wait was not seen */
 
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
@@ -418,8 +419,8 @@ struct cozbpf_control {
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
 	/* Waits as units: samples that waits stand for, which are in `samples`, too; lines that
-	 * found no id left. */
-	__u64 wait_samples, wait_crowded;
+	 * found no id left; waits whose begin was not seen. */
+	__u64 wait_samples, wait_crowded, wait_before;
 	/* the lock that the selected line waited for first in this experiment; 0: none yet */
 	__u64 wait_lock;
 	__u64 waiting; /* so many of the following are somebody's */
@@ -547,12 +548,15 @@ struct cozbpf_thread {
 	__u8 returning; /* no sample since its last pause: it may still be on its way out of the
 			   handler, with the signal blocked */
 	__u8 stack;     /* COZBPF_STACK_*, as found last */
-	/* The units of its wait, and of the wait for a CPU that follows; 0: none. */
+	/* The units of its wait, and of the wait for a CPU that follows; 0: none. UNSEEN: it waited
+	 * before it was the target's. */
 	__u32 wait, queue;
-	__u32 wait_rest;    /* it waited that long beyond what samples stand for, ns */
-	__u8 wait_is_lock;  /* whoever holds it may go on, virtually, beside who waits for it */
-	__u8 wait_outside;  /* no thread of the target has ended its last wait */
-	__u8 waiter;        /* 1 + its place in control.waiters; 0: it has none */
+	__u64 wait_at;     /* since when it waits so, for what it is in or for a CPU; experiments do
+			      not move this */
+	__u32 wait_rest;   /* it waited that long beyond what samples stand for, ns */
+	__u8 wait_is_lock; /* whoever holds it may go on, virtually, beside who waits for it */
+	__u8 wait_outside; /* no thread of the target has ended its last wait */
+	__u8 waiter;       /* 1 + its place in control.waiters; 0: it has none */
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 };
 
@@ -567,7 +571,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 18 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 19 * 8 + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -8,10 +8,11 @@
 
 #include <cozbpf/delay.h>
 
-/* A wait that has ended, in the experiment that is open. */
+/* A wait that has ended. */
 struct delay_wait {
 	__u32 unit;        /* 0: of none */
-	__u64 waited;      /* ns */
+	__u64 lasted;      /* ns */
+	__u64 waited;      /* of that, in the experiment that is open */
 	__u64 paid, carry; /* when it ended, before any join */
 	int selected;
 };
@@ -123,6 +124,7 @@ DELAY_INLINE void delay_on_wake_waiter(struct cozbpf_thread *t, enum delay_cause
 	*ret = (struct delay_wait){.paid = a->paid, .carry = a->carry};
 	if (t->wait && t->blocked_at && now > t->blocked_at && t->pause != COZBPF_PAUSE_BEGUN) {
 		ret->unit = t->wait;
+		ret->lasted = now - t->wait_at;
 		ret->waited = now - t->blocked_at;
 		ret->selected = delay_is_selected(x, t->wait) ||
 				(t->wait_selected && delay_account(t)->epoch == x->epoch);
@@ -133,6 +135,7 @@ DELAY_INLINE void delay_on_wake_waiter(struct cozbpf_thread *t, enum delay_cause
 	if (ret->unit && (cause >= DELAY_BY_TIMER || t->wait_is_lock))
 		delay_shorten(a, x, ret);
 	t->wait = 0;
+	t->wait_at = now;
 }
 
 /* delay_on_switch() where the wait for a CPU may be a unit. */
@@ -149,6 +152,7 @@ DELAY_INLINE void delay_on_switch_waiter(struct cozbpf_thread *out, int how,
 		if (in->queue && in->runnable_at && now > in->runnable_at &&
 		    in->pause != COZBPF_PAUSE_BEGUN) {
 			ret->unit = in->queue;
+			ret->lasted = now - in->wait_at;
 			ret->waited = now - in->runnable_at;
 			ret->selected = delay_is_selected(x, in->queue);
 		}

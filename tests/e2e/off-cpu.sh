@@ -5,6 +5,8 @@
 # Times: a workload adds up what it waited, up to when it runs again. Samples of the line's waits
 # for time and for a CPU have to match that within a tenth. The rest of a wait is carried, so only
 # waits at the ends of a run are cut: 2 of 400 or more.
+# Attached, sleeps of 300 ms fill 2 s, but for one at each end, so 1400 ms are left. Counted within
+# experiments, of some 120 ms, they would be less than 500.
 # The sleep of 2 ms before a barrier, at 100 %, gains 0.33. Beside four busy programs on two CPUs
 # four runs had 0.29 to 0.34; where nothing is credited it is 0 +- 0.05. 0.12 lies between.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -53,6 +55,15 @@ line = json.load(sys.stdin)["lines"][0]
 assert line["wait"] == "sleep", line
 print(line["points"][-1]["program_speedup"])')
 at_speed "no sleep at all gains $gain of 0.33" is "$gain" '>=' 0.12
+
+echo "-- waits that are longer than an experiment"
+start "$workloads/sleeper2" --seconds 60 --sleep-us 300000
+threads() { [ "$(ls "/proc/$1/task" | wc -l)" -ge 3 ]; }
+wait_for 20 threads "$tool_pid"
+run 0 "$tool" run --no-tui --off-cpu -P progress -p "$tool_pid" -d 2s -o "$dir/long.coz"
+kill "$tool_pid"
+says '[1-9][0-9]* waits? began before profiling'
+check "long sleeps are counted whole" is "$(ms long "$sleep_line \\[sleep\\]")" '>=' 1000
 
 echo "-- a call to a process outside"
 call_line=$(line rpc.c)

@@ -49,7 +49,8 @@ TEST(waits_for_threads)
 	CHECK_EQ(x.required, 2000);
 }
 
-/* What has begun before the experiment counts from its opening, and other units do not count. */
+/* Of what has begun before the experiment only the part since its opening is shorter, but all of it
+ * has been waited. Other units do not count. */
 TEST(only_what_is_selected)
 {
 	struct cozbpf_control x = {
@@ -58,10 +59,12 @@ TEST(only_what_is_selected)
 	struct delay_wait w;
 
 	t.account.epoch = 1;
-	t.blocked_at = 1000;
+	t.blocked_at = t.wait_at = 1000;
 	t.wait = 7;
 	delay_on_wake_waiter(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, 5000, &w);
+	CHECK_EQ(w.lasted, 4000);
 	CHECK_EQ(w.waited, 1000);
+	CHECK_EQ(t.wait_at, 5000); /* when its wait for a CPU began */
 	CHECK_EQ(t.account.paid, 1000);
 
 	t.blocked_at = 5000;
