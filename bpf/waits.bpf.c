@@ -25,20 +25,41 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* COZBPF_WAIT_*, by system call; set before loading (user/kernel/waits.c). */
 const volatile __u8 wait_calls[COZBPF_SYSCALLS] = {COZBPF_WAIT_OTHER};
 
-/* What is open as @fd in the current process: COZBPF_WAIT_*. */
-static __always_inline __u32 class_of_file(struct task_struct *task, __u64 fd)
+/* The inode that is open as @fd in the current process. NULL: none is. */
+static __always_inline struct inode *inode_of(struct task_struct *task, __u32 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
-	__u32 type;
 
 	if (fd >= BPF_CORE_READ(table, max_fds) ||
 	    bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
-		return COZBPF_WAIT_OTHER;
-	type = BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;
+		return NULL;
+	return BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline __u32 type_of(struct inode *inode)
+{
+	return inode ? BPF_CORE_READ(inode, i_mode) & S_IFMT : 0;
+}
+
+/* COZBPF_WAIT_*, of a call on @inode. */
+static __always_inline __u32 class_of_inode(struct inode *inode)
+{
+	__u32 type = type_of(inode);
+
 	if (type == S_IFSOCK)
 		return COZBPF_WAIT_NET;
 	return type == S_IFREG || type == S_IFBLK ? COZBPF_WAIT_IO : COZBPF_WAIT_OTHER;
+}
+
+/* A wait of class io in a call on @inode, NULL for none, is one for the disk that is asked for. */
+static __always_inline bool is_on_disk(struct inode *inode)
+{
+	if (!config.wait_disk)
+		return true;
+	return inode &&
+	       config.wait_disk == (type_of(inode) == S_IFBLK ? BPF_CORE_READ(inode, i_rdev)
+							      : BPF_CORE_READ(inode, i_sb, s_dev));
 }
 
 /* What thread @t, which leaves its CPU in system call @call, waits for. */
@@ -46,19 +67,24 @@ static __always_inline __u32 class_of_wait(
     struct cozbpf_thread *t, struct task_struct *task, struct pt_regs *regs, __u64 call)
 {
 	__u32 class = call < COZBPF_SYSCALLS ? wait_calls[call] : COZBPF_WAIT_OTHER, op;
+	struct inode *inode = NULL;
 
 	t->wait_is_lock = 0;
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		return COZBPF_WAIT_IO;
-	if (class == COZBPF_WAIT_FUTEX) {
+	if (class == COZBPF_WAIT_FUTEX && !BPF_CORE_READ_BITFIELD(task, in_iowait)) {
 		op = PT_REGS_PARM2_SYSCALL(regs) & FUTEX_CMD;
 		t->wait_is_lock =
 		    op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
 		    (op == FUTEX_WAIT && (__u32)PT_REGS_PARM3_SYSCALL(regs) == MUTEX_CONTENDED);
 		return COZBPF_WAIT_LOCK;
 	}
+	if (class == COZBPF_WAIT_BY_FILE || (class == COZBPF_WAIT_IO && config.wait_disk))
+		inode = inode_of(task, (__u32)PT_REGS_PARM1_SYSCALL(regs));
 	if (class == COZBPF_WAIT_BY_FILE)
-		class = class_of_file(task, (__u32)PT_REGS_PARM1_SYSCALL(regs));
+		class = class_of_inode(inode);
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		class = COZBPF_WAIT_IO;
+	if (class == COZBPF_WAIT_IO)
+		return is_on_disk(inode) ? COZBPF_WAIT_IO : COZBPF_WAIT_OTHER;
 	/* Nothing else waits so, but for what has been looked at by now. */
 	if (class == COZBPF_WAIT_OTHER && compat_task_state(task) & TASK_UNINTERRUPTIBLE)
 		class = COZBPF_WAIT_LOCK;

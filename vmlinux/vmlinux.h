@@ -101,8 +101,14 @@ struct thread_struct {
 };
 #endif
 
+struct super_block {
+	unsigned int s_dev;
+};
+
 struct inode {
 	unsigned short i_mode;
+	unsigned int i_rdev;
+	struct super_block *i_sb;
 };
 
 struct file {

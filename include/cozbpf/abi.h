@@ -92,6 +92,7 @@ struct cozbpf_config {
 	__u32 quantum_ns;
 	__u32 waits;      /* classes of waits that are units, a bit each */
 	__u32 wait_first; /* the first id of the first class */
+	__u32 wait_disk;  /* io is for files on this device, as the kernel numbers it; 0: on any */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif

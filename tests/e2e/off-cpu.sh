@@ -75,9 +75,14 @@ check "other classes were not asked for" [ "$(ms net '.* \[(sleep|lock|sched|oth
 if [ -c /dev/fuse ]; then
 	echo "-- a disk"
 	disk_line=$(line fsyncloop.c)
-	before=("$outsider" disk --service-us 2000 --)
-	profile io --off-cpu=io -d 3s -- "$workloads/fsyncloop" --seconds 4
+	# shellcheck disable=SC2016 # the inner shell's, which the outsider tells the disk
+	before=("$outsider" disk --service-us 2000 -- sh -c
+		'tool=$1; shift 2; exec "$tool" run --disk "${ASKED:-$WORK_DISK}" "$@"' sh)
+	profile io --off-cpu=io,other -d 2s -- "$workloads/fsyncloop" --seconds 3
 	check "fsync is in io" [ "$(ms io "$disk_line \\[io\\]")" -gt 0 ]
+	ASKED=/ profile another --off-cpu=io,other -d 2s -- "$workloads/fsyncloop" --seconds 3
+	check "of another disk it is not" [ "$(ms another '.*\\[io\\]')" = 0 ]
+	check "but in other" [ "$(ms another "$disk_line \\[other\\]")" -gt 0 ]
 fi
 before=()
 
@@ -95,6 +100,10 @@ prints '\[sched\] [0-9]+$'
 echo "-- what cannot be asked"
 run 2 "$tool" --off-cpu=disk -P progress -- true
 says "'disk' is no class of waits" 'io, lock, net, sleep, sched'
+run 2 "$tool" --off-cpu=net --disk / -P progress -- true
+says "'--disk' is about waits of class io" '--off-cpu=io'
+run 2 "$tool" --off-cpu --disk /nowhere -P progress -- true
+says "'--disk /nowhere': No such file" 'a directory on the disk'
 run 2 "$tool" --off-cpu --sync=uprobe -P progress -- true
 says "'--off-cpu' and '--sync=uprobe' exclude each other"
 run 2 "$tool" --off-cpu --inclusive -P progress -- true

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cozbpf/abi.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -51,6 +55,9 @@ static const struct option_entry entries[] = {
     {0, "off-cpu", OPTION_CHOICE, FIELD(off_cpu), "CLASSES",
 	"waits are made faster, too, each line's of a class and all of a class: io, lock, net, "
 	"sleep, sched, other (default of CLASSES: all)"},
+    {0, "disk", OPTION_STRING, FIELD(disk), "PATH",
+	"of the waits only those for files on PATH's file system, or on the disk PATH, are in io; "
+	"with --off-cpu"},
     {0, "granularity", OPTION_STRING, FIELD(units), "line|function|auto",
 	"what is made faster, virtually: lines, functions, or functions first and then the lines "
 	"of those that matter (default: auto)"},
@@ -200,16 +207,40 @@ static int check_pause(const struct run_options *o, struct error *e)
 	return error_hint(e, "leave one out: quanta hold the CPU");
 }
 
+/* The kernel numbers devices so in memory: include/linux/kdev_t.h. */
+static uint32_t kernel_device(dev_t d)
+{
+	return major(d) << 20 | minor(d);
+}
+
+static int find_disk(struct run_options *o, struct error *e)
+{
+	struct stat st;
+
+	if (!o->disk)
+		return 0;
+	if (!(o->waits >> COZBPF_WAIT_IO & 1)) {
+		error_set(e, EXIT_USAGE, "'--disk' is about waits of class io");
+		return error_hint(e, "add --off-cpu=io");
+	}
+	if (stat(o->disk, &st)) {
+		error_set(e, EXIT_USAGE, "'--disk %s': %s", o->disk, strerror(errno));
+		return error_hint(e, "give a directory on the disk, or a device such as /dev/sda1");
+	}
+	o->wait_disk = kernel_device(S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev);
+	return 0;
+}
+
 static int check_waits(struct run_options *o, struct error *e)
 {
 	if (!o->off_cpu)
-		return 0;
+		return find_disk(o, e);
 	if (o->inclusive || (o->sync && !strcmp(o->sync, "uprobe"))) {
 		error_set(e, EXIT_USAGE, "'--off-cpu' and '--%s' exclude each other",
 		    o->inclusive ? "inclusive" : "sync=uprobe");
 		return error_hint(e, "leave one out");
 	}
-	return waits_parse(o->off_cpu, &o->waits, e);
+	return waits_parse(o->off_cpu, &o->waits, e) || find_disk(o, e) ? -1 : 0;
 }
 
 static int check_options(struct run_options *o, struct error *e)

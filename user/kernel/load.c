@@ -183,6 +183,7 @@ static void configure(const struct session *s)
 	c->inclusive = s->config.inclusive;
 	c->waits = s->config.waits;
 	c->wait_first = s->config.wait_first;
+	c->wait_disk = s->config.wait_disk;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 

@@ -16,7 +16,7 @@
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins;
 	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync, *units,
-	    *pause, *off_cpu;
+	    *pause, *off_cpu, *disk;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
 	    sync_uprobe, inclusive;
@@ -27,7 +27,8 @@ struct run_options {
 	char *again; /* for a shell: us, and the options that another command line would need */
 	unsigned *speedups;
 	enum granularity granularity;
-	uint32_t waits; /* classes of waits that are units, a bit each */
+	uint32_t waits;     /* classes of waits that are units, a bit each */
+	uint32_t wait_disk; /* of `disk`, as the kernel numbers devices; 0: none was given */
 	size_t n_speedups;
 	/* half a width of the leading lines' intervals, as a fraction; 0: none was given */
 	double until_width;

@@ -242,6 +242,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .watches_only = r->o.suggests,
 	    .waits = r->o.waits,
+	    .wait_disk = r->o.wait_disk,
 	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
 	    .spare_lines = SPARE_LINES,
 	    .unwind_rows = UNWIND_ROWS};
