@@ -58,8 +58,23 @@ __attribute__((noinline, weak)) int pass_line(struct passed *p, __u32 line)
 	return 0;
 }
 
-/* 1: the stack ends, or its line is found. @proc is that of @u. */
-static __always_inline int look_at_frame(struct unwind *u, const struct cozbpf_proc *proc)
+/* @line is the next one up the stack: the first is passed.own, @stack takes the others. */
+static __always_inline void note_line(
+    struct unwind *u, struct cozbpf_wait_stack *stack, __u32 line)
+{
+	__u32 at = u->passed.n;
+
+	if (!u->passed.own) {
+		u->passed.own = line;
+	} else if (at < COZBPF_WAIT_CALLERS) {
+		stack->callers[at] = line;
+		u->passed.n = at + 1;
+	}
+}
+
+/* 1: the stack ends, or its line is found. @proc is that of @u. @stack NULL: one line will do. */
+static __always_inline int look_at_frame(
+    struct unwind *u, const struct cozbpf_proc *proc, struct cozbpf_wait_stack *stack)
 {
 	/* A return address belongs to the call before it. */
 	__u64 ip = u->ip - u->called, row = 0;
@@ -71,9 +86,11 @@ static __always_inline int look_at_frame(struct unwind *u, const struct cozbpf_p
 
 		if (m->count)
 			u->line = line_in_slice(m->first, m->count, offset);
-		if (u->line && !config.inclusive)
+		if (u->line && !stack && !config.inclusive)
 			return 1;
-		if (u->line)
+		if (u->line && stack)
+			note_line(u, stack, u->line);
+		else if (u->line)
 			pass_line(&u->passed, u->line);
 		u->line = 0;
 		if (m->unwind_count)
@@ -84,13 +101,13 @@ static __always_inline int look_at_frame(struct unwind *u, const struct cozbpf_p
 
 static long unwind_frame(__u32 i, struct unwind *u)
 {
-	return look_at_frame(u, u->proc);
+	return look_at_frame(u, u->proc, NULL);
 }
 
 __attribute__((noinline, weak)) int unwind_once(
     __u32 i, struct unwind *u, const struct cozbpf_proc *proc)
 {
-	return u && proc ? look_at_frame(u, proc) : 1;
+	return u && proc ? look_at_frame(u, proc, NULL) : 1;
 }
 
 /* The time has come from which visits are counted, which is virtual. */

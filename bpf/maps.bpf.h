@@ -67,6 +67,22 @@ struct {
 	__type(value, __u64);
 } wait_lines SEC(".maps") __weak;
 
+/* Samples of waits, by their stacks and by who ended them. Written by waits; read and emptied by the
+ * loader between runs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, COZBPF_WAIT_STACKS); /* 1 without --off-cpu, set by the loader */
+	__type(key, struct cozbpf_wait_stack);
+	__type(value, __u64);
+} wait_stacks SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, COZBPF_WAKERS); /* likewise */
+	__type(key, struct cozbpf_waker);
+	__type(value, __u64);
+} wakers SEC(".maps") __weak;
+
 /* Mappings per process; written by the loader, copied at fork, deleted at exec and exit
  * (lifecycle). */
 struct {

@@ -15,6 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define S_IFREG 0100000
 #define S_IFBLK 0060000
 #define TASK_UNINTERRUPTIBLE 2 /* include/linux/sched.h */
+#define PF_KTHREAD 0x200000    /* likewise */
 #define FUTEX_WAIT 0           /* include/uapi/linux/futex.h */
 #define FUTEX_LOCK_PI 6
 #define FUTEX_LOCK_PI2 13
@@ -103,7 +104,7 @@ static __always_inline __u64 lock_of_wait(
 }
 
 /* The line in scope at which the current thread, of process @tgid, has entered the kernel. */
-__attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
+__attribute__((noinline, weak)) __u32 line_of_entry(__u32 tgid, bool called)
 {
 	struct cozbpf_proc *proc = bpf_map_lookup_elem(&procs, &tgid);
 	struct unwind u = {.proc = proc};
@@ -113,6 +114,37 @@ __attribute__((noinline, weak)) __u32 line_of_wait(__u32 tgid, bool called)
 	unwind_entry(&u, bpf_get_current_task_btf(), called);
 	COMPAT_LOOP(COZBPF_FRAMES, unwind_frame, &u, COZBPF_FRAMES, unwind_once, &u, proc);
 	return u.line;
+}
+
+struct wait_walk {
+	struct unwind u;
+	struct cozbpf_wait_stack *stack;
+};
+
+static long walk_frame(__u32 i, struct wait_walk *w)
+{
+	return look_at_frame(&w->u, w->u.proc, w->stack);
+}
+
+__attribute__((noinline, weak)) int walk_once(
+    __u32 i, struct unwind *u, const struct cozbpf_proc *proc, struct cozbpf_wait_stack *stack)
+{
+	return u && proc && stack ? look_at_frame(u, proc, stack) : 1;
+}
+
+/* The same, and the lines in scope above it, which take the place of what is in @stack. */
+__attribute__((noinline, weak)) __u32 stack_of_wait(
+    __u32 tgid, bool called, struct cozbpf_wait_stack *stack)
+{
+	struct cozbpf_proc *proc = bpf_map_lookup_elem(&procs, &tgid);
+	struct wait_walk w = {.u.proc = proc, .stack = stack};
+
+	if (!proc || !stack)
+		return 0;
+	__builtin_memset(stack, 0, sizeof(*stack));
+	unwind_entry(&w.u, bpf_get_current_task_btf(), called);
+	COMPAT_LOOP(COZBPF_FRAMES, walk_frame, &w, COZBPF_FRAMES, walk_once, &w.u, proc, stack);
+	return w.u.passed.own;
 }
 
 /* The unit of waits of @class in @line; where there is none yet, it gets one. */
@@ -166,7 +198,7 @@ static __always_inline void begin_wait(
 	}
 	if (!waits && !queues)
 		return;
-	line = line_of_wait(t->tgid, call < COZBPF_SYSCALLS);
+	line = stack_of_wait(t->tgid, call < COZBPF_SYSCALLS, &t->wait_stack);
 	if (waits)
 		t->wait = unit_of_wait(class, line);
 	t->wait_selected = 0;
@@ -176,8 +208,51 @@ static __always_inline void begin_wait(
 		t->queue = unit_of_wait(COZBPF_WAIT_SCHED, line);
 }
 
-/* Thread @t has waited: samples, as many as periods fit, and the rest is for the next wait. */
-static __always_inline void count_wait(
+/* @n samples of @key in the hash map @map of counts. False: there is no room. */
+static __always_inline bool count_key(void *map, const void *key, __u64 n)
+{
+	__u64 *count = bpf_map_lookup_elem(map, key);
+
+	if (!count && !bpf_map_update_elem(map, key, &n, BPF_NOEXIST))
+		return true;
+	if (!count) /* another CPU may have been faster */
+		count = bpf_map_lookup_elem(map, key);
+	if (count)
+		__sync_fetch_and_add(count, n);
+	return count;
+}
+
+/* @n samples of waits of @unit, on the stack of thread @t. A line that no other one in scope has
+ * called is a stack by itself. */
+static __always_inline void count_stack(struct cozbpf_thread *t, __u32 unit, __u64 n)
+{
+	if (!t->wait_stack.callers[0])
+		return;
+	t->wait_stack.unit = unit;
+	if (!count_key(&wait_stacks, &t->wait_stack, n))
+		__sync_fetch_and_add(&control.wait_stacks_lost, n);
+}
+
+/* What @w is to a report. A thread is where it has called the kernel to wake: its last sample may
+ * be far from there. */
+static __always_inline __u32 waker_of(const struct waking *w, const struct cozbpf_cpu *cpu)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (w->by && w->cause == DELAY_BY_EXIT)
+		return COZBPF_WAKER_END;
+	if (w->by)
+		return line_of_entry(w->by->tgid, compat_syscall(regs) < COZBPF_SYSCALLS);
+	if (w->cause == DELAY_BY_TIMER)
+		return COZBPF_WAKER_TIMER;
+	return cpu->irq || task->flags & PF_KTHREAD || thread_of(task) ? COZBPF_WAKER_KERNEL
+								       : COZBPF_WAKER_PROCESS;
+}
+
+/* Thread @t has waited: samples, as many as periods fit, and the rest is for the next wait. Returns
+ * how many. */
+static __always_inline __u64 count_wait(
     struct cozbpf_thread *t, const struct delay_wait *w, __u64 now)
 {
 	__u64 period = control.period_ns, whole = t->wait_rest + w->lasted, n;
@@ -186,14 +261,14 @@ static __always_inline void count_wait(
 	__u32 unit = w->unit;
 
 	if (!unit || !period)
-		return;
+		return 0;
 	n = whole / period;
 	t->wait_rest = (__u32)(whole - n * period);
 	if (selected)
 		__sync_fetch_and_add(&control.selected_ns, w->waited);
 	count = n ? bpf_map_lookup_elem(&line_counts, &unit) : NULL;
 	if (!count)
-		return;
+		return 0;
 	count_in(count, n);
 	__sync_fetch_and_add(&control.samples, n);
 	__sync_fetch_and_add(&control.in_scope, n);
@@ -202,6 +277,8 @@ static __always_inline void count_wait(
 		__sync_fetch_and_add(&control.selected_samples, n);
 	if (DELAY_READ(control.pick))
 		pick_line(unit, n);
+	count_stack(t, unit, n);
+	return n;
 }
 
 /* Hook: context switch, interrupts off. Loops: as a sample's, where a thread of the target leaves.
@@ -235,16 +312,17 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	return 0;
 }
 
-/* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No
- * loops. */
+/* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held.
+ * Loops: as a sample's, where the wait counts and a thread of the target ends it. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking_waiter, struct task_struct *p)
 {
 	struct cozbpf_thread *t = thread_of(p);
 	struct cozbpf_cpu *cpu = t ? this_cpu() : NULL;
 	struct delay_wait wait;
+	struct cozbpf_waker waker;
 	struct waking w;
-	__u64 now;
+	__u64 now, n;
 
 	if (!t || !cpu)
 		return 0;
@@ -253,7 +331,12 @@ int BPF_PROG(on_waking_waiter, struct task_struct *p)
 		__sync_fetch_and_add(&control.wait_before, 1);
 	w = who_wakes(t, cpu);
 	delay_on_wake_waiter(t, w.cause, w.by, w.id, w.expiry, &control, now, &wait);
-	count_wait(t, &wait, now);
+	n = count_wait(t, &wait, now);
+	if (n) {
+		waker = (struct cozbpf_waker){wait.unit, waker_of(&w, cpu)};
+		if (!count_key(&wakers, &waker, n))
+			__sync_fetch_and_add(&control.wakers_lost, n);
+	}
 	go_on(w.by);
 	return 0;
 }

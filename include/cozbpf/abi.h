@@ -66,6 +66,9 @@ struct cozbpf_handler_words {
 #define COZBPF_WAIT_UNITS 1024
 #define COZBPF_WAIT_NO_LINE 1
 #define COZBPF_WAIT_UNSEEN (~0U) /* a unit: the begin of the wait was not seen */
+#define COZBPF_WAIT_CALLERS 31  /* lines in scope above the one that waits, the innermost ones */
+#define COZBPF_WAIT_STACKS 2048 /* stacks of waits of the whole run */
+#define COZBPF_WAKERS 8192      /* wakers of units of waits */
 
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
@@ -237,6 +240,24 @@ struct cozbpf_proc_stats {
 	__u64 not_sent;      /* the kernel refused the signal */
 	__u64 filtered;      /* asks not made: a pause's system calls might kill the thread */
 };
+
+/* Where a thread waits: its unit, and the lines that have called it, the innermost first; 0: none. A
+ * key: unused callers are 0. */
+struct cozbpf_wait_stack {
+	__u32 unit;
+	__u32 callers[COZBPF_WAIT_CALLERS];
+} __attribute__((aligned(8)));
+
+/* Who ended waits of a unit: the line of a thread of the target, or COZBPF_WAKER_*. A key. */
+struct cozbpf_waker {
+	__u32 unit, line;
+};
+#define COZBPF_WAKER_NO_LINE 0U /* a thread of the target, in no line in scope */
+#define COZBPF_WAKER_TIMER (~0U)
+#define COZBPF_WAKER_KERNEL (~1U)  /* an interrupt, or a thread of the kernel */
+#define COZBPF_WAKER_PROCESS (~2U) /* another process */
+#define COZBPF_WAKER_END (~3U)     /* a thread of the target, which ended */
+#define COZBPF_WAKER_LEAST (~3U)   /* lines are below */
 
 /* executed in a line that is a progress point: one of the visits counted here */
 #define COZBPF_SAMPLED_UNIT_NS 1000
@@ -422,6 +443,8 @@ struct cozbpf_control {
 	/* Waits as units: samples that waits stand for, which are in `samples`, too; lines that
 	 * found no id left; waits whose begin was not seen. */
 	__u64 wait_samples, wait_crowded, wait_before;
+	/* samples of waits whose stack, and whose waker, found no room */
+	__u64 wait_stacks_lost, wakers_lost;
 	/* the lock that the selected line waited for first in this experiment; 0: none yet */
 	__u64 wait_lock;
 	__u64 waiting; /* so many of the following are somebody's */
@@ -559,6 +582,7 @@ struct cozbpf_thread {
 	__u8 wait_outside; /* no thread of the target has ended its last wait */
 	__u8 waiter;       /* 1 + its place in control.waiters; 0: it has none */
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
+	struct cozbpf_wait_stack wait_stack; /* its unit: once the wait is counted */
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -572,7 +596,11 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) == 19 * 8 + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(
+    sizeof(struct cozbpf_thread) ==
+    19 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_wait_stack) == 4 + 4 * COZBPF_WAIT_CALLERS);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_waker) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

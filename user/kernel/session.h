@@ -17,6 +17,7 @@
 #include "core/places/linemap.h"
 #include "core/text/errors.h"
 #include "core/profile/profile.h"
+#include "core/profile/wait_fields.h"
 #include "kernel/pause_mode.h"
 
 struct session;
@@ -56,6 +57,10 @@ void session_name_waits(struct session *s, struct line_map *lines);
 /* The unit of waits of @class in @line, 0: of all lines. Before session_attach(). 0: there is none.
  */
 uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned class, uint32_t line);
+
+/* Takes all that waits were counted for by stack and by waker: later ones count anew. The caller's to
+ * free; without memory it is less. */
+void session_take_waits(const struct session *s, struct wait_counts *ret);
 
 /* The ranges @first to @first + @n are the kernel's, by addresses. Before session_attach(). */
 void session_set_kernel(struct session *s, uint32_t first, uint32_t n);

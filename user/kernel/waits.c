@@ -2,6 +2,7 @@
 /* Waits as units of what is made faster (--off-cpu): what system calls wait for, and the units that
  * bpf/waits.bpf.c has found. */
 #include <bpf/bpf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -96,6 +97,8 @@ void waits_prepare(struct cozbpf_bpf *bpf, const struct session_config *c, size_
 	    bpf->maps.wait_ids, wanted ? (uint32_t)(lines_room * COZBPF_WAIT_CLASSES) : 1);
 	bpf_map__set_max_entries(
 	    bpf->maps.wait_lines, wanted ? COZBPF_WAIT_CLASSES * COZBPF_WAIT_UNITS : 1);
+	bpf_map__set_max_entries(bpf->maps.wait_stacks, wanted ? COZBPF_WAIT_STACKS : 1);
+	bpf_map__set_max_entries(bpf->maps.wakers, wanted ? COZBPF_WAKERS : 1);
 	memset(table, COZBPF_WAIT_OTHER, COZBPF_SYSCALLS);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].call < COZBPF_SYSCALLS)
@@ -136,4 +139,40 @@ uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned cl
 	s->wait_ids[line * COZBPF_WAIT_CLASSES + class] = id;
 	session_name_waits(s, lines);
 	return id;
+}
+
+/* Takes at most @most counts out of a hash map. Each is its key, of @key_size bytes, and the number.
+ * Returns how many there were. */
+static size_t take_counts(int fd, size_t key_size, size_t most, void **ret)
+{
+	size_t size = key_size + sizeof(uint64_t), n = 0;
+	char *all = calloc(most, size);
+
+	for (; all && n < most; n++) {
+		char *key = all + n * size;
+
+		if (bpf_map_get_next_key(fd, NULL, key) ||
+		    bpf_map_lookup_elem(fd, key, key + key_size) || bpf_map_delete_elem(fd, key))
+			break;
+	}
+	*ret = all;
+	return n;
+}
+
+void session_take_waits(const struct session *s, struct wait_counts *ret)
+{
+	const struct cozbpf_bpf *bpf = s->bpf;
+
+	_Static_assert(sizeof(struct stack_count) == sizeof(ret->stacks->stack) + sizeof(uint64_t),
+	    "a key and its count");
+	_Static_assert(sizeof(struct waker_count) == sizeof(ret->wakers->waker) + sizeof(uint64_t),
+	    "a key and its count");
+	*ret = (struct wait_counts){0};
+	if (!s->config.waits)
+		return;
+	ret->n_stacks = take_counts(bpf_map__fd(bpf->maps.wait_stacks), sizeof(ret->stacks->stack),
+	    COZBPF_WAIT_STACKS, (void **)&ret->stacks);
+	ret->n_wakers = take_counts(bpf_map__fd(bpf->maps.wakers), sizeof(ret->wakers->waker),
+	    COZBPF_WAKERS, (void **)&ret->wakers);
+	wait_counts_sort(ret);
 }

@@ -156,7 +156,11 @@ void recorder_skip(struct recorder *w)
 {
 	const struct cozbpf_line_count *counts = session_line_counts(w->session);
 
+	struct wait_counts waits;
+
 	session_run_counters(w->session, &w->before);
+	session_take_waits(w->session, &waits);
+	wait_counts_deinit(&waits);
 	for (size_t i = 1; i < w->lines->n_lines && i < w->lines_room; i++) {
 		w->counts_before[i] = counts[i].all;
 		w->free_before[i] = counts[i].free;
@@ -230,24 +234,62 @@ void recorder_so_far(
 	    .delayed_ns = delayed_ns};
 }
 
+/* By line id: whether the line is a caller or a waker of waits. NULL without memory. */
+static bool *find_named(const struct wait_counts *waits, size_t n_lines)
+{
+	bool *ret = calloc(n_lines + 1, sizeof(*ret));
+
+	for (size_t i = 0; ret && i < waits->n_stacks; i++) {
+		const uint32_t *callers = waits->stacks[i].stack.callers;
+
+		for (size_t j = 0; j < COZBPF_WAIT_CALLERS && callers[j]; j++)
+			if (callers[j] < n_lines)
+				ret[callers[j]] = true;
+	}
+	for (size_t i = 0; ret && i < waits->n_wakers; i++)
+		if (waits->wakers[i].waker.line < n_lines)
+			ret[waits->wakers[i].waker.line] = true;
+	return ret;
+}
+
+/* Takes over what is in @s. */
+static void write_line(struct recorder *w, struct samples_record *s)
+{
+	struct samples_record *bigger =
+	    realloc(w->profile.samples, (w->profile.n_samples + 1) * sizeof(*s));
+
+	profile_write_samples(w->out, s);
+	if (!bigger) {
+		samples_free_names(s);
+		return;
+	}
+	w->profile.samples = bigger;
+	bigger[w->profile.n_samples++] = *s;
+}
+
+/* Lines that were sampled, and those that waits name as callers or wakers. */
 static void write_samples(struct recorder *w, const struct run_so_far *run)
 {
-	for (size_t i = 1; i < run->n_lines; i++) {
-		struct samples_record s, *bigger;
+	struct wait_counts waits;
+	bool *named;
 
-		if (!so_far_line(run, i, &s))
+	session_take_waits(w->session, &waits);
+	named = find_named(&waits, run->n_lines);
+	for (size_t i = 1; i < run->n_lines; i++) {
+		struct samples_record s;
+
+		if (!(named && named[i] ? so_far_any_line : so_far_line)(run, i, &s))
 			continue;
 		w->counts_before[i] += s.count;
 		w->free_before[i] += s.free;
-		profile_write_samples(w->out, &s);
-		bigger = realloc(w->profile.samples, (w->profile.n_samples + 1) * sizeof(s));
-		if (!bigger) {
-			samples_free_names(&s);
-			continue;
+		if (run->lines[i].wait) {
+			s.stacks = wait_stacks_text(&waits, (uint32_t)i);
+			s.wakers = wait_wakers_text(&waits, (uint32_t)i);
 		}
-		w->profile.samples = bigger;
-		bigger[w->profile.n_samples++] = s;
+		write_line(w, &s);
 	}
+	free(named);
+	wait_counts_deinit(&waits);
 }
 
 void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *totals)

@@ -42,7 +42,7 @@ struct recorder {
 	char build_id[41];
 	const struct session *session;
 	const struct line_map *lines;
-	/* baselines refer to lines by their ids */
+	/* baselines, or stacks of waits, refer to lines by their ids */
 	bool has_ids;
 	/* what has been counted up to the beginning of the run; lines by id, as far as lines_room
 	 * goes */

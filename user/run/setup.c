@@ -154,7 +154,7 @@ static int prepare_experiments(struct runner *r, struct error *e)
 	const struct recorder_sources from = {.session = r->session,
 	    .lines = &r->files.lines,
 	    .lines_room = o.lines_room,
-	    .has_ids = !o.fixed_line && !o.end_to_end};
+	    .has_ids = (!o.fixed_line && !o.end_to_end) || r->o.waits};
 
 	r->experiments.session = r->session;
 	r->experiments.points = &r->points;

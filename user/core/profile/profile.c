@@ -40,6 +40,8 @@ void samples_free_names(struct samples_record *s)
 {
 	free(s->location);
 	free(s->function);
+	free(s->stacks);
+	free(s->wakers);
 }
 
 void experiment_stretch(struct experiment_record *x, double by)

@@ -132,6 +132,9 @@ struct samples_record {
 	/* Own key `function`: the unit that holds the line, whose samples are those of its lines;
 	 * NULL: none is known. */
 	char *function;
+	/* Own keys of waits, as text (wait_fields.h): which lines had called it, and who ended the
+	 * waits. NULL: not known. A line that is there for these alone has a count of 0. */
+	char *stacks, *wakers;
 	uint32_t run;
 };
 

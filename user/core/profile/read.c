@@ -218,6 +218,10 @@ static bool add_samples(struct reader *r, const struct line *l)
 	s.run = (uint32_t)(p->n_runs - 1);
 	if (field_text(l, "function"))
 		s.function = copy(r, field_text(l, "function"), &id);
+	if (field_text(l, "stacks"))
+		s.stacks = copy(r, field_text(l, "stacks"), &id);
+	if (field_text(l, "wakers"))
+		s.wakers = copy(r, field_text(l, "wakers"), &id);
 	s.location = copy(r, field_text(l, record_samples.name_key), &id);
 	at = s.location ? noted_at(r, id) : NULL;
 	if (!at)

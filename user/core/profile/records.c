@@ -5,6 +5,7 @@
  * plain numbers have functions of their own, which stand above the table.
  */
 #include "core/profile/private.h"
+#include "core/profile/wait_fields.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -229,6 +230,36 @@ static void write_function(FILE *out, const void *record)
 		write_text(out, "function", s->function);
 }
 
+static bool read_stacks(const struct line *l, void *record, bool *ret_no_memory)
+{
+	const char *text = field_text(l, "stacks");
+
+	return text ? wait_stacks_sound(text) : !field_find(l, "stacks");
+}
+
+static void write_stacks(FILE *out, const void *record)
+{
+	const struct samples_record *s = record;
+
+	if (s->stacks)
+		write_text(out, "stacks", s->stacks);
+}
+
+static bool read_wakers(const struct line *l, void *record, bool *ret_no_memory)
+{
+	const char *text = field_text(l, "wakers");
+
+	return text ? wait_wakers_sound(text) : !field_find(l, "wakers");
+}
+
+static void write_wakers(FILE *out, const void *record)
+{
+	const struct samples_record *s = record;
+
+	if (s->wakers)
+		write_text(out, "wakers", s->wakers);
+}
+
 static bool are_samples_sound(const void *record)
 {
 	const struct samples_record *s = record;
@@ -280,6 +311,8 @@ static const struct field_row samples[] = {
     {"free", FIELD_COUNT, WHEN_KNOWN, AT(samples_record, free), KNOWN(samples_record, has_free)},
     {"id", FIELD_ID, UNLESS_0, AT(samples_record, id)},
     {"function", OTHER(function)},
+    {"stacks", OTHER(stacks)},
+    {"wakers", OTHER(wakers)},
 };
 const struct record_type record_samples = {
     "samples", "location", RECORD(samples), are_samples_sound};

@@ -8,6 +8,11 @@
 
 bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record *ret)
 {
+	return s->counts[line].all != s->counts_before[line] && so_far_any_line(s, line, ret);
+}
+
+bool so_far_any_line(const struct run_so_far *s, size_t line, struct samples_record *ret)
+{
 	const struct cozbpf_line_count *count = &s->counts[line];
 
 	*ret = (struct samples_record){.count = count->all - s->counts_before[line],
@@ -15,8 +20,6 @@ bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record 
 	    .has_free = true,
 	    .run = s->run,
 	    .id = s->has_ids ? (uint32_t)line : 0};
-	if (!ret->count)
-		return false;
 	ret->location = source_line_name(&s->lines[line]);
 	if (s->lines[line].function)
 		ret->function = source_line_name(&s->lines[s->lines[line].function]);

@@ -20,7 +20,7 @@ struct run_so_far {
 	const struct cozbpf_line_count *counts;      /* since the session began */
 	const uint64_t *counts_before, *free_before; /* of earlier runs */
 	size_t n_lines;
-	bool has_ids;               /* baselines of the run refer to lines by their ids */
+	bool has_ids;               /* baselines or waits of the run refer to lines by ids */
 	uint64_t samples, in_scope; /* of this run */
 	uint64_t runtime_ns;
 	uint64_t delayed_ns; /* of it: in experiments with a speedup */
@@ -29,6 +29,8 @@ struct run_so_far {
 /* The samples record of a line. The caller frees its names. False: the line has no samples, or
  * memory is short. */
 bool so_far_line(const struct run_so_far *s, size_t line, struct samples_record *ret);
+/* The same of a line that may have none. */
+bool so_far_any_line(const struct run_so_far *s, size_t line, struct samples_record *ret);
 
 /* Fills the times of the run: all of it, and what of it passed without delays. */
 void so_far_times(const struct run_so_far *s, struct run_record *ret);
