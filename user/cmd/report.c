@@ -99,25 +99,29 @@ static int check_sums(const struct profile *p, struct error *e)
 
 static int print_folded(const struct profile *p, struct error *e)
 {
-	struct line_counts counts;
+	struct line_counts counts = {0};
+	struct unit_stacks stacks;
 	FILE *out;
 	int ret;
 
-	if (line_counts_init(&counts, p))
+	if (unit_stacks_init(&stacks, p, true) || line_counts_init(&counts, p)) {
+		unit_stacks_deinit(&stacks);
 		return error_set(e, EXIT_OTHER, "out of memory");
+	}
 	out = say_stdout();
-	ret = report_folded(out, &counts);
+	ret = report_folded(out, &counts, &stacks);
 	printable_close(out, stdout);
 	ret = written(ret, e);
 	if (!ret && !counts.n)
 		ret = no_samples(e);
 	line_counts_deinit(&counts);
+	unit_stacks_deinit(&stacks);
 	return ret;
 }
 
 /* Writes nothing where there is nothing to be seen. Samples without gains are of use. */
 static int write_pprof(const struct profile *p, const struct line_counts *counts,
-    const struct estimate *estimate, struct error *e)
+    const struct unit_stacks *stacks, const struct estimate *estimate, struct error *e)
 {
 	/* in rank order */
 	bool has_verdict =
@@ -129,26 +133,27 @@ static int write_pprof(const struct profile *p, const struct line_counts *counts
 	if (!has_verdict)
 		say("warning: causal_gain_25 is 0 everywhere, for no %s has a verdict yet",
 		    estimate_unit(estimate));
-	ret = report_pprof(stdout, p, counts, estimate, COZBPF_VERSION);
+	ret = report_pprof(stdout, p, counts, stacks, estimate, COZBPF_VERSION);
 	return ret == -ENOMEM ? error_set(e, EXIT_OTHER, "out of memory") : written(ret, e);
 }
 
 static int print_pprof(const struct profile *p, enum sort_key sort, struct error *e)
 {
 	struct estimate_options options = {.seed = 1, .sort = sort};
-	struct line_counts counts;
+	struct line_counts counts = {0};
+	struct unit_stacks stacks;
 	struct estimate estimate;
 	int ret = -1;
 
-	if (line_counts_init(&counts, p))
-		return error_set(e, EXIT_OTHER, "out of memory");
-	if (estimate_profile(p, &options, &estimate)) {
+	if (unit_stacks_init(&stacks, p, false) || line_counts_init(&counts, p) ||
+	    estimate_profile(p, &options, &estimate)) {
 		error_set(e, EXIT_OTHER, "out of memory");
 	} else {
-		ret = write_pprof(p, &counts, &estimate, e);
+		ret = write_pprof(p, &counts, &stacks, &estimate, e);
 		estimate_deinit(&estimate);
 	}
 	line_counts_deinit(&counts);
+	unit_stacks_deinit(&stacks);
 	return ret;
 }
 

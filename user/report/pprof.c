@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Samples and gains as a profile.proto (pprof/profile.proto says what a field means). A profile
- * holds no stacks, so each line or function in scope is one sample of one frame. The file is
+ * holds stacks of waits alone, so any other line or function in scope is one sample of one frame.
+ * The file is
  * written in pieces, since messages that follow each other are one message, whose lists go on.
  */
 #include "report/report.h"
@@ -39,6 +40,9 @@ struct writer {
 	struct gzip gzip;
 	struct names strings, modules;
 	uint64_t n_units;
+	struct names frames; /* callers of waits, by line */
+	uint64_t *frame_ids; /* of their locations, in the order of these names */
+	const struct unit_stacks *stacks;
 	bool has_cpu_ns, has_waits, no_memory;
 };
 
@@ -252,25 +256,20 @@ static uint64_t find_mapping(
 	return id + MAIN_MAPPING + 1;
 }
 
-/* A line or function: a function of one line, at one location, in one sample. @cpu_ns: of waits the
- * time waited. */
-static void write_unit(
-    struct writer *w, const char *unit, uint64_t count, uint64_t cpu_ns, int64_t gain_ppm)
+/* A line or function, called @name: a function of one line, at one location, whose id it returns. */
+static uint64_t write_place(struct writer *w, const char *name, const char *unit)
 {
 	pb_mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *mapping_list = &mapping;
 	pb_function function = PERFTOOLS__PROFILES__FUNCTION__INIT, *function_list = &function;
 	pb_line line = PERFTOOLS__PROFILES__LINE__INIT, *line_list = &line;
 	pb_location location = PERFTOOLS__PROFILES__LOCATION__INIT, *location_list = &location;
-	pb_sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *sample_list = &sample;
-	int64_t values[MAX_TYPES];
-	size_t number, length = path_of_line(unit, &number), before;
-	bool waits = wait_of_unit(unit, &before) >= 0;
+	size_t number, length = path_of_line(unit, &number);
 	uint64_t id = ++w->n_units;
 	struct piece m;
 
 	piece_init(&m);
 	function.id = line.function_id = location.id = id;
-	function.name = add_text(&m, w, unit);
+	function.name = add_text(&m, w, name);
 	if (length) {
 		function.filename = add_text_part(&m, w, unit, length);
 		line.line = (int64_t)number;
@@ -281,21 +280,97 @@ static void write_unit(
 	}
 	location.n_line = 1;
 	location.line = &line_list;
-	values[sample.n_value++] = capped(count);
-	if (w->has_cpu_ns)
-		values[sample.n_value++] = waits ? 0 : capped(cpu_ns);
-	values[sample.n_value++] = gain_ppm;
-	if (w->has_waits)
-		values[sample.n_value++] = waits ? capped(cpu_ns) : 0;
-	sample.value = values;
-	sample.n_location_id = 1;
-	sample.location_id = &id;
 	m.profile.mapping = &mapping_list;
-	m.profile.n_function = m.profile.n_location = m.profile.n_sample = 1;
+	m.profile.n_function = m.profile.n_location = 1;
 	m.profile.function = &function_list;
 	m.profile.location = &location_list;
+	piece_write(&m, w);
+	return id;
+}
+
+/* The place of a caller, which is written once. 0 without memory. */
+static uint64_t write_frame(struct writer *w, const struct samples_record *frame)
+{
+	size_t n = w->frames.n;
+	uint32_t at = 0;
+
+	if (w->no_memory || names_id(&w->frames, frame->location, &at)) {
+		w->no_memory = true;
+		return 0;
+	}
+	if (w->frames.n == n)
+		return w->frame_ids[at];
+	if (!(n & (n - 1))) {
+		uint64_t *bigger = reallocarray(w->frame_ids, n ? 2 * n : 1, sizeof(*bigger));
+
+		if (!bigger) {
+			w->no_memory = true;
+			return 0;
+		}
+		w->frame_ids = bigger;
+	}
+	w->frame_ids[at] = write_place(w, frame_name(frame, true), frame->location);
+	return w->frame_ids[at];
+}
+
+/* What a sample counts. @cpu_ns: of waits the time waited. */
+struct values {
+	uint64_t count, cpu_ns;
+	int64_t gain_ppm;
+	bool waits;
+};
+
+/* @locations: the innermost one first. */
+static void write_sample(
+    struct writer *w, uint64_t *locations, size_t n, const struct values *v)
+{
+	pb_sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *sample_list = &sample;
+	int64_t values[MAX_TYPES];
+	struct piece m;
+
+	piece_init(&m);
+	values[sample.n_value++] = capped(v->count);
+	if (w->has_cpu_ns)
+		values[sample.n_value++] = v->waits ? 0 : capped(v->cpu_ns);
+	values[sample.n_value++] = v->gain_ppm;
+	if (w->has_waits)
+		values[sample.n_value++] = v->waits ? capped(v->cpu_ns) : 0;
+	sample.value = values;
+	sample.n_location_id = n;
+	sample.location_id = locations;
+	m.profile.n_sample = 1;
 	m.profile.sample = &sample_list;
 	piece_write(&m, w);
+}
+
+/* Waits on a stack: the unit's location @unit, below its callers. Takes them out of @rest. */
+static void write_stack(
+    struct writer *w, uint64_t unit, const struct unit_stack *s, struct values *rest)
+{
+	uint64_t locations[1 + COZBPF_WAIT_CALLERS] = {unit};
+	const struct values v = {.count = s->count, .cpu_ns = s->cpu_ns, .waits = true};
+
+	for (size_t i = 0; i < s->n; i++)
+		locations[1 + i] = write_frame(w, s->frames[i]);
+	write_sample(w, locations, 1 + s->n, &v);
+	rest->count -= s->count < rest->count ? s->count : rest->count;
+	rest->cpu_ns -= s->cpu_ns < rest->cpu_ns ? s->cpu_ns : rest->cpu_ns;
+}
+
+/* A line or function, in one sample; of waits in one for each stack, and one for what is left and
+ * for the gain, which is no stack's alone. */
+static void write_unit(
+    struct writer *w, const char *unit, uint64_t count, uint64_t cpu_ns, int64_t gain_ppm)
+{
+	size_t before, n;
+	struct values rest = {count, cpu_ns, gain_ppm, wait_of_unit(unit, &before) >= 0};
+	const struct unit_stack *s = unit_stacks_find(w->stacks, unit, &n);
+	uint64_t id = write_place(w, unit, unit);
+
+	for (size_t i = 0; i < n; i++)
+		write_stack(w, id, &s[i], &rest);
+	if (!n || rest.count || rest.gain_ppm)
+		write_sample(w, &id, 1, &rest);
 }
 
 static int compare_gains(const void *a, const void *b)
@@ -347,9 +422,10 @@ static void write_units(
 }
 
 int report_pprof(FILE *out, const struct profile *p, const struct line_counts *c,
-    const struct estimate *e, const char *version)
+    const struct unit_stacks *stacks, const struct estimate *e, const char *version)
 {
 	struct writer w = {.buffer.append = append,
+	    .stacks = stacks,
 	    .has_cpu_ns = c->has_cpu_ns,
 	    .has_waits = c->has_cpu_ns && e->totals.waits > 0};
 	struct gain *gains = calloc(e->n_lines + 1, sizeof(*gains));
@@ -363,6 +439,8 @@ int report_pprof(FILE *out, const struct profile *p, const struct line_counts *c
 			ret = -ENOMEM;
 	}
 	names_deinit(&w.modules);
+	names_deinit(&w.frames);
+	free(w.frame_ids);
 	names_deinit(&w.strings);
 	free(gains);
 	return ret;

@@ -9,6 +9,7 @@
 
 #include "core/estimate/estimate.h"
 #include "core/profile/line_counts.h"
+#include "core/profile/wait_stacks.h"
 
 struct text_options {
 	int width;        /* columns to use; 0: 100 */
@@ -23,12 +24,12 @@ int report_overview(FILE *out, const struct estimate *e, const struct text_optio
 int report_json(FILE *out, const struct estimate *e);
 /* The curves: a header, then one row for each line, progress point and line speedup. */
 int report_csv(FILE *out, const struct estimate *e);
-/* The plain samples as flamegraph.pl and speedscope take them. */
-int report_folded(FILE *out, const struct line_counts *c);
+/* The plain samples as flamegraph.pl and speedscope take them. @stacks: by function. */
+int report_folded(FILE *out, const struct line_counts *c, const struct unit_stacks *stacks);
 /* Samples, CPU time and gains for pprof, speedscope and Pyroscope: profile.proto, compressed. The
- * gains are those for the progress point of the first line in rank order. @version: cozbpf's. Also
- * -ENOMEM. */
+ * gains are those for the progress point of the first line in rank order. @stacks: by line.
+ * @version: cozbpf's. Also -ENOMEM. */
 int report_pprof(FILE *out, const struct profile *p, const struct line_counts *c,
-    const struct estimate *e, const char *version);
+    const struct unit_stacks *stacks, const struct estimate *e, const char *version);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/profile/wait_stacks.h"
 #include "core/text/names.h"
 
 static int compare(const void *a, const void *b)
@@ -13,16 +14,6 @@ static int compare(const void *a, const void *b)
 	const struct line_count *x = a, *y = b;
 
 	return strcmp(x->line, y->line);
-}
-
-/* Profiles are other people's: a sum ends at the largest number. */
-static void add_periods(uint64_t *cpu_ns, uint64_t samples, uint64_t period_ns)
-{
-	uint64_t more;
-
-	if (__builtin_mul_overflow(samples, period_ns, &more) ||
-	    __builtin_add_overflow(*cpu_ns, more, cpu_ns))
-		*cpu_ns = UINT64_MAX;
 }
 
 static int add_up(struct line_counts *c, struct names *names, const struct profile *p)
