@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "core/places/waits.h"
 #include "report/words.h"
 
 static int compare_names(const void *a, const void *b)
@@ -161,6 +162,29 @@ static void write_words(
 	string(j, "words", words);
 }
 
+/* Where the profile has waits: the unit's share of all waits, or of all that was executed; and the
+ * waits of a line. */
+static void write_shares(struct json *j, const struct estimate *e, const struct estimate_line *l)
+{
+	const struct waiting *w = &e->waiting;
+	char words[256];
+	size_t length;
+
+	if (!w->off)
+		return;
+	if (wait_of_unit(l->line, &length) >= 0) {
+		number(j, "off", waiting_share(l->samples, w->off));
+		return;
+	}
+	number(j, "on", waiting_share(l->samples, w->on));
+	for (size_t i = 0; i < w->n; i++) {
+		if (!w->lines[i].off || strcmp(w->lines[i].line, l->line) != 0)
+			continue;
+		line_waits_words(w, &w->lines[i], words, sizeof(words));
+		string(j, "waits", words);
+	}
+}
+
 static void write_series(struct json *j, const struct estimate *e, const struct estimate_line *l,
     const char *label, uint32_t line, uint32_t point)
 {
@@ -186,6 +210,7 @@ static void write_series(struct json *j, const struct estimate *e, const struct 
 	count(j, "experiments", l->experiments);
 	count(j, "baselines", l->baselines);
 	count(j, "samples", l->samples);
+	write_shares(j, e, l);
 	count(j, "visits", l->visits);
 	write_words(j, e, l, label);
 	write_points(j, l);
@@ -284,6 +309,61 @@ static int write_names(struct json *j, const char *key, const struct name_set *s
 	return 0;
 }
 
+/* [label, share on CPU, off CPU, its waits] */
+static void write_waiting_line(
+    struct json *j, const struct estimate *e, const struct waiting_line *l, size_t prefix)
+{
+	char words[256];
+
+	json_open(j, '[');
+	json_string(j, any_label(e, l->line, prefix));
+	json_number(j, l->on_share);
+	json_number(j, l->off_share);
+	line_waits_words(&e->waiting, l, words, sizeof(words));
+	json_string(j, words);
+	json_close(j, ']');
+}
+
+/* [label, share off CPU, who ended the waits] */
+static void write_leading(
+    struct json *j, const struct estimate *e, const struct waiting_unit *u, size_t prefix)
+{
+	char words[8192];
+
+	json_open(j, '[');
+	json_string(j, any_label(e, u->unit, prefix));
+	json_number(j, waiting_share(u->count, e->waiting.off));
+	wakers_words(e, u, prefix, words, sizeof(words));
+	json_string(j, words);
+	json_close(j, ']');
+}
+
+static void write_waiting(struct json *j, const struct estimate *e, size_t prefix)
+{
+	const struct waiting_unit *leading[WAITING_UNITS];
+	const struct waiting *w = &e->waiting;
+	size_t n = waiting_leading(w, leading), n_lines = waiting_lines(w);
+	char words[256];
+
+	if (!w->off)
+		return;
+	json_key(j, "waiting");
+	json_open(j, '{');
+	waiting_words(w, words, sizeof(words));
+	string(j, "words", words);
+	json_key(j, "lines");
+	json_open(j, '[');
+	for (size_t i = 0; i < n_lines && i < WAITING_LINES; i++)
+		write_waiting_line(j, e, &w->lines[i], prefix);
+	json_close(j, ']');
+	json_key(j, "leading");
+	json_open(j, '[');
+	for (size_t i = 0; i < n; i++)
+		write_leading(j, e, leading[i], prefix);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 static int write_data(struct json *j, const struct profile *p, const struct estimate *e,
     const struct html_options *o, const struct name_set *lines, const struct name_set *points)
 {
@@ -304,6 +384,7 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 	for (size_t i = 0; i < e->n_latencies; i++)
 		write_latency(j, &e->latencies[i]);
 	json_close(j, ']');
+	write_waiting(j, e, prefix);
 	json_key(j, "series");
 	json_open(j, '[');
 	for (size_t i = 0; i < n; i++) {

@@ -12,6 +12,7 @@
 #include "core/estimate/contradiction.h"
 #include "core/places/linemap.h"
 #include "core/profile/counters.h"
+#include "core/profile/wait_fields.h"
 
 /* Six decimals: more are noise, and print differently from machine to machine. What was not
  * estimated is null. */
@@ -111,7 +112,19 @@ static cJSON *points(const struct estimate_line *l)
 	return ret;
 }
 
-static cJSON *line(const struct estimate_line *l)
+/* Where the profile has waits: its share of all of them, or of all that was executed. */
+static bool add_share(cJSON *object, const struct estimate *e, const struct estimate_line *l)
+{
+	size_t length;
+
+	if (!e->waiting.off)
+		return true;
+	if (wait_of_unit(l->line, &length) >= 0)
+		return add(object, "off_cpu", number(waiting_share(l->samples, e->waiting.off)));
+	return add(object, "on_cpu", number(waiting_share(l->samples, e->waiting.on)));
+}
+
+static cJSON *line(const struct estimate *e, const struct estimate_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 	size_t length;
@@ -120,6 +133,7 @@ static cJSON *line(const struct estimate_line *l)
 	if (ret && add(ret, "line", json_text(l->line)) &&
 	    (!l->function || add(ret, "function", json_text(l->function))) &&
 	    (wait < 0 || add(ret, "wait", cJSON_CreateString(wait_name((unsigned)wait)))) &&
+	    add_share(ret, e, l) &&
 	    add(ret, "progress", json_text(l->progress)) &&
 	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
 	    add(ret, "slope", number(l->slope)) &&
@@ -138,7 +152,7 @@ static cJSON *lines(const struct estimate *e)
 	cJSON *ret = cJSON_CreateArray();
 
 	for (size_t i = 0; ret && i < e->n_lines; i++) {
-		cJSON *item = line(&e->lines[i]);
+		cJSON *item = line(e, &e->lines[i]);
 
 		if (!item || !cJSON_AddItemToArray(ret, item)) {
 			cJSON_Delete(item);
@@ -222,6 +236,124 @@ static cJSON *summary(const struct estimate *e)
 	return NULL;
 }
 
+/* Classes of waits without any are left out. */
+static cJSON *classes(const uint64_t *classes, uint64_t all)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	for (unsigned i = 0; ret && i < COZBPF_WAIT_CLASSES; i++) {
+		if (!classes[i] || add(ret, wait_name(i), number(waiting_share(classes[i], all))))
+			continue;
+		cJSON_Delete(ret);
+		return NULL;
+	}
+	return ret;
+}
+
+static cJSON *waiting_line(const struct waiting *w, const struct waiting_line *l)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add(ret, "line", json_text(l->line)) && add(ret, "on_cpu", number(l->on_share)) &&
+	    add(ret, "off_cpu", number(l->off_share)) &&
+	    (!l->off || add(ret, "waits", classes(l->classes, w->off))))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+/* A line, or what is no line by its name; neither: a thread in no line in scope. */
+static cJSON *waker(const struct waiting_unit *u, size_t i)
+{
+	const struct waiting_waker *w = &u->wakers[i];
+	const char *name = waker_name(w->waker);
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret &&
+	    (w->line ? add(ret, "line", json_text(w->line))
+		     : add(ret, "waker", cJSON_CreateString(name ? name : "thread"))) &&
+	    add(ret, "share", number(waiting_share(w->count, u->woken))))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+static cJSON *wakers(const struct waiting_unit *u)
+{
+	cJSON *ret = cJSON_CreateArray();
+
+	for (size_t i = 0; ret && i < u->n; i++) {
+		cJSON *item = waker(u, i);
+
+		if (!item || !cJSON_AddItemToArray(ret, item)) {
+			cJSON_Delete(item);
+			cJSON_Delete(ret);
+			return NULL;
+		}
+	}
+	return ret;
+}
+
+static cJSON *waiting_unit(const struct waiting *w, const struct waiting_unit *u)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add(ret, "line", json_text(u->unit)) &&
+	    add(ret, "off_cpu", number(waiting_share(u->count, w->off))) &&
+	    add(ret, "woken_by", wakers(u)))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+static cJSON *waiting_lines_array(const struct waiting *w)
+{
+	cJSON *ret = cJSON_CreateArray();
+
+	for (size_t i = 0; ret && i < w->n; i++) {
+		cJSON *item = waiting_line(w, &w->lines[i]);
+
+		if (!item || !cJSON_AddItemToArray(ret, item)) {
+			cJSON_Delete(item);
+			cJSON_Delete(ret);
+			return NULL;
+		}
+	}
+	return ret;
+}
+
+static cJSON *leading(const struct waiting *w)
+{
+	const struct waiting_unit *units[WAITING_UNITS];
+	cJSON *ret = cJSON_CreateArray();
+	size_t n = waiting_leading(w, units);
+
+	for (size_t i = 0; ret && i < n; i++) {
+		cJSON *item = waiting_unit(w, units[i]);
+
+		if (!item || !cJSON_AddItemToArray(ret, item)) {
+			cJSON_Delete(item);
+			cJSON_Delete(ret);
+			return NULL;
+		}
+	}
+	return ret;
+}
+
+/* Shares of the whole are of the time of all threads, other ones of all executed or all waited. */
+static cJSON *waiting(const struct waiting *w)
+{
+	double on = (double)w->on / ((double)w->on + (double)w->off);
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add(ret, "on_cpu", number(on)) && add(ret, "off_cpu", number(1 - on)) &&
+	    add(ret, "waits", classes(w->classes, w->off)) &&
+	    add(ret, "lines", waiting_lines_array(w)) && add(ret, "leading", leading(w)))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
 /* NULL: out of memory. */
 static cJSON *contradiction(const struct contradiction *c)
 {
@@ -246,6 +378,7 @@ int report_json(FILE *out, const struct estimate *e)
 	    add(root, "summary", summary(e)) &&
 	    (!e->n_latencies || add(root, "latencies", latencies(e))) &&
 	    (!c.worth || add(root, "contradiction", contradiction(&c))) &&
+	    (!e->waiting.off || add(root, "waiting", waiting(&e->waiting))) &&
 	    add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
 	if (text)

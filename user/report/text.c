@@ -295,6 +295,7 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 	for (size_t i = 0; i < points.n; i++)
 		print_point(&l, &points.items[i]);
 	err = print_contradiction(&l);
+	text_waiting(out, e, l.prefix);
 	if (ranked)
 		print_legend(&l);
 	printable_close(out, to);

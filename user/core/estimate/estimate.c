@@ -364,6 +364,8 @@ int estimate_profile(
 		totals_deinit(&t);
 	}
 	observations_deinit(&o);
+	if (!err && options->waiting)
+		err = waiting_init(&ret->waiting, p);
 	if (err)
 		estimate_deinit(ret);
 	return err;
@@ -377,6 +379,7 @@ void estimate_deinit(struct estimate *e)
 	}
 	free(e->lines);
 	free(e->latencies);
+	waiting_deinit(&e->waiting);
 	names_deinit(&e->names);
 	memset(e, 0, sizeof(*e));
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/estimate/waiting.h"
 #include "core/text/errors.h"
 #include "core/profile/profile.h"
 
@@ -39,6 +40,7 @@ struct estimate_options {
 	int min_speedups;
 	enum estimate_period period; /* PERIOD_AUTO but for tests and comparison */
 	bool scatter_only;           /* for tests: intervals without the method's own error */
+	bool waiting;                /* fill estimate.waiting, which only reports show */
 };
 
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. NaN where there
@@ -141,6 +143,7 @@ struct estimate {
 	double runtime_s;
 	struct estimate_latency *latencies; /* in the order of the profile */
 	size_t n_latencies;
+	struct waiting waiting;
 	struct names names; /* private; its own copies of the strings: estimate_own_names() */
 };
 

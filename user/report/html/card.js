@@ -140,6 +140,18 @@ function sentence(s) {
 	return figures.filter(t => t).join(' · ');
 }
 
+// With waits a unit has a share of what was executed, or of what was waited.
+function shareWords(s) {
+	if (!data.samples || !s.samples)
+		return '';
+	if (s.off !== undefined)
+		return ` · ${percent(s.off)} of the time off CPU`;
+	if (s.on !== undefined)
+		return ` · ${percent(s.on)} of the time on CPU` +
+			(s.waits ? `; of that off CPU: ${s.waits}` : '');
+	return ` · ${percent(s.samples / data.samples)} of the samples`;
+}
+
 class Card {
 	constructor(s) {
 		this.series = s;
@@ -154,8 +166,7 @@ class Card {
 		this.readout = element('p', {className: 'readout', 'aria-live': 'polite'});
 		this.rank = element('span', {className: 'rank'});
 		const point = `${s.latency ? 'latency' : 'progress point'} ${s.progress}`;
-		const share = data.samples && s.samples
-			? ` · ${percent(s.samples / data.samples)} of the samples` : '';
+		const share = shareWords(s);
 		const below = isBelow(s) ? ' below' : '';
 		const attributes = {className: `card ${s.verdict}${below}`, id: s.id};
 		const holder = s.holder ? ['in ', linkTo(s.holder), ' · '] : [];

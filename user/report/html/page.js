@@ -198,6 +198,7 @@ function afterPrint() {
 const overview = new Overview(by('overview-picture'), by('overview-tip'), goTo);
 fillSummary();
 fillWarnings();
+fillWaiting();
 fillWords();
 const reset = fillControls();
 by('theme').addEventListener('input', applyTheme);

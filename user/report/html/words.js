@@ -43,6 +43,26 @@ function fillWarnings() {
 	list.replaceChildren(...warnings.map(w => element('li', {}, w)));
 }
 
+// Where the time of all threads goes, and who ends the leading waits.
+function fillWaiting() {
+	const {words, lines, leading} = data.waiting ?? {};
+	document.getElementById('waiting').hidden = !words;
+	if (!words)
+		return;
+	document.getElementById('waiting-words').textContent =
+		`Time of all threads: ${words}.`;
+	const title = 'Time on CPU and off CPU, by line', ends = 'Who ends the leading waits';
+	const shares = lines.map(([label, on, off, waits]) =>
+		[label, percent(on), percent(off), waits]);
+	const tables = [scrolled(title, table('values', title,
+		['line', 'on CPU', 'off CPU', 'waits'], shares))];
+	if (leading.length)
+		tables.push(scrolled(ends, table('values', ends,
+			['wait', 'off CPU', 'woken by'],
+			leading.map(([label, off, by]) => [label, percent(off), by]))));
+	document.getElementById('waiting-tables').replaceChildren(...tables);
+}
+
 // What the lines of a function say, and what they gain together.
 function linesBelow(s) {
 	const answered = isDecided(s) ? s.lines.filter(isDecided) : [];
