@@ -102,10 +102,11 @@ static void put_together(struct profile *p)
 
 static void report(const struct profile *p)
 {
-	struct estimate_options options = {.seed = 1, .replicates = 10};
+	struct estimate_options options = {.seed = 1, .replicates = 10, .waiting = true};
 	struct text_options text = {.width = 80};
 	struct html_options html = {0};
 	struct line_counts counts;
+	struct unit_stacks stacks;
 	struct estimate e;
 	FILE *out = fopen("/dev/null", "w");
 
@@ -114,7 +115,9 @@ static void report(const struct profile *p)
 	report_json(out, &e);
 	report_html(out, p, &e, &html);
 	require(!line_counts_init(&counts, p), "memory suffices");
-	report_pprof(out, p, &counts, &e, "0");
+	require(!unit_stacks_init(&stacks, p, false), "memory suffices");
+	report_pprof(out, p, &counts, &stacks, &e, "0");
+	unit_stacks_deinit(&stacks);
 	line_counts_deinit(&counts);
 	estimate_deinit(&e);
 	fclose(out);

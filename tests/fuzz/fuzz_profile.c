@@ -31,6 +31,11 @@ static void write_all(FILE *out, const struct profile *p)
 	}
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 static void check_round_trip(const struct profile *p)
 {
 	struct profile again;
@@ -45,6 +50,10 @@ static void check_round_trip(const struct profile *p)
 	require(again.n_experiments == p->n_experiments && again.n_samples == p->n_samples &&
 		    again.n_runs == p->n_runs,
 	    "nothing is lost");
+	for (size_t i = 0; i < p->n_samples; i++)
+		require(same_text(again.samples[i].stacks, p->samples[i].stacks) &&
+			    same_text(again.samples[i].wakers, p->samples[i].wakers),
+		    "waits are kept");
 	for (size_t i = 0; i < p->n_experiments; i++) {
 		require(again.experiments[i].duration_ns == p->experiments[i].duration_ns,
 		    "durations are kept");
@@ -77,6 +86,7 @@ static void check_comparison(FILE *out, const struct profile *p, const struct es
 
 static void check_pprof(const struct profile *p, const struct estimate *e)
 {
+	struct unit_stacks stacks;
 	struct line_counts counts;
 	char *text = NULL;
 	size_t size;
@@ -84,19 +94,21 @@ static void check_pprof(const struct profile *p, const struct estimate *e)
 	pb_profile *read;
 
 	require(!line_counts_init(&counts, p), "memory suffices");
-	require(!report_pprof(out, p, &counts, e, "0"), "memory suffices");
+	require(!unit_stacks_init(&stacks, p, false), "memory suffices");
+	require(!report_pprof(out, p, &counts, &stacks, e, "0"), "memory suffices");
 	fclose(out);
 	read = pprof_read(text, size);
 	require(read && pprof_is_sound(read), "pprof can read it");
 	require(read->n_sample >= counts.n, "each line is there");
 	perftools__profiles__profile__free_unpacked(read, NULL);
+	unit_stacks_deinit(&stacks);
 	line_counts_deinit(&counts);
 	free(text);
 }
 
 static void check_estimate(const struct profile *p)
 {
-	struct estimate_options options = {.seed = 1, .replicates = 40};
+	struct estimate_options options = {.seed = 1, .replicates = 40, .waiting = true};
 	struct text_options text = {.width = 80};
 	struct estimate e;
 	FILE *out = fopen("/dev/null", "w");
@@ -129,11 +141,14 @@ static void check_runs(struct profile *p)
 	bool *drop = calloc(p->n_runs + 1, sizeof(*drop));
 	FILE *out = fopen("/dev/null", "w");
 	struct line_counts counts;
+	struct unit_stacks stacks;
 	const char *a, *b;
 	size_t run, n = 0;
 
 	require(!line_counts_init(&counts, p), "memory suffices");
-	report_folded(out, &counts);
+	require(!unit_stacks_init(&stacks, p, true), "memory suffices");
+	report_folded(out, &counts, &stacks);
+	unit_stacks_deinit(&stacks);
 	line_counts_deinit(&counts);
 	fclose(out);
 	require(runs_find_moved(p, &run, &a, &b) >= 0, "memory suffices");

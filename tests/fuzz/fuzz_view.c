@@ -21,6 +21,7 @@ static void check_texts(
 	struct comparison c;
 	struct compare_report r = {"a", "b\x1b[2J", &side, &side, &c};
 	struct line_counts counts;
+	struct unit_stacks stacks;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size), *folded;
@@ -32,7 +33,9 @@ static void check_texts(
 	comparison_deinit(&c);
 	folded = printable_open(out);
 	require(!line_counts_init(&counts, p), "memory suffices");
-	report_folded(folded, &counts);
+	require(!unit_stacks_init(&stacks, p, true), "memory suffices");
+	report_folded(folded, &counts, &stacks);
+	unit_stacks_deinit(&stacks);
 	line_counts_deinit(&counts);
 	printable_close(folded, out);
 	fclose(out);

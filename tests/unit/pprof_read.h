@@ -92,8 +92,9 @@ static inline bool pprof_is_sound(const pb_profile *p)
 	for (size_t i = 0; i < p->n_sample; i++) {
 		const Perftools__Profiles__Sample *s = p->sample[i];
 
-		ret &= s->n_value == p->n_sample_type && s->n_location_id == 1 &&
-		       s->location_id[0] && s->location_id[0] <= p->n_location;
+		ret &= s->n_value == p->n_sample_type && s->n_location_id > 0;
+		for (size_t j = 0; j < s->n_location_id; j++)
+			ret &= s->location_id[j] && s->location_id[j] <= p->n_location;
 	}
 	return ret;
 }

@@ -62,9 +62,10 @@ TEST(folded)
 	    {"function", 2, 0}, {":9", 1, 0}, {"nginx:ns::f", 4, 0}, {"libz.so.1+0x57e0", 6, 0},
 	    {"libstdc++.so.6:std::sort", 7, 0}, {"libstdc++.so.6", 8, 0}, {"m:f+0x1", 9, 0}};
 	struct line_counts c = {.lines = lines, .n = 9, .outside = 5};
+	struct unit_stacks none = {0};
 	FILE *out = open_text();
 
-	CHECK_EQ(report_folded(out, &c), 0);
+	CHECK_EQ(report_folded(out, &c, &none), 0);
 	fclose(out);
 	CHECK_STR(text, "/src/a b.c;/src/a b.c:7 12\n"
 			"/src/x_y.c;/src/x_y.c:1 3\n"
@@ -78,6 +79,59 @@ TEST(folded)
 			"[outside the scope] 5\n");
 	free(text);
 	text = NULL;
+}
+
+static void prints_folded(const char *profile, const char *want)
+{
+	FILE *in = fmemopen((char *)(uintptr_t)profile, strlen(profile), "r"), *out = open_text();
+	struct line_counts c;
+	struct unit_stacks stacks;
+	struct profile p;
+	struct error e;
+
+	profile_init(&p);
+	CHECK_EQ(profile_read(&p, in, "test", &e), 0);
+	fclose(in);
+	CHECK_EQ(p.n_skipped, 0);
+	CHECK_EQ(line_counts_init(&c, &p), 0);
+	CHECK_EQ(unit_stacks_init(&stacks, &p, true), 0);
+	CHECK_EQ(report_folded(out, &c, &stacks), 0);
+	fclose(out);
+	CHECK_STR(text, want);
+	unit_stacks_deinit(&stacks);
+	line_counts_deinit(&c);
+	profile_deinit(&p);
+	free(text);
+	text = NULL;
+}
+
+/* A stack ends in the unit; calls from two lines of a function are one stack. What has no stack
+ * stays below its file. Ids are those of their own run. */
+TEST(folded_waits)
+{
+	prints_folded("startup\ttime=1\n"
+		      "samples\tlocation=/s/a;b.c:1\tcount=5\tid=1\tfunction=p:main\n"
+		      "samples\tlocation=/s/a;b.c:2\tcount=0\tid=2\tfunction=p:main\n"
+		      "samples\tlocation=/s/c.c:3\tcount=0\tid=3\n"
+		      "samples\tlocation=/s/c.c:4 [io]\tcount=20\tid=9\t"
+		      "stacks=6:3/1,4:3/2,3:1\n"
+		      "startup\ttime=2\n"
+		      "samples\tlocation=/s/c.c:3\tcount=0\tid=1\n"
+		      "samples\tlocation=/s/c.c:4 [io]\tcount=2\tid=8\tstacks=2:1\n",
+	    "/s/a_b.c;/s/a_b.c:1 5\n"
+	    "p:main;/s/c.c:3;/s/c.c:4 [io] 10\n"
+	    "p:main;/s/c.c:4 [io] 3\n"
+	    "/s/c.c:3;/s/c.c:4 [io] 2\n"
+	    "/s/c.c;/s/c.c:4 [io] 7\n");
+}
+
+/* Damaged: callers that no record names, and more on stacks than there are. */
+TEST(folded_waits_that_do_not_add_up)
+{
+	prints_folded("startup\ttime=1\n"
+		      "samples\tlocation=p:f\tcount=0\tid=1\n"
+		      "samples\tlocation=p:g [net]\tcount=5\tid=9\tstacks=3:77,9:1/77\n",
+	    "p:f;p:g [net] 9\n");
 }
 
 /* The names of functions share no directories, and a function is not called a line. */

@@ -38,6 +38,7 @@ static const struct estimate estimate = {
 struct read {
 	struct profile profile;
 	struct line_counts counts;
+	struct unit_stacks stacks;
 };
 
 static void read_init(struct read *r, const char *text)
@@ -50,10 +51,12 @@ static void read_init(struct read *r, const char *text)
 	CHECK_EQ(r->profile.n_skipped, 0);
 	fclose(in);
 	CHECK_EQ(line_counts_init(&r->counts, &r->profile), 0);
+	CHECK_EQ(unit_stacks_init(&r->stacks, &r->profile, false), 0);
 }
 
 static void read_deinit(struct read *r)
 {
+	unit_stacks_deinit(&r->stacks);
 	line_counts_deinit(&r->counts);
 	profile_deinit(&r->profile);
 }
@@ -66,7 +69,7 @@ static pb_profile *written(const struct read *r, const struct estimate *e)
 	FILE *out = open_memstream(&text, &size);
 	pb_profile *ret;
 
-	CHECK_EQ(report_pprof(out, &r->profile, &r->counts, e, "1.2"), 0);
+	CHECK_EQ(report_pprof(out, &r->profile, &r->counts, &r->stacks, e, "1.2"), 0);
 	fclose(out);
 	ret = pprof_read(text, size);
 	CHECK(ret && pprof_is_sound(ret));
@@ -251,6 +254,47 @@ TEST(waits)
 	read_deinit(&r);
 }
 
+/* The name and the line of a location. */
+static void check_place(const pb_profile *p, uint64_t id, const char *name, int64_t line)
+{
+	CHECK_STR(pprof_text(p, p->function[id - 1]->name), name);
+	CHECK_EQ(p->location[id - 1]->line[0]->line, line);
+}
+
+/* A sample for each stack of waits, its unit first, and one for what is left. A caller is a place
+ * by its line, named after its function. */
+TEST(stacks_of_waits)
+{
+	struct estimate with = {.totals.waits = 9};
+	struct read r;
+	pb_profile *p;
+	size_t i;
+
+	read_init(&r,
+	    RUN(2000, 1000000) "samples\tlocation=/src/a.c:1\tcount=0\tid=1\tfunction=a:main\n"
+			       "samples\tlocation=/src/a.c:2\tcount=0\tid=2\tfunction=a:main\n"
+			       "samples\tlocation=/src/a.c:7 [io]\tcount=9\tid=5\tstacks=4:2/1,3:2\n"
+			       "runtime\ttime=9\tsamples=9\twaits=9\n");
+	p = written(&r, &with);
+	CHECK_EQ(p->n_sample, 3);
+	CHECK_EQ(p->n_location, 3);
+	i = find(p, "/src/a.c:7 [io]");
+	CHECK_EQ(p->sample[i]->n_location_id, 3);
+	check_place(p, p->sample[i]->location_id[1], "a:main", 2);
+	check_place(p, p->sample[i]->location_id[2], "a:main", 1);
+	CHECK_EQ(p->sample[i]->value[SAMPLES], 4);
+	CHECK_EQ(p->sample[i]->value[3], 4000000);
+	CHECK_EQ(p->sample[i + 1]->n_location_id, 2);
+	CHECK_EQ(p->sample[i + 1]->location_id[0], p->sample[i]->location_id[0]);
+	CHECK_EQ(p->sample[i + 1]->location_id[1], p->sample[i]->location_id[1]);
+	CHECK_EQ(p->sample[i + 2]->n_location_id, 1);
+	CHECK_EQ(p->sample[i + 2]->value[SAMPLES], 2);
+	CHECK_EQ(sum(p, 3), 9000000);
+	CHECK_EQ(sum(p, CPU), 0);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	read_deinit(&r);
+}
+
 /* Files of others: names that are no UTF-8, numbers that no integer holds. */
 TEST(hostile_profiles)
 {
@@ -315,7 +359,7 @@ TEST(a_full_device)
 
 	read_init(&r, some_runs);
 	setvbuf(out, NULL, _IONBF, 0);
-	CHECK_EQ(report_pprof(out, &r.profile, &r.counts, &estimate, "1.2"), -1);
+	CHECK_EQ(report_pprof(out, &r.profile, &r.counts, &r.stacks, &estimate, "1.2"), -1);
 	fclose(out);
 	read_deinit(&r);
 }

@@ -192,6 +192,8 @@ static const char all_keys[] =
     "samples\tlocation=/a/b.c:10\tcount=50\tfree=0\n"
     "samples\tlocation=/a/b.c:11\tcount=5\n"
     "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\tfunction=b:work\n"
+    "samples\tlocation=/a/b.c:12 [io]\tcount=7\tid=99\tfunction=[io]\tstacks=4:12/3,1:12\t"
+    "wakers=5:12,1:timer,1:0\n"
     "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted="
     "600\toutsiders=30\n";
 
@@ -338,6 +340,10 @@ TEST(damaged_lines)
 	    "[1]",
 	    "samples\tlocation=a\tcount=1x",
 	    "samples\tlocation=a\tcount=1\tfree=2",
+	    "samples\tlocation=a [io]\tcount=1\tstacks=",
+	    "samples\tlocation=a [io]\tcount=1\tstacks=1:2/",
+	    "samples\tlocation=a [io]\tcount=1\twakers=1:nobody",
+	    "{\"type\":\"samples\",\"location\":\"a [io]\",\"count\":1,\"wakers\":5}",
 	    "runtime\ttime=",
 	    "startup\ttime=0x10",
 	    "startup",
@@ -466,6 +472,32 @@ TEST(not_a_profile)
 	CHECK_EQ(e.status, EXIT_OTHER);
 	CHECK_STR(
 	    e.cause, "'test.coz' is not a profile: it holds no record that Coz or cozbpf writes");
+	profile_deinit(&p);
+}
+
+/* What a record says of waits is its run's last word, also in the newer spelling. */
+TEST(stacks_of_waits)
+{
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p,
+		     "startup\ttime=1\n"
+		     "samples\tlocation=a.c:1\tcount=0\tid=1\n"
+		     "samples\tlocation=a.c:2 [io]\tcount=1\tid=9\tstacks=1:2\twakers=1:timer\n"
+		     "samples\tlocation=a.c:2 [io]\tcount=3\tid=9\tstacks=2:1,1:2\twakers=3:0\n"
+		     "startup\ttime=2\n"
+		     "{\"type\":\"samples\",\"location\":\"a.c:2 [io]\",\"count\":4,\"id\":5,"
+		     "\"stacks\":\"4:7\"}\n",
+		     &e),
+	    0);
+	CHECK_EQ(p.n_skipped, 0);
+	CHECK_EQ(p.n_samples, 3);
+	CHECK_EQ(p.samples[0].count, 0);
+	CHECK_STR(p.samples[1].stacks, "2:1,1:2");
+	CHECK_STR(p.samples[1].wakers, "3:0");
+	CHECK_STR(p.samples[2].stacks, "4:7");
+	CHECK(!p.samples[2].wakers);
 	profile_deinit(&p);
 }
 
