@@ -97,6 +97,78 @@ check "pprof has the time waited" sh -c 'gzip -dc "$1" | grep -aq off_cpu' sh "$
 run 0 "$tool" report --folded "$dir/sched.coz"
 prints '\[sched\] [0-9]+$'
 
+echo "-- who calls what waits, and who ends it"
+# put() and drop() call commit(), three times to one, which sleeps. The stacks' samples have to be
+# in that ratio within a fifth: a thousand sleeps are some 2000 samples, and only the last one of a
+# run is cut. Rows for unwinding come some milliseconds after the start: a twentieth of the samples
+# may lack their callers.
+before=()
+profile callers --off-cpu -d 3s -- "$workloads/callers" --seconds 4
+wait_line=$(line callers.c)
+marked() { echo "callers.c:$(grep -nE "/\\* $1 \\*/" tests/workloads/callers.c | cut -d: -f1)"; }
+run 0 "$tool" report --folded "$dir/callers.coz"
+folded() { # STACK: its samples; a pattern of what is before the unit of the sleep
+	awk -v stack="^$1;([^;]*/)?$wait_line \\\\[sleep\\\\]$" '
+		{ n = $NF; sub(/ [0-9]+$/, ""); if ($0 ~ stack) sum += n }
+		END { print sum + 0 }' "$dir/out"
+}
+put=$(folded 'callers:change;callers:put') drop=$(folded 'callers:change;callers:drop')
+check "drop() sleeps ($drop samples)" [ "$drop" -gt 100 ]
+check "put() sleeps three times as much ($put)" \
+	[ "$((put * 5))" -ge "$((drop * 12))" -a "$((put * 5))" -le "$((drop * 18))" ]
+all=$(grep -oE "$wait_line \[sleep\] [0-9]+$" "$dir/out" | awk '{ sum += $NF } END { print sum + 0 }')
+check "most of $all samples have their callers" [ "$(((put + drop) * 20))" -ge "$((all * 19))" ]
+check "on-CPU samples have no class" grep -qE "$(marked READ) [0-9]+$" "$dir/out"
+"$tool" report --pprof "$dir/callers.coz" 2>/dev/null | gzip -d |
+	protoc -I user/report/pprof --decode=perftools.profiles.Profile profile.proto >"$dir/out"
+check "pprof: a wait has two callers" \
+	awk '/^sample {/ { n = 0 } /^  location_id:/ { n += 1 + gsub(/,/, "") }
+		/^}/ { if (n == 3) found = 1; n = 0 } END { exit !found }' "$dir/out"
+"$tool" report --json "$dir/callers.coz" >"$dir/out" 2>/dev/null
+check "the reader is woken where the other one writes, the sleeper by a timer" python3 - "$dir/out" \
+	"$(marked READ) [other]" "$(marked WAKE)" "$wait_line [sleep]" <<'END'
+import json, sys
+read, wake, sleep = sys.argv[2:]
+waiting = json.load(open(sys.argv[1]))["waiting"]
+leading = {u["line"].split("/")[-1]: u for u in waiting["leading"]}
+first = leading[read]["woken_by"][0]
+assert first["line"].endswith("/" + wake) and first["share"] >= 0.9, first
+first = leading[sleep]["woken_by"][0]
+assert first["waker"] == "timer" and first["share"] >= 0.9, first
+assert abs(waiting["on_cpu"] + waiting["off_cpu"] - 1) < 1e-5, waiting
+# Two threads sleep or wait nearly all the time, each as long.
+shares = {l["line"].split("/")[-1]: l for l in waiting["lines"]}
+for line in read.split()[0], sleep.split()[0]:
+    assert 0.35 < shares[line]["off_cpu"] < 0.65, shares[line]
+END
+"$tool" report "$dir/callers.coz" >"$dir/out" 2>/dev/null
+prints 'where the time of all threads goes: [0-9]+ % on CPU, [0-9]+ % off CPU' \
+	"$(marked READ) \[other\]: woken by $(marked WAKE) \([0-9]+ %\)"
+
+echo "-- two runs in one file add up"
+profile again --off-cpu=sleep -d 1s -- "$workloads/callers" --seconds 2
+run 0 "$tool" report --folded "$dir/again.coz"
+more=$(folded 'callers:change;callers:put')
+check "classes that were not asked for have no stacks" \
+	[ "$(grep -cE '\[(sched|other|lock)\] [0-9]+$' "$dir/out")" = 0 ]
+run 0 "$tool" merge -o "$dir/both.coz" "$dir/callers.coz" "$dir/again.coz"
+run 0 "$tool" report --folded "$dir/both.coz"
+check "put() has $put and $more samples" \
+	[ "$(folded 'callers:change;callers:put')" = "$((put + more))" ]
+
+echo "-- damaged stacks"
+sed 's/\tstacks=[0-9]*:/\tstacks=x:/' "$dir/again.coz" >"$dir/bad.coz"
+run 0 "$tool" report --folded "$dir/bad.coz"
+says 'records? .*(understood|skipped)'
+check "its other records are read" grep -q 'callers\.c:' "$dir/out"
+
+echo "-- without waits there is nothing of it"
+before=()
+profile plain -d 1s -- "$workloads/callers" --seconds 2
+check "the profile has no stacks" [ "$(grep -cE $'\t(stacks|wakers)=' "$dir/plain.coz")" = 0 ]
+"$tool" report "$dir/plain.coz" >"$dir/out" 2>/dev/null
+check "nor has the report" [ "$(grep -c 'where the time' "$dir/out")" = 0 ]
+
 echo "-- what cannot be asked"
 run 2 "$tool" --off-cpu=disk -P progress -- true
 says "'disk' is no class of waits" 'io, lock, net, sleep, sched'
