@@ -59,8 +59,7 @@ __attribute__((noinline, weak)) int pass_line(struct passed *p, __u32 line)
 }
 
 /* @line is the next one up the stack: the first is passed.own, @stack takes the others. */
-static __always_inline void note_line(
-    struct unwind *u, struct cozbpf_wait_stack *stack, __u32 line)
+static __always_inline void note_line(struct unwind *u, struct cozbpf_wait_stack *stack, __u32 line)
 {
 	__u32 at = u->passed.n;
 

@@ -67,8 +67,8 @@ struct {
 	__type(value, __u64);
 } wait_lines SEC(".maps") __weak;
 
-/* Samples of waits, by their stacks and by who ended them. Written by waits; read and emptied by the
- * loader between runs. */
+/* Samples of waits, by their stacks and by who ended them. Written by waits; read and emptied by
+ * the loader between runs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, COZBPF_WAIT_STACKS); /* 1 without --off-cpu, set by the loader */

@@ -241,8 +241,8 @@ struct cozbpf_proc_stats {
 	__u64 filtered;      /* asks not made: a pause's system calls might kill the thread */
 };
 
-/* Where a thread waits: its unit, and the lines that have called it, the innermost first; 0: none. A
- * key: unused callers are 0. */
+/* Where a thread waits: its unit, and the lines that have called it, the innermost first; 0: none.
+ * A key: unused callers are 0. */
 struct cozbpf_wait_stack {
 	__u32 unit;
 	__u32 callers[COZBPF_WAIT_CALLERS];
@@ -256,8 +256,7 @@ struct cozbpf_waker {
 #define COZBPF_WAKER_TIMER (~0U)
 #define COZBPF_WAKER_KERNEL (~1U)  /* an interrupt, or a thread of the kernel */
 #define COZBPF_WAKER_PROCESS (~2U) /* another process */
-#define COZBPF_WAKER_END (~3U)     /* a thread of the target, which ended */
-#define COZBPF_WAKER_LEAST (~3U)   /* lines are below */
+#define COZBPF_WAKER_END (~3U)     /* a thread of the target, which ended; lines are below */
 
 /* executed in a line that is a progress point: one of the visits counted here */
 #define COZBPF_SAMPLED_UNIT_NS 1000
@@ -596,11 +595,9 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
-COZBPF_ABI_ASSERT(
-    sizeof(struct cozbpf_thread) ==
-    19 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
+		  19 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_wait_stack) == 4 + 4 * COZBPF_WAIT_CALLERS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_waker) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -45,8 +45,8 @@ on_candidate 40 40
 on_watch 340 8500
 '
 waiting='
-on_switch_waiter 2790 22850
-on_waking_waiter 1180 8810
+on_switch_waiter 2900 24150
+on_waking_waiter 1710 16400
 '
 # A step up the stack has more to tell apart there: pairs of registers, links, signed addresses.
 if [ "$(uname -m)" = aarch64 ]; then

@@ -116,7 +116,7 @@ put=$(folded 'callers:change;callers:put') drop=$(folded 'callers:change;callers
 check "drop() sleeps ($drop samples)" [ "$drop" -gt 100 ]
 check "put() sleeps three times as much ($put)" \
 	[ "$((put * 5))" -ge "$((drop * 12))" -a "$((put * 5))" -le "$((drop * 18))" ]
-all=$(grep -oE "$wait_line \[sleep\] [0-9]+$" "$dir/out" | awk '{ sum += $NF } END { print sum + 0 }')
+all=$(grep -oE "$wait_line \[sleep\] [0-9]+$" "$dir/out" | awk '{ n += $NF } END { print n + 0 }')
 check "most of $all samples have their callers" [ "$(((put + drop) * 20))" -ge "$((all * 19))" ]
 check "on-CPU samples have no class" grep -qE "$(marked READ) [0-9]+$" "$dir/out"
 "$tool" report --pprof "$dir/callers.coz" 2>/dev/null | gzip -d |
@@ -125,8 +125,8 @@ check "pprof: a wait has two callers" \
 	awk '/^sample {/ { n = 0 } /^  location_id:/ { n += 1 + gsub(/,/, "") }
 		/^}/ { if (n == 3) found = 1; n = 0 } END { exit !found }' "$dir/out"
 "$tool" report --json "$dir/callers.coz" >"$dir/out" 2>/dev/null
-check "the reader is woken where the other one writes, the sleeper by a timer" python3 - "$dir/out" \
-	"$(marked READ) [other]" "$(marked WAKE)" "$wait_line [sleep]" <<'END'
+check "the reader is woken where the other one writes, the sleeper by a timer" \
+	python3 - "$dir/out" "$(marked READ) [other]" "$(marked WAKE)" "$wait_line [sleep]" <<'END'
 import json, sys
 read, wake, sleep = sys.argv[2:]
 waiting = json.load(open(sys.argv[1]))["waiting"]

@@ -271,10 +271,11 @@ TEST(stacks_of_waits)
 	size_t i;
 
 	read_init(&r,
-	    RUN(2000, 1000000) "samples\tlocation=/src/a.c:1\tcount=0\tid=1\tfunction=a:main\n"
-			       "samples\tlocation=/src/a.c:2\tcount=0\tid=2\tfunction=a:main\n"
-			       "samples\tlocation=/src/a.c:7 [io]\tcount=9\tid=5\tstacks=4:2/1,3:2\n"
-			       "runtime\ttime=9\tsamples=9\twaits=9\n");
+	    RUN(2000,
+		1000000) "samples\tlocation=/src/a.c:1\tcount=0\tid=1\tfunction=a:main\n"
+			 "samples\tlocation=/src/a.c:2\tcount=0\tid=2\tfunction=a:main\n"
+			 "samples\tlocation=/src/a.c:7 [io]\tcount=9\tid=5\tstacks=4:2/1,3:2\n"
+			 "runtime\ttime=9\tsamples=9\twaits=9\n");
 	p = written(&r, &with);
 	CHECK_EQ(p->n_sample, 3);
 	CHECK_EQ(p->n_location, 3);

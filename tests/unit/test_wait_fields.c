@@ -32,8 +32,7 @@ TEST(to_text)
 {
 	struct wait_counts c = some();
 
-	check_text(wait_stacks_text(&c, 9),
-	    "9007199254740992:4294967290/5/4,3:4/1,3:4/5");
+	check_text(wait_stacks_text(&c, 9), "9007199254740992:4294967290/5/4,3:4/1,3:4/5");
 	check_text(wait_stacks_text(&c, 8), "2:1");
 	CHECK(!wait_stacks_text(&c, 7));
 	check_text(wait_wakers_text(&c, 9), "5:timer,4:kernel,3:process,2:70,1:0");
@@ -78,7 +77,7 @@ TEST(names)
 	CHECK_STR(waker_name(COZBPF_WAKER_KERNEL), "kernel");
 	CHECK_STR(waker_name(COZBPF_WAKER_PROCESS), "process");
 	CHECK(!waker_name(COZBPF_WAKER_NO_LINE));
-	CHECK(!waker_name(COZBPF_WAKER_LEAST - 1));
+	CHECK(!waker_name(COZBPF_WAKER_END - 1));
 }
 
 TEST(bad_stacks)

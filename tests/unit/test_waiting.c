@@ -169,10 +169,12 @@ TEST(text)
 
 TEST(json)
 {
-	check_report(two_runs, JSON, "\"waiting\":\t{\n\t\t\"on_cpu\":\t0.25,\n\t\t\"off_cpu\":\t"
-				     "0.75,\n\t\t\"waits\":\t{\n\t\t\t\"io\":\t0.1,\n");
-	check_report(two_runs, JSON, "\"line\":\t\"/s/a.c:2\",\n\t\t\t\t\"on_cpu\":\t0.2,\n"
-				     "\t\t\t\t\"off_cpu\":\t0\n\t\t\t}");
+	check_report(two_runs, JSON,
+	    "\"waiting\":\t{\n\t\t\"on_cpu\":\t0.25,\n\t\t\"off_cpu\":\t"
+	    "0.75,\n\t\t\"waits\":\t{\n\t\t\t\"io\":\t0.1,\n");
+	check_report(two_runs, JSON,
+	    "\"line\":\t\"/s/a.c:2\",\n\t\t\t\t\"on_cpu\":\t0.2,\n"
+	    "\t\t\t\t\"off_cpu\":\t0\n\t\t\t}");
 	check_report(two_runs, JSON, "\"line\":\t\"/s/a.c:2\",\n\t\t\t\t\t\t\"share\":\t0.8\n");
 	check_report(two_runs, JSON, "\"waker\":\t\"thread\",\n\t\t\t\t\t\t\"share\":\t0.1\n");
 	check_report(two_runs, JSON, "\"waker\":\t\"timer\",\n\t\t\t\t\t\t\"share\":\t0.1\n");
@@ -180,8 +182,9 @@ TEST(json)
 
 TEST(page)
 {
-	check_report(two_runs, PAGE, "\"lines\":[[\"/s/a.c:1\",0.6,0.883333,\"lock 81.7 %, sched "
-				     "6.7 %\"],[\"/s/a.c:2\",0.2,0,\"\"]");
+	check_report(two_runs, PAGE,
+	    "\"lines\":[[\"/s/a.c:1\",0.6,0.883333,\"lock 81.7 %, sched "
+	    "6.7 %\"],[\"/s/a.c:2\",0.2,0,\"\"]");
 	check_report(two_runs, PAGE, "[\"(no line) [io]\",0.1,\"the kernel (100 %)\"]");
 }
 

@@ -58,8 +58,8 @@ void session_name_waits(struct session *s, struct line_map *lines);
  */
 uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned class, uint32_t line);
 
-/* Takes all that waits were counted for by stack and by waker: later ones count anew. The caller's to
- * free; without memory it is less. */
+/* Takes all that waits were counted for by stack and by waker: later ones count anew. The caller's
+ * to free; without memory it is less. */
 void session_take_waits(const struct session *s, struct wait_counts *ret);
 
 /* The ranges @first to @first + @n are the kernel's, by addresses. Before session_attach(). */

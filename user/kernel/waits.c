@@ -141,8 +141,8 @@ uint32_t session_add_wait(struct session *s, struct line_map *lines, unsigned cl
 	return id;
 }
 
-/* Takes at most @most counts out of a hash map. Each is its key, of @key_size bytes, and the number.
- * Returns how many there were. */
+/* Takes at most @most counts out of a hash map. Each is its key, of @key_size bytes, and the
+ * number. Returns how many there were. */
 static size_t take_counts(int fd, size_t key_size, size_t most, void **ret)
 {
 	size_t size = key_size + sizeof(uint64_t), n = 0;

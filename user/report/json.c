@@ -133,8 +133,7 @@ static cJSON *line(const struct estimate *e, const struct estimate_line *l)
 	if (ret && add(ret, "line", json_text(l->line)) &&
 	    (!l->function || add(ret, "function", json_text(l->function))) &&
 	    (wait < 0 || add(ret, "wait", cJSON_CreateString(wait_name((unsigned)wait)))) &&
-	    add_share(ret, e, l) &&
-	    add(ret, "progress", json_text(l->progress)) &&
+	    add_share(ret, e, l) && add(ret, "progress", json_text(l->progress)) &&
 	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
 	    add(ret, "slope", number(l->slope)) &&
 	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) &&
@@ -254,8 +253,8 @@ static cJSON *waiting_line(const struct waiting *w, const struct waiting_line *l
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line", json_text(l->line)) && add(ret, "on_cpu", number(l->on_share)) &&
-	    add(ret, "off_cpu", number(l->off_share)) &&
+	if (ret && add(ret, "line", json_text(l->line)) &&
+	    add(ret, "on_cpu", number(l->on_share)) && add(ret, "off_cpu", number(l->off_share)) &&
 	    (!l->off || add(ret, "waits", classes(l->classes, w->off))))
 		return ret;
 	cJSON_Delete(ret);

@@ -256,7 +256,8 @@ static uint64_t find_mapping(
 	return id + MAIN_MAPPING + 1;
 }
 
-/* A line or function, called @name: a function of one line, at one location, whose id it returns. */
+/* A line or function, called @name: a function of one line, at one location, whose id it returns.
+ */
 static uint64_t write_place(struct writer *w, const char *name, const char *unit)
 {
 	pb_mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *mapping_list = &mapping;
@@ -321,8 +322,7 @@ struct values {
 };
 
 /* @locations: the innermost one first. */
-static void write_sample(
-    struct writer *w, uint64_t *locations, size_t n, const struct values *v)
+static void write_sample(struct writer *w, uint64_t *locations, size_t n, const struct values *v)
 {
 	pb_sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *sample_list = &sample;
 	int64_t values[MAX_TYPES];

@@ -27,8 +27,8 @@ void text_points_deinit(struct text_points *p);
 /* Experiments, samples and losses, and what of it is a warning. */
 void text_summary(FILE *out, const struct estimate *e);
 
-/* Where the time of all threads goes, and who ends the leading waits; nothing without waits. @prefix:
- * common_directories(). */
+/* Where the time of all threads goes, and who ends the leading waits; nothing without waits.
+ * @prefix: common_directories(). */
 void text_waiting(FILE *out, const struct estimate *e, size_t prefix);
 
 #endif

@@ -84,8 +84,8 @@ static const char *waker_words(uint32_t waker)
 	}
 }
 
-void wakers_words(const struct estimate *e, const struct waiting_unit *u, size_t prefix, char *buf,
-    size_t size)
+void wakers_words(
+    const struct estimate *e, const struct waiting_unit *u, size_t prefix, char *buf, size_t size)
 {
 	size_t n = u->n > MAX_WAKERS + 1 ? MAX_WAKERS : u->n;
 	uint64_t rest = u->woken;

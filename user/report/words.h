@@ -20,15 +20,17 @@ const char *unit_label(const char *unit, size_t prefix);
 /* The same of a unit that need not be in the ranking, and may lie elsewhere. */
 const char *any_label(const struct estimate *e, const char *unit, size_t prefix);
 
-/* How much of the threads' time was on CPUs and off them: "2 % on CPU, 98 % off CPU: lock 90 %, io 8
+/* How much of the threads' time was on CPUs and off them: "2 % on CPU, 98 % off CPU: lock 90 %, io
+ * 8
  * %". */
 void waiting_words(const struct waiting *w, char *buf, size_t size);
 /* A line's waits: "lock 12.3 %, io 0.1 %" of all waits; empty: it has none. */
-void line_waits_words(const struct waiting *w, const struct waiting_line *l, char *buf, size_t size);
+void line_waits_words(
+    const struct waiting *w, const struct waiting_line *l, char *buf, size_t size);
 /* Who ended a unit's waits: "queue.c:40 (82 %), a timer (10 %), 3 others (8 %)"; empty: not known.
  */
-void wakers_words(const struct estimate *e, const struct waiting_unit *u, size_t prefix, char *buf,
-    size_t size);
+void wakers_words(
+    const struct estimate *e, const struct waiting_unit *u, size_t prefix, char *buf, size_t size);
 
 /* A point of a curve as one character: one of eight blocks, @share of the highest. Losses have a
  * mark of their own. */

@@ -278,7 +278,7 @@ static void write_samples(struct recorder *w, const struct run_so_far *run)
 	for (size_t i = 1; i < run->n_lines; i++) {
 		struct samples_record s;
 
-		if (!(named && named[i] ? so_far_any_line : so_far_line)(run, i, &s))
+		if (!(named && named[i] ? so_far_any_line(run, i, &s) : so_far_line(run, i, &s)))
 			continue;
 		w->counts_before[i] += s.count;
 		w->free_before[i] += s.free;

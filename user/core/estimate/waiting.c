@@ -115,8 +115,7 @@ static int add_wakers(
 	return err;
 }
 
-static int add_record(
-    struct reading *r, const struct line_ids *ids, const struct samples_record *s)
+static int add_record(struct reading *r, const struct line_ids *ids, const struct samples_record *s)
 {
 	struct waiting_line *line = line_of(r, s);
 	struct by_name *at;

@@ -10,8 +10,8 @@
 
 /* A line with its waits. Names are the owner's own. */
 struct waiting_line {
-	const char *line; /* "(no line)": waits of no line in scope */
-	uint64_t on;      /* samples executed */
+	const char *line;                           /* "(no line)": waits of no line in scope */
+	uint64_t on;                                /* samples executed */
 	uint64_t classes[COZBPF_WAIT_CLASSES], off; /* of waits, and all of these */
 	double on_share, off_share;                 /* of all executed, of all waits; 0 to 1 */
 	double larger_share;

@@ -11,17 +11,15 @@
 
 #define DIGITS 10 /* of an id, and the character behind it */
 /* A field of all stacks fits into a record: longer ones are damage (core/profile/read.c). */
-_Static_assert(COZBPF_WAIT_STACKS * (COZBPF_WAIT_CALLERS * (DIGITS + 1) + 21) < 1 << 20,
+_Static_assert(COZBPF_WAIT_STACKS *(COZBPF_WAIT_CALLERS *(DIGITS + 1) + 21) < 1 << 20,
     "stacks of waits in a record");
-_Static_assert(COZBPF_WAKERS * (DIGITS + 1 + 21) < 1 << 20, "wakers in a record");
+_Static_assert(COZBPF_WAKERS *(DIGITS + 1 + 21) < 1 << 20, "wakers in a record");
 
 static const struct {
 	uint32_t waker;
 	const char *name;
-} names[] = {{COZBPF_WAKER_TIMER, "timer"},
-    {COZBPF_WAKER_KERNEL, "kernel"},
-    {COZBPF_WAKER_PROCESS, "process"},
-    {COZBPF_WAKER_END, "end"}};
+} names[] = {{COZBPF_WAKER_TIMER, "timer"}, {COZBPF_WAKER_KERNEL, "kernel"},
+    {COZBPF_WAKER_PROCESS, "process"}, {COZBPF_WAKER_END, "end"}};
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 const char *waker_name(uint32_t waker)
@@ -187,7 +185,7 @@ static bool take_waker(const char **at, uint32_t *ret)
 		*ret = names[i].waker;
 		return true;
 	}
-	if (!take_u64(at, 0, COZBPF_WAKER_LEAST - 1, &line))
+	if (!take_u64(at, 0, COZBPF_WAKER_END - 1, &line))
 		return false;
 	*ret = (uint32_t)line;
 	return true;
@@ -198,8 +196,7 @@ bool wait_waker_next(const char **text, struct waker_count *ret)
 	const char *at = *text;
 
 	*ret = (struct waker_count){0};
-	if (!take_count(&at, &ret->count) || !take_waker(&at, &ret->waker.line) ||
-	    !take_comma(&at))
+	if (!take_count(&at, &ret->count) || !take_waker(&at, &ret->waker.line) || !take_comma(&at))
 		return false;
 	*text = at;
 	return true;
