@@ -36,12 +36,11 @@ static const struct option_entry entries[] = {
 	"intervals"},
     {0, "folded", OPTION_FLAG, offsetof(struct report_options, folded), NULL,
 	"print the plain samples per file and line for flamegraph.pl and speedscope: where time "
-	"goes, not what a line would gain, and no "
-	"call "
-	"stacks, for a profile holds none"},
+	"goes, not what a line would gain; with call stacks of waits, for a profile holds no "
+	"others"},
     {0, "pprof", OPTION_FLAG, offsetof(struct report_options, pprof), NULL,
 	"write samples, CPU time and gains for pprof, speedscope and Pyroscope: a compressed "
-	"profile.proto; no call stacks either"},
+	"profile.proto; call stacks of waits only"},
     {0, "sort", OPTION_STRING, offsetof(struct report_options, sort), "KEY",
 	"rank by slope (default), max (largest gain), payback (gain from small speedups) or impact "
 	"(from large ones); always by the lower "
