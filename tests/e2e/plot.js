@@ -316,6 +316,30 @@ async function others(b) {
 		await b.value("document.getElementById('overview').hidden"), true);
 }
 
+// With waits there are two tables more, and a line's share is one of what was executed.
+async function waiting(b) {
+	const hidden = "document.getElementById('waiting').hidden";
+	const table = n => `[...document.querySelectorAll('#waiting table')[${n}].rows].map(
+		r => [...r.cells].map(c => c.textContent.replaceAll(/\\S*\\//g, '')))`;
+	await b.open(dir + 'known.html');
+	same('no waits, no tables', await b.value(hidden), true);
+	await b.open(dir + 'waits.html');
+	same('waits have tables', await b.value(hidden), false);
+	same('the whole', await b.value(texts('#waiting-words')),
+		['Time of all threads: 80 % on CPU, 20 % off CPU: lock 15 %, io 5 %.']);
+	const lines = await b.value(table(0));
+	same('heads', lines[0], ['line', 'on CPU', 'off CPU', 'waits']);
+	same('a line with both', lines.find(r => r[0] === 'hot.c:7').slice(2),
+		['75.0 %', 'lock 75.0 %']);
+	same('and none', lines.find(r => r[0] === '(no line)').slice(1),
+		['0.0 %', '25.0 %', 'io 25.0 %']);
+	same('who ends waits', await b.value(table(1)),
+		[['wait', 'off CPU', 'woken by'],
+			['hot.c:7 [lock]', '75.0 %', 'lock.c:3 (80 %), a timer (20 %)']]);
+	holds('the card has both shares', /% of the time on CPU; of that off CPU: lock 75\.0 %/.test(
+		await b.value(`${card('hot.c:7')}.querySelector('.of').textContent`)));
+}
+
 // Functions with the lines that they hold: prog:work has 50 of 80 samples, prog:idle has 10.
 async function tree(b) {
 	await b.open(dir + 'functions.html');
@@ -421,7 +445,7 @@ async function many(b) {
 		await b.start();
 		await b.size(1280, 900);
 		const tests = [look, overview, overviewKeys, filter, readCard, press, restyle];
-		for (const test of [...tests, others, tree, many])
+		for (const test of [...tests, others, waiting, tree, many])
 			await test(b);
 		same('no error', b.problems, []);
 		const pages = ['file://' + dir, 'data:image/png'];

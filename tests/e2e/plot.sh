@@ -92,6 +92,15 @@ expect 0 "the page is 'coz.html'" coz.coz
 expect 0 "the page is 'both.html'" -o both.html known.coz coz.coz
 expect 0 "the page is 'many.html'" many.coz
 expect 0 "the page is 'functions.html'" functions.coz
+{
+	cat known.coz
+	printf 'startup\ttime=2\nsamples\tlocation=%s:3\tcount=0\tid=1\n' "$dir/src/lock.c"
+	printf 'samples\tlocation=%s:7 [lock]\tcount=1500\tid=2\twakers=1200:1,300:timer\n' \
+		"$dir/src/hot.c"
+	printf 'samples\tlocation=(no line) [io]\tcount=500\tid=3\n'
+	printf 'runtime\ttime=9\tsamples=2000\tin-scope=2000\twaits=2000\n'
+} >waits.coz
+expect 0 "the page is 'waits.html'" waits.coz
 check 'the same page twice' cmp -s profile.html <(sed 's/known\.coz/profile.coz/' known.html)
 "$tool" plot -o /dev/full known.coz 2>err && bad 'a full device went unnoticed'
 # A profile may come from anybody, so its page holds only what looks like source, and no other
