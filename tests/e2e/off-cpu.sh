@@ -40,6 +40,18 @@ about() {
 		[ "$((($2 - $3) * 10))" -le "$3" -a "$((($3 - $2) * 10))" -le "$3" ]
 }
 
+# ends NAME UNIT WHO: at least nine of ten waits of the unit, a pattern, are ended by WHO.
+ends() {
+	"$tool" report --json "$dir/$1.coz" >"$dir/out" 2>/dev/null
+	check "$2 is ended by $3" python3 - "$dir/out" "$2" "$3" <<'END'
+import json, re, sys
+leading = json.load(open(sys.argv[1]))["waiting"]["leading"]
+first = [u for u in leading if re.search(f"(^|/){sys.argv[2]}$", u["line"])][0]["woken_by"][0]
+assert first.get("waker", first.get("line", "").split("/")[-1]) == sys.argv[3], first
+assert first["share"] >= 0.9, first
+END
+}
+
 line() { echo "$1:$(grep -nE '/\* WAIT \*/' "tests/workloads/$1" | cut -d: -f1)"; }
 
 echo "-- a sleep before a barrier"
@@ -70,6 +82,7 @@ call_line=$(line rpc.c)
 before=("$outsider" sleep --service-us 2000 --)
 profile net --off-cpu=net -d 3s -- "$workloads/rpc" --seconds 4
 check "the call is in net" [ "$(ms net "$call_line \\[net\\]")" -gt 0 ]
+ends net "$call_line \\[net\\]" process
 check "other classes were not asked for" [ "$(ms net '.* \[(sleep|lock|sched|other|io)\]')" = 0 ]
 
 if [ -c /dev/fuse ]; then
@@ -86,9 +99,15 @@ if [ -c /dev/fuse ]; then
 fi
 before=()
 
+echo "-- threads that are joined"
+profile join --off-cpu=lock -d 3s -- "$workloads/forkjoin" --seconds 4
+ends join 'forkjoin\.c:[0-9]+ \[lock\]' end
+
 echo "-- waits for a mutex, and for a CPU"
 profile lock --off-cpu=lock -d 3s -- "$workloads/convoy" --seconds 4
 check "the mutex is in lock" [ "$(ms lock "$(line convoy.c) \\[lock\\]")" -gt 0 ]
+unlock=convoy.c:$(grep -n 'pthread_mutex_unlock' tests/workloads/convoy.c | cut -d: -f1)
+ends lock "$(line convoy.c) \\[lock\\]" "$unlock"
 before=(taskset -c 0)
 profile sched --off-cpu=sched -d 3s -- "$workloads/abab" --seconds 4
 check "two threads on one CPU wait for it" is "$(ms sched '.* \[sched\]')" '>=' 1000
@@ -125,22 +144,16 @@ check "pprof: a wait has two callers" \
 	awk '/^sample {/ { n = 0 } /^  location_id:/ { n += 1 + gsub(/,/, "") }
 		/^}/ { if (n == 3) found = 1; n = 0 } END { exit !found }' "$dir/out"
 "$tool" report --json "$dir/callers.coz" >"$dir/out" 2>/dev/null
-check "the reader is woken where the other one writes, the sleeper by a timer" \
-	python3 - "$dir/out" "$(marked READ) [other]" "$(marked WAKE)" "$wait_line [sleep]" <<'END'
+check "the two threads wait as long" python3 - "$dir/out" "$(marked READ)" "$wait_line" <<'END'
 import json, sys
-read, wake, sleep = sys.argv[2:]
 waiting = json.load(open(sys.argv[1]))["waiting"]
-leading = {u["line"].split("/")[-1]: u for u in waiting["leading"]}
-first = leading[read]["woken_by"][0]
-assert first["line"].endswith("/" + wake) and first["share"] >= 0.9, first
-first = leading[sleep]["woken_by"][0]
-assert first["waker"] == "timer" and first["share"] >= 0.9, first
 assert abs(waiting["on_cpu"] + waiting["off_cpu"] - 1) < 1e-5, waiting
-# Two threads sleep or wait nearly all the time, each as long.
 shares = {l["line"].split("/")[-1]: l for l in waiting["lines"]}
-for line in read.split()[0], sleep.split()[0]:
+for line in sys.argv[2:]:
     assert 0.35 < shares[line]["off_cpu"] < 0.65, shares[line]
 END
+ends callers "$wait_line \\[sleep\\]" timer
+ends callers "$(marked READ) \\[other\\]" "$(marked WAKE)"
 "$tool" report "$dir/callers.coz" >"$dir/out" 2>/dev/null
 prints 'where the time of all threads goes: [0-9]+ % on CPU, [0-9]+ % off CPU' \
 	"$(marked READ) \[other\]: woken by $(marked WAKE) \([0-9]+ %\)"
