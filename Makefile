@@ -109,6 +109,8 @@ $(BUILD)/%.o: %.c
 $(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(OBJS)): $(BUILD)/gen/cozbpf.skel.h
 $(foreach d,user asan/user,$(BUILD)/$(d)/target/inject.o): $(BUILD)/gen/shim_blob.h
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/html.o): $(BUILD)/gen/page.h
+$(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/core/places/syscalls.o): \
+	$(BUILD)/gen/syscall_names.h
 
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/pprof.o): $(BUILD)/gen/profile.pb-c.h
 
@@ -165,6 +167,14 @@ $(BUILD)/gen/shim_blob.h: $(BUILD)/shim/blob.bin
 $(BUILD)/gen/page.h: scripts/embed-page.sh $(wildcard user/report/html/*) $(CHART_JS)
 	@mkdir -p $(@D)
 	$(call say,PAGE,$@)scripts/embed-page.sh $(CHART_JS) >$@
+
+# Numbers of system calls differ between processors. Two of the macros are no calls.
+$(BUILD)/gen/syscall_names.h:
+	@mkdir -p $(@D)
+	$(call say,NAMES,$@)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
+		sed -nE -e '/__NR_(syscalls|arch_specific_syscall) /d' \
+		-e 's/^#define __NR_([a-z0-9_]+) .*/[__NR_\1] = "\1",/p' | \
+		$(CC) -include asm/unistd.h -E -P - | sed -n '/^\[[0-9]*\]/p' | sort >$@
 
 # Said by embed-page.sh, with what to do, rather than by make.
 $(CHART_JS):

@@ -31,6 +31,12 @@ __attribute__((noinline, weak)) __u32 line_in_slice(__u32 first, __u32 count, __
 	return 0;
 }
 
+/* The unit of the kernel's work in system call @call, or in none, as in a page fault. */
+static __always_inline __u32 unit_of_call(__u64 call)
+{
+	return config.call_first + 1 + (call < COZBPF_SYSCALLS ? 1 + (__u32)call : 0);
+}
+
 /* @n samples of a line. */
 static __always_inline void count_in(struct cozbpf_line_count *count, __u64 n)
 {

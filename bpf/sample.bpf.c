@@ -11,16 +11,18 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Line of a sample: the kernel's function, where these are in scope; the innermost address; else
- * the first in-scope caller (paper 3.4.2). Inclusive: the selected function, where it is on the
- * stack. @pick: the one that an experiment may be on. */
+/* Line of a sample: the system call or the kernel's function, where these are in scope; the
+ * innermost address; else the first in-scope caller (paper 3.4.2). Inclusive: the selected
+ * function, where it is on the stack. @pick: the one that an experiment may be on. */
 static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
     struct task_struct *task, const struct cozbpf_proc *proc, __u64 now, __u32 *pick)
 {
 	bool user = compat_user_mode(ctx);
 	struct unwind u = {.proc = proc, .passed.now = now};
 
-	if (!user && control.kernel_count)
+	if (!user && config.call_first)
+		u.line = unit_of_call(compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)));
+	else if (!user && control.kernel_count)
 		u.line = line_in_slice(
 		    control.kernel_first, control.kernel_count, compat_sample_ip(ctx));
 	if (u.line && config.inclusive)

@@ -13,6 +13,8 @@
  * nor unwound */
 #define COZBPF_MAPPINGS 40
 #define COZBPF_SYSCALLS 512   /* numbers of system calls */
+/* Ids of system calls as units: that of all, that of what the kernel does in none, then by number */
+#define COZBPF_SYSCALL_UNITS (COZBPF_SYSCALLS + 2)
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 /* last samples kept per account, from which the share f is taken: one bit each in hit_bits */
 #define COZBPF_RING 32
@@ -96,6 +98,7 @@ struct cozbpf_config {
 	__u32 waits;      /* classes of waits that are units, a bit each */
 	__u32 wait_first; /* the first id of the first class */
 	__u32 wait_disk;  /* io is for files on this device, as the kernel numbers it; 0: on any */
+	__u32 call_first; /* the first id of system calls; 0: they are no units */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif

@@ -37,7 +37,7 @@ static const struct option_entry entries[] = {
 	"headers)"},
     {'b', "binary-scope", OPTION_LIST, FIELD(binaries), "PATTERN",
 	"binaries whose lines may be selected, MAIN is the main executable, KERNEL the "
-	"kernel's functions (default: MAIN; of functions all)"},
+	"kernel's functions, SYSCALLS its system calls (default: MAIN; of functions all)"},
     {'o', "output", OPTION_STRING, FIELD(output), "FILE",
 	"profile, appended to (default: profile.coz)"},
     {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME",
@@ -50,8 +50,8 @@ static const struct option_entry entries[] = {
     {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL,
 	"the whole run is one unit of progress and one experiment; use with -n"},
     {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE",
-	"experiment on this line only, or with functions on this FUNCTION (default: at random, as "
-	"samples hit them)"},
+	"experiment on this line only, or with functions on this FUNCTION, on a system call, "
+	"sys:NAME, or on kernel:FUNCTION (default: at random, as samples hit them)"},
     {0, "off-cpu", OPTION_CHOICE, FIELD(off_cpu), "CLASSES",
 	"waits are made faster, too, each line's of a class and all of a class: io, lock, net, "
 	"sleep, sched, other (default of CLASSES: all)"},
@@ -243,6 +243,25 @@ static int check_waits(struct run_options *o, struct error *e)
 	return waits_parse(o->off_cpu, &o->waits, e) || find_disk(o, e) ? -1 : 0;
 }
 
+/* A unit of the kernel that --fixed-line names is in scope by that. */
+static int take_kernel(struct run_options *o, struct error *e)
+{
+	bool wanted[KERNEL_SYSCALLS + 1] = {false};
+
+	for (size_t i = 0; i < o->binaries.n; i++)
+		wanted[kernel_units_of(o->binaries.items[i])] = true;
+	if (o->fixed_line)
+		wanted[kernel_units_of_unit(o->fixed_line)] = true;
+	o->kernel = wanted[KERNEL_SYSCALLS]    ? KERNEL_SYSCALLS
+		    : wanted[KERNEL_FUNCTIONS] ? KERNEL_FUNCTIONS
+					       : KERNEL_NONE;
+	if (!wanted[KERNEL_FUNCTIONS] || !wanted[KERNEL_SYSCALLS])
+		return 0;
+	error_set(e, EXIT_USAGE, "the kernel's functions and its system calls exclude each other");
+	return error_hint(e, "time in the kernel counts for one unit: name -b KERNEL and "
+			     "kernel:FUNCTION, or -b SYSCALLS and sys:NAME");
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
@@ -278,7 +297,7 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
 		return error_hint(e, "give --sync=wake or --sync=uprobe");
 	}
-	if (check_pause(o, e) || check_waits(o, e))
+	if (check_pause(o, e) || check_waits(o, e) || take_kernel(o, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,

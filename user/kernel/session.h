@@ -33,6 +33,7 @@ struct session_config {
 	/* classes of waits that are units, a bit each; the first of their ids (linemap.h); the
 	 * device, as the kernel numbers it, whose waits are io, 0: any */
 	uint32_t waits, wait_first, wait_disk;
+	uint32_t call_first; /* the first id of system calls; 0: they are no units */
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };

@@ -29,6 +29,7 @@ struct run_options {
 	enum granularity granularity;
 	uint32_t waits;     /* classes of waits that are units, a bit each */
 	uint32_t wait_disk; /* of `disk`, as the kernel numbers devices; 0: none was given */
+	enum kernel_units kernel;
 	size_t n_speedups;
 	/* half a width of the leading lines' intervals, as a fraction; 0: none was given */
 	double until_width;

@@ -24,6 +24,10 @@ struct runner {
 	struct session *session;
 	struct target target;
 	struct files files;
+	/* units of the kernel's functions or system calls: their ids */
+	struct {
+		uint32_t first, end;
+	} kernel;
 	int fixed_wait; /* the class of waits that --fixed-line names; -1: none */
 	struct points points;
 	struct experiments experiments;

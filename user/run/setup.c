@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/places/syscalls.h"
 #include "core/places/waits.h"
 #include "kernel/kallsyms.h"
 #include "run/calls.h"
@@ -34,7 +35,17 @@
 #define NAMES_S 10 /* for debug files from the network, before the target is started or touched */
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
-/* @text: FILE:LINE or a function. The id, or 0 with @e. */
+static uint32_t find_in_kernel(struct runner *r, const char *text, struct error *e)
+{
+	const struct line_map *m = &r->files.lines;
+
+	if (r->o.kernel == KERNEL_SYSCALLS)
+		return syscall_find(m, r->kernel.first, text, e);
+	return line_map_find_kernel(
+	    m, r->kernel.first, r->kernel.end, text + strlen(KERNEL_PREFIX), e);
+}
+
+/* @text: FILE:LINE, a function, or what is in the kernel. The id, or 0 with @e. */
 static uint32_t find_unit(struct runner *r, const char *text, struct error *e)
 {
 	const char *colon = strrchr(text, ':');
@@ -43,6 +54,8 @@ static uint32_t find_unit(struct runner *r, const char *text, struct error *e)
 	uint32_t id;
 	bool is_line;
 
+	if (kernel_units_of_unit(text) != KERNEL_NONE)
+		return find_in_kernel(r, text, e);
 	line = colon ? strtoul(colon + 1, &end, 10) : 0;
 	is_line = line && line <= UINT32_MAX && !*end && colon != text &&
 		  colon - text < (long)sizeof(file);
@@ -165,22 +178,34 @@ static int prepare_experiments(struct runner *r, struct error *e)
 	return recorder_count(&r->recorder, &from, e);
 }
 
-/* With -b KERNEL. */
-static int add_kernel(struct runner *r, uint32_t *ret_first, uint32_t *ret_n, struct error *e)
+/* What the kernel's time counts for, where that is no line. */
+static int add_kernel(struct runner *r, struct error *e)
 {
 	struct line_map *m = &r->files.lines;
-	size_t n;
+	size_t n = COZBPF_SYSCALL_UNITS;
 
-	*ret_first = *ret_n = 0;
-	if (!scope_has_kernel(&r->files.scope))
+	r->kernel.first = (uint32_t)m->n_lines;
+	if (r->o.kernel == KERNEL_NONE)
 		return 0;
-	if (kallsyms_add(m, &n, e))
+	if (r->o.kernel == KERNEL_FUNCTIONS && kallsyms_add(m, &n, e))
 		return -1;
-	*ret_first = m->objects[m->n_objects - 1].first;
-	*ret_n = m->objects[m->n_objects - 1].count;
+	if (r->o.kernel == KERNEL_SYSCALLS && !line_map_add_syscalls(m))
+		return error_set(e, EXIT_OTHER, "out of memory");
+	r->kernel.end = (uint32_t)m->n_lines;
 	if (r->o.verbose)
-		console_say(&r->console, "the kernel: %zu functions in scope", n);
+		console_say(&r->console, "the kernel: %zu %s in scope", n,
+		    r->o.kernel == KERNEL_FUNCTIONS ? "functions" : "system calls");
 	return 0;
+}
+
+/* Its functions are found by addresses: they are the last object of the map until others come. */
+static void tell_kernel(struct runner *r)
+{
+	const struct line_map *m = &r->files.lines;
+
+	if (r->o.kernel == KERNEL_FUNCTIONS)
+		session_set_kernel(r->session, m->objects[m->n_objects - 1].first,
+		    m->objects[m->n_objects - 1].count);
 }
 
 /* What the rooms need of each other. */
@@ -246,14 +271,15 @@ int run_setup(struct runner *r, struct error *e)
 	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
 	    .spare_lines = SPARE_LINES,
 	    .unwind_rows = UNWIND_ROWS};
-	uint32_t kernel, n_kernel;
 
 	join_rooms(r);
 	debuginfod_start(&r->debuginfod, &r->console, r->o.verbose, NAMES_S);
 	if (target_init(&r->target, e) || files_init(&r->files, e) ||
-	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, &kernel, &n_kernel, e) ||
+	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, e) ||
 	    resolve_fixed_line(r, e))
 		return -1;
+	if (r->o.kernel == KERNEL_SYSCALLS)
+		c.call_first = r->kernel.first;
 	if (c.waits) {
 		c.wait_first = line_map_add_waits(&r->files.lines);
 		if (!c.wait_first)
@@ -264,7 +290,7 @@ int run_setup(struct runner *r, struct error *e)
 	if (session_create(&c, &r->files.lines, &r->session, e) || resolve_fixed_wait(r, e))
 		return -1;
 	r->files.session = r->target.session = r->points.session = r->session;
-	session_set_kernel(r->session, kernel, n_kernel);
+	tell_kernel(r);
 	tell_pauses(r);
 	if (r->o.suggests)
 		return prepare_watch(r, e);

@@ -114,37 +114,74 @@ static uint32_t ambiguous(
 	return 0;
 }
 
-uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e)
-{
-	struct suggest names;
-	char nearest[512];
-	uint32_t found = 0;
+/* What a name of a function finds: the unit of that name, or those of functions called so in a
+ * module. */
+struct function_search {
+	uint32_t found, another;
+	struct suggest near;
+};
 
-	suggest_init(&names, name);
-	for (uint32_t id = 1; id < m->n_lines; id++) {
+/* Among the units from @first to @end. */
+static void search_functions(const struct line_map *m, uint32_t first, uint32_t end,
+    const char *name, struct function_search *s)
+{
+	s->found = s->another = 0;
+	suggest_init(&s->near, name);
+	for (uint32_t id = first; id < end; id++) {
 		const char *unit = m->lines[id].file, *colon;
 
 		if (m->lines[id].line || m->lines[id].wait)
 			continue;
 		colon = strchr(unit, ':');
-		if (!strcmp(unit, name))
-			return id;
-		suggest_add(&names, colon ? colon + 1 : unit);
+		if (!strcmp(unit, name)) {
+			s->found = id;
+			s->another = 0;
+			return;
+		}
+		suggest_add(&s->near, colon ? colon + 1 : unit);
 		if (!colon || strcmp(colon + 1, name) != 0)
 			continue;
-		if (found)
-			return ambiguous(m, name, found, id, e);
-		found = id;
+		*(s->found ? &s->another : &s->found) = id;
 	}
-	if (found)
-		return found;
-	error_set(e, EXIT_USAGE, "no function '%s' in the program", name);
-	suggest_list(&names, nearest, sizeof(nearest));
+}
+
+/* The id, or 0 with @e. @otherwise: what to say where no name is near. */
+static uint32_t judge_functions(const struct line_map *m, const struct function_search *s,
+    const char *where, const char *otherwise, struct error *e)
+{
+	const char *name = s->near.word;
+	char nearest[512];
+
+	if (s->another)
+		return ambiguous(m, name, s->found, s->another, e);
+	if (s->found)
+		return s->found;
+	error_set(e, EXIT_USAGE, "no function '%s' in the %s", name, where);
+	suggest_list(&s->near, nearest, sizeof(nearest));
 	if (nearest[0])
 		error_hint(e, "did you mean %s", nearest);
 	else
-		error_hint(e,
-		    "libraries come later, and theirs cannot be named; 'cozbpf lines' lists "
-		    "those of the program");
+		error_hint(e, "%s", otherwise);
 	return 0;
+}
+
+uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e)
+{
+	struct function_search s;
+
+	search_functions(m, 1, (uint32_t)m->n_lines, name, &s);
+	return judge_functions(m, &s, "program",
+	    "libraries come later, and theirs cannot be named; 'cozbpf lines' lists those of the "
+	    "program",
+	    e);
+}
+
+uint32_t line_map_find_kernel(
+    const struct line_map *m, uint32_t first, uint32_t end, const char *name, struct error *e)
+{
+	struct function_search s;
+
+	search_functions(m, first, end, name, &s);
+	return judge_functions(m, &s, "kernel",
+	    "/proc/kallsyms has the names; a function that is inlined has none", e);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cozbpf/abi.h>
+#include "core/places/syscalls.h"
 #include "core/places/waits.h"
 #include "core/text/hash.h"
 
@@ -287,6 +288,33 @@ uint32_t line_map_add_waits(struct line_map *m)
 	}
 	m->n_lines += n;
 	return (uint32_t)first;
+}
+
+/* "sys:all" holds the others. */
+uint32_t line_map_add_syscalls(struct line_map *m)
+{
+	struct line_index *x = m->index;
+	uint32_t first = (uint32_t)m->n_lines;
+	char name[sizeof(SYSCALL_PREFIX) + SYSCALL_LABEL] = SYSCALL_PREFIX,
+					       *label = name + strlen(SYSCALL_PREFIX);
+
+	if (reserve(
+		&m->lines, &x->lines_cap, first + COZBPF_SYSCALL_UNITS, sizeof(*m->lines)))
+		return 0;
+	for (uint32_t i = 0; i < COZBPF_SYSCALL_UNITS; i++) {
+		if (i)
+			syscall_label(i - 1, label);
+		else
+			strcpy(label, "all");
+		m->lines[first + i] = (struct source_line){.file = intern_file(m, name),
+		    .inclusive = m->inclusive,
+		    .n_lines = i ? 0 : COZBPF_SYSCALL_UNITS - 1,
+		    .function = i ? first : 0};
+		if (!m->lines[first + i].file)
+			return 0;
+	}
+	m->n_lines += COZBPF_SYSCALL_UNITS;
+	return first;
 }
 
 void line_map_name_wait(struct line_map *m, uint32_t id, uint32_t line)

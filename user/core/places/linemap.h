@@ -83,11 +83,19 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 /* The same for a function that the user named, as its unit or without the module. */
 uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e);
 
+/* The same among the kernel's functions, which are the units from @first to @end. */
+uint32_t line_map_find_kernel(
+    const struct line_map *m, uint32_t first, uint32_t end, const char *name, struct error *e);
+
 /*
  * Adds COZBPF_WAIT_UNITS units for each class of waits: the class, whose lines the others are as a
  * function's, and those that have no name yet. Returns the first id; 0: out of memory.
  */
 uint32_t line_map_add_waits(struct line_map *m);
+
+/* Adds COZBPF_SYSCALL_UNITS units, one for each system call (syscalls.h). Returns the first id, that
+ * of all of them, whose lines the others are; 0: out of memory. */
+uint32_t line_map_add_syscalls(struct line_map *m);
 
 /* The unit of waits @id is that of @line. */
 void line_map_name_wait(struct line_map *m, uint32_t id, uint32_t line);

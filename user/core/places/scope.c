@@ -102,12 +102,19 @@ bool scope_has_libraries(const struct scope *s)
 	return s->n_binaries || s->granularity == GRANULARITY_FUNCTION;
 }
 
-bool scope_has_kernel(const struct scope *s)
+enum kernel_units kernel_units_of(const char *pattern)
 {
-	for (size_t i = 0; i < s->n_binaries; i++)
-		if (!strcmp(s->binaries[i], "KERNEL"))
-			return true;
-	return false;
+	return !strcmp(pattern, "KERNEL")     ? KERNEL_FUNCTIONS
+	       : !strcmp(pattern, "SYSCALLS") ? KERNEL_SYSCALLS
+					      : KERNEL_NONE;
+}
+
+enum kernel_units kernel_units_of_unit(const char *unit)
+{
+	if (!strncmp(unit, KERNEL_PREFIX, strlen(KERNEL_PREFIX)))
+		return KERNEL_FUNCTIONS;
+	return strncmp(unit, SYSCALL_PREFIX, strlen(SYSCALL_PREFIX)) ? KERNEL_NONE
+								     : KERNEL_SYSCALLS;
 }
 
 bool scope_has_lines(const struct scope *s, bool has_debug_info)

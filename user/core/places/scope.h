@@ -44,8 +44,20 @@ bool scope_has_binary(const struct scope *s, const char *path, bool is_main);
 /* Whether code can be in scope that is not the main executable's. */
 bool scope_has_libraries(const struct scope *s);
 
-/* Whether the kernel's functions are units of their own (pattern KERNEL). */
-bool scope_has_kernel(const struct scope *s);
+/* What the time in the kernel counts for. */
+enum kernel_units {
+	KERNEL_NONE, /* the line that made the call */
+	KERNEL_FUNCTIONS,
+	KERNEL_SYSCALLS,
+};
+
+/* What a pattern of -b asks for: KERNEL, SYSCALLS. */
+enum kernel_units kernel_units_of(const char *pattern);
+
+/* How --fixed-line names what is in the kernel: "sys:write", "kernel:vfs_read". */
+#define SYSCALL_PREFIX "sys:"
+#define KERNEL_PREFIX "kernel:"
+enum kernel_units kernel_units_of_unit(const char *unit);
 
 /* Whether lines, not functions, of a binary may be selected. -s asks for lines. */
 bool scope_has_lines(const struct scope *s, bool has_debug_info);
