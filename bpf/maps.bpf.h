@@ -83,6 +83,15 @@ struct {
 	__type(value, __u64);
 } wakers SEC(".maps") __weak;
 
+/* Of waits that are units of lines: samples in each system call. Written by waits, emptied by the
+ * loader between runs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, struct cozbpf_wait_call);
+	__type(value, __u64);
+} wait_call_counts SEC(".maps") __weak;
+
 /* Mappings per process; written by the loader, copied at fork, deleted at exec and exit
  * (lifecycle). */
 struct {

@@ -198,7 +198,13 @@ static __always_inline void begin_wait(
 	}
 	if (!waits && !queues)
 		return;
-	line = stack_of_wait(t->tgid, call < COZBPF_SYSCALLS, &t->wait_stack);
+	if (config.call_first && (waits || call < COZBPF_SYSCALLS)) {
+		t->wait_stack.callers[0] = 0;
+		line = unit_of_call(call);
+	} else {
+		line = stack_of_wait(t->tgid, call < COZBPF_SYSCALLS, &t->wait_stack);
+	}
+	t->wait_call = call < COZBPF_SYSCALLS ? 1 + (__u32)call : 0;
 	if (waits)
 		t->wait = unit_of_wait(class, line);
 	t->wait_selected = 0;
@@ -320,6 +326,7 @@ int BPF_PROG(on_waking_waiter, struct task_struct *p)
 	struct cozbpf_thread *t = thread_of(p);
 	struct cozbpf_cpu *cpu = t ? this_cpu() : NULL;
 	struct delay_wait wait;
+	struct cozbpf_wait_call in;
 	struct cozbpf_waker waker;
 	struct waking w;
 	__u64 now, n;
@@ -336,6 +343,9 @@ int BPF_PROG(on_waking_waiter, struct task_struct *p)
 		waker = (struct cozbpf_waker){wait.unit, waker_of(&w, cpu)};
 		if (!count_key(&wakers, &waker, n))
 			__sync_fetch_and_add(&control.wakers_lost, n);
+		in = (struct cozbpf_wait_call){wait.unit, t->wait_call};
+		if (!config.call_first && !count_key(&wait_call_counts, &in, n))
+			__sync_fetch_and_add(&control.wait_calls_lost, n);
 	}
 	go_on(w.by);
 	return 0;

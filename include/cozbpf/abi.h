@@ -72,6 +72,12 @@ struct cozbpf_handler_words {
 #define COZBPF_WAIT_STACKS 2048 /* stacks of waits of the whole run */
 #define COZBPF_WAKERS 8192      /* wakers of units of waits */
 
+/* A system call, 1 + its number, 0: none, as in a page fault, in which a line's waits were. */
+struct cozbpf_wait_call {
+	__u32 unit, call;
+};
+#define COZBPF_WAIT_CALLS 8192 /* of all units */
+
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
 /* How the handler is told the end of its pause (user/kernel/pause_mode.h). */
@@ -445,8 +451,8 @@ struct cozbpf_control {
 	/* Waits as units: samples that waits stand for, which are in `samples`, too; lines that
 	 * found no id left; waits whose begin was not seen. */
 	__u64 wait_samples, wait_crowded, wait_before;
-	/* samples of waits whose stack, and whose waker, found no room */
-	__u64 wait_stacks_lost, wakers_lost;
+	/* samples of waits whose stack, waker or system call found no room */
+	__u64 wait_stacks_lost, wakers_lost, wait_calls_lost;
 	/* the lock that the selected line waited for first in this experiment; 0: none yet */
 	__u64 wait_lock;
 	__u64 waiting; /* so many of the following are somebody's */
@@ -585,6 +591,8 @@ struct cozbpf_thread {
 	__u8 waiter;       /* 1 + its place in control.waiters; 0: it has none */
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 	struct cozbpf_wait_stack wait_stack; /* its unit: once the wait is counted */
+	__u32 wait_call;    /* of struct cozbpf_wait_call */
+	__u32 pad;
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -599,7 +607,7 @@ COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
-		  19 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
+		  20 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_wait_stack) == 4 + 4 * COZBPF_WAIT_CALLERS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);

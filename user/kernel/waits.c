@@ -99,6 +99,8 @@ void waits_prepare(struct cozbpf_bpf *bpf, const struct session_config *c, size_
 	    bpf->maps.wait_lines, wanted ? COZBPF_WAIT_CLASSES * COZBPF_WAIT_UNITS : 1);
 	bpf_map__set_max_entries(bpf->maps.wait_stacks, wanted ? COZBPF_WAIT_STACKS : 1);
 	bpf_map__set_max_entries(bpf->maps.wakers, wanted ? COZBPF_WAKERS : 1);
+	bpf_map__set_max_entries(
+	    bpf->maps.wait_call_counts, wanted && !c->call_first ? COZBPF_WAIT_CALLS : 1);
 	memset(table, COZBPF_WAIT_OTHER, COZBPF_SYSCALLS);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].call < COZBPF_SYSCALLS)
@@ -167,6 +169,8 @@ void session_take_waits(const struct session *s, struct wait_counts *ret)
 	    "a key and its count");
 	_Static_assert(sizeof(struct waker_count) == sizeof(ret->wakers->waker) + sizeof(uint64_t),
 	    "a key and its count");
+	_Static_assert(sizeof(struct call_count) == sizeof(ret->calls->call) + sizeof(uint64_t),
+	    "a key and its count");
 	*ret = (struct wait_counts){0};
 	if (!s->config.waits)
 		return;
@@ -174,5 +178,7 @@ void session_take_waits(const struct session *s, struct wait_counts *ret)
 	    COZBPF_WAIT_STACKS, (void **)&ret->stacks);
 	ret->n_wakers = take_counts(bpf_map__fd(bpf->maps.wakers), sizeof(ret->wakers->waker),
 	    COZBPF_WAKERS, (void **)&ret->wakers);
+	ret->n_calls = take_counts(bpf_map__fd(bpf->maps.wait_call_counts),
+	    sizeof(ret->calls->call), COZBPF_WAIT_CALLS, (void **)&ret->calls);
 	wait_counts_sort(ret);
 }

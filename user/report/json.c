@@ -124,6 +124,25 @@ static bool add_share(cJSON *object, const struct estimate *e, const struct esti
 	return add(object, "on_cpu", number(waiting_share(l->samples, e->waiting.on)));
 }
 
+/* In which system calls a unit of waits is. */
+static cJSON *calls(const struct wait_calls *w)
+{
+	cJSON *ret = cJSON_CreateArray();
+
+	for (size_t i = 0; ret && i < w->n; i++) {
+		cJSON *item = cJSON_CreateObject();
+
+		if (item && add(item, "call", json_text(w->v[i].name)) &&
+		    add(item, "share", number(wait_calls_share(w, i))) &&
+		    cJSON_AddItemToArray(ret, item))
+			continue;
+		cJSON_Delete(item);
+		cJSON_Delete(ret);
+		return NULL;
+	}
+	return ret;
+}
+
 static cJSON *line(const struct estimate *e, const struct estimate_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
@@ -133,7 +152,8 @@ static cJSON *line(const struct estimate *e, const struct estimate_line *l)
 	if (ret && add(ret, "line", json_text(l->line)) &&
 	    (!l->function || add(ret, "function", json_text(l->function))) &&
 	    (wait < 0 || add(ret, "wait", cJSON_CreateString(wait_name((unsigned)wait)))) &&
-	    add_share(ret, e, l) && add(ret, "progress", json_text(l->progress)) &&
+	    (!l->calls || add(ret, "calls", calls(l->calls))) && add_share(ret, e, l) &&
+	    add(ret, "progress", json_text(l->progress)) &&
 	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
 	    add(ret, "slope", number(l->slope)) &&
 	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) &&

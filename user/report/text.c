@@ -164,6 +164,22 @@ static void print_sentences(const struct layout *l, const struct text_point *poi
 	}
 }
 
+/* Where the leading waits are. */
+static void print_calls(const struct layout *l, const struct text_point *point)
+{
+	char words[1024];
+	size_t shown = 0;
+
+	for (size_t i = 0; i < point->n && shown < MAX_SENTENCES; i++) {
+		const struct estimate_line *line = point->lines[i];
+
+		calls_words(line, label_of(l, line), words, sizeof(words));
+		if (!is_ranked(line) || !words[0])
+			continue;
+		fprintf(l->out, "%s%s\n", shown++ ? "" : "\n", words);
+	}
+}
+
 static void print_shortages(const struct layout *l, const struct text_point *point)
 {
 	char words[1024];
@@ -232,6 +248,7 @@ static void print_point(struct layout *l, const struct text_point *point)
 	if (print_table(l, point)) {
 		print_decided(l, point);
 		print_sentences(l, point);
+		print_calls(l, point);
 	} else
 		fprintf(l->out, "no %s has enough data to be ranked\n", l->unit);
 	print_shortages(l, point);

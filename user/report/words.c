@@ -276,6 +276,21 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
 		    l->verdict == VERDICT_CONTENTION, buf, size);
 }
 
+void calls_words(const struct estimate_line *l, const char *label, char *buf, size_t size)
+{
+	size_t used = 0, n = l->calls ? l->calls->n : 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < n && used < size; i++) {
+		const char *name = l->calls->v[i].name;
+		bool is_fault = !strcmp(name, "fault");
+
+		used += (size_t)snprintf(buf + used, size - used, "%s%s %s %.0f %%",
+		    i ? "," : label, i ? "" : " waits in", is_fault ? "page faults" : name,
+		    100 * wait_calls_share(l->calls, i));
+	}
+}
+
 double example_gain(const struct estimate_line *l)
 {
 	const struct estimate_point *p = example_point(l);

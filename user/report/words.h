@@ -47,6 +47,10 @@ void effect_words(const struct estimate_line *l, const char *label, char *buf, s
  * where so much was measured, else by the slope. NaN: no verdict yet. */
 double example_gain(const struct estimate_line *l);
 
+/* In which system calls waits are: "LABEL waits in fsync 98 %, openat 2 %"; empty where that is not
+ * known. */
+void calls_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
+
 /* The statement that a line has no effect; empty for others. */
 void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
 

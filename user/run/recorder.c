@@ -285,6 +285,7 @@ static void write_samples(struct recorder *w, const struct run_so_far *run)
 		if (run->lines[i].wait) {
 			s.stacks = wait_stacks_text(&waits, (uint32_t)i);
 			s.wakers = wait_wakers_text(&waits, (uint32_t)i);
+			s.calls = wait_calls_field(&waits, (uint32_t)i);
 		}
 		write_line(w, &s);
 	}

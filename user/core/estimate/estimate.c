@@ -74,6 +74,7 @@ struct totals {
 	double *samples, *free_samples;
 	const char **functions; /* NULL: not held by one */
 	bool *are_functions;
+	struct wait_calls **calls; /* NULL: none are known */
 	uint64_t all_samples;
 	double outsiders; /* their share of the CPU time wanted */
 	struct phase_totals phase;
@@ -88,7 +89,20 @@ static void add_samples(struct totals *t, const struct samples_record *s, uint32
 		t->free_samples[line] += (double)s->free;
 }
 
-static void sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
+/* Of a line and of what holds it. */
+static int add_calls(struct totals *t, const struct samples_record *s, uint32_t line)
+{
+	if (line == UINT32_MAX || !s->calls)
+		return 0;
+	if (!t->calls[line])
+		t->calls[line] = calloc(1, sizeof(*t->calls[line]));
+	if (!t->calls[line])
+		return -ENOMEM;
+	wait_calls_parse(t->calls[line], s->calls, s->count);
+	return 0;
+}
+
+static int sum_samples(struct totals *t, const struct profile *p, const struct observations *o)
 {
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
@@ -98,15 +112,22 @@ static void sum_samples(struct totals *t, const struct profile *p, const struct 
 		t->all_samples += s->count;
 		add_samples(t, s, line);
 		add_samples(t, s, function);
+		if (add_calls(t, s, line) || add_calls(t, s, function))
+			return -ENOMEM;
 		if (line != UINT32_MAX && s->function)
 			t->functions[line] = s->function;
 		if (function != UINT32_MAX)
 			t->are_functions[function] = true;
 	}
+	return 0;
 }
 
-static void totals_deinit(struct totals *t)
+/* @n: of all lines. */
+static void totals_deinit(struct totals *t, size_t n)
 {
+	for (size_t i = 0; t->calls && i < n; i++)
+		free(t->calls[i]);
+	free(t->calls);
 	free(t->run_counts);
 	free(t->samples);
 	free(t->free_samples);
@@ -128,16 +149,20 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
 	t->functions = calloc(o->lines.n + 1, sizeof(*t->functions));
 	t->are_functions = calloc(o->lines.n + 1, sizeof(*t->are_functions));
+	t->calls = calloc(o->lines.n + 1, sizeof(struct wait_calls *));
 	if (!t->run_counts || !t->samples || !t->free_samples || !t->functions ||
-	    !t->are_functions) {
-		totals_deinit(t);
+	    !t->are_functions || !t->calls) {
+		totals_deinit(t, o->lines.n);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < p->n_runs; i++) {
 		t->run_counts[i] = p->runs[i].free_ns;
 		t->phase.free_time += (double)p->runs[i].free_ns;
 	}
-	sum_samples(t, p, o);
+	if (sum_samples(t, p, o)) {
+		totals_deinit(t, o->lines.n);
+		return -ENOMEM;
+	}
 	t->phase.run_counts = t->run_counts;
 	t->phase.free_samples = t->free_samples;
 	return 0;
@@ -304,6 +329,13 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	l->samples = (uint64_t)t->samples[line];
 	l->function = t->functions[line];
 	l->is_function = t->are_functions[line];
+	if (t->calls[line]) {
+		l->calls = malloc(sizeof(*l->calls));
+		if (l->calls)
+			*l->calls = *t->calls[line];
+		else
+			ret = -ENOMEM;
+	}
 	group_deinit(&g);
 	/* Counts what is left out of the ranking. A wide interval is not left out: it is an
 	 * answer. */
@@ -361,7 +393,7 @@ int estimate_profile(
 			baselines_deinit(&s.baselines);
 		}
 		fill_summary(ret, p, &t);
-		totals_deinit(&t);
+		totals_deinit(&t, o.lines.n);
 	}
 	observations_deinit(&o);
 	if (!err && options->waiting)
@@ -376,6 +408,7 @@ void estimate_deinit(struct estimate *e)
 	for (size_t i = 0; i < e->n_lines; i++) {
 		free(e->lines[i].points);
 		free(e->lines[i].latencies);
+		free(e->lines[i].calls);
 	}
 	free(e->lines);
 	free(e->latencies);

@@ -15,6 +15,7 @@
 #include "core/estimate/waiting.h"
 #include "core/text/errors.h"
 #include "core/profile/profile.h"
+#include "core/profile/wait_calls.h"
 
 enum verdict { VERDICT_OPTIMIZE, VERDICT_CONTENTION, VERDICT_NO_EFFECT, VERDICT_NOT_ENOUGH_DATA };
 /* Why a line has not enough data, or SHORT_NONE. */
@@ -94,6 +95,7 @@ struct estimate_line {
 	/* the function that holds the line, a unit of the profile, too; NULL: none is known */
 	const char *function;
 	bool is_function; /* it holds lines that were sampled */
+	struct wait_calls *calls; /* of waits; NULL: not known */
 	/* the estimate of that function at this point, a line of the same array; NULL: none */
 	const struct estimate_line *holder;
 	const char *progress; /* borrowed */

@@ -17,7 +17,7 @@ void syscall_label(uint32_t at, char ret[SYSCALL_LABEL])
 	const char *name = at && at <= COZBPF_SYSCALLS ? names[at - 1] : NULL;
 
 	if (!at)
-		snprintf(ret, SYSCALL_LABEL, "page_fault");
+		snprintf(ret, SYSCALL_LABEL, "fault");
 	else if (name)
 		snprintf(ret, SYSCALL_LABEL, "%s", name);
 	else

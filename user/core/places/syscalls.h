@@ -15,8 +15,8 @@
 
 #define SYSCALL_LABEL 48 /* bytes, the zero at the end included; of a unit, too */
 
-/* @at: 1 + a number: "write", or "call_470" where it has no name; 0: "page_fault", what the kernel
- * does in no system call. */
+/* @at: 1 + a number: "write", or "call_470" where it has no name; 0: "fault", what the kernel does
+ * in no system call: page faults above all. */
 void syscall_label(uint32_t at, char ret[SYSCALL_LABEL]);
 
 /* Which of the units from @first on (line_map_add_syscalls()) the user has named, as an id. 0 with

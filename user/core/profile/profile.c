@@ -42,6 +42,7 @@ void samples_free_names(struct samples_record *s)
 	free(s->function);
 	free(s->stacks);
 	free(s->wakers);
+	free(s->calls);
 }
 
 void experiment_stretch(struct experiment_record *x, double by)

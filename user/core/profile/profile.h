@@ -135,6 +135,9 @@ struct samples_record {
 	/* Own keys of waits, as text (wait_fields.h): which lines had called it, and who ended the
 	 * waits. NULL: not known. A line that is there for these alone has a count of 0. */
 	char *stacks, *wakers;
+	/* Own key `calls`: in which system calls waits were (wait_calls.h); NULL: that is not
+	 * known. */
+	char *calls;
 	uint32_t run;
 };
 

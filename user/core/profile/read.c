@@ -222,6 +222,8 @@ static bool add_samples(struct reader *r, const struct line *l)
 		s.stacks = copy(r, field_text(l, "stacks"), &id);
 	if (field_text(l, "wakers"))
 		s.wakers = copy(r, field_text(l, "wakers"), &id);
+	if (field_text(l, "calls"))
+		s.calls = copy(r, field_text(l, "calls"), &id);
 	s.location = copy(r, field_text(l, record_samples.name_key), &id);
 	at = s.location ? noted_at(r, id) : NULL;
 	if (!at)

@@ -216,7 +216,7 @@ static bool are_visits_sound(const void *record)
 	return p->bursts <= p->delta && p->span_delta <= p->delta;
 }
 
-/* The reader copies the name (core/profile/read.c). */
+/* The reader copies names (core/profile/read.c). */
 static bool read_function(const struct line *l, void *record, bool *ret_no_memory)
 {
 	return true;
@@ -258,6 +258,19 @@ static void write_wakers(FILE *out, const void *record)
 
 	if (s->wakers)
 		write_text(out, "wakers", s->wakers);
+}
+
+static bool read_calls(const struct line *l, void *record, bool *ret_no_memory)
+{
+	return true;
+}
+
+static void write_calls(FILE *out, const void *record)
+{
+	const struct samples_record *s = record;
+
+	if (s->calls)
+		write_text(out, "calls", s->calls);
 }
 
 static bool are_samples_sound(const void *record)
@@ -313,6 +326,7 @@ static const struct field_row samples[] = {
     {"function", OTHER(function)},
     {"stacks", OTHER(stacks)},
     {"wakers", OTHER(wakers)},
+    {"calls", OTHER(calls)},
 };
 const struct record_type record_samples = {
     "samples", "location", RECORD(samples), are_samples_sound};

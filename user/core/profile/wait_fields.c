@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/places/syscalls.h"
 #include "core/profile/private.h"
+#include "core/profile/wait_calls.h"
 
 #define DIGITS 10 /* of an id, and the character behind it */
 /* A field of all stacks fits into a record: longer ones are damage (core/profile/read.c). */
@@ -54,18 +56,31 @@ static int compare_wakers(const void *a, const void *b)
 	return x->waker.line < y->waker.line ? -1 : x->waker.line > y->waker.line;
 }
 
+/* A record has room for the first calls only. */
+static int compare_calls(const void *a, const void *b)
+{
+	const struct call_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->call.call < y->call.call ? -1 : x->call.call > y->call.call;
+}
+
 void wait_counts_sort(struct wait_counts *c)
 {
 	if (c->n_stacks)
 		qsort(c->stacks, c->n_stacks, sizeof(*c->stacks), compare_stacks);
 	if (c->n_wakers)
 		qsort(c->wakers, c->n_wakers, sizeof(*c->wakers), compare_wakers);
+	if (c->n_calls)
+		qsort(c->calls, c->n_calls, sizeof(*c->calls), compare_calls);
 }
 
 void wait_counts_deinit(struct wait_counts *c)
 {
 	free(c->stacks);
 	free(c->wakers);
+	free(c->calls);
 	*c = (struct wait_counts){0};
 }
 
@@ -130,6 +145,21 @@ char *wait_wakers_text(const struct wait_counts *c, uint32_t unit)
 		put_waker(out, &c->wakers[i]);
 	}
 	return out ? end_text(out, &text) : NULL;
+}
+
+char *wait_calls_field(const struct wait_counts *c, uint32_t unit)
+{
+	char text[WAIT_CALLS_TEXT], label[SYSCALL_LABEL];
+	struct wait_calls calls = {0};
+
+	for (size_t i = 0; i < c->n_calls; i++) {
+		if (c->calls[i].call.unit != unit)
+			continue;
+		syscall_label(c->calls[i].call.call, label);
+		wait_calls_add(&calls, label, strlen(label), c->calls[i].count);
+	}
+	wait_calls_text(&calls, text);
+	return text[0] ? strdup(text) : NULL;
 }
 
 /* From text */
