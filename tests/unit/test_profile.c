@@ -193,7 +193,7 @@ static const char all_keys[] =
     "samples\tlocation=/a/b.c:11\tcount=5\n"
     "samples\tlocation=/a/b.c:12\tcount=6\tfree=2\tid=12\tfunction=b:work\n"
     "samples\tlocation=/a/b.c:12 [io]\tcount=7\tid=99\tfunction=[io]\tstacks=4:12/3,1:12\t"
-    "wakers=5:12,1:timer,1:0\n"
+    "wakers=5:12,1:timer,1:0\tcalls=fsync:6,read:1\n"
     "runtime\ttime=1000\tfree=700\tlost=1\tdropped=2\tsamples=60\tin-scope=55\texecuted="
     "600\toutsiders=30\n";
 
