@@ -11,6 +11,56 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* Callers of the kernel's functions; a sample's own CPU writes and reads them. */
+struct kernel_frames {
+	__u64 ip[COZBPF_KERNEL_FRAMES];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kernel_frames);
+} kernel_frames SEC(".maps");
+
+/* The function among those of a stack of @size bytes that counts with what it calls, else the
+ * innermost. Inclusive: 0, each has been passed. */
+__attribute__((noinline, weak)) __u32 line_on_stack(
+    const struct kernel_frames *f, __u32 size, struct passed *passed)
+{
+	__u32 innermost = 0, line;
+
+	if (!f || !passed)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < COZBPF_KERNEL_FRAMES && i < size / sizeof(__u64); i++) {
+		/* A return address belongs to the call before it. */
+		line = line_in_slice(
+		    control.kernel_first, control.kernel_count, f->ip[i] - (i > 0));
+		if (line && config.inclusive)
+			pass_line(passed, line);
+		else if (line && line == config.kernel_unit)
+			return line;
+		if (!innermost)
+			innermost = line;
+	}
+	return config.inclusive ? 0 : innermost;
+}
+
+/* The kernel's function that a sample belongs to. */
+static __always_inline __u32 line_in_kernel(struct bpf_perf_event_data *ctx, struct passed *passed)
+{
+	struct kernel_frames *f;
+	__u32 zero = 0;
+	long size;
+
+	if (!config.inclusive && !config.kernel_unit)
+		return line_in_slice(
+		    control.kernel_first, control.kernel_count, compat_sample_ip(ctx));
+	f = bpf_map_lookup_elem(&kernel_frames, &zero);
+	size = f ? bpf_get_stack(ctx, f->ip, sizeof(f->ip), 0) : 0;
+	return size > 0 ? line_on_stack(f, (__u32)size, passed) : 0;
+}
+
 /* Line of a sample: the system call or the kernel's function, where these are in scope; the
  * innermost address; else the first in-scope caller (paper 3.4.2). Inclusive: the selected
  * function, where it is on the stack. @pick: the one that an experiment may be on. */
@@ -23,8 +73,7 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
 	if (!user && config.call_first)
 		u.line = unit_of_call(compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)));
 	else if (!user && control.kernel_count)
-		u.line = line_in_slice(
-		    control.kernel_first, control.kernel_count, compat_sample_ip(ctx));
+		u.line = line_in_kernel(ctx, &u.passed);
 	if (u.line && config.inclusive)
 		pass_line(&u.passed, u.line);
 	if (!u.line || config.inclusive) {

@@ -30,6 +30,7 @@
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
+#define COZBPF_KERNEL_FRAMES 48 /* the same of the kernel's functions, where callers count */
 #define COZBPF_CANDIDATES 64   /* places that are watched before one becomes a progress point */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
 
@@ -105,6 +106,9 @@ struct cozbpf_config {
 	__u32 wait_first; /* the first id of the first class */
 	__u32 wait_disk;  /* io is for files on this device, as the kernel numbers it; 0: on any */
 	__u32 call_first; /* the first id of system calls; 0: they are no units */
+	__u32 kernel_unit; /* the kernel's function that counts with what it calls; 0: none does,
+			      but where all do (inclusive) */
+	__u32 pad;
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif

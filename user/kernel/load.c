@@ -185,6 +185,7 @@ static void configure(const struct session *s)
 	c->wait_first = s->config.wait_first;
 	c->wait_disk = s->config.wait_disk;
 	c->call_first = s->config.call_first;
+	c->kernel_unit = s->config.kernel_unit;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 

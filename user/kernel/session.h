@@ -34,6 +34,7 @@ struct session_config {
 	 * device, as the kernel numbers it, whose waits are io, 0: any */
 	uint32_t waits, wait_first, wait_disk;
 	uint32_t call_first; /* the first id of system calls; 0: they are no units */
+	uint32_t kernel_unit; /* see cozbpf_config */
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };

@@ -41,6 +41,10 @@ static uint32_t find_in_kernel(struct runner *r, const char *text, struct error 
 
 	if (r->o.kernel == KERNEL_SYSCALLS)
 		return syscall_find(m, r->kernel.first, text, e);
+	if (r->fixed_wait >= 0) {
+		error_set(e, EXIT_USAGE, "no waits are known by functions of the kernel");
+		return 0;
+	}
 	return line_map_find_kernel(
 	    m, r->kernel.first, r->kernel.end, text + strlen(KERNEL_PREFIX), e);
 }
@@ -198,6 +202,19 @@ static int add_kernel(struct runner *r, struct error *e)
 	return 0;
 }
 
+/* A function that is named counts with what it calls: most do little themselves. */
+static void tell_kernel_units(struct runner *r, struct session_config *ret)
+{
+	uint32_t unit = r->files.fixed_line;
+
+	if (r->o.kernel == KERNEL_SYSCALLS)
+		ret->call_first = r->kernel.first;
+	if (!r->o.fixed_line || kernel_units_of_unit(r->o.fixed_line) != KERNEL_FUNCTIONS)
+		return;
+	r->files.lines.lines[unit].inclusive = true;
+	ret->kernel_unit = unit;
+}
+
 /* Its functions are found by addresses: they are the last object of the map until others come. */
 static void tell_kernel(struct runner *r)
 {
@@ -278,8 +295,7 @@ int run_setup(struct runner *r, struct error *e)
 	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, e) ||
 	    resolve_fixed_line(r, e))
 		return -1;
-	if (r->o.kernel == KERNEL_SYSCALLS)
-		c.call_first = r->kernel.first;
+	tell_kernel_units(r, &c);
 	if (c.waits) {
 		c.wait_first = line_map_add_waits(&r->files.lines);
 		if (!c.wait_first)
