@@ -143,4 +143,15 @@ begin_command --off-cpu
 look
 sed -i '/_waiter /!d' "$dir/out.programs"
 judge "$waiting"
+
+# System calls as units, then the kernel's functions with what they call.
+sample=$(grep -o '^on_sample[a-z_]*' <<<"$budgets")
+for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
+	'MAIN 3760 31200 --fixed-line kernel:vfs_write'; do
+	read -ra units <<<"$units"
+	begin_command -b MAIN -b "${units[0]}" "${units[@]:3}"
+	look
+	sed -i "/^$sample /!d" "$dir/out.programs"
+	judge "$sample ${units[1]} ${units[2]}"
+done
 finish

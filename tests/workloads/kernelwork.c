@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Every thread has the kernel do most of its work, then works 4 ms itself; a visit is such a
+ * round. --via random: one getrandom() of 1920 KiB. --via create: 640 files are created in one
+ * directory of a tmpfs, and removed. A line speedup leaves that much of the bytes, or of the files:
+ * s gains a little less than s x the kernel's share, since what a call costs beside stays. That
+ * share is printed at the end, by the threads' CPU time.
+ */
+#include "workload.h"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#define FILES_MAX 1024
+#define THREADS_MAX 64
+
+static long work_us = 4000, kib = 1920, files = 640;
+static const char *via = "random";
+static uint64_t own_iters, kernel_ns, whole_ns;
+static char folder[] = "/dev/shm/cozbpf-kernelwork-XXXXXX";
+static pthread_t threads[THREADS_MAX];
+static int at, ends;
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void draw(char *into, size_t n)
+{
+	for (ssize_t got; n; n -= (size_t)got) {
+		got = getrandom(into, n, 0);
+		if (got < 0)
+			work_fail("getrandom");
+	}
+}
+
+/* Numbers of other threads' files differ. */
+static void create(long thread, long n)
+{
+	char name[32];
+
+	for (int pass = 0; pass < 2; pass++)
+		for (long i = 0; i < n; i++) {
+			int fd;
+
+			snprintf(name, sizeof(name), "%ld", thread * FILES_MAX + i);
+			if (pass && unlinkat(at, name, 0))
+				work_fail(name);
+			if (pass)
+				continue;
+			fd = openat(at, name, O_CREAT | O_EXCL | O_WRONLY, 0600);
+			if (fd < 0 || close(fd))
+				work_fail(name);
+		}
+}
+
+static void *run(void *argument)
+{
+	char *bytes = malloc((size_t)kib << 10);
+	int is_random = !strcmp(via, "random");
+
+	if (!bytes)
+		work_fail("malloc");
+	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
+		uint64_t begin = thread_ns(), done;
+
+		if (is_random)
+			draw(bytes, (size_t)((double)(kib << 10) * work_share()));
+		else
+			create((long)argument, (long)((double)files * work_share() + 0.5));
+		done = thread_ns();
+		work_waited(done - begin);
+		SPIN(own_iters);
+		progress();
+		__atomic_add_fetch(&kernel_ns, done - begin, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&whole_ns, thread_ns() - begin, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* A round leaves no files behind. */
+static void print_share(void)
+{
+	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
+	for (long i = 0; i < work.threads; i++)
+		pthread_join(threads[i], NULL);
+	dprintf(1, "kernel %.6f of %.6f\n", kernel_ns / 1e9, whole_ns / 1e9);
+	if (at && rmdir(folder))
+		work_fail(folder);
+}
+
+int main(int argc, char **argv)
+{
+	const struct work_option options[] = {{"work-us", &work_us}, {"kib", &kib},
+	    {"files", &files}, {"via", NULL, &via}, {NULL}};
+
+	work_init(argc, argv, 1, options);
+	errno = EINVAL;
+	if (kib < 1 || files < 1 || files > FILES_MAX || work.threads > THREADS_MAX)
+		work_fail("--kib, --files, --threads");
+	own_iters = work_iters(work_us);
+	if (!strcmp(via, "create")) {
+		at = mkdtemp(folder) ? open(folder, O_DIRECTORY | O_CLOEXEC) : -1;
+		if (at < 0)
+			work_fail(folder);
+	}
+	work.report = print_share;
+	for (long i = 0; i < work.threads; i++)
+		threads[i] = work_thread(run, (void *)i);
+	work_wait();
+}
