@@ -44,10 +44,11 @@ class ProfileError(RuntimeError):
 
 def chosen_line(report, line):
     """The entry of the fixed line in a report, at our progress point, which is named 'progress'."""
+    names = (line, line.replace("kernel:", "[k]:") + " (inclusive)")
     same = [
         entry
         for entry in report["lines"]
-        if entry["line"] == line or entry["line"].endswith("/" + line)
+        if entry["line"] in names or entry["line"].endswith("/" + line)
     ]
     ours = [entry for entry in same if entry["progress"] == "progress"] or same
     if not ours:

@@ -42,7 +42,7 @@ def shortened(actual):
 
 def predict(options, case, iters_per_ms, by):
     """A profile of the wait for what it was shortened @by, as accuracy.cell() wants it."""
-    more = [f"--off-cpu={case.kind}"]
+    more = [f"--off-cpu={case.kind}"] if case.kind else []
     found = accuracy.profile(options, case, iters_per_ms, sorted(set(by.values())), "0", more)
     return found | {"cells": {s: found["cells"].get(short, {}) for s, short in by.items()}}
 

@@ -2,7 +2,8 @@
 """The cases of the off-CPU bench: a program, its wait under test, and what a shorter wait gains.
 
 The wait gets really shorter: its disk, server or sleep takes less, its lock is not shared, or there
-are more CPUs. offcpu.py measures and predicts."""
+are more CPUs. The kernel's work is another such stretch of time, which the program's lines cannot
+make shorter: fewer bytes or files are asked for. offcpu.py measures and predicts."""
 
 import re
 from dataclasses import dataclass
@@ -16,16 +17,20 @@ NEVER = (100,)  # a lock or a CPU is waited for as before, or as little as can b
 class WaitCase(Case):
     """A case whose unit under test is a wait; its truth maps what the wait was shortened by.
 
-    `is_whole`: the unit is all waits of the class, otherwise those in the line of the marker."""
+    `is_whole`: the unit is all waits of the class, otherwise those in the line of the marker.
+    `unit`: it is that of the kernel, by name; without a `kind` it is no wait."""
 
     marker: str = "WAIT"
     turn_ms: int = 80
     kind: str = ""  # the class: io, lock, net, sleep, sched
     is_whole: bool = False
+    unit: str = ""
     speedups: tuple = SPEEDUPS
 
     def line(self):
-        """FILE:LINE [CLASS], or [CLASS]."""
+        """FILE:LINE [CLASS], or [CLASS], or what is in the kernel."""
+        if self.unit:
+            return f"{self.unit} [{self.kind}]" if self.kind else self.unit
         if self.is_whole:
             return f"[{self.kind}]"
         for number, text in enumerate(self.source.read_text().splitlines(), 1):
@@ -39,8 +44,11 @@ def case(name, kind, truth=None, *args, **more):
     return WaitCase(name, name.split("-")[0], truth, args, kind=kind, **more)
 
 
+SLOW_DISK = ("disk", "--service-us", "2000")
+
+
 def disk(name, truth, *args, of="disk"):
-    return case(name, "io", truth, *args, outsider=(of, "--service-us", "2000"))
+    return case(name, "io", truth, *args, outsider=(of, *SLOW_DISK[1:]))
 
 
 def lock(name, truth, *args):
@@ -56,6 +64,11 @@ def cpus(name, gain, *args):
 
 def rpc(name, truth, how, service_us, *args):
     return case(name, "net", truth, *args, outsider=(how, "--service-us", service_us))
+
+
+def kernel(name, unit, *args):
+    """The program's own share is a little less than half; the call's other costs stay."""
+    return case(name, "", None, *args, unit=unit)
 
 
 AHEAD = ("--ahead", "2")
@@ -76,4 +89,9 @@ WAIT_CASES = (
     cpus("runq-turns", 0.0, "--via", "hand-over"),
     case("sleeper2", "sleep", lambda s: min(2 * s, 1) / 3),
     case("sleeper2-hidden", "sleep", lambda s: 0.0, "--partner-us", "4000"),
+    case("fsyncloop-call", "io", share(2, 3), unit="sys:fsync", outsider=SLOW_DISK),
+    kernel("kernelwork", "sys:getrandom", "--threads", "2"),
+    kernel("kernelwork-function", "kernel:get_random_bytes_user", "--threads", "2"),
+    kernel("kernelwork-create", "sys:all", "--via", "create"),
+    kernel("kernelwork-create-2", "sys:all", "--via", "create", "--threads", "2"),
 )
