@@ -34,8 +34,8 @@ __attribute__((noinline, weak)) __u32 line_on_stack(
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < COZBPF_KERNEL_FRAMES && i < size / sizeof(__u64); i++) {
 		/* A return address belongs to the call before it. */
-		line = line_in_slice(
-		    control.kernel_first, control.kernel_count, f->ip[i] - (i > 0));
+		line =
+		    line_in_slice(control.kernel_first, control.kernel_count, f->ip[i] - (i > 0));
 		if (line && config.inclusive)
 			pass_line(passed, line);
 		else if (line && line == config.kernel_unit)

@@ -12,8 +12,8 @@
 /* executable mappings per process; those in scope come first, what is beyond is neither in scope
  * nor unwound */
 #define COZBPF_MAPPINGS 40
-#define COZBPF_SYSCALLS 512   /* numbers of system calls */
-/* Ids of system calls as units: that of all, that of what the kernel does in none, then by number */
+#define COZBPF_SYSCALLS 512 /* numbers of system calls */
+/* as units: that of all, that of what the kernel does in none, then by number */
 #define COZBPF_SYSCALL_UNITS (COZBPF_SYSCALLS + 2)
 #define COZBPF_PROCESSES 4096 /* processes of the target alive at a time */
 /* last samples kept per account, from which the share f is taken: one bit each in hit_bits */
@@ -30,9 +30,10 @@
 #define COZBPF_ARGS 128        /* keys of latency pairs: one for each probe site at most */
 #define COZBPF_BUCKETS 1024    /* virtual-time buckets per point and experiment */
 #define COZBPF_FRAMES 64       /* call-chain frames looked at per sample */
-#define COZBPF_KERNEL_FRAMES 48 /* the same of the kernel's functions, where callers count */
 #define COZBPF_CANDIDATES 64   /* places that are watched before one becomes a progress point */
 #define COZBPF_SHARE_ONE 65536 /* fixed-point 1.0 of a thread's share */
+/* functions of the kernel that are looked at per sample, where callers count */
+#define COZBPF_KERNEL_FRAMES 48
 
 /* a pause is at most this long, the rest is asked again */
 #define COZBPF_PAUSE_MAX_NS 10000000ULL
@@ -106,8 +107,8 @@ struct cozbpf_config {
 	__u32 wait_first; /* the first id of the first class */
 	__u32 wait_disk;  /* io is for files on this device, as the kernel numbers it; 0: on any */
 	__u32 call_first; /* the first id of system calls; 0: they are no units */
-	__u32 kernel_unit; /* the kernel's function that counts with what it calls; 0: none does,
-			      but where all do (inclusive) */
+	/* the kernel's function that counts with what it calls; 0: none does, but where all do */
+	__u32 kernel_unit;
 	__u32 pad;
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */

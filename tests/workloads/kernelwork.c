@@ -95,8 +95,8 @@ static void print_share(void)
 
 int main(int argc, char **argv)
 {
-	const struct work_option options[] = {{"work-us", &work_us}, {"kib", &kib},
-	    {"files", &files}, {"via", NULL, &via}, {NULL}};
+	const struct work_option options[] = {
+	    {"work-us", &work_us}, {"kib", &kib}, {"files", &files}, {"via", NULL, &via}, {NULL}};
 
 	work_init(argc, argv, 1, options);
 	errno = EINVAL;

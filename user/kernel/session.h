@@ -30,11 +30,8 @@ struct session_config {
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */
 	bool latencies;                   /* there are latency pairs */
-	/* classes of waits that are units, a bit each; the first of their ids (linemap.h); the
-	 * device, as the kernel numbers it, whose waits are io, 0: any */
-	uint32_t waits, wait_first, wait_disk;
-	uint32_t call_first; /* the first id of system calls; 0: they are no units */
-	uint32_t kernel_unit; /* see cozbpf_config */
+	/* see cozbpf_config; of waits the first id is line_map_add_waits()'s */
+	uint32_t waits, wait_first, wait_disk, call_first, kernel_unit;
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };

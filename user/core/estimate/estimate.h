@@ -94,7 +94,7 @@ struct estimate_line {
 	const char *line; /* file:line, or a function; borrowed from the profile */
 	/* the function that holds the line, a unit of the profile, too; NULL: none is known */
 	const char *function;
-	bool is_function; /* it holds lines that were sampled */
+	bool is_function;         /* it holds lines that were sampled */
 	struct wait_calls *calls; /* of waits; NULL: not known */
 	/* the estimate of that function at this point, a line of the same array; NULL: none */
 	const struct estimate_line *holder;

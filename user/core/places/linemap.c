@@ -296,10 +296,9 @@ uint32_t line_map_add_syscalls(struct line_map *m)
 	struct line_index *x = m->index;
 	uint32_t first = (uint32_t)m->n_lines;
 	char name[sizeof(SYSCALL_PREFIX) + SYSCALL_LABEL] = SYSCALL_PREFIX,
-					       *label = name + strlen(SYSCALL_PREFIX);
+					   *label = name + strlen(SYSCALL_PREFIX);
 
-	if (reserve(
-		&m->lines, &x->lines_cap, first + COZBPF_SYSCALL_UNITS, sizeof(*m->lines)))
+	if (reserve(&m->lines, &x->lines_cap, first + COZBPF_SYSCALL_UNITS, sizeof(*m->lines)))
 		return 0;
 	for (uint32_t i = 0; i < COZBPF_SYSCALL_UNITS; i++) {
 		if (i)

@@ -93,8 +93,8 @@ uint32_t line_map_find_kernel(
  */
 uint32_t line_map_add_waits(struct line_map *m);
 
-/* Adds COZBPF_SYSCALL_UNITS units, one for each system call (syscalls.h). Returns the first id, that
- * of all of them, whose lines the others are; 0: out of memory. */
+/* Adds COZBPF_SYSCALL_UNITS units, one for each system call (syscalls.h). Returns the first id,
+ * that of all of them, whose lines the others are; 0: out of memory. */
 uint32_t line_map_add_syscalls(struct line_map *m);
 
 /* The unit of waits @id is that of @line. */

@@ -35,8 +35,7 @@ uint32_t syscall_find(const struct line_map *m, uint32_t first, const char *unit
 			return id;
 		suggest_add(&near, m->lines[id].file);
 	}
-	error_set(
-	    e, EXIT_USAGE, "there is no system call '%s'", unit + strlen(SYSCALL_PREFIX));
+	error_set(e, EXIT_USAGE, "there is no system call '%s'", unit + strlen(SYSCALL_PREFIX));
 	suggest_list(&near, nearest, sizeof(nearest));
 	if (nearest[0])
 		error_hint(e, "did you mean %s", nearest);

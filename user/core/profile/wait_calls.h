@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAIT_CALLS 6       /* that are told apart for one unit: those with most samples */
-#define WAIT_CALL_NAME 32  /* bytes, the zero at the end included */
+#define WAIT_CALLS 6        /* that are told apart for one unit: those with most samples */
+#define WAIT_CALL_NAME 32   /* bytes, the zero at the end included */
 #define WAIT_CALLS_TEXT 512 /* likewise */
 
 struct wait_calls {
