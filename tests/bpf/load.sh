@@ -48,10 +48,12 @@ waiting='
 on_switch_waiter 2900 24150
 on_waking_waiter 1710 16400
 '
+verified_pct=100
 # A step up the stack has more to tell apart there: pairs of registers, links, signed addresses.
 if [ "$(uname -m)" = aarch64 ]; then
 	budgets=${budgets/on_sample 3640 30000/on_sample 3640 34700}
 	budgets=${budgets/on_watch 340 8500/on_watch 390 8500}
+	verified_pct=116
 fi
 
 # shellcheck disable=SC2317 # called by wait_for
@@ -152,6 +154,6 @@ for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
 	begin_command -b MAIN -b "${units[0]}" "${units[@]:3}"
 	look
 	sed -i "/^$sample /!d" "$dir/out.programs"
-	judge "$sample ${units[1]} ${units[2]}"
+	judge "$sample ${units[1]} $((units[2] * verified_pct / 100))"
 done
 finish
