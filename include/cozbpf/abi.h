@@ -70,9 +70,9 @@ struct cozbpf_handler_words {
 #define COZBPF_WAIT_UNITS 1024
 #define COZBPF_WAIT_NO_LINE 1
 #define COZBPF_WAIT_UNSEEN (~0U) /* a unit: the begin of the wait was not seen */
-#define COZBPF_WAIT_CALLERS 31  /* lines in scope above the one that waits, the innermost ones */
-#define COZBPF_WAIT_STACKS 2048 /* stacks of waits of the whole run */
-#define COZBPF_WAKERS 8192      /* wakers of units of waits */
+#define COZBPF_WAIT_CALLERS 31   /* lines in scope above the one that waits, the innermost ones */
+#define COZBPF_WAIT_STACKS 2048  /* stacks of waits of the whole run */
+#define COZBPF_WAKERS 8192       /* wakers of units of waits */
 
 /* A system call, 1 + its number, 0: none, as in a page fault, in which a line's waits were. */
 struct cozbpf_wait_call {
@@ -596,7 +596,7 @@ struct cozbpf_thread {
 	__u8 waiter;       /* 1 + its place in control.waiters; 0: it has none */
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 	struct cozbpf_wait_stack wait_stack; /* its unit: once the wait is counted */
-	__u32 wait_call;    /* of struct cozbpf_wait_call */
+	__u32 wait_call;                     /* of struct cozbpf_wait_call */
 	__u32 pad;
 };
 

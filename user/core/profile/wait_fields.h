@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fields `stacks`, `wakers` and `calls` of a samples record of waits: from what the kernel side has
- * counted to text, and back. Lines are the ids of samples records of the same run.
+ * The fields `stacks`, `wakers` and `calls` of a samples record of waits: from what the kernel side
+ * has counted to text, and back. Lines are the ids of samples records of the same run.
  *
  *   stacks=COUNT:CALLER/CALLER,...   the innermost caller first; what is not there has no caller in
  *                                    scope
