@@ -96,7 +96,8 @@ all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 # Every rule that compiles writes, by -MMD, which headers it has read.
 OBJS := $(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS) $(SHIM_OBJS)
 -include $(OBJS:%.o=%.d) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) \
-	$(addprefix $(BUILD)/tests/bench/,noise outsider speed startup))
+	$(addprefix $(BUILD)/tests/bench/,noise outsider speed startup slowdir foreign sqlite \
+	leveldb libsynced.so))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -256,6 +257,21 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \
 		-o $@ $< -lpthread
 
+# Real programs, and what stands between them and the bench. Where their headers are missing,
+# real.py leaves them out.
+REAL_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,slowdir foreign sqlite leveldb)
+SYNCED := $(BUILD)/tests/bench/libsynced.so
+$(BUILD)/tests/bench/slowdir: REAL_FLAGS := -I/usr/include/fuse3 -lfuse3
+$(BUILD)/tests/bench/sqlite: REAL_FLAGS := -Wl,--no-as-needed $(SYNCED) -lsqlite3
+$(BUILD)/tests/bench/leveldb: REAL_FLAGS := -Wl,--no-as-needed $(SYNCED) -lleveldb
+$(REAL_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c $(SYNCED)
+	$(call say,BENCH,$@)$(CC) -O1 -g -fno-omit-frame-pointer -MMD -MP -Itests/workloads \
+		-o $@ $< $(REAL_FLAGS) -Wl,-rpath,'$$ORIGIN' -lpthread
+$(SYNCED): tests/bench/synced.c
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) -O1 -g -MMD -MP -MF $@.d -MT $@ -Itests/workloads \
+		-fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+
 # Each mode of pausing; pages of 4 and of 16 kB.
 ARM64_KERNELS ?= 6.1 6.12 6.18 6.18-16k
 # What holds a process by the tool's own means, and what looks whether it notices.
@@ -377,6 +393,12 @@ bench-off-cpu: all workloads
 bench-off-cpu: ## predictions for waits against shorter waits (OFF_CPU=options); needs root; long
 	@tests/bench/offcpu.sh $(OFF_CPU)
 
+bench-off-cpu-real: all workloads
+bench-off-cpu-real: ## the same on SQLite, LevelDB, RocksDB, PostgreSQL (OFF_CPU=options); root; long
+	@scripts/install-deps.sh bench || true
+	@$(MAKE) --no-print-directory -k $(REAL_PROGRAMS) || true
+	@tests/bench/real.py $(OFF_CPU)
+
 # A tool of its own, in which rules can be turned off.
 SIMULATED := tests/bench/rules.c user/core/experiment/visits.c
 $(BUILD)/rules/simulated: $(SIMULATED) $(wildcard tests/unit/*sim*.h include/cozbpf/*.h)
@@ -462,7 +484,7 @@ help: ## this list
 	@echo 'knobs: V=1 (show commands)  BUILD=dir  PREFIX=dir  INCLUDEDIR=dir  DESTDIR=dir'
 	@echo '  CC, CLANG, BPFTOOL, PROTOC_C  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
-	@echo '  OFF_CPU=options of tests/bench/offcpu.py'
+	@echo '  OFF_CPU=options of tests/bench/offcpu.py, real.py'
 	@echo '  NOISE=busy|memory|slow|interrupts (bench-accuracy)'
 	@echo '  KERNELS="6.18 7.3+lockdown=integrity"  SCRIPTS=tests/e2e/signals.sh (check-vm)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
@@ -470,6 +492,6 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
-	bench-accuracy bench-off-cpu bench-overhead bench-rules bench-servers bench-stripped \
-	soak check-soak lint format format-check analyze install uninstall deb check-package \
-	dist clean help
+	bench-accuracy bench-off-cpu bench-off-cpu-real bench-overhead bench-rules bench-servers \
+	bench-stripped soak check-soak lint format format-check analyze install uninstall deb \
+	check-package dist clean help

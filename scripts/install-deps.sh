@@ -3,7 +3,7 @@
 # Installs from Debian's packages what building, testing and the demo need, and only what is
 # missing. A second run does nothing. docs/dependencies.md explains each package.
 # usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [servers]
-# [languages] [package] [vm] [arm64]
+# [bench] [languages] [package] [vm] [arm64]
 # default: build
 set -euo pipefail
 
@@ -35,13 +35,14 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 		echo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-system-arm qemu-user \
 			busybox-static xz-utils
 		;;
+	bench) echo libfuse3-dev libsqlite3-dev libleveldb-dev rocksdb-tools postgresql ;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
 	vm) echo qemu-system-x86 busybox-static xz-utils zstd ;;
 	languages) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;
 	*)
 		die "unknown group '$1'" \
-			"build, test, demo, real, soak, servers, languages, package, vm or arm64" 2
+			"build, test, demo, real, soak, servers, bench, languages, package, vm or arm64" 2
 		;;
 	esac
 }

@@ -90,11 +90,12 @@ def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
     wanted = ",".join(str(s) for s in (0, *speedups))
     with tempfile.TemporaryDirectory(prefix="cozbpf-bench-") as folder:
         out = Path(folder) / "profile.coz"
-        command = [*case.around(iters_per_ms), tool or options.cozbpf, "run", "-q", "--no-tui"]
-        command += ["-o", out, "-d", f"{seconds:g}s", "-P", "progress"]
+        command = [tool or options.cozbpf, "run", "-q", "--no-tui"]
+        command += ["-o", out, "-d", f"{seconds:g}s", "-P", case.point]
         command += ["--fixed-line", case.line(), "--fixed-speedup", wanted]
-        command += [*options.extra, *more, "--", case.binary]
-        command += arguments(case, iters_per_ms, seconds + 2)
+        command += [*options.extra, *more]
+        words = arguments(case, iters_per_ms, seconds + 2)
+        command = case.profiled(command, iters_per_ms, words)
         result, text, again = machine.run_quiet(
             command, 3 * seconds + 60, lambda: take_text(out), options.tries
         )

@@ -26,8 +26,8 @@ class Case:
     """One row group of the accuracy table.
 
     `truth` maps a line speedup to a program speedup, both fractions. It is None where only
-    measuring can tell, because wake-ups take time too. `outsider`: arguments of outsider.c, which
-    runs what measures the case. `turn_ms` is how long a turn of one line
+    measuring can tell, because wake-ups take time too. `outsider`: arguments of outsider.c, or of
+    `where`, which runs what measures the case. `point`: the SPEC of -P. `turn_ms` is how long a turn of one line
     speedup takes: longer where periods are long, or what lies in queues is much. `cycle_s` is set
     where only whole cycles of that length have a meaningful rate. `sign_only`: runs of the same
     program differ so much that only the sign of the gain means something."""
@@ -43,6 +43,8 @@ class Case:
     # built without names: the line under test is a function, known by its address
     stripped: bool = False
     outsider: tuple = ()
+    where: str = "outsider"
+    point: str = "progress"
 
     @property
     def source(self):
@@ -56,8 +58,12 @@ class Case:
         """The words before any command that runs the program."""
         if not self.outsider:
             return []
-        program = BUILD / "tests" / "bench" / "outsider"
+        program = BUILD / "tests" / "bench" / self.where
         return [program, *self.outsider, "--iters-per-ms", str(iters_per_ms), "--"]
+
+    def profiled(self, tool, iters_per_ms, words):
+        """The command of a profile: @tool runs the program with these arguments."""
+        return [*self.around(iters_per_ms), *tool, "--", self.binary, *words]
 
     def can_be_stripped(self):
         text = self.source.read_text()

@@ -96,8 +96,8 @@ def row(c):
 class Page:
     """Prints as it goes and remembers what it printed."""
 
-    def __init__(self, options):
-        self.options, self.parts = options, []
+    def __init__(self, options, title):
+        self.options, self.title, self.parts = options, title, []
 
     def say(self, text):
         self.parts.append(text)
@@ -106,7 +106,7 @@ class Page:
     def head(self):
         o = self.options
         self.say(
-            f"# Off-CPU accuracy\n\n{os.cpu_count()} CPUs, Linux {platform.release()},"
+            f"# {self.title}\n\n{os.cpu_count()} CPUs, Linux {platform.release()},"
             f" {o.seconds_per_cell:g} s a cell, {o.repeats} rounds of real runs,"
             f" noise: {o.noise} (seed {o.seed}).\n\n| {COLUMNS} |\n{'|---' * 7}|"
         )
@@ -123,22 +123,22 @@ def predicts_waits(tool):
     return "--off-cpu" in machine.run([tool, "run", "--help"], 60).stdout
 
 
-def parse(argv):
-    parser = argparse.ArgumentParser(description=__doc__)
-    accuracy.add_common(parser, WAIT_CASES)
+def parse(argv, cases, description):
+    parser = argparse.ArgumentParser(description=description)
+    accuracy.add_common(parser, cases)
     parser.add_argument("--truth-only", action="store_true", help="real runs alone, no profiles")
     options = parser.parse_args(argv)
     accuracy.take_common(options, PATIENCE_S, SECONDS_PER_CELL, REPEATS)
-    options.cases = select([name for name in options.cases.split(",") if name], WAIT_CASES)
+    options.cases = select([name for name in options.cases.split(",") if name], cases)
     if not options.truth_only and not predicts_waits(options.cozbpf):
         parser.error(f"'{options.cozbpf}' has no '--off-cpu': give --truth-only")
     return options
 
 
-def main(argv):
-    options = parse(argv)
+def main(argv, cases=WAIT_CASES, title="Off-CPU accuracy", description=__doc__):
+    options = parse(argv, cases, description)
     iters_per_ms = calibrate()
-    records, page = [], Page(options)
+    records, page = [], Page(options, title)
     page.head()
     for case in options.cases:
         records.append(measure_case(options, case, iters_per_ms))

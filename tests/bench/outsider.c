@@ -6,7 +6,7 @@
  *
  * The disk is one file of a FUSE file system, mounted nowhere: nothing is left behind.
  */
-#include "outsider.h"
+#include "service.h"
 
 #include <linux/fuse.h>
 #include <sys/mount.h>
@@ -15,21 +15,8 @@
 
 #define SERVERS 8 /* threads: as many requests are served at once */
 
-static double service_us = 2000;
 static int device, listener;
-static int is_spinning;     /* the service is work, not sleep */
 static int is_written_back; /* the kernel keeps what is written, and fsync() writes it */
-
-static void serve_time(void)
-{
-	double us = service_us * work_share();
-	struct timespec t = work_span(us);
-
-	if (is_spinning)
-		SPIN(work_iters(us));
-	else
-		nanosleep(&t, NULL);
-}
 
 static void reply(uint64_t unique, int error, const void *body, size_t bytes)
 {
@@ -151,15 +138,6 @@ static void *serve_calls(void *argument)
 	return NULL;
 }
 
-/* The command inherits @fd, so users without rights over this process may open the file again. */
-static void tell_descriptor(const char *name, int fd)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	setenv(name, path, 1);
-}
-
 static void make_disk(void)
 {
 	int context = fsopen("fuse", FSOPEN_CLOEXEC), mount;
@@ -195,50 +173,15 @@ static void make_server(void)
 	setenv(OUTSIDER_PORT, text, 1);
 }
 
-static void make_counters(void)
-{
-	int fd = memfd_create("counters", 0);
-
-	if (fd < 0 || ftruncate(fd, sizeof(*work.counters)))
-		work_fail("memfd_create");
-	tell_descriptor("WORK_COUNTERS", fd);
-	work.counters = work_map_counters();
-	work_set_line(0);
-}
-
-static int run(char **command)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid < 0)
-		work_fail("fork");
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		execvp(command[0], command);
-		work_fail(command[0]);
-	}
-	if (waitpid(pid, &status, 0) != pid)
-		work_fail("waitpid");
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
-	int is_disk, i = 2;
+	int is_disk, i;
 
 	is_written_back = !strcmp(kind, "cached-disk");
 	is_disk = is_written_back || !strcmp(kind, "disk");
 	is_spinning = !strcmp(kind, "spin");
-	for (; i + 1 < argc && strcmp(argv[i], "--"); i += 2) {
-		if (!strcmp(argv[i], "--service-us"))
-			service_us = atof(argv[i + 1]);
-		else if (!strcmp(argv[i], "--iters-per-ms"))
-			work.iters_per_ms = atof(argv[i + 1]);
-		else
-			break;
-	}
+	i = take_service_options(argc, argv, 2);
 	if ((!is_disk && !is_spinning && strcmp(kind, "sleep")) || i + 1 >= argc ||
 	    strcmp(argv[i], "--")) {
 		fprintf(stderr, "usage: outsider disk|cached-disk|sleep|spin [--service-us N] "
@@ -247,10 +190,7 @@ int main(int argc, char **argv)
 				"sleep, spin: a TCP server that does so\n");
 		return 2;
 	}
-	if (!work.iters_per_ms)
-		work.iters_per_ms = work_calibrate();
-	prctl(PR_SET_TIMERSLACK, 1);
-	make_counters();
+	begin_service();
 	(is_disk ? make_disk : make_server)();
 	for (int n = 0; n < SERVERS; n++)
 		work_thread(is_disk ? serve_disk : serve_calls, NULL);

@@ -20,17 +20,6 @@ static int is_chain;
 static pthread_barrier_t meeting;
 static sem_t turns[THREADS_MAX];
 
-/* Nanoseconds that the calling thread has waited for a CPU; @file is its schedstat. */
-static uint64_t delayed_ns(int file)
-{
-	unsigned long long executed, delayed = 0;
-	char text[96] = "";
-
-	if (file >= 0 && pread(file, text, sizeof(text) - 1, 0) > 0)
-		sscanf(text, "%llu %llu", &executed, &delayed);
-	return delayed;
-}
-
 static void meet(long nth)
 {
 	if (!is_chain) {
@@ -46,9 +35,9 @@ static void meet(long nth)
 
 static void *run(void *argument)
 {
-	int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC), wide = -1;
+	int file = work_open_schedstat(), wide = -1;
 	long nth = (long)argument;
-	uint64_t before = delayed_ns(file), now;
+	uint64_t before = work_delayed_ns(file), now;
 
 	while (is_chain && nth && sem_wait(&turns[nth]))
 		;
@@ -59,7 +48,7 @@ static void *run(void *argument)
 		}
 		SPIN(thread_iters);
 		meet(nth);
-		now = delayed_ns(file);
+		now = work_delayed_ns(file);
 		if (file >= 0)
 			work_waited(now - before);
 		before = now;
@@ -70,20 +59,14 @@ static void *run(void *argument)
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {{"work-us", &work_us}, {"via", NULL, &via}, {NULL}};
-	cpu_set_t allowed;
-	int found = 0;
 
 	work_init(argc, argv, 2, options);
 	thread_iters = work_iters(work_us);
 	is_chain = !strcmp(via, "hand-over");
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		work_fail("sched_getaffinity");
-	for (int cpu = 0; cpu < CPU_SETSIZE && found < CPUS; cpu++)
-		if (CPU_ISSET(cpu, &allowed))
-			cpus[found++] = cpu;
+	work_two_cpus(cpus);
 	errno = EINVAL;
-	if (found < CPUS || work.threads < 2 || work.threads > THREADS_MAX)
-		work_fail("two CPUs and two threads are the least");
+	if (work.threads < 2 || work.threads > THREADS_MAX)
+		work_fail("two threads are the least");
 	pthread_barrier_init(&meeting, NULL, (unsigned)work.threads);
 	for (long i = 0; i < work.threads; i++)
 		sem_init(&turns[i], 0, 0);

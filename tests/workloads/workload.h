@@ -458,6 +458,39 @@ static inline void work_pin(long cpu)
 		work_fail("sched_setaffinity");
 }
 
+/* The calling thread's figures, or -1 where the kernel has none. */
+static inline int work_open_schedstat(void)
+{
+	return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+/* Nanoseconds that the thread of @file has waited for a CPU. */
+static inline uint64_t work_delayed_ns(int file)
+{
+	unsigned long long executed, delayed = 0;
+	char text[96] = "";
+
+	if (file >= 0 && pread(file, text, sizeof(text) - 1, 0) > 0)
+		sscanf(text, "%llu %llu", &executed, &delayed);
+	return delayed;
+}
+
+/* The first two CPUs that the program may use. */
+static inline void work_two_cpus(long cpus[2])
+{
+	cpu_set_t allowed;
+	int found = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		work_fail("sched_getaffinity");
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			cpus[found++] = cpu;
+	errno = EINVAL;
+	if (found < 2)
+		work_fail("two CPUs are the least");
+}
+
 static inline long work_futex(uint32_t *word, int operation, uint32_t value)
 {
 	return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
