@@ -11,7 +11,6 @@
 
 #include <pwd.h>
 #include <stdarg.h>
-#include <sys/stat.h>
 
 #define WORDS_MAX 24
 #define TRIES_MAX 200 /* for the server to answer, 0.1 s each */
@@ -148,8 +147,8 @@ int main(int argc, char **argv)
 	const struct work_option options[] = {{"program", NULL, &program},
 	    {"programs", NULL, &programs}, {"library", NULL, &library}, {"clients", &clients},
 	    {NULL}};
-	int n = 1;
 	pid_t server = 0;
+	int n = 1;
 
 	while (n < argc && strcmp(argv[n], "--"))
 		n++;

@@ -35,14 +35,14 @@ def shortened(actual):
     """{line speedup: by how many percent it has shortened the wait}, for --fixed-speedup."""
     found = {}
     for s in actual.speedups:
-        by = actual.shortened(s)
+        by = actual.shortened(s) if actual.case.is_timed else None
         found[s] = s if by is None else min(100, max(1, round(100 * by)))
     return found
 
 
 def predict(options, case, iters_per_ms, by):
     """A profile of the wait for what it was shortened @by, as accuracy.cell() wants it."""
-    more = [f"--off-cpu={case.kind}"] if case.kind else []
+    more = [] if case.unit and not case.kind else [f"--off-cpu={case.kind or 'all'}"]
     found = accuracy.profile(options, case, iters_per_ms, sorted(set(by.values())), "0", more)
     return found | {"cells": {s: found["cells"].get(short, {}) for s, short in by.items()}}
 

@@ -84,7 +84,7 @@ SQLITE = ("libsqlite3-dev", INCLUDE / "sqlite3.h")
 LEVELDB = ("libleveldb-dev", INCLUDE / "leveldb/c.h")
 ROCKSDB = ("rocksdb-tools", PROGRAMS / "db_bench")
 SERVER = ("postgresql", POSTGRES / "postgres", POSTGRES / "pgbench")
-LOCK = {"kind": "lock", "speedups": NEVER, "disk": STEADY_DISK}
+LOCK = {"kind": "lock", "is_timed": False, "speedups": NEVER, "disk": STEADY_DISK}
 SHARED = ("--connection", "shared", "--bystanders", "0", "--threads")
 REAL_CASES = (
     disk("sqlite", needs=SQLITE),
@@ -94,7 +94,6 @@ REAL_CASES = (
     disk("sqlite-shared", *SHARED, "2", needs=SQLITE, **LOCK),
     disk("sqlite-shared-3", *SHARED, "3", needs=SQLITE, **LOCK),
     disk("leveldb", needs=LEVELDB),
-    disk("leveldb-line", needs=LEVELDB, is_whole=False),
     disk("leveldb-gets", "--visit", "get", needs=LEVELDB),
     foreign("rocksdb", "db_bench", PROGRAMS, "tracepoint:syscalls:sys_exit_fdatasync",
         needs=ROCKSDB),

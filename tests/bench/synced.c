@@ -6,6 +6,7 @@
  */
 #include "workload.h"
 
+#include <stdarg.h>
 #include <sys/socket.h>
 
 static int is_visit_sync, is_visit_send;
@@ -52,4 +53,20 @@ ssize_t send(int socket, const void *message, size_t bytes, int flags)
 	if (sent > 0 && is_visit_send)
 		work_visit();
 	return sent;
+}
+
+/* PostgreSQL asks for SIGPWR when its server ends. Its processes that sleep for a lock would then
+ * sleep for ever. */
+int prctl(int option, ...)
+{
+	unsigned long words[4];
+	va_list more;
+
+	va_start(more, option);
+	for (int i = 0; i < 4; i++)
+		words[i] = va_arg(more, unsigned long);
+	va_end(more);
+	if (option == PR_SET_PDEATHSIG)
+		words[0] = SIGKILL;
+	return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }

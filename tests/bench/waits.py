@@ -18,13 +18,15 @@ class WaitCase(Case):
     """A case whose unit under test is a wait; its truth maps what the wait was shortened by.
 
     `is_whole`: the unit is all waits of the class, otherwise those in the line of the marker.
-    `unit`: it is that of the kernel, by name; without a `kind` it is no wait."""
+    `unit`: it is that of the kernel, by name; without a `kind` it is no wait.
+    `is_timed`: the waits that the program times, if any, are those of the unit."""
 
     marker: str = "WAIT"
     turn_ms: int = 80
     kind: str = ""  # the class: io, lock, net, sleep, sched
     is_whole: bool = False
     unit: str = ""
+    is_timed: bool = True
     speedups: tuple = SPEEDUPS
 
     def line(self):
