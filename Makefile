@@ -394,7 +394,7 @@ bench-off-cpu: ## predictions for waits against shorter waits (OFF_CPU=options);
 	@tests/bench/offcpu.sh $(OFF_CPU)
 
 bench-off-cpu-real: all workloads
-bench-off-cpu-real: ## the same on SQLite, LevelDB, RocksDB, PostgreSQL (OFF_CPU=options); root; long
+bench-off-cpu-real: ## the same on SQLite, LevelDB, RocksDB, PostgreSQL; needs root; 12 min
 	@scripts/install-deps.sh bench || true
 	@$(MAKE) --no-print-directory -k $(REAL_PROGRAMS) || true
 	@tests/bench/real.py $(OFF_CPU)

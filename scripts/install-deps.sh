@@ -8,6 +8,7 @@
 set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
+	local all='build, test, demo, real, soak, servers, bench, languages, package, vm, arm64'
 	local cross=gcc-aarch64-linux-gnu # makes fixtures of another machine than this one
 	[ "$(uname -m)" != aarch64 ] || cross=
 	case $1 in
@@ -42,7 +43,7 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 	demo) echo gcc libc6-dev make bzip2 tar ;;
 	*)
 		die "unknown group '$1'" \
-			"build, test, demo, real, soak, servers, bench, languages, package, vm or arm64" 2
+			"${all%, *} or ${all##* }" 2
 		;;
 	esac
 }

@@ -27,10 +27,10 @@ class Case:
 
     `truth` maps a line speedup to a program speedup, both fractions. It is None where only
     measuring can tell, because wake-ups take time too. `outsider`: arguments of outsider.c, or of
-    `where`, which runs what measures the case. `point`: the SPEC of -P. `turn_ms` is how long a turn of one line
-    speedup takes: longer where periods are long, or what lies in queues is much. `cycle_s` is set
-    where only whole cycles of that length have a meaningful rate. `sign_only`: runs of the same
-    program differ so much that only the sign of the gain means something."""
+    `where`, which runs what measures the case. `point`: the SPEC of -P. `turn_ms` is how long a
+    turn of one line speedup takes: longer where periods are long, or what lies in queues is much.
+    `cycle_s` is set where only whole cycles of that length have a meaningful rate. `sign_only`:
+    runs of the same program differ so much that only the sign of the gain means something."""
 
     name: str
     program: str

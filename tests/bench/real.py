@@ -85,6 +85,7 @@ LEVELDB = ("libleveldb-dev", INCLUDE / "leveldb/c.h")
 ROCKSDB = ("rocksdb-tools", PROGRAMS / "db_bench")
 SERVER = ("postgresql", POSTGRES / "postgres", POSTGRES / "pgbench")
 LOCK = {"kind": "lock", "is_timed": False, "speedups": NEVER, "disk": STEADY_DISK}
+CPUS = {"kind": "sched", "is_whole": True, "speedups": NEVER, "truth": lambda s: 0.5}
 SHARED = ("--connection", "shared", "--bystanders", "0", "--threads")
 REAL_CASES = (
     disk("sqlite", needs=SQLITE),
@@ -101,8 +102,8 @@ REAL_CASES = (
         f"usdt:{POSTGRES}/postgres:postgresql:transaction__commit",
         needs=SERVER, is_attached=True),
     solver("solver", marker="LINE_A", truth=share(1.2, 2)),
-    solver("solver-cpus", "--pin", "1", kind="sched", is_whole=True, speedups=NEVER,
-        truth=lambda s: 0.5),
+    solver("solver-cpus", "--pin", "1", **CPUS),
+    solver("solver-cpus-2", "--pin", "1", "--procs", "2", **CPUS),
 )
 
 
