@@ -102,8 +102,7 @@ REAL_CASES = (
         f"usdt:{POSTGRES}/postgres:postgresql:transaction__commit",
         needs=SERVER, is_attached=True),
     solver("solver", marker="LINE_A", truth=share(1.2, 2)),
-    solver("solver-cpus", "--pin", "1", **CPUS),
-    solver("solver-cpus-2", "--pin", "1", "--procs", "2", **CPUS),
+    solver("solver-cpus", "--pin", "1", "--procs", "2", **CPUS),
 )
 
 
