@@ -69,9 +69,15 @@ if [ "$(nproc)" -gt 1 ]; then
 	prints '^waits 0 count [1-9]'
 	run 0 "$workloads/runq" --via hand-over --rounds 50
 	prints '^visits 50 '
+	run 0 "$workloads/halo" --rounds 50
+	prints '^visits 50 '
+	run 0 "$workloads/halo" --pin 1 --procs 2 --rounds 50
+	prints '^waits 0 count [1-9]'
+	run 1 "$workloads/halo" --procs 1
+	says 'processes are too few or too many'
 else
 	skipped=$((skipped + 1))
-	echo 'skip runq: it takes two CPUs'
+	echo 'skip runq, halo: they take two CPUs'
 fi
 cp "$workloads/fsyncloop" "$dir"
 run 0 "$outsider" disk -- setpriv --reuid 65534 --clear-groups "$dir/fsyncloop" --rounds 20
@@ -89,4 +95,6 @@ prints '^0$' # of the bytes other than zeroes
 run 0 tests/bench/offcpu.sh --truth-only --cases sleeper2,rpc --seconds-per-cell 0.2 --repeats 1 \
 	--patience 0.1 --tries 1
 check 'a row for each line speedup' [ "$(grep -cE '^\| (sleeper2|rpc) \|' "$dir/out")" -eq 8 ]
+run 1 env BUILD="$dir" tests/bench/real.py --cases sqlite
+says "sqlite is left out: no $dir/tests/bench/slowdir \(libfuse3-dev\)"
 finish
