@@ -19,20 +19,21 @@ struct delay_wait {
 
 /*
  * SHORTEN: the selected wait is shorter by s. L grows by s of the time waited, or by the join if
- * that is more; R follows, so others stand still as long. What a join has made carry of is not
+ * that is more; R follows, so others stand still as long. A join may have made L smaller, where who
+ * released the lock is behind: that counts for nothing. What a join has made carry of is not
  * counted twice. Not of a paced thread, whose waits follow real time.
  */
 DELAY_INLINE void delay_shorten(
     struct cozbpf_account *a, struct cozbpf_control *x, const struct delay_wait *w)
 {
-	__u64 by = w->waited * x->speedup_pct / 100, grown = a->paid - w->paid,
-	      joined = grown + a->carry - w->carry;
+	__s64 by = (__s64)(w->waited * x->speedup_pct / 100), grown = (__s64)(a->paid - w->paid),
+	      joined = grown + (__s64)(a->carry - w->carry);
 
 	if (!DELAY_RULE(SHORTEN) || !DELAY_READ(x->active) || !w->selected ||
 	    a->paced == COZBPF_PACED || grown >= by)
 		return;
-	a->carry = w->carry + (joined > by ? joined - by : 0);
-	delay_give(a, x, by - grown);
+	a->carry = w->carry + (joined > by ? (__u64)(joined - by) : 0);
+	delay_give(a, x, (__u64)(by - grown));
 }
 
 /*
