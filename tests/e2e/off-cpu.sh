@@ -158,6 +158,21 @@ ends callers "$(marked READ) \\[other\\]" "$(marked WAKE)"
 prints 'where the time of all threads goes: [0-9]+ % on CPU, [0-9]+ % off CPU' \
 	"$(marked READ) \[other\]: woken by $(marked WAKE) \([0-9]+ %\)"
 
+echo "-- more stacks than have room, and deeper ones"
+profile ways --off-cpu=sleep -d 8s -- "$workloads/callers" --seconds 9 --levels 12 --sleep-us 1000
+says '[0-9]+ of waits without their stack'
+run 0 "$tool" report --folded "$dir/ways.coz"
+stacks=$(awk -F'\t' '{ for (i = 1; i <= NF; i++) if ($i ~ /^stacks=/) n += gsub(/,/, ",", $i) + 1 }
+	END { print n }' "$dir/ways.coz")
+check "$stacks stacks are there" [ "$stacks" -eq 2048 ]
+counted=$(awk -F'\tcount=' '/ \[sleep\]\t/ { n += $2 } END { print n }' "$dir/ways.coz")
+check "waits without a stack are there all the same" \
+	[ "$(awk '/\[sleep\] [0-9]+$/ { n += $NF } END { print n }' "$dir/out")" -eq "$counted" ]
+profile deep --off-cpu=sleep -d 1s -- "$workloads/callers" --seconds 2 --levels 40
+run 0 "$tool" report --folded "$dir/deep.coz"
+check "31 callers are kept, the innermost ones" \
+	grep -qE "^(callers:descend;){30}callers:put;[^;]*$wait_line \\[sleep\\] [0-9]+$" "$dir/out"
+
 echo "-- two runs in one file add up"
 profile again --off-cpu=sleep -d 1s -- "$workloads/callers" --seconds 2
 run 0 "$tool" report --folded "$dir/again.coz"
