@@ -139,9 +139,11 @@ __attribute__((noinline, weak)) __u32 stack_of_wait(
 	struct cozbpf_proc *proc = bpf_map_lookup_elem(&procs, &tgid);
 	struct wait_walk w = {.u.proc = proc, .stack = stack};
 
-	if (!proc || !stack)
+	if (!stack)
 		return 0;
 	__builtin_memset(stack, 0, sizeof(*stack));
+	if (!proc)
+		return 0;
 	unwind_entry(&w.u, bpf_get_current_task_btf(), called);
 	COMPAT_LOOP(COZBPF_FRAMES, walk_frame, &w, COZBPF_FRAMES, walk_once, &w.u, proc, stack);
 	return w.u.passed.own;

@@ -336,8 +336,9 @@ async function waiting(b) {
 	same('who ends waits', await b.value(table(1)),
 		[['wait', 'off CPU', 'woken by'],
 			['hot.c:7 [lock]', '75.0 %', 'lock.c:3 (80 %), a timer (20 %)']]);
-	holds('the card has both shares', /% of the time on CPU; of that off CPU: lock 75\.0 %/.test(
-		await b.value(`${card('hot.c:7')}.querySelector('.of').textContent`)));
+	const shares = await b.value(`${card('hot.c:7')}.querySelector('.of').textContent`);
+	holds('the card has both shares',
+		/% of the time on CPU; of that off CPU: lock 75\.0 %/.test(shares));
 }
 
 // Functions with the lines that they hold: prog:work has 50 of 80 samples, prog:idle has 10.
