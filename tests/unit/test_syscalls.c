@@ -219,3 +219,29 @@ TEST(calls_in_reports)
 	profile_deinit(&p);
 	fclose(in);
 }
+
+/* The text has the leading waits with a verdict. */
+TEST(calls_in_text)
+{
+	struct wait_calls calls = {0};
+	struct estimate_line lines[] = {
+	    {.line = "/a.c:7 [io]", .progress = "p", .verdict = VERDICT_OPTIMIZE, .calls = &calls},
+	    {.line = "/a.c:9", .progress = "p", .verdict = VERDICT_OPTIMIZE},
+	    {.line = "/a.c:8 [io]",
+		.progress = "p",
+		.verdict = VERDICT_NOT_ENOUGH_DATA,
+		.calls = &calls}};
+	const struct estimate e = {.lines = lines, .n_lines = 3};
+	const struct text_options options = {.width = 100};
+	char *got = NULL;
+	size_t size;
+	FILE *out = open_memstream(&got, &size);
+
+	wait_calls_parse(&calls, "fsync:98,openat:2", 100);
+	CHECK_EQ(report_text(out, &e, &options), 0);
+	fclose(out);
+	CHECK(strstr(got, "\na.c:7 [io] waits in fsync 98 %, openat 2 %\n"));
+	CHECK(!strstr(got, "a.c:9 waits"));
+	CHECK(!strstr(got, "a.c:8 [io] waits"));
+	free(got);
+}
