@@ -68,12 +68,14 @@ def rpc(name, truth, how, service_us, *args):
     return case(name, "net", truth, *args, outsider=(how, "--service-us", service_us))
 
 
-def kernel(name, unit, *args):
+def kernel(name, unit, *args, **more):
     """The program's own share is a little less than half; the call's other costs stay."""
-    return case(name, "", None, *args, unit=unit)
+    return case(name, "", None, *args, unit=unit, **more)
 
 
 AHEAD = ("--ahead", "2")
+SHARED = ("--via", "shared", "--threads", "2", "--work-us", "1000")
+DIRECTORY_LOCK = "kernel:rwsem_down_write_slowpath"  # where threads wait for one directory
 WAIT_CASES = (
     disk("fsyncloop", share(2, 3)),
     disk("fsyncloop-cache", share(2, 3), of="cached-disk"),
@@ -96,4 +98,5 @@ WAIT_CASES = (
     kernel("kernelwork-function", "kernel:get_random_bytes_user", "--threads", "2"),
     kernel("kernelwork-create", "sys:all", "--via", "create"),
     kernel("kernelwork-create-2", "sys:all", "--via", "create", "--threads", "2"),
+    kernel("kernelwork-shared", DIRECTORY_LOCK, *SHARED, speedups=NEVER, turn_ms=200),
 )
