@@ -394,21 +394,19 @@ struct cozbpf_waiter {
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and
  * constant while one is. */
 struct cozbpf_control {
-	__u64 opened_ns;    /* opening: everybody's L and R are 0 */
-	__u64 counted_ns;   /* V0: visits count from here; what the experiment before left in queues
-			       has drained */
-	__u32 line;         /* selected line */
-	__u32 line_span;    /* so many ids that follow are selected, too: a function's lines */
+	__u64 opened_ns;  /* opening: everybody's L and R are 0 */
+	__u64 counted_ns; /* V0: visits count from here; what the experiment before left in queues
+			     has drained */
+	__u32 line;       /* selected line */
+	__u32 n_lines;    /* so many ids are selected from there on: a function's lines follow it */
+	__u32 other;      /* likewise of a couple's second line, */
+	__u32 n_others;   /* 0: there is none */
 	__u32 speedup_pct;  /* s in percent */
 	__u32 epoch;        /* number of the experiment, from 1 */
 	__u32 active;       /* an experiment is open; written last */
 	__u32 bucket_shift; /* width of a bucket: 1 << bucket_shift ns */
 	__u32 pick;         /* one of the in-scope samples is to put its line into `picked` */
 	__u32 picked;
-	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0:
-		       there is none */
-	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are
-			    named here; written by adopt */
 	__u64 period_ns; /* CPU time between samples */
 	/* The rest is the kernel side's. R has a cache line of its own, with what is read beside
 	 * it: every credit does, and the line above never changes. */
@@ -442,6 +440,10 @@ struct cozbpf_control {
 	__u64 spin_probe_ns;   /* the loader's: what a probe adds to a turn of a loop that spins */
 	__u64 spin_samples[2]; /* samples that found a thread there, of each */
 	__u64 counters;        /* the loader's: there are counters to be looked at */
+	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0:
+		       there is none */
+	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are
+			    named here; written by adopt */
 	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
 	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
 			     0: it does not */
@@ -458,8 +460,9 @@ struct cozbpf_control {
 	__u64 wait_samples, wait_crowded, wait_before;
 	/* samples of waits whose stack, waker or system call found no room */
 	__u64 wait_stacks_lost, wakers_lost, wait_calls_lost;
-	/* the lock that the selected line waited for first in this experiment; 0: none yet */
-	__u64 wait_lock;
+	/* the lock that the selected line waited for first in this experiment, and that of a
+	 * couple's second line; 0: none yet */
+	__u64 wait_lock, other_lock;
 	__u64 waiting; /* so many of the following are somebody's */
 	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));

@@ -96,7 +96,7 @@ DELAY_INLINE __u64 delay_equal(__u32 a, __u32 b)
 {
 	__u64 differ = a ^ b;
 
-	__asm__ volatile("" : "+r"(differ)); /* or the compiler makes a branch of it again */
+	__asm__("" : "+r"(differ)); /* or the compiler makes a branch of it again */
 	return (differ - 1) >> 63;
 }
 
@@ -137,13 +137,21 @@ DELAY_INLINE const struct cozbpf_young *delay_young(const struct cozbpf_control 
 	return DELAY_RULE(YOUNG_KINDS) && y->next >= COZBPF_RING ? y : &x->young[0];
 }
 
-/* 1 where the experiment is on @line, or on the function that holds @line; without a jump, too. */
+/* Bit 63 is 1 where @line is one of the @n ids from @first on. */
+DELAY_INLINE __u64 delay_is_within(__u32 line, __u32 first, __u32 n)
+{
+	return (__u64)(__u32)(line - first) - n;
+}
+
+/* 1 where the experiment is on @line, on the function that holds @line, or on a couple with one of
+ * these; without a jump, too. */
 DELAY_INLINE __u32 delay_is_selected(const struct cozbpf_control *x, __u32 line)
 {
-	__u64 beyond = (__u64)x->line_span - (__u32)(line - x->line);
+	__u64 within = delay_is_within(line, x->line, x->n_lines) |
+		       delay_is_within(line, x->other, x->n_others);
 
-	__asm__ volatile("" : "+r"(beyond));
-	return 1 - (__u32)(beyond >> 63);
+	__asm__("" : "+r"(within));
+	return (__u32)(within >> 63);
 }
 
 /*
@@ -153,7 +161,7 @@ DELAY_INLINE __u32 delay_is_selected(const struct cozbpf_control *x, __u32 line)
  */
 DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x, __u32 kind)
 {
-	__u32 hits = 0, befores = 0, usable = 0;
+	__u32 hits = 0, befores = 0, none = 0, usable;
 	const struct cozbpf_young *young;
 
 	if (!x)
@@ -164,8 +172,9 @@ DELAY_OUTLINE int delay_young_persistence(const struct cozbpf_control *x, __u32 
 
 		hits |= delay_is_selected(x, young->ring[i].line) << i;
 		befores |= delay_is_selected(x, before) << i;
-		usable |= (__u32)(1 - delay_equal(before, COZBPF_NO_SAMPLE)) << i;
+		none |= (__u32)delay_equal(before, COZBPF_NO_SAMPLE) << i;
 	}
+	usable = ~none;
 	if (!DELAY_RULE(YOUNG_FORECAST) || young->next < COZBPF_RING)
 		return 0;
 	return (int)delay_correlation(delay_count_bits(hits), delay_count_bits(usable),

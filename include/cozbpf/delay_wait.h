@@ -39,17 +39,20 @@ DELAY_INLINE void delay_shorten(
 /*
  * SAME_LOCK: a line's waits for locks stand for the lock. The thread begins to wait for @lock,
  * never 0. The first one that the selected line waits for in an experiment is selected, in all
- * lines.
+ * lines. Each line of a couple has a lock of its own.
  */
 DELAY_INLINE void delay_select_lock(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 lock)
 {
 	t->wait_selected = 0;
 	if (!DELAY_RULE(SAME_LOCK) || !DELAY_READ(x->active))
 		return;
-	if (delay_is_selected(x, t->wait))
-		__sync_val_compare_and_swap(&x->wait_lock, 0, lock);
+	if (!delay_is_selected(x, t->wait))
+		t->wait_selected =
+		    DELAY_READ(x->wait_lock) == lock || DELAY_READ(x->other_lock) == lock;
+	else if (delay_is_within(t->wait, x->other, x->n_others) >> 63)
+		__sync_val_compare_and_swap(&x->other_lock, 0, lock);
 	else
-		t->wait_selected = DELAY_READ(x->wait_lock) == lock;
+		__sync_val_compare_and_swap(&x->wait_lock, 0, lock);
 }
 
 /*

@@ -19,8 +19,8 @@ old_verified=300000
 budgets='
 on_sample 3640 30000
 on_deliver 146 200
-on_switch 1570 8900
-on_waking 850 4400
+on_switch 1570 10400
+on_waking 850 5500
 on_wakeup_new 40 60
 on_timer_entry 40 40
 on_timer_exit 40 40
@@ -28,18 +28,18 @@ on_irq_entry 40 40
 on_irq_exit 40 40
 on_softirq_entry 60 80
 on_softirq_exit 40 40
-on_fork 1000 6000
-on_adopt 600 4100
+on_fork 1000 7700
+on_adopt 600 5350
 on_exec 180 250
 on_exit 330 950
 on_visit 1750 8900
 on_visits 1750 8900
 on_tracepoint 900 3600
 on_counter 80 100
-on_call 1030 5200
-on_return 700 4800
-on_spin 1030 5500
-on_yield 1020 5500
+on_call 1030 6450
+on_return 700 5950
+on_spin 1030 6750
+on_yield 1020 6700
 on_syscall 60 70
 on_candidate 40 40
 on_watch 340 8500

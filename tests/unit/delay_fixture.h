@@ -23,6 +23,7 @@ static void open_at(__u32 epoch, __u32 pct, __u64 now)
 	memset(&cpu, 0, sizeof(cpu));
 	x.opened_ns = now;
 	x.line = LINE;
+	x.n_lines = 1;
 	x.speedup_pct = pct;
 	x.epoch = epoch;
 	x.active = 1;

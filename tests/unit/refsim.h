@@ -204,7 +204,7 @@ static uint64_t sim_work(struct sim *s, struct sim_thread *t, const struct sim_o
 		return op->ns;
 	if (op->kind == SIM_SLEEP && s->c->selects != SIM_SLEEPS)
 		return ns;
-	return op->arg == SIM_SELECTED ? ns - ns * s->shorter_pct / 100 : ns;
+	return sim_is_line(s->c, op->arg) ? ns - ns * s->shorter_pct / 100 : ns;
 }
 
 static void sim_spin(struct sim *s, struct sim_thread *t, enum sim_kind kind, unsigned arg)
@@ -562,6 +562,9 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	bool paused;
 
 	s->x.line = SIM_SELECTED;
+	s->x.n_lines = 1;
+	s->x.other = s->c->other;
+	s->x.n_others = s->c->other != 0;
 	s->x.speedup_pct = pct;
 	s->x.opened_ns = s->now;
 	s->x.required = 0;

@@ -131,6 +131,7 @@ struct sim_case {
 	    *programs[SIM_THREADS]; /* the first n_threads start at once, the others are spawned */
 	unsigned n_threads, cpus;
 	enum sim_unit selects;
+	unsigned other;      /* a second line that experiments select, a couple; 0: there is none */
 	unsigned jitter_pct; /* each stretch is up to this much longer or shorter, evenly */
 	uint64_t wake_ns;    /* an idle CPU takes this long to begin with a woken thread */
 	bool wake_preempts;  /* a woken thread goes before the one that runs */
@@ -160,6 +161,11 @@ struct sim_rules {
 	bool cold;      /* each experiment opens with a program that has just started */
 	uint64_t seed;
 };
+
+static __attribute__((unused)) bool sim_is_line(const struct sim_case *c, unsigned line)
+{
+	return line && (line == SIM_SELECTED || line == c->other);
+}
 
 struct sim_thread {
 	struct cozbpf_thread d;

@@ -15,7 +15,7 @@ static void sim_look(struct sim *s, struct sim_thread *t)
 		    !t->d.account
 			 .ring_weight; /* no first sample that speaks for the time before it */
 	if (s->r->oracle)
-		t->d.account.share = t->line == SIM_SELECTED && !t->spins ? COZBPF_SHARE_ONE : 0;
+		t->d.account.share = sim_is_line(s->c, t->line) && !t->spins ? COZBPF_SHARE_ONE : 0;
 	if (s->r->lumps)
 		t->d.account.share = 0;
 	if (s->r->oracle || s->r->lumps)
@@ -144,7 +144,7 @@ static void sim_trim_window(struct sim *s, struct cozbpf_account *a)
 		struct cozbpf_ring_entry *e = &a->ring[(a->ring_next - 1 - k) & (COZBPF_RING - 1)];
 
 		a->ring_weight -= e->weight_ns;
-		if (e->line == s->x.line)
+		if (delay_is_selected(&s->x, e->line))
 			a->ring_hits -= e->weight_ns;
 		e->weight_ns = 0;
 	}
@@ -190,7 +190,7 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 		return;
 	line = t->spins ? 9 : t->line;
 	delay_withdraw(&t->d, now);
-	if (s->r->lumps && line == SIM_SELECTED && s->x.active) {
+	if (s->r->lumps && sim_is_line(s->c, line) && s->x.active) {
 		delay_credit(&t->d.account, &s->x, now);
 		t->d.account.paid += t->d.account.unsampled * s->x.speedup_pct / 100;
 		delay_raise_required(&s->x, t->d.account.paid);

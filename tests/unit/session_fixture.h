@@ -198,7 +198,7 @@ static inline void session_close(struct session *s)
 	fill_buckets(s);
 	session_read(s);
 	CHECK(s->n_records < RECORDS);
-	s->record_lines[s->n_records] = s->x.opening.line;
+	s->record_lines[s->n_records] = s->x.opening.unit;
 	s->n_records += experiment_close(&s->x, &snap, &s->in, x);
 }
 

@@ -12,6 +12,7 @@
 #define MS 1000000ULL
 #define A SIM_SELECTED
 #define B 2
+#define C 3
 
 /* A program, how it is profiled where that is not as usual, and what its prediction may err by. */
 struct sim_trial {
@@ -74,6 +75,15 @@ static const struct sim_op lock_2_3[] = {RUN(B, 2 * MS), LOCK(0), RUN(A, 3 * MS)
 			       VISIT, LOOP},
 			   two_locks_op[] = {LOCK(0), RUN(A, 1 * MS), UNLOCK(0), LOCK(1),
 			       RUN(B, 1 * MS), UNLOCK(1), RUN(B, 300 * US), VISIT, LOOP};
+
+static const struct sim_op meets_a[] = {RUN(A, 4 * MS), RUN(B, 1 * MS), BARRIER(0, 2), VISIT, LOOP},
+			   meets_c[] = {RUN(C, 4 * MS), RUN(B, 1 * MS), BARRIER(0, 2), LOOP},
+			   feeds_c[] = {RUN(B, 500 * US), RUN(C, 3500 * US), PUSH(0, 4), LOOP},
+			   fed_a[] = {POP(0), RUN(A, 2500 * US), RUN(B, 500 * US), VISIT, LOOP},
+			   lock_a_c[] = {RUN(C, 2 * MS), RUN(B, 1 * MS), LOCK(0), RUN(A, 2 * MS),
+			       UNLOCK(0), VISIT, LOOP},
+			   beside_a[] = {RUN(A, 4 * MS), RUN(B, 2 * MS), LOOP},
+			   beside_c[] = {RUN(C, 3 * MS), RUN(B, 2 * MS), VISIT, LOOP};
 
 /* What is faster is the sleep. */
 static const struct sim_op wait_3[] = {SLEEP_A(3 * MS), RUN(B, 2 * MS), VISIT, LOOP},
@@ -318,6 +328,26 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    SIM_CASE("sleep 3, A 1.5 B 1.5 ms, samples of 40 us", 2, 2, 5,                        \
 		OF(sleeps_half, bystander_1)),                                                    \
 	    .sample_ns = 40 * US, .told = true, .accounted = true, .sampled = 1.5)                \
+	/* Two lines at once. */                                                                  \
+	X(one_of_a_couple,                                                                        \
+	    SIM_CASE("barrier, A 4 B 1 | C 4 B 1 ms, A alone", 2, 2, 5, OF(meets_a, meets_c)),    \
+	    .known = 1, .sampled = 1.5)                                                           \
+	X(couple_at_a_barrier,                                                                    \
+	    SIM_CASE("barrier, A 4 B 1 | C 4 B 1 ms, A and C", 2, 2, 5, OF(meets_a, meets_c),     \
+		.other = C),                                                                      \
+	    .known = 1, .sampled = 2)                                                             \
+	X(couple_in_a_pipeline,                                                                   \
+	    SIM_CASE("pipeline, C 3.5 B 0.5 | A 2.5 B 0.5, A and C", 2, 2, 5, OF(feeds_c, fed_a), \
+		.other = C),                                                                      \
+	    .known = 1, .sampled = 1.5)                                                           \
+	X(couple_around_a_lock,                                                                   \
+	    SIM_CASE("lock, C 2 B 1, A 2 inside, A and C", 2, 2, 10, OF(lock_a_c, lock_a_c),      \
+		.other = C),                                                                      \
+	    .sampled = 1.5)                                                                       \
+	X(couple_side_by_side,                                                                    \
+	    SIM_CASE("C 3 B 2 ms beside A 4 B 2 ms, A and C", 2, 2, 5, OF(beside_a, beside_c),    \
+		.other = C),                                                                      \
+	    .known = 1, .sampled = 1.5)                                                           \
 	X(shorter_sleep,                                                                          \
 	    SIM_CASE("sleep 3, run 2 ms, beside one: the sleep", 2, 2, 5, OF(wait_3, by_1),       \
 		.selects = SIM_SLEEPS),                                                           \

@@ -43,7 +43,7 @@ TEST(functions_first)
 
 	begin_held(&s);
 	CHECK(session_until(&s, EXPERIMENT_OPEN));
-	CHECK_EQ(s.x.opening.line_span, held[s.x.opening.line].n_lines);
+	CHECK_EQ(s.x.opening.n_lines, 1 + held[s.x.opening.line].n_lines);
 	session_run(&s, 120 * S);
 	CHECK(s.n_records > 500);
 	CHECK_NEAR(share_of(&s, 1), 0.6, 0.09);
@@ -118,6 +118,54 @@ TEST(what_is_on_all_stacks_is_no_question)
 		CHECK_NEAR(share_of(&s, 2), i ? 0 : 0.5, i ? 0 : 0.1);
 		session_deinit(&s);
 	}
+}
+
+/* Two lines that were named are three units. In each three experiments each has one, in six orders,
+ * and each has as many baselines as speedups. */
+TEST(couples_take_turns)
+{
+	static const struct source_line units[LINES] = {
+	    [1] = {.n_lines = 2}, [3] = {.line = 3}, [5] = {.line = 5}, [6] = {.is_couple = true}};
+	struct experiment_options o = {
+	    .length_ns = 50 * MS, .fixed_line = 1, .fixed_other = 5, .couple = 6};
+	static struct session s;
+	unsigned orders[6] = {0}, baselines[LINES] = {0}, n[LINES] = {0};
+
+	session_init(&s, &o);
+	s.in.units = units;
+	s.p.share[1] = s.p.share[5] = 0.5;
+	session_begin(&s);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct opening *at = &s.x.opening;
+
+		CHECK(session_until(&s, EXPERIMENT_OPEN));
+		CHECK_EQ(at->line, at->unit == 5 ? 5 : 1);
+		CHECK_EQ(at->n_lines, at->unit == 5 ? 1 : 3);
+		CHECK_EQ(at->n_others, at->unit == 6);
+		CHECK_EQ(at->other, at->unit == 6 ? 5 : 0);
+	}
+	session_run(&s, 120 * S);
+	CHECK(s.n_records > 600);
+	for (size_t i = 0; i + 3 <= s.n_records; i += 3) {
+		const uint32_t *at = &s.record_lines[i];
+
+		CHECK_EQ(at[0] + at[1] + at[2], 1 + 5 + 6);
+		CHECK(at[0] != at[1] && at[1] != at[2]);
+		orders[at[0] == 1   ? at[1] == 5
+		       : at[0] == 5 ? 2 + (at[1] == 6)
+				    : 4 + (at[1] == 1)]++;
+	}
+	for (size_t i = 0; i < s.n_records; i++) {
+		n[s.record_lines[i]]++;
+		baselines[s.record_lines[i]] += s.records[i].speedup < 0.001;
+		CHECK(s.records[i].fixed);
+	}
+	/* 200 rounds or more: 33 of each order, with a standard deviation of 5.3 */
+	for (size_t i = 0; i < 6; i++)
+		CHECK(orders[i] > s.n_records / 3 / 6 / 2);
+	for (uint32_t i = 1; i < LINES; i++)
+		CHECK(2 * baselines[i] + 1 >= n[i] && 2 * baselines[i] <= n[i] + 1);
+	session_deinit(&s);
 }
 
 TEST(lines_that_are_not_wanted_are_refused)

@@ -334,8 +334,12 @@ static struct world start(int n, __u32 pct)
 {
 	struct world w = {.now = 1000 * MS, .n = n};
 
-	w.x = (struct cozbpf_control){
-	    .opened_ns = 1000 * MS, .line = LINE, .speedup_pct = pct, .epoch = 1, .active = 1};
+	w.x = (struct cozbpf_control){.opened_ns = 1000 * MS,
+	    .line = LINE,
+	    .n_lines = 1,
+	    .speedup_pct = pct,
+	    .epoch = 1,
+	    .active = 1};
 	for (int i = 0; i < n; i++) {
 		w.t[i].member = 1;
 		w.t[i].account.ring_used = w.t[i].account.ring_next = COZBPF_RING;

@@ -156,6 +156,58 @@ TEST(forecast_over_an_epoch)
 	CHECK_EQ(t.account.persistence, 0);
 }
 
+/* Of a line, of a function with its lines, and of a couple. Ids go round at 2^32. */
+TEST(what_is_selected)
+{
+	static const struct {
+		__u32 line, n_lines, other, n_others, in[3], out[4];
+	} cases[] = {{7, 1, 0, 0, {7, 7, 7}, {0, 6, 8, COZBPF_NO_SAMPLE}},
+	    {7, 3, 0, 0, {7, 8, 9}, {0, 6, 10, COZBPF_NO_SAMPLE}},
+	    {7, 1, 3, 1, {7, 3, 3}, {0, 2, 4, 6}}, {7, 1, 9, 1, {7, 9, 9}, {6, 8, 10, 0}},
+	    {7, 2, 20, 3, {8, 20, 22}, {9, 19, 23, 0}}, {20, 3, 7, 2, {8, 20, 22}, {9, 19, 23, 0}},
+	    {0, 0, 0, 0, {0}, {0, 1, 7, COZBPF_NO_SAMPLE}},
+	    {1, 1, 0x7fffffff, 2, {1, 0x7fffffff, 0x80000000}, {0, 2, 0x7ffffffe, 0x80000001}},
+	    {1, 0x80000000, 0xfffffffe, 1, {1, 0x80000000, 0xfffffffe},
+		{0, 0x80000001, 0xfffffffd, 0xffffffff}}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cozbpf_control c = {.line = cases[i].line,
+		    .n_lines = cases[i].n_lines,
+		    .other = cases[i].other,
+		    .n_others = cases[i].n_others};
+
+		for (size_t k = 0; k < 3 && c.n_lines; k++)
+			CHECK_EQ(delay_is_selected(&c, cases[i].in[k]), 1);
+		for (size_t k = 0; k < 4; k++)
+			CHECK_EQ(delay_is_selected(&c, cases[i].out[k]), 0);
+	}
+}
+
+/* What is earned by one line of a function and another one, in turns, a couple's lines earn. */
+TEST(both_lines_of_a_couple_earn)
+{
+	struct cozbpf_thread t[2];
+	__u64 required[2];
+
+	for (__u32 couple = 0; couple < 2; couple++) {
+		__u32 turns[] = {LINE, couple ? 3 : LINE + 1, 9, 9};
+
+		open(50);
+		x.n_lines = couple ? 1 : 2;
+		x.other = 3;
+		x.n_others = couple;
+		t[couple] = thread(0, HALF);
+		for (__u64 i = 1; i <= 64; i++)
+			delay_sample(&t[couple], &x, turns[i % 4], T0 + i * MS, 0);
+		required[couple] = x.required;
+	}
+	CHECK_EQ(t[0].account.hit_bits, 0x99999999);
+	CHECK_EQ(t[1].account.hit_bits, 0x99999999);
+	CHECK_EQ(t[1].account.ring_hits, t[0].account.ring_hits);
+	CHECK(required[0] > 10 * MS);
+	CHECK_EQ(required[1], required[0]);
+}
+
 /*
  * From outside into the line: half of the millisecond was in it, of which 1 - r had been guessed
  * already, and so the other way round. L is put right by s x r / 2 of the millisecond, r being that

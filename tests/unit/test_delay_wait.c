@@ -27,7 +27,8 @@ static const struct sim_op convoy[] = {RUN(B, 2 * MS), LOCK(0), RUN(B, 3 * MS), 
 /* A wait for a thread is no shorter by itself. */
 TEST(waits_for_threads)
 {
-	struct cozbpf_control x = {.active = 1, .epoch = 1, .line = 7, .speedup_pct = 50};
+	struct cozbpf_control x = {
+	    .active = 1, .epoch = 1, .line = 7, .n_lines = 1, .speedup_pct = 50};
 	struct cozbpf_thread waker = {.member = 1}, t = {.member = 1};
 	struct delay_wait w;
 
@@ -64,8 +65,12 @@ TEST(waits_for_threads)
  * has been waited. Other units do not count. */
 TEST(only_what_is_selected)
 {
-	struct cozbpf_control x = {
-	    .active = 1, .epoch = 2, .opened_ns = 4000, .line = 7, .speedup_pct = 100};
+	struct cozbpf_control x = {.active = 1,
+	    .epoch = 2,
+	    .opened_ns = 4000,
+	    .line = 7,
+	    .n_lines = 1,
+	    .speedup_pct = 100};
 	struct cozbpf_thread t = {.member = 1};
 	struct delay_wait w;
 
@@ -91,6 +96,28 @@ TEST(only_what_is_selected)
 	t.pause_end = 9000;
 	delay_on_wake_waiter(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, 7000, &w);
 	CHECK_EQ(w.unit, 0);
+}
+
+/* The first lock that each line of a couple waits for is selected, and waits for it elsewhere. */
+TEST(a_lock_for_each_of_a_couple)
+{
+	struct cozbpf_control x = {
+	    .active = 1, .epoch = 1, .line = 7, .n_lines = 1, .other = 9, .n_others = 1};
+	static const struct {
+		__u32 unit;
+		__u64 lock;
+		__u8 selected; /* though its unit is not */
+	} waits[] = {{8, 100, 0}, {9, 100, 0}, {9, 200, 0}, {8, 100, 1}, {8, 200, 0}, {8, 300, 0},
+	    {7, 300, 0}, {8, 300, 1}, {8, 100, 1}, {8, 200, 0}};
+	struct cozbpf_thread t = {.member = 1};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
+		t.wait = waits[i].unit;
+		delay_select_lock(&t, &x, waits[i].lock);
+		CHECK_EQ(t.wait_selected, waits[i].selected);
+	}
+	CHECK_EQ(x.wait_lock, 300);
+	CHECK_EQ(x.other_lock, 100);
 }
 
 /* Two threads and a lock that they hold for 3 of 5 ms: without, they run side by side. */

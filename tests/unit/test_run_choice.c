@@ -35,7 +35,8 @@ static void make_runs(struct plan *p, unsigned n, uint32_t fixed)
 {
 	while (n--) {
 		unsigned pct;
-		uint32_t line = run_choice_next(&p->choice, &p->schedule, &p->samples, fixed, &pct);
+		uint32_t line = run_choice_next(
+		    &p->choice, &p->schedule, &p->samples, &fixed, fixed != 0, &pct);
 
 		CHECK(line && line <= LINES && pct <= 100);
 		run_choice_count(&p->choice, line, pct);
@@ -102,7 +103,7 @@ TEST(as_many_runs_as_planned)
 	plan_deinit(&p);
 	/* before there are samples */
 	plan_init(&p, NULL, 0, 20);
-	CHECK_EQ(run_choice_next(&p.choice, &p.schedule, &p.samples, 0, &pct), 0);
+	CHECK_EQ(run_choice_next(&p.choice, &p.schedule, &p.samples, NULL, 0, &pct), 0);
 	CHECK_EQ(pct, 0);
 	/* the user's line needs none */
 	make_runs(&p, 20, 3);

@@ -118,7 +118,7 @@ static void simulate(const struct command *c, uint64_t seed, struct profile *p)
 		unsigned pct = 0;
 		uint32_t line = c->by_samples
 				    ? draw_by_samples(&schedule, counts, &pct)
-				    : run_choice_next(&choice, &schedule, &samples, 0, &pct);
+				    : run_choice_next(&choice, &schedule, &samples, NULL, 0, &pct);
 		double slow = draw_spread(c, &rng);
 
 		if (pct)

@@ -49,9 +49,10 @@ static const struct option_entry entries[] = {
 	"run the command N times into one profile (default: 1)"},
     {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL,
 	"the whole run is one unit of progress and one experiment; use with -n"},
-    {0, "fixed-line", OPTION_STRING, FIELD(fixed_line), "FILE:LINE",
+    {0, "fixed-line", OPTION_LIST, FIELD(fixed_lines), "FILE:LINE",
 	"experiment on this line only, or with functions on this FUNCTION, on a system call, "
-	"sys:NAME, or on kernel:FUNCTION (default: at random, as samples hit them)"},
+	"sys:NAME, or on kernel:FUNCTION; given twice, on each and on both at once (default: at "
+	"random, as samples hit them)"},
     {0, "off-cpu", OPTION_CHOICE, FIELD(off_cpu), "CLASSES",
 	"waits are made faster, too, each line's of a class and all of a class: io, lock, net, "
 	"sleep, sched, other (default of CLASSES: all)"},
@@ -247,14 +248,23 @@ static int check_waits(struct run_options *o, struct error *e)
 static int take_kernel(struct run_options *o, struct error *e)
 {
 	bool wanted[KERNEL_SYSCALLS + 1] = {false};
+	unsigned functions = 0;
 
 	for (size_t i = 0; i < o->binaries.n; i++)
 		wanted[kernel_units_of(o->binaries.items[i])] = true;
-	if (o->fixed_line)
-		wanted[kernel_units_of_unit(o->fixed_line)] = true;
+	for (size_t i = 0; i < o->fixed_lines.n; i++) {
+		enum kernel_units unit = kernel_units_of_unit(o->fixed_lines.items[i]);
+
+		wanted[unit] = true;
+		functions += unit == KERNEL_FUNCTIONS;
+	}
 	o->kernel = wanted[KERNEL_SYSCALLS]    ? KERNEL_SYSCALLS
 		    : wanted[KERNEL_FUNCTIONS] ? KERNEL_FUNCTIONS
 					       : KERNEL_NONE;
+	if (functions > 1) {
+		error_set(e, EXIT_USAGE, "two functions of the kernel cannot be faster at once");
+		return error_hint(e, "each counts with what it calls: name one of them");
+	}
 	if (!wanted[KERNEL_FUNCTIONS] || !wanted[KERNEL_SYSCALLS])
 		return 0;
 	error_set(e, EXIT_USAGE, "the kernel's functions and its system calls exclude each other");
@@ -291,6 +301,10 @@ static int check_options(struct run_options *o, struct error *e)
 		    o->progress.n ? "progress" : "latency");
 		return error_hint(
 		    e, "leave one out: end-to-end, each run as a whole is the progress");
+	}
+	if (o->fixed_lines.n > FIXED_LINES) {
+		error_set(e, EXIT_USAGE, "'--fixed-line' is given %zu times", o->fixed_lines.n);
+		return error_hint(e, "name one line, or two that are to be faster at once");
 	}
 	o->sync_uprobe = o->sync && !strcmp(o->sync, "uprobe");
 	if (o->sync && !o->sync_uprobe && strcmp(o->sync, "wake")) {

@@ -332,7 +332,9 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	sampling_set_period(s->sampling, o->period);
 	c->period_ns = (uint64_t)((double)s->period_ns * o->period);
 	c->line = o->line;
-	c->line_span = o->line_span;
+	c->n_lines = o->n_lines;
+	c->other = o->other;
+	c->n_others = o->n_others;
 	c->speedup_pct = o->speedup_pct;
 	c->bucket_shift = o->shift;
 	required = c->required;
@@ -340,6 +342,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->selected_samples = 0;
 	c->selected_ns = 0;
 	c->wait_lock = 0;
+	c->other_lock = 0;
 	c->loop_ns = 0;
 	c->loops = 0;
 	s->samples_at_open = c->samples;

@@ -47,7 +47,7 @@ static void read_all(const struct experiments *x, struct reading *ret)
 
 static void close_experiment(struct experiments *x)
 {
-	uint32_t line = x->machine.opening.line;
+	uint32_t unit = x->machine.opening.unit;
 	struct experiment_record record;
 	struct reading now;
 	struct snapshot snap;
@@ -59,8 +59,8 @@ static void close_experiment(struct experiments *x)
 			now.points[i].in_flight = session_in_flight(x->session, i);
 	if (!experiment_close(&x->machine, &snap, &now.in, &record))
 		return;
-	record.selected = source_line_name(&x->lines->lines[line]);
-	recorder_add(x->recorder, &record, line);
+	record.selected = source_line_name(&x->lines->lines[unit]);
+	recorder_add(x->recorder, &record, unit);
 }
 
 static void apply(struct experiments *x, enum experiment_action action)

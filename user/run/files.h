@@ -91,9 +91,12 @@ struct files {
 	/* to be read by all */
 	struct scope scope;
 	struct line_map lines;
+	/* units of the kernel's functions or system calls: their ids */
+	struct {
+		uint32_t first, end;
+	} kernel;
 	struct object
 	    *main_object; /* of the first program; NULL: there is none, as with a script */
-	uint32_t fixed_line;
 	/* the line table had no room for a file */
 	bool is_full;
 	/* Processes whose mappings are to be read yet, and that may be looked at before (hot.h).

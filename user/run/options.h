@@ -12,11 +12,13 @@
 
 /* functions that --spin may name: a bit each */
 #define SPIN_NAMES 64
+/* lines that are faster, virtually, each alone and all at once */
+#define FIXED_LINES 2
 
 struct run_options {
-	struct string_list progress, latency, sources, binaries, pids, spins;
-	const char *cgroup, *output, *fixed_line, *fixed_speedup, *user, *until, *sync, *units,
-	    *pause, *off_cpu, *disk;
+	struct string_list progress, latency, sources, binaries, pids, spins, fixed_lines;
+	const char *cgroup, *output, *fixed_speedup, *user, *until, *sync, *units, *pause, *off_cpu,
+	    *disk;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
 	    sync_uprobe, inclusive;

@@ -20,6 +20,7 @@ void run_options_deinit(struct run_options *o)
 	string_list_deinit(&o->binaries);
 	string_list_deinit(&o->pids);
 	string_list_deinit(&o->spins);
+	string_list_deinit(&o->fixed_lines);
 }
 
 static int open_console(struct runner *r, struct error *e)

@@ -13,6 +13,7 @@
 #include "run/debuginfod.h"
 #include "run/experiments.h"
 #include "run/files.h"
+#include "run/fixed.h"
 #include "run/options.h"
 #include "run/points.h"
 #include "run/recorder.h"
@@ -24,11 +25,7 @@ struct runner {
 	struct session *session;
 	struct target target;
 	struct files files;
-	/* units of the kernel's functions or system calls: their ids */
-	struct {
-		uint32_t first, end;
-	} kernel;
-	int fixed_wait; /* the class of waits that --fixed-line names; -1: none */
+	struct fixed fixed;
 	struct points points;
 	struct experiments experiments;
 	struct recorder recorder;

@@ -3,12 +3,9 @@
  * file is in run/recorder.c. */
 #include "run/setup.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/places/syscalls.h"
-#include "core/places/waits.h"
 #include "kernel/kallsyms.h"
 #include "run/calls.h"
 #include "run/jit.h"
@@ -34,78 +31,6 @@
 #define PERIOD_WATCH_NS 2000000 /* for the CPU time in a tenth of a second */
 #define NAMES_S 10 /* for debug files from the network, before the target is started or touched */
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
-
-static uint32_t find_in_kernel(struct runner *r, const char *text, struct error *e)
-{
-	const struct line_map *m = &r->files.lines;
-
-	if (r->o.kernel == KERNEL_SYSCALLS)
-		return syscall_find(m, r->kernel.first, text, e);
-	if (r->fixed_wait >= 0) {
-		error_set(e, EXIT_USAGE, "no waits are known by functions of the kernel");
-		return 0;
-	}
-	return line_map_find_kernel(
-	    m, r->kernel.first, r->kernel.end, text + strlen(KERNEL_PREFIX), e);
-}
-
-/* @text: FILE:LINE, a function, or what is in the kernel. The id, or 0 with @e. */
-static uint32_t find_unit(struct runner *r, const char *text, struct error *e)
-{
-	const char *colon = strrchr(text, ':');
-	char file[PATH_MAX], *end;
-	unsigned long line;
-	uint32_t id;
-	bool is_line;
-
-	if (kernel_units_of_unit(text) != KERNEL_NONE)
-		return find_in_kernel(r, text, e);
-	line = colon ? strtoul(colon + 1, &end, 10) : 0;
-	is_line = line && line <= UINT32_MAX && !*end && colon != text &&
-		  colon - text < (long)sizeof(file);
-	if (!is_line || !scope_has_lines(&r->files.scope, true)) {
-		id = line_map_find_function(&r->files.lines, text, e);
-		if (id || !scope_has_lines(&r->files.scope, true))
-			return id;
-		error_set(e, EXIT_USAGE, "'%s' is not a line", text);
-		error_hint(e, "give FILE:LINE, for example --fixed-line src/queue.c:217");
-		return 0;
-	}
-	snprintf(file, sizeof(file), "%.*s", (int)(colon - text), text);
-	return line_map_find(&r->files.lines, file, (uint32_t)line, e);
-}
-
-/* The unit that is named, as far as it runs: of "FILE:LINE [io]" FILE:LINE; of "[io]" none. */
-static int resolve_fixed_line(struct runner *r, struct error *e)
-{
-	const char *text = r->o.fixed_line;
-	char *unit;
-	size_t length;
-
-	r->fixed_wait = text ? wait_of_unit(text, &length) : -1;
-	if (!text || (r->fixed_wait >= 0 && !length))
-		return 0;
-	unit = strndup(text, r->fixed_wait >= 0 ? length : strlen(text));
-	if (!unit)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	r->files.fixed_line = find_unit(r, unit, e);
-	free(unit);
-	return r->files.fixed_line ? 0 : -1;
-}
-
-/* Its waits are another unit. */
-static int resolve_fixed_wait(struct runner *r, struct error *e)
-{
-	if (r->fixed_wait < 0)
-		return 0;
-	if (!(r->o.waits >> r->fixed_wait & 1)) {
-		error_set(e, EXIT_USAGE, "'--fixed-line %s' is about waits", r->o.fixed_line);
-		return error_hint(e, "add --off-cpu=%s", wait_name((unsigned)r->fixed_wait));
-	}
-	r->files.fixed_line = session_add_wait(
-	    r->session, &r->files.lines, (unsigned)r->fixed_wait, r->files.fixed_line);
-	return 0;
-}
 
 /*
  * What a request is credited with is told from samples: those that are served in about a period
@@ -159,12 +84,15 @@ static int open_output(struct runner *r, struct error *e)
 
 static int prepare_experiments(struct runner *r, struct error *e)
 {
+	const uint32_t *fixed = r->fixed.units;
 	const struct experiment_options o = {.seed = r->o.seed,
 	    .period_ns = r->o.period_ns,
 	    .length_ns = r->o.length_ns,
 	    .speedups_pct = r->o.speedups,
 	    .n_speedups = r->o.n_speedups,
-	    .fixed_line = r->files.fixed_line,
+	    .fixed_line = fixed[0],
+	    .fixed_other = fixed[1],
+	    .couple = r->fixed.couple,
 	    .end_to_end = r->o.end_to_end,
 	    .runs = r->o.runs,
 	    .lines_room = r->files.lines.n_lines + SPARE_LINES};
@@ -188,14 +116,14 @@ static int add_kernel(struct runner *r, struct error *e)
 	struct line_map *m = &r->files.lines;
 	size_t n = COZBPF_SYSCALL_UNITS;
 
-	r->kernel.first = (uint32_t)m->n_lines;
+	r->files.kernel.first = (uint32_t)m->n_lines;
 	if (r->o.kernel == KERNEL_NONE)
 		return 0;
 	if (r->o.kernel == KERNEL_FUNCTIONS && kallsyms_add(m, &n, e))
 		return -1;
 	if (r->o.kernel == KERNEL_SYSCALLS && !line_map_add_syscalls(m))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	r->kernel.end = (uint32_t)m->n_lines;
+	r->files.kernel.end = (uint32_t)m->n_lines;
 	if (r->o.verbose)
 		console_say(&r->console, "the kernel: %zu %s in scope", n,
 		    r->o.kernel == KERNEL_FUNCTIONS ? "functions" : "system calls");
@@ -205,14 +133,16 @@ static int add_kernel(struct runner *r, struct error *e)
 /* A function that is named counts with what it calls: most do little themselves. */
 static void tell_kernel_units(struct runner *r, struct session_config *ret)
 {
-	uint32_t unit = r->files.fixed_line;
+	const struct string_list *names = &r->o.fixed_lines;
 
 	if (r->o.kernel == KERNEL_SYSCALLS)
-		ret->call_first = r->kernel.first;
-	if (!r->o.fixed_line || kernel_units_of_unit(r->o.fixed_line) != KERNEL_FUNCTIONS)
-		return;
-	r->files.lines.lines[unit].inclusive = true;
-	ret->kernel_unit = unit;
+		ret->call_first = r->files.kernel.first;
+	for (size_t i = 0; i < names->n; i++) {
+		if (kernel_units_of_unit(names->items[i]) != KERNEL_FUNCTIONS)
+			continue;
+		r->files.lines.lines[r->fixed.units[i]].inclusive = true;
+		ret->kernel_unit = r->fixed.units[i];
+	}
 }
 
 /* Its functions are found by addresses: they are the last object of the map until others come. */
@@ -293,7 +223,7 @@ int run_setup(struct runner *r, struct error *e)
 	debuginfod_start(&r->debuginfod, &r->console, r->o.verbose, NAMES_S);
 	if (target_init(&r->target, e) || files_init(&r->files, e) ||
 	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, e) ||
-	    resolve_fixed_line(r, e))
+	    fixed_find(&r->fixed, &r->files, &r->o.fixed_lines, e))
 		return -1;
 	tell_kernel_units(r, &c);
 	if (c.waits) {
@@ -303,9 +233,11 @@ int run_setup(struct runner *r, struct error *e)
 	}
 	c.signal = r->target.signal;
 	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
-	if (session_create(&c, &r->files.lines, &r->session, e) || resolve_fixed_wait(r, e))
+	if (session_create(&c, &r->files.lines, &r->session, e))
 		return -1;
 	r->files.session = r->target.session = r->points.session = r->session;
+	if (fixed_find_waits(&r->fixed, &r->files, e))
+		return -1;
 	tell_kernel(r);
 	tell_pauses(r);
 	if (r->o.suggests)

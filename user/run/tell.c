@@ -33,7 +33,7 @@ static void tell_answer(struct runner *r, struct estimate *e)
 {
 	struct run_record counted;
 
-	if (!r->files.fixed_line && !r->o.end_to_end)
+	if (!r->o.fixed_lines.n && !r->o.end_to_end)
 		want_lines(r, e);
 	if (!console_is_open(&r->console) || estimate_own_names(e)) {
 		estimate_deinit(e);
@@ -103,7 +103,7 @@ static void tell_experiment(
     const struct runner *r, const struct counters *c, struct console_status *s)
 {
 	const struct experiment *x = &r->experiments.machine;
-	const struct source_line *l = &r->files.lines.lines[x->opening.line];
+	const struct source_line *l = &r->files.lines.lines[x->opening.unit];
 	uint64_t end = r->o.end_to_end ? 0 : x->deadline_ns;
 
 	if (!experiment_is_open(x))

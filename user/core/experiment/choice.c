@@ -57,12 +57,29 @@ static bool is_apart(const struct readings *in, uint32_t function)
 	return 100 * most < MOST_PCT * all && 100 * all < MOST_PCT * in->counters.in_scope;
 }
 
+static uint32_t next_turn(struct choice *c)
+{
+	if (c->n_fixed == 1)
+		return c->fixed[0];
+	if (c->n_turns == c->n_fixed)
+		c->n_turns = 0;
+	for (size_t i = 0; !c->n_turns && i < c->n_fixed; i++) { /* Fisher-Yates, inside out */
+		size_t j = rng_below(&c->schedule.rng, i + 1);
+
+		c->turns[i] = c->turns[j];
+		c->turns[j] = c->fixed[i];
+	}
+	return c->turns[c->n_turns++];
+}
+
 uint32_t choice_unit(struct choice *c, const struct readings *in, uint32_t line)
 {
 	uint32_t function = in->units ? in->units[line].function : 0;
 	const struct wanted *w;
 
-	if (c->fixed_line || !function || !is_apart(in, function))
+	if (c->n_fixed)
+		return next_turn(c);
+	if (!function || !is_apart(in, function))
 		return line;
 	w = find_wanted(c, function);
 	return w && w->refine && rng_below(&c->schedule.rng, 100) >= FUNCTION_PCT ? line : function;
@@ -84,7 +101,7 @@ bool choice_takes(struct choice *c, const struct readings *in, uint32_t unit)
 	const struct wanted *w = find_wanted(c, unit);
 	double share = is_whole(in, unit) ? 0 : w ? w->share : 1;
 
-	if (c->fixed_line || c->refused >= REFUSED_MAX ||
+	if (c->n_fixed || c->refused >= REFUSED_MAX ||
 	    (double)rng_below(&c->schedule.rng, SHARE_ONE) < share * SHARE_ONE) {
 		c->refused = 0;
 		return true;
@@ -102,14 +119,14 @@ static bool wants_baseline(const struct choice *c)
 {
 	size_t lines = c->n_wanted < LINES_MANY ? c->n_wanted : LINES_MANY;
 
-	return c->fixed_line || c->n_baselines < BASELINES_FIRST ||
+	return c->n_fixed || c->n_baselines < BASELINES_FIRST ||
 	       (double)c->n_baselines * (1 + sqrt((double)lines)) <= (double)c->n_experiments;
 }
 
 unsigned choice_speedup(struct choice *c, uint32_t line)
 {
 	const struct wanted *w = find_wanted(c, line);
-	bool curve = c->fixed_line || (w && w->refine);
+	bool curve = c->n_fixed || (w && w->refine);
 	unsigned pct;
 
 	if (c->end_to_end)
@@ -121,7 +138,7 @@ unsigned choice_speedup(struct choice *c, uint32_t line)
 
 uint32_t choice_run(struct choice *c, const struct run_samples *samples)
 {
-	return run_choice_next(&c->runs, &c->schedule, samples, c->fixed_line, &c->run_pct);
+	return run_choice_next(&c->runs, &c->schedule, samples, c->fixed, c->n_fixed, &c->run_pct);
 }
 
 void choice_count(struct choice *c, uint32_t line, unsigned speedup_pct)

@@ -13,10 +13,17 @@
 #include "core/experiment/schedule.h"
 #include "core/experiment/wanted.h"
 
+/* of two lines that the user has named: each line alone, then both, the couple */
+#define FIXED_UNITS 3
+
 struct choice {
 	struct schedule schedule;
-	/* the user's; 0: lines come from samples */
-	uint32_t fixed_line;
+	/* the user's: none, so lines come from samples; one line; or FIXED_UNITS */
+	uint32_t fixed[FIXED_UNITS];
+	size_t n_fixed;
+	/* the turns of the round that is under way, and how many are over */
+	uint32_t turns[FIXED_UNITS];
+	size_t n_turns;
 	/* an experiment is a whole run: then runs decide, and this is the next one's speedup */
 	bool end_to_end;
 	struct run_choice runs;
@@ -35,7 +42,8 @@ void choice_want(struct choice *c, struct wanted *wanted, size_t n);
 void choice_deinit(struct choice *c);
 
 /*
- * The unit for an experiment where a sample has picked @line. At first that is the function that
+ * The unit for an experiment where a sample has picked @line. Units that the user has named take
+ * turns instead, each one in a round, whose order is random. At first that is the function that
  * holds the line. Once the function is known to matter it is mostly the line; a function that does
  * not matter is done with, and so are its lines. A function that is one hot line, or most of the
  * program, is passed over.

@@ -42,7 +42,10 @@ int experiment_init(struct experiment *x, const struct experiment_options *o)
 
 	memset(x, 0, sizeof(*x));
 	x->period_ns = o->period_ns;
-	x->choice.fixed_line = o->fixed_line;
+	memcpy(x->choice.fixed, (uint32_t[]){o->fixed_line, o->fixed_other, o->couple},
+	    sizeof(x->choice.fixed));
+	x->choice.n_fixed = o->couple ? FIXED_UNITS : o->fixed_line != 0;
+	x->choice.n_turns = x->choice.n_fixed;
 	x->choice.end_to_end = o->end_to_end;
 	x->choice.runs.planned = o->runs;
 	x->baseline.room = o->lines_room;
@@ -63,8 +66,8 @@ void experiment_deinit(struct experiment *x)
 static enum experiment_action ask(struct experiment *x, uint64_t now)
 {
 	x->phase = PHASE_PICK;
-	x->deadline_ns = x->choice.fixed_line ? now : now + x->period_ns;
-	return x->choice.fixed_line ? EXPERIMENT_NONE : EXPERIMENT_ASK;
+	x->deadline_ns = x->choice.n_fixed ? now : now + x->period_ns;
+	return x->choice.n_fixed ? EXPERIMENT_NONE : EXPERIMENT_ASK;
 }
 
 static unsigned bucket_shift(uint64_t length_ns)
@@ -76,13 +79,27 @@ static unsigned bucket_shift(uint64_t length_ns)
 	return shift;
 }
 
-static void choose_opening(struct experiment *x, const struct readings *in, uint32_t line)
+/* What is selected in an experiment on @unit. */
+static void select_lines(struct experiment *x, const struct readings *in, uint32_t unit)
+{
+	const struct choice *c = &x->choice;
+	bool is_couple = c->n_fixed == FIXED_UNITS && unit == c->fixed[2];
+	uint32_t line = is_couple ? c->fixed[0] : unit, other = is_couple ? c->fixed[1] : 0;
+
+	x->opening = (struct opening){
+	    .unit = unit, .line = line, .n_lines = 1, .other = other, .n_others = other != 0};
+	if (!in->units)
+		return;
+	x->opening.n_lines += in->units[line].n_lines;
+	x->opening.n_others += other ? in->units[other].n_lines : 0;
+}
+
+static void choose_opening(struct experiment *x, const struct readings *in, uint32_t unit)
 {
 	struct opening *o = &x->opening;
 
-	*o = (struct opening){.line = line,
-	    .line_span = in->units ? in->units[line].n_lines : 0,
-	    .speedup_pct = choice_speedup(&x->choice, line)};
+	select_lines(x, in, unit);
+	o->speedup_pct = choice_speedup(&x->choice, unit);
 	x->planned_ns = tally_length_ns(&x->tally, x->length.ns);
 	o->shift =
 	    bucket_shift(x->planned_ns + x->planned_ns * CLOSE_WAIT_PCT / 100 + 50 * POLL_NS);
@@ -109,7 +126,7 @@ static enum experiment_action open_experiment(
 	x->is_closing = false;
 	x->visits_at_open = tally_most_visits(in);
 	tally_open(&x->tally, in);
-	if (x->opening.speedup_pct || x->choice.fixed_line || x->choice.end_to_end)
+	if (x->opening.speedup_pct || x->choice.n_fixed || x->choice.end_to_end)
 		baseline_none(&x->baseline);
 	else
 		baseline_open(&x->baseline, in, counted_ns);
@@ -144,7 +161,7 @@ enum experiment_action experiment_begin(
 static enum experiment_action step_pick(
     struct experiment *x, const struct readings *in, uint64_t now, uint64_t *ret_due)
 {
-	uint32_t line = x->choice.fixed_line ? x->choice.fixed_line : in->counters.picked_line;
+	uint32_t line = x->choice.n_fixed ? x->choice.fixed[0] : in->counters.picked_line;
 
 	*ret_due = now < x->deadline_ns ? x->deadline_ns : now + POLL_NS;
 	if (now < x->deadline_ns)
@@ -270,7 +287,10 @@ void experiment_split(struct experiment *x, const struct readings *in, uint64_t 
 static void stretch(struct experiment *x, const struct snapshot *snap, const struct readings *in,
     struct experiment_record *ret)
 {
-	bool more_cpus = in->units && in->units[x->opening.line].wait == 1 + COZBPF_WAIT_SCHED;
+	const struct opening *o = &x->opening;
+	bool more_cpus =
+	    in->units && (in->units[o->line].wait == 1 + COZBPF_WAIT_SCHED ||
+			     (o->n_others && in->units[o->other].wait == 1 + COZBPF_WAIT_SCHED));
 	double by = more_cpus ? 1 : verdict_stretch(&x->verdicts, snap);
 
 	if (by > 1)
@@ -296,7 +316,7 @@ static void fill_window(struct experiment *x, const struct snapshot *snap,
 	ret->duration_ns = window.duration_ns;
 	ret->elapsed_ns = elapsed;
 	ret->start_ns = snap->opened_ns - x->started_ns;
-	ret->fixed = x->choice.fixed_line != 0;
+	ret->fixed = x->choice.n_fixed > 0;
 	ret->selected_ns = snap->selected_ns;
 	ret->has_selected_ns = ret->fixed;
 	fill_machine(snap, ret);
@@ -344,7 +364,7 @@ bool experiment_close(struct experiment *x, const struct snapshot *snap, const s
 		fill_run(x, snap, in, ret);
 	else
 		fill_window(x, snap, in, ret);
-	choice_count(&x->choice, x->opening.line, x->opening.speedup_pct);
+	choice_count(&x->choice, x->opening.unit, x->opening.speedup_pct);
 	return true;
 }
 

@@ -31,6 +31,8 @@ struct experiment_options {
 	size_t n_speedups;
 	/* the user's line; 0: lines come from samples */
 	uint32_t fixed_line;
+	/* a second one, and the unit that both are; 0: there is none */
+	uint32_t fixed_other, couple;
 	/* a run is one experiment, and so many are to come */
 	bool end_to_end;
 	uint64_t runs;

@@ -65,8 +65,12 @@ struct readings {
 /* How the next experiment is to be. */
 struct opening {
 	uint32_t line;
-	/* so many ids that follow are selected, too: @line is a function, and these its lines */
-	uint32_t line_span;
+	/* so many ids are selected from there on: the lines of a function follow it */
+	uint32_t n_lines;
+	/* likewise of a couple's second line; 0: there is none */
+	uint32_t other, n_others;
+	/* what the experiment is said to be on: @line, or the couple */
+	uint32_t unit;
 	unsigned speedup_pct;
 	/* width of a bucket is 1 << shift ns */
 	unsigned shift;

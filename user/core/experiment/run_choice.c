@@ -148,15 +148,18 @@ static uint32_t draw(struct run_choice *r, struct schedule *schedule, const stru
 }
 
 uint32_t run_choice_next(struct run_choice *r, struct schedule *schedule,
-    const struct run_samples *samples, uint32_t fixed, unsigned *ret_pct)
+    const struct run_samples *samples, const uint32_t *fixed, size_t n_fixed, unsigned *ret_pct)
 {
-	struct run_line lines[RUN_LINES] = {{.line = fixed}};
-	size_t n = fixed ? 1 : run_choice_rank(samples, lines);
+	struct run_line lines[RUN_LINES] = {0};
+	size_t n = n_fixed ? n_fixed : run_choice_rank(samples, lines);
 
 	*ret_pct = 0;
 	if (!n)
 		return 0;
-	return draw(r, schedule, lines, fixed ? 1 : affordable(lines, n, r->planned), ret_pct);
+	for (size_t i = 0; i < n_fixed; i++)
+		lines[i].line = fixed[i];
+	return draw(
+	    r, schedule, lines, n_fixed ? n_fixed : affordable(lines, n, r->planned), ret_pct);
 }
 
 void run_choice_count(struct run_choice *r, uint32_t line, unsigned pct)

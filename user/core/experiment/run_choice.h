@@ -57,11 +57,11 @@ struct run_samples {
 size_t run_choice_rank(const struct run_samples *s, struct run_line ret[RUN_LINES]);
 
 /*
- * The next run: returns its line, 0 before there are samples, and @ret_pct. @fixed: the user's
- * line, or 0. Baselines are named after lines in turns.
+ * The next run: returns its line, 0 before there are samples, and @ret_pct. @fixed: the @n_fixed
+ * units that the user has named, RUN_LINES at most. Baselines are named after lines in turns.
  */
 uint32_t run_choice_next(struct run_choice *r, struct schedule *schedule,
-    const struct run_samples *samples, uint32_t fixed, unsigned *ret_pct);
+    const struct run_samples *samples, const uint32_t *fixed, size_t n_fixed, unsigned *ret_pct);
 /* That run counts. */
 void run_choice_count(struct run_choice *r, uint32_t line, unsigned pct);
 

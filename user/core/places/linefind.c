@@ -75,7 +75,7 @@ uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line
 	for (uint32_t id = 1; id < m->n_lines; id++) {
 		const char *path = m->lines[id].file;
 
-		if (m->lines[id].wait)
+		if (m->lines[id].wait || m->lines[id].is_couple)
 			continue;
 		if (path != last) {
 			last = path;
@@ -130,7 +130,7 @@ static void search_functions(const struct line_map *m, uint32_t first, uint32_t 
 	for (uint32_t id = first; id < end; id++) {
 		const char *unit = m->lines[id].file, *colon;
 
-		if (m->lines[id].line || m->lines[id].wait)
+		if (m->lines[id].line || m->lines[id].wait || m->lines[id].is_couple)
 			continue;
 		colon = strchr(unit, ':');
 		if (!strcmp(unit, name)) {

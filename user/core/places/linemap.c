@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cozbpf/abi.h>
+#include "core/places/couple.h"
 #include "core/places/syscalls.h"
 #include "core/places/waits.h"
 #include "core/text/hash.h"
@@ -54,6 +55,8 @@ char *source_line_name(const struct source_line *l)
 
 	if (l->wait)
 		return wait_unit_name(l);
+	if (l->is_couple)
+		return strdup(l->file);
 	if (l->line)
 		return asprintf(&name, "%s:%u", l->file, l->line) < 0 ? NULL : name;
 	return asprintf(&name, "%s%s", l->file, l->inclusive ? INCLUSIVE_SUFFIX : "") < 0 ? NULL
@@ -316,6 +319,22 @@ uint32_t line_map_add_syscalls(struct line_map *m)
 	return first;
 }
 
+uint32_t line_map_add_couple(struct line_map *m, uint32_t first, uint32_t second)
+{
+	char *one = source_line_name(&m->lines[first]), *two = source_line_name(&m->lines[second]),
+	     *both = one && two ? couple_name(one, two) : NULL,
+	     *file = both ? intern_file(m, both) : NULL;
+	struct line_index *x = m->index;
+
+	free(one);
+	free(two);
+	free(both);
+	if (!file || reserve(&m->lines, &x->lines_cap, m->n_lines + 1, sizeof(*m->lines)))
+		return 0;
+	m->lines[m->n_lines] = (struct source_line){.file = file, .is_couple = true};
+	return (uint32_t)m->n_lines++;
+}
+
 void line_map_name_wait(struct line_map *m, uint32_t id, uint32_t line)
 {
 	if (id >= m->n_lines || line >= m->n_lines || !m->lines[id].wait)
@@ -500,7 +519,7 @@ void line_map_cut(struct line_map *m, size_t n_objects, size_t n_lines)
 	memset(s->v, 0, s->size * sizeof(*s->v));
 	s->used = n_lines - 1; /* or fewer, where some are waits */
 	for (uint32_t id = 1; id < n_lines; id++) {
-		if (!m->lines[id].wait) /* those are not found by name */
+		if (!m->lines[id].wait && !m->lines[id].is_couple) /* not found by name */
 			put_id(m, s, s->v, s->size, id);
 		if (m->lines[id].function >= n_lines)
 			m->lines[id].function = 0;

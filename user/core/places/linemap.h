@@ -21,7 +21,8 @@ struct source_line {
 	uint32_t function; /* of a line: the function that holds it; 0: none is known */
 	uint32_t n_lines;  /* of a function: its lines, which are the ids that follow its own */
 	bool inclusive;    /* of a function: line_map.inclusive was set */
-	uint8_t wait; /* 1 + COZBPF_WAIT_*: waits of a class, of all lines or of one; 0: none */
+	uint8_t wait;   /* 1 + COZBPF_WAIT_*: waits of a class, of all lines or of one; 0: none */
+	bool is_couple; /* two units at once, whose names are in `file` (couple.h) */
 };
 
 /* Ends the name of a function that counts with all that it calls. */
@@ -96,6 +97,9 @@ uint32_t line_map_add_waits(struct line_map *m);
 /* Adds COZBPF_SYSCALL_UNITS units, one for each system call (syscalls.h). Returns the first id,
  * that of all of them, whose lines the others are; 0: out of memory. */
 uint32_t line_map_add_syscalls(struct line_map *m);
+
+/* Adds the couple of two units, which have their names by now. Returns its id; 0: out of memory. */
+uint32_t line_map_add_couple(struct line_map *m, uint32_t first, uint32_t second);
 
 /* The unit of waits @id is that of @line. */
 void line_map_name_wait(struct line_map *m, uint32_t id, uint32_t line);

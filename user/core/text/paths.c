@@ -85,9 +85,32 @@ bool path_is_library(const char *path, const char *name)
 				 base[len + 1] <= '9');
 }
 
+/* Whether a line's number, or what of a line is meant, stands before @at. */
+static bool ends_line(const char *line, const char *at)
+{
+	const char *c = at;
+
+	while (c > line && c[-1] >= '0' && c[-1] <= '9')
+		c--;
+	return c > line && (c < at ? c[-1] == ':' : c[-1] == ']');
+}
+
+/* "a.c:1 + b.c:2" is two lines, and "f + /b.c:2" a function and a line: no place in a file. */
+static bool is_of_two(const char *line)
+{
+	const char *at = line;
+
+	while ((at = strstr(at, " + "))) {
+		if (ends_line(line, at) || at[3] == '/')
+			return true;
+		at += 3;
+	}
+	return false;
+}
+
 size_t path_of_line(const char *line, size_t *ret_number)
 {
-	const char *colon = strrchr(line, ':');
+	const char *colon = is_of_two(line) ? NULL : strrchr(line, ':');
 	size_t number = 0;
 
 	/* behind a space stands what of the line is meant: its waits */

@@ -23,7 +23,7 @@ bool path_has_suffix(const char *path, const char *wanted);
 bool path_is_library(const char *path, const char *name);
 
 /* "a/b.c:12": the length of "a/b.c", and 12. Returns 0 where @line is no place in a file: other
- * tools' profiles name functions, too. */
+ * tools' profiles name functions, too, and two lines that are one unit are in no one place. */
 size_t path_of_line(const char *line, size_t *ret_number);
 
 /* "libz.so.1:inflate", "libz.so.1+0x57e0": the length of "libz.so.1". Of a name without a module
