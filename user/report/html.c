@@ -302,8 +302,11 @@ static int write_names(struct json *j, const char *key, const struct name_set *s
 		return -ENOMEM;
 	json_key(j, key);
 	json_open(j, '[');
-	for (size_t i = 0; i < s->n; i++)
-		json_string(j, unit_label(names[i], prefix));
+	for (size_t i = 0; i < s->n; i++) {
+		char room[UNIT_ROOM];
+
+		json_string(j, unit_label(names[i], prefix, room));
+	}
 	json_close(j, ']');
 	free(names);
 	return 0;
@@ -389,9 +392,10 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 	json_open(j, '[');
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate_line *l = &e->lines[i];
+		char room[UNIT_ROOM];
 
-		write_series(j, e, l, unit_label(l->line, prefix), name_set_find(lines, l->line),
-		    name_set_find(points, l->progress));
+		write_series(j, e, l, unit_label(l->line, prefix, room),
+		    name_set_find(lines, l->line), name_set_find(points, l->progress));
 	}
 	json_close(j, ']');
 	if (!ret)

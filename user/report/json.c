@@ -10,6 +10,7 @@
 
 #include "core/places/waits.h"
 #include "core/estimate/contradiction.h"
+#include "core/estimate/interaction.h"
 #include "core/places/linemap.h"
 #include "core/profile/counters.h"
 #include "core/profile/wait_fields.h"
@@ -147,7 +148,7 @@ static cJSON *line(const struct estimate *e, const struct estimate_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 	size_t length;
-	int wait = wait_of_unit(l->line, &length);
+	int wait = l->is_couple ? -1 : wait_of_unit(l->line, &length);
 
 	if (ret && add(ret, "line", json_text(l->line)) &&
 	    (!l->function || add(ret, "function", json_text(l->function))) &&
@@ -386,20 +387,93 @@ static cJSON *contradiction(const struct contradiction *c)
 	return NULL;
 }
 
+static bool add_gain(cJSON *object, const char *key, const char *interval_key, const struct gain *g)
+{
+	return add(object, key, number(g->value)) &&
+	       add(object, interval_key, interval(g->lo, g->hi));
+}
+
+static const char *dependence_name(enum dependence d)
+{
+	static const char *const names[] = {"unknown", "more", "less"};
+
+	return names[d];
+}
+
+static cJSON *couple_point(const struct interaction_point *p)
+{
+	cJSON *ret = cJSON_CreateObject();
+
+	if (ret && add(ret, "line_speedup", number(p->line_speedup)) &&
+	    add_gain(ret, "first", "first_ci", &p->first) &&
+	    add_gain(ret, "second", "second_ci", &p->second) &&
+	    add_gain(ret, "both", "both_ci", &p->both) &&
+	    add_gain(ret, "interaction", "interaction_ci", &p->interaction) &&
+	    add_gain(ret, "worth", "worth_ci", &p->worth) &&
+	    add(ret, "together", cJSON_CreateString(dependence_name(p->dependence))))
+		return ret;
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+static cJSON *couple(const struct interaction *x)
+{
+	cJSON *ret = cJSON_CreateObject(), *points = cJSON_CreateArray();
+	bool done =
+	    ret && points && add(ret, "line", json_text(x->both->line)) &&
+	    add(ret, "first", json_text(x->first->line)) &&
+	    add(ret, "second", json_text(x->second->line)) &&
+	    add(ret, "progress", json_text(x->both->progress)) &&
+	    add(ret, "kind", cJSON_CreateString(x->both->is_latency ? "latency" : "throughput"));
+
+	for (size_t i = 0; done && i < x->n_points; i++) {
+		cJSON *item = couple_point(&x->points[i]);
+
+		done = item && cJSON_AddItemToArray(points, item);
+		if (!done)
+			cJSON_Delete(item);
+	}
+	if (done && add(ret, "points", points))
+		return ret;
+	if (!done)
+		cJSON_Delete(points);
+	cJSON_Delete(ret);
+	return NULL;
+}
+
+/* NULL: out of memory. */
+static cJSON *couples(const struct interactions *x)
+{
+	cJSON *ret = cJSON_CreateArray();
+
+	for (size_t i = 0; ret && i < x->n; i++) {
+		cJSON *item = couple(&x->items[i]);
+
+		if (!item || !cJSON_AddItemToArray(ret, item)) {
+			cJSON_Delete(item);
+			cJSON_Delete(ret);
+			return NULL;
+		}
+	}
+	return ret;
+}
+
 int report_json(FILE *out, const struct estimate *e)
 {
 	cJSON *root = cJSON_CreateObject();
+	struct interactions x = {0};
 	struct contradiction c;
 	char *text = NULL;
 
-	if (root && !estimate_contradiction(e, &c) &&
+	if (root && !estimate_contradiction(e, &c) && !interactions_init(&x, e) &&
 	    add(root, "schema", cJSON_CreateString("cozbpf-report/1")) &&
 	    add(root, "summary", summary(e)) &&
 	    (!e->n_latencies || add(root, "latencies", latencies(e))) &&
 	    (!c.worth || add(root, "contradiction", contradiction(&c))) &&
 	    (!e->waiting.off || add(root, "waiting", waiting(&e->waiting))) &&
-	    add(root, "lines", lines(e)))
+	    (!x.n || add(root, "couples", couples(&x))) && add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
+	interactions_deinit(&x);
 	if (text)
 		fprintf(out, "%s\n", text);
 	cJSON_Delete(root);

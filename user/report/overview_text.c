@@ -25,14 +25,16 @@ struct table {
 	int label;     /* columns */
 };
 
-static const char *label_of(const struct table *t, const struct estimate_line *l)
+static const char *label_of(
+    const struct table *t, const struct estimate_line *l, char room[UNIT_ROOM])
 {
-	return unit_label(l->line, t->prefix);
+	return unit_label(l->line, t->prefix, room);
 }
 
 static void print_label(const struct table *t, const struct estimate_line *l)
 {
-	const char *label = label_of(t, l);
+	char room[UNIT_ROOM];
+	const char *label = label_of(t, l, room);
 	int length = (int)strlen(label);
 
 	if (length <= t->label)
@@ -153,7 +155,8 @@ int report_overview(FILE *to, const struct estimate *e, const struct text_option
 	ret = text_points_init(&points, e);
 	t.out = printable_open(to);
 	for (size_t i = 0; i < e->n_lines; i++) {
-		int length = (int)strlen(label_of(&t, &e->lines[i]));
+		char room[UNIT_ROOM];
+		int length = (int)strlen(label_of(&t, &e->lines[i], room));
 
 		longest = length > longest ? length : longest;
 	}

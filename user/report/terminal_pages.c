@@ -71,8 +71,9 @@ static void set_columns(struct layout *l, const struct terminal_rows *r, int wid
 	     i++)
 		left -= *wanted[i].ret = wanted[i].columns;
 	for (size_t i = 0; i < r->n; i++) {
-		int columns =
-		    terminal_columns(unit_label(l->e->lines[r->index[i]].line, r->prefix));
+		const char *unit = l->e->lines[r->index[i]].line;
+		char room[UNIT_ROOM];
+		int columns = terminal_columns(unit_label(unit, r->prefix, room));
 
 		longest = columns > longest ? columns : longest;
 	}
@@ -162,11 +163,12 @@ static void draw_row(const struct layout *l, const struct estimate_line *line, s
 {
 	unsigned look = is_ranked(line) ? LOOK_PLAIN : LOOK_DIM;
 	int indent = is_ranked(line) && estimate_is_below(line) ? 2 : 0;
-	char words[1024];
+	char words[1024], room[UNIT_ROOM];
 
 	if (is_ranked(line))
 		put(ret, 0, y, look, "%3zu", rank);
-	put_label(ret, 5 + indent, y, l->label - indent, look, unit_label(line->line, l->prefix));
+	put_label(
+	    ret, 5 + indent, y, l->label - indent, look, unit_label(line->line, l->prefix, room));
 	if (is_ranked(line) || line->shortage == SHORT_INTERVAL) {
 		draw_figures(l, line, ret, 5 + l->label, y);
 		return;

@@ -33,9 +33,10 @@ struct layout {
 	double scale;     /* program speedup of the highest block, per progress point */
 };
 
-static const char *label_of(const struct layout *l, const struct estimate_line *line)
+static const char *label_of(
+    const struct layout *l, const struct estimate_line *line, char room[UNIT_ROOM])
 {
-	return unit_label(line->line, l->prefix);
+	return unit_label(line->line, l->prefix, room);
 }
 
 static bool is_ranked(const struct estimate_line *line)
@@ -52,7 +53,8 @@ static bool is_below(const struct estimate_line *line)
  * right. */
 static void print_label(const struct layout *l, const struct estimate_line *line, int columns)
 {
-	const char *label = label_of(l, line);
+	char room[UNIT_ROOM];
+	const char *label = label_of(l, line, room);
 	int length = (int)strlen(label);
 
 	if (length <= columns)
@@ -146,7 +148,7 @@ static size_t print_table(const struct layout *l, const struct text_point *point
 /* What the leading lines promise, best first; then what the worst lines would do. */
 static void print_sentences(const struct layout *l, const struct text_point *point)
 {
-	char words[1024];
+	char words[2048], room[UNIT_ROOM];
 	size_t shown[2] = {0};
 
 	for (int contention = 0; contention < 2; contention++) {
@@ -157,7 +159,7 @@ static void print_sentences(const struct layout *l, const struct text_point *poi
 
 			if (line->verdict != (contention ? VERDICT_CONTENTION : VERDICT_OPTIMIZE))
 				continue;
-			effect_words(line, label_of(l, line), words, sizeof(words));
+			effect_words(line, label_of(l, line, room), words, sizeof(words));
 			fprintf(l->out, "%s%s\n", !shown[0] && !shown[1] ? "\n" : "", words);
 			shown[contention]++;
 		}
@@ -182,7 +184,7 @@ static void print_calls(const struct layout *l, const struct text_point *point)
 
 static void print_shortages(const struct layout *l, const struct text_point *point)
 {
-	char words[1024];
+	char words[1024], room[UNIT_ROOM];
 	size_t n = 0;
 
 	for (size_t i = 0; i < point->n; i++) {
@@ -195,7 +197,7 @@ static void print_shortages(const struct layout *l, const struct text_point *poi
 		if (n > MAX_SHORTAGES)
 			continue;
 		shortage_words(l->e, line, words, sizeof(words));
-		fprintf(l->out, "  %s: %s\n", label_of(l, line), words);
+		fprintf(l->out, "  %s: %s\n", label_of(l, line, room), words);
 	}
 	if (n > MAX_SHORTAGES)
 		fprintf(l->out, "  and %zu more %ss\n", n - MAX_SHORTAGES, l->unit);
@@ -258,12 +260,12 @@ static void print_point(struct layout *l, const struct text_point *point)
 static int print_contradiction(const struct layout *l)
 {
 	struct contradiction c;
-	char words[1024];
+	char words[1024], room[UNIT_ROOM];
 	int err = estimate_contradiction(l->e, &c);
 
 	if (err || !c.worth)
 		return err;
-	contradiction_words(&c, label_of(l, c.worth), words, sizeof(words));
+	contradiction_words(&c, label_of(l, c.worth, room), words, sizeof(words));
 	fprintf(l->out, "\nwarning: %s\n", words);
 	return 0;
 }
@@ -296,7 +298,8 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 	l.out = out = printable_open(to);
 	l.curve = width < DEFAULT_WIDTH ? CURVE_NARROW : CURVE_WIDE;
 	for (size_t i = 0; i < e->n_lines; i++) {
-		int length = (int)strlen(label_of(&l, &e->lines[i]));
+		char room[UNIT_ROOM];
+		int length = (int)strlen(label_of(&l, &e->lines[i], room));
 
 		if (is_below(&e->lines[i]))
 			length = BELOW + (length > SUM ? length : SUM);
@@ -313,6 +316,8 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 		print_point(&l, &points.items[i]);
 	err = print_contradiction(&l);
 	text_waiting(out, e, l.prefix);
+	if (!err)
+		err = text_couples(out, e, l.prefix);
 	if (ranked)
 		print_legend(&l);
 	printable_close(out, to);

@@ -31,4 +31,8 @@ void text_summary(FILE *out, const struct estimate *e);
  * @prefix: common_directories(). */
 void text_waiting(FILE *out, const struct estimate *e, size_t prefix);
 
+/* Units that were measured both at once, and what they gain together; or the offer to measure two.
+ * @prefix: bytes of directories that are not printed. 0 or -ENOMEM. */
+int text_couples(FILE *out, const struct estimate *e, size_t prefix);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/places/couple.h"
 #include "core/places/waits.h"
 #include "core/text/paths.h"
 
@@ -49,9 +50,33 @@ size_t common_directories(const struct estimate *e)
 	return slash ? (size_t)(slash - first) + 1 : 0;
 }
 
-const char *unit_label(const char *unit, size_t prefix)
+/* The first unit of a couple's name, or what may be one, without the directories. */
+static void append_label(const char *unit, size_t length, size_t prefix, char room[UNIT_ROOM])
 {
-	return is_path(unit) ? unit + prefix : unit;
+	size_t used = strlen(room);
+	char name[UNIT_ROOM];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, unit);
+	snprintf(room + used, UNIT_ROOM - used, "%s%s", used ? " + " : "",
+	    is_path(name) && strlen(name) > prefix ? name + prefix : name);
+}
+
+const char *unit_label(const char *unit, size_t prefix, char room[UNIT_ROOM])
+{
+	const char *from = unit, *next = NULL;
+	size_t end;
+
+	if (is_path(unit))
+		return unit + prefix;
+	room[0] = 0;
+	while ((next = couple_split(unit, next, &end))) {
+		append_label(from, (size_t)(unit + end - from), prefix, room);
+		from = next;
+	}
+	if (from == unit)
+		return unit;
+	append_label(from, strlen(from), prefix, room);
+	return room;
 }
 
 const char *curve_mark(double share, bool unicode)
@@ -239,7 +264,7 @@ static const char *made(const struct estimate_line *l)
 {
 	size_t length;
 
-	return wait_of_unit(l->line, &length) >= 0 ? "shorter" : "faster";
+	return !l->is_couple && wait_of_unit(l->line, &length) >= 0 ? "shorter" : "faster";
 }
 
 void effect_words(const struct estimate_line *l, const char *label, char *buf, size_t size)

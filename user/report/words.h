@@ -14,8 +14,10 @@
 /* Bytes of the directories that all lines share, which are not printed. */
 size_t common_directories(const struct estimate *e);
 
-/* A unit's name without them; functions have none. */
-const char *unit_label(const char *unit, size_t prefix);
+/* A unit's name without them; functions have none. @room is for the name of a couple, whose two
+ * names both lose them; a longer one is cut. */
+#define UNIT_ROOM 1024
+const char *unit_label(const char *unit, size_t prefix, char room[UNIT_ROOM]);
 
 /* The same of a unit that need not be in the ranking, and may lie elsewhere. */
 const char *any_label(const struct estimate *e, const char *unit, size_t prefix);

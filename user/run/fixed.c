@@ -90,8 +90,8 @@ static int find_wait(struct fixed *f, struct files *files, size_t i, struct erro
 		error_set(e, EXIT_USAGE, "'--fixed-line %s' is about waits", f->names->items[i]);
 		return error_hint(e, "add --off-cpu=%s", wait_name((unsigned)f->waits[i]));
 	}
-	f->units[i] = session_add_wait(
-	    files->session, &files->lines, (unsigned)f->waits[i], f->units[i]);
+	f->units[i] =
+	    session_add_wait(files->session, &files->lines, (unsigned)f->waits[i], f->units[i]);
 	return 0;
 }
 
@@ -105,9 +105,10 @@ int fixed_find_waits(struct fixed *f, struct files *files, struct error *e)
 	if (f->names->n < FIXED_LINES)
 		return 0;
 	if (couple_overlaps(&files->lines, f->units[0], f->units[1])) {
-		error_set(e, EXIT_USAGE, f->units[0] == f->units[1]
-			      ? "'--fixed-line %s' and '--fixed-line %s' are the same"
-			      : "of '--fixed-line %s' and '--fixed-line %s' one holds the other",
+		error_set(e, EXIT_USAGE,
+		    f->units[0] == f->units[1]
+			? "'--fixed-line %s' and '--fixed-line %s' are the same"
+			: "of '--fixed-line %s' and '--fixed-line %s' one holds the other",
 		    names[0], names[1]);
 		return error_hint(e, "name two that have nothing in common");
 	}

@@ -15,7 +15,7 @@ struct fixed {
 	const struct string_list *names; /* FIXED_LINES at most */
 	uint32_t units[FIXED_LINES];
 	int waits[FIXED_LINES]; /* the class of waits that each name is about; -1: none */
-	uint32_t couple;      /* 0: fewer than two are named */
+	uint32_t couple;        /* 0: fewer than two are named */
 };
 
 /* Finds lines and functions. Of waits the line is found, but not the unit: fixed_find_waits(). -1

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/profile/counters.h"
+#include "core/places/couple.h"
 #include "core/profile/runs.h"
 #include "core/estimate/shares.h"
 
@@ -73,7 +74,7 @@ struct totals {
 	bool *run_counts;
 	double *samples, *free_samples;
 	const char **functions; /* NULL: not held by one */
-	bool *are_functions;
+	bool *are_functions, *are_couples;
 	struct wait_calls **calls; /* NULL: none are known */
 	uint64_t all_samples;
 	double outsiders; /* their share of the CPU time wanted */
@@ -122,6 +123,29 @@ static int sum_samples(struct totals *t, const struct profile *p, const struct o
 	return 0;
 }
 
+/* A couple's samples are those of its units. They count for all samples once, as the units'. */
+static int sum_couple(struct totals *t, const struct observations *o, uint32_t couple)
+{
+	const char *name = o->lines.items[couple], *second = NULL;
+	size_t length;
+
+	while (!t->are_couples[couple] && (second = couple_split(name, second, &length))) {
+		char *first = strndup(name, length);
+		uint32_t a, b = names_find(&o->lines, second);
+
+		if (!first)
+			return -ENOMEM;
+		a = names_find(&o->lines, first);
+		free(first);
+		if (a == UINT32_MAX || b == UINT32_MAX)
+			continue;
+		t->are_couples[couple] = true;
+		t->samples[couple] = t->samples[a] + t->samples[b];
+		t->free_samples[couple] = t->free_samples[a] + t->free_samples[b];
+	}
+	return 0;
+}
+
 /* @n: of all lines. */
 static void totals_deinit(struct totals *t, size_t n)
 {
@@ -133,6 +157,7 @@ static void totals_deinit(struct totals *t, size_t n)
 	free(t->free_samples);
 	free(t->functions);
 	free(t->are_functions);
+	free(t->are_couples);
 }
 
 static int totals_init(struct totals *t, const struct profile *p, const struct observations *o)
@@ -149,9 +174,10 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
 	t->functions = calloc(o->lines.n + 1, sizeof(*t->functions));
 	t->are_functions = calloc(o->lines.n + 1, sizeof(*t->are_functions));
+	t->are_couples = calloc(o->lines.n + 1, sizeof(*t->are_couples));
 	t->calls = calloc(o->lines.n + 1, sizeof(struct wait_calls *));
 	if (!t->run_counts || !t->samples || !t->free_samples || !t->functions ||
-	    !t->are_functions || !t->calls) {
+	    !t->are_functions || !t->are_couples || !t->calls) {
 		totals_deinit(t, o->lines.n);
 		return -ENOMEM;
 	}
@@ -165,6 +191,12 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	}
 	t->phase.run_counts = t->run_counts;
 	t->phase.free_samples = t->free_samples;
+	for (uint32_t i = 0; i < o->lines.n; i++) {
+		if (sum_couple(t, o, i)) {
+			totals_deinit(t, o->lines.n);
+			return -ENOMEM;
+		}
+	}
 	return 0;
 }
 
@@ -329,6 +361,7 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 	l->samples = (uint64_t)t->samples[line];
 	l->function = t->functions[line];
 	l->is_function = t->are_functions[line];
+	l->is_couple = t->are_couples[line];
 	if (t->calls[line]) {
 		l->calls = malloc(sizeof(*l->calls));
 		if (l->calls)

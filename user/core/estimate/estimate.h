@@ -94,7 +94,9 @@ struct estimate_line {
 	const char *line; /* file:line, or a function; borrowed from the profile */
 	/* the function that holds the line, a unit of the profile, too; NULL: none is known */
 	const char *function;
-	bool is_function;         /* it holds lines that were sampled */
+	bool is_function; /* it holds lines that were sampled */
+	/* it is two other units of the profile at once (interaction.h); its samples are theirs */
+	bool is_couple;
 	struct wait_calls *calls; /* of waits; NULL: not known */
 	/* the estimate of that function at this point, a line of the same array; NULL: none */
 	const struct estimate_line *holder;
@@ -209,7 +211,7 @@ bool estimate_is_below(const struct estimate_line *l);
 /* Whether the line's function is known to have no effect, so nothing more is asked of the line. */
 bool estimate_is_done_with(const struct estimate_line *l);
 /* Samples of a line that has a verdict. Those of a line below its function are the function's. 0 of
- * a function that counts with what it calls: its samples are others', too. */
+ * a couple, and of a function that counts with what it calls: its samples are others', too. */
 uint64_t estimate_decided_samples(const struct estimate_line *l);
 /* Share of all samples that are in code with a verdict at the point of @first, of its own or of the
  * function's. */

@@ -75,7 +75,7 @@ bool estimate_is_done_with(const struct estimate_line *l)
 
 uint64_t estimate_decided_samples(const struct estimate_line *l)
 {
-	if (source_line_is_inclusive(l->line))
+	if (l->is_couple || source_line_is_inclusive(l->line))
 		return 0;
 	return estimate_is_decided(l) && !estimate_is_below(l) ? l->samples : 0;
 }
