@@ -166,6 +166,18 @@ static const char *move_words(const struct compare_line *l)
 	return l->rank_after ? "not enough data before" : "not enough data now";
 }
 
+/* A couple's two names would leave no room for the second one. */
+static const char *label_of(
+    const struct compare_report *r, const struct compare_line *l, char room[UNIT_ROOM])
+{
+	const struct compare_side *side = l->before ? r->before : r->after;
+	const struct estimate_line *line = l->before ? l->before : l->after;
+
+	if (!line->is_couple)
+		return line->line;
+	return unit_label(line->line, common_directories(side->estimate), room);
+}
+
 static void print_label(FILE *out, const char *line, int width)
 {
 	int length = (int)strlen(line);
@@ -201,7 +213,8 @@ static void print_ranking(
 
 	for (size_t i = 0; i < c->n_lines; i++) {
 		const struct compare_line *l = &c->lines[i];
-		int length = (int)strlen((l->before ? l->before : l->after)->line);
+		char room[UNIT_ROOM];
+		int length = (int)strlen(label_of(r, l, room));
 
 		longest = is_at(l, progress, is_latency) && length > longest ? length : longest;
 	}
@@ -209,6 +222,7 @@ static void print_ranking(
 	width = width < MIN_LABEL ? MIN_LABEL : width;
 	for (size_t i = 0; i < c->n_lines; i++) {
 		const struct compare_line *l = &c->lines[i];
+		char room[UNIT_ROOM];
 
 		if (!is_at(l, progress, is_latency))
 			continue;
@@ -220,7 +234,7 @@ static void print_ranking(
 		fputs("  ", out);
 		print_rank(out, l->rank_after);
 		fputs("  ", out);
-		print_label(out, (l->before ? l->before : l->after)->line, width);
+		print_label(out, label_of(r, l, room), width);
 		print_slope(out, l->before);
 		print_slope(out, l->after);
 		if (isfinite(l->slope.lo))

@@ -91,8 +91,8 @@ static int fill_points(struct interaction *x)
 }
 
 /* The estimate of the unit of that name at the point of @like; NULL: there is none. */
-static const struct estimate_line *find_line(const struct estimate *e, const char *name,
-    size_t length, const struct estimate_line *like)
+static const struct estimate_line *find_line(
+    const struct estimate *e, const char *name, size_t length, const struct estimate_line *like)
 {
 	for (size_t i = 0; i < e->n_lines; i++) {
 		const struct estimate_line *l = &e->lines[i];
