@@ -39,11 +39,12 @@ print($2)"
 }
 
 units='import collections, re, sys
-found = collections.Counter(re.findall(r"(?m)^experiment\tselected=([^\t]*)\t", open(sys.argv[1]).read()))
+text = open(sys.argv[1]).read()
+found = collections.Counter(re.findall(r"(?m)^experiment\tselected=([^\t]*)\t", text))
 names = sorted(found, key=lambda name: " + " in name)
 print(dict(found))
-sys.exit(len(names) != 3 or min(found.values()) < 5 or set(names[2].split(" + ")) != set(names[:2]) or
-         2 * min(found.values()) < max(found.values()))'
+sys.exit(len(names) != 3 or set(names[2].split(" + ")) != set(names[:2]) or
+         min(found.values()) < 5 or 2 * min(found.values()) < max(found.values()))'
 
 echo "-- two threads at a barrier"
 cpu_ms=16000
@@ -60,8 +61,9 @@ echo "-- one thread"
 cpu_ms=8000
 both serial SERIAL_A SERIAL_B -P progress --fixed-speedup 0,50
 check "three units, as many experiments of each" python3 -c "$units" "$dir/serial.coz"
-far=$(figure serial 'abs(p["interaction"]) / (p["interaction_ci"][p["interaction"] < 0] - p["interaction"]) * (
-    1 if p["interaction"] < 0 else -1)')
+# the end of the interval that is on the side of 0
+far=$(figure serial 'p["interaction"] / (p["interaction"] - p["interaction_ci"][
+    p["interaction"] < 0])')
 check "an interaction of $(figure serial 'p["interaction"]'): $far half-widths" is "$far" '<=' 2.5
 gain=$(figure serial 'p["both"]')
 check "both gain $gain of 0.333" is "$gain" '>=' 0.167

@@ -3,8 +3,9 @@
  * Two units at once: figures by hand, couples found in profiles, the coverage of the interaction's
  * interval, offers and words.
  *
- * Measured coverage, in per cent of 400 rounds, of intervals that claim 95, without the method's own
- * error, for units that add up / do not. Those of the three gains hold 92 to 99 (test_intervals.c).
+ * Measured coverage, in per cent of 400 rounds, of intervals that claim 95, without the method's
+ * own error, for units that add up / do not. Those of the three gains hold 92 to 99
+ * (test_intervals.c).
  *
  *                                        6 experiments   12 experiments
  *   regular visits, 20 an experiment       98.5 / 97.5      96.8 / 97.0
@@ -256,12 +257,11 @@ static double coverage(struct simulation model, int n, double a, double b, doubl
  */
 TEST(intervals_cover)
 {
-	static const struct simulation models[] = {
-	    {.arrivals = REGULAR,
-		.visits = 20,
-		.close_at_visit = true,
-		.spans = true,
-		.saturation = 1},
+	static const struct simulation models[] = {{.arrivals = REGULAR,
+						       .visits = 20,
+						       .close_at_visit = true,
+						       .spans = true,
+						       .saturation = 1},
 	    {.arrivals = POISSON, .visits = 30, .saturation = 1},
 	    {.arrivals = REGULAR, .visits = 20, .spans = true, .saturation = 1, .drift = 0.03}};
 	static const struct {
@@ -274,7 +274,8 @@ TEST(intervals_cover)
 				double held = coverage(
 				    models[m], n, truths[t].a, truths[t].b, truths[t].both);
 
-				printf("   model %zu, %2d experiments, interaction %+.2f: %.1f %%\n",
+				printf(
+				    "   model %zu, %2d experiments, interaction %+.2f: %.1f %%\n",
 				    m, n, truths[t].both - truths[t].a - truths[t].b, 100 * held);
 				CHECK(held >= 0.88 && held < 1);
 			}
@@ -333,8 +334,9 @@ TEST(words)
 	e.n_lines = 0;
 	add("/x/a.c:1", 0.1, 0.005);
 	add("/x/b.c:2", 0.1, 0.005);
-	CHECK(says("\nwhether the leading two depend on each other tells the same command line with "
-		   "--fixed-line /x/a.c:1 --fixed-line /x/b.c:2 --fixed-speedup 0,50\n"));
+	CHECK(
+	    says("\nwhether the leading two depend on each other tells the same command line with "
+		 "--fixed-line /x/a.c:1 --fixed-line /x/b.c:2 --fixed-speedup 0,50\n"));
 	add("/x/a.c:1 + /x/b.c:2", 0.31, 0.005);
 	CHECK(says("\nmaking a.c:1 + b.c:2 25 % faster"));
 	CHECK(says("\ntwo at once, 50 % faster, by done; "));

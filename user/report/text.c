@@ -169,13 +169,13 @@ static void print_sentences(const struct layout *l, const struct text_point *poi
 /* Where the leading waits are. */
 static void print_calls(const struct layout *l, const struct text_point *point)
 {
-	char words[1024];
+	char words[1024], room[UNIT_ROOM];
 	size_t shown = 0;
 
 	for (size_t i = 0; i < point->n && shown < MAX_SENTENCES; i++) {
 		const struct estimate_line *line = point->lines[i];
 
-		calls_words(line, label_of(l, line), words, sizeof(words));
+		calls_words(line, label_of(l, line, room), words, sizeof(words));
 		if (!is_ranked(line) || !words[0])
 			continue;
 		fprintf(l->out, "%s%s\n", shown++ ? "" : "\n", words);

@@ -83,7 +83,7 @@ struct baseline_line {
 };
 
 struct experiment_record {
-	char *selected;       /* file:line */
+	char *selected;       /* file:line, a function, a wait, or a couple (places/couple.h) */
 	double speedup;       /* 0 .. 1 */
 	uint64_t duration_ns; /* virtual: elapsed - required delay */
 	uint64_t selected_samples;
