@@ -7,7 +7,7 @@
 #ifndef COZBPF_ABI_H
 #define COZBPF_ABI_H
 
-#include <linux/types.h>
+#include <cozbpf/abi_waits.h>
 
 /* executable mappings per process; those in scope come first, what is beyond is neither in scope
  * nor unwound */
@@ -54,31 +54,6 @@ struct cozbpf_handler_words {
 	__u64 quantum_ns;    /* for which a signal without a value holds the CPU */
 	__u64 clock_gettime; /* address of the vDSO's; 0: there is none */
 };
-
-/* Classes of waits (--off-cpu), in the order of their blocks of ids. */
-#define COZBPF_WAIT_IO 0    /* for a disk or a file system */
-#define COZBPF_WAIT_LOCK 1  /* for a futex, a semaphore, a lock of the kernel */
-#define COZBPF_WAIT_NET 2   /* for a peer: at sockets, or polling */
-#define COZBPF_WAIT_SLEEP 3 /* for the time to come */
-#define COZBPF_WAIT_SCHED 4 /* for a CPU */
-#define COZBPF_WAIT_OTHER 5 /* for a pipe, a child, a signal */
-#define COZBPF_WAIT_CLASSES 6
-/* Of a system call: what its first argument is decides; it is futex(). */
-#define COZBPF_WAIT_BY_FILE 6
-#define COZBPF_WAIT_FUTEX 7
-/* Ids of a class: its own, that of waits in no line in scope, then those of lines. */
-#define COZBPF_WAIT_UNITS 1024
-#define COZBPF_WAIT_NO_LINE 1
-#define COZBPF_WAIT_UNSEEN (~0U) /* a unit: the begin of the wait was not seen */
-#define COZBPF_WAIT_CALLERS 31   /* lines in scope above the one that waits, the innermost ones */
-#define COZBPF_WAIT_STACKS 2048  /* stacks of waits of the whole run */
-#define COZBPF_WAKERS 8192       /* wakers of units of waits */
-
-/* A system call, 1 + its number, 0: none, as in a page fault, in which a line's waits were. */
-struct cozbpf_wait_call {
-	__u32 unit, call;
-};
-#define COZBPF_WAIT_CALLS 8192 /* of all units */
 
 #define COZBPF_HOLD 1ULL /* lowest bit of the signal's value: hold the CPU, do not sleep */
 
@@ -255,23 +230,6 @@ struct cozbpf_proc_stats {
 	__u64 filtered;      /* asks not made: a pause's system calls might kill the thread */
 };
 
-/* Where a thread waits: its unit, and the lines that have called it, the innermost first; 0: none.
- * A key: unused callers are 0. */
-struct cozbpf_wait_stack {
-	__u32 unit;
-	__u32 callers[COZBPF_WAIT_CALLERS];
-} __attribute__((aligned(8)));
-
-/* Who ended waits of a unit: the line of a thread of the target, or COZBPF_WAKER_*. A key. */
-struct cozbpf_waker {
-	__u32 unit, line;
-};
-#define COZBPF_WAKER_NO_LINE 0U /* a thread of the target, in no line in scope */
-#define COZBPF_WAKER_TIMER (~0U)
-#define COZBPF_WAKER_KERNEL (~1U)  /* an interrupt, or a thread of the kernel */
-#define COZBPF_WAKER_PROCESS (~2U) /* another process */
-#define COZBPF_WAKER_END (~3U)     /* a thread of the target, which ended; lines are below */
-
 /* executed in a line that is a progress point: one of the visits counted here */
 #define COZBPF_SAMPLED_UNIT_NS 1000
 
@@ -381,15 +339,6 @@ struct cozbpf_family {
 	__u32 maker, epoch;
 };
 #define COZBPF_FAMILIES 64
-
-/* A thread in a selected wait, by its number modulo COZBPF_WAITERS: R follows while the wait lasts.
- */
-struct cozbpf_waiter {
-	__u64 since; /* 0: nobody's */
-	__u64 paid;  /* L then */
-	__u32 unit, epoch;
-};
-#define COZBPF_WAITERS 32
 
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and
  * constant while one is. */
@@ -616,7 +565,6 @@ COZBPF_ABI_ASSERT(
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
 		  20 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_wait_stack) == 4 + 4 * COZBPF_WAIT_CALLERS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

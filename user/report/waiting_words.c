@@ -13,11 +13,13 @@
 
 const char *any_label(const struct estimate *e, const char *unit, size_t prefix)
 {
+	size_t number;
+
 	for (size_t i = 0; prefix && i < e->n_lines; i++) {
 		const char *line = e->lines[i].line;
 
-		if (unit_label(line, prefix) != line)
-			return strncmp(line, unit, prefix) ? unit : unit_label(unit, prefix);
+		if (path_of_line(line, &number))
+			return strncmp(line, unit, prefix) ? unit : unit + prefix;
 	}
 	return unit;
 }
