@@ -17,8 +17,11 @@
 
 #include <math.h>
 
+#include <cjson/cJSON.h>
+
 #include "core/estimate/interaction.h"
 #include "report/report.h"
+#include "report/words.h"
 
 #define MOST 8
 
@@ -327,6 +330,62 @@ static bool says(const char *words)
 		printf("%s", text);
 	free(text);
 	return ret;
+}
+
+/* Item @name of @from, a number. */
+static double number_of(const cJSON *from, const char *name)
+{
+	return cJSON_GetNumberValue(cJSON_GetObjectItem(from, name));
+}
+
+TEST(json)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	cJSON *root;
+	const cJSON *couple, *point;
+
+	at_half(0.1, 0.1, 0.31, 0.005);
+	CHECK_EQ(report_json(out, &e), 0);
+	fclose(out);
+	root = cJSON_Parse(text);
+	couple = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "couples"), 0);
+	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(couple, "line")), "a.c:1 + b.c:2");
+	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(couple, "first")), "a.c:1");
+	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(couple, "second")), "b.c:2");
+	point = cJSON_GetArrayItem(cJSON_GetObjectItem(couple, "points"), 1);
+	CHECK_NEAR(number_of(point, "line_speedup"), 0.5, 1e-9);
+	CHECK_NEAR(number_of(point, "both"), 0.31, 1e-9);
+	CHECK_NEAR(number_of(point, "interaction"), 0.11, 1e-9);
+	CHECK_NEAR(number_of(point, "worth"), 2.1, 1e-9);
+	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(point, "together")), "more");
+	cJSON_Delete(root);
+	free(text);
+
+	/* Profiles without a couple have none. */
+	e.n_lines = 1;
+	out = open_memstream(&text, &size);
+	CHECK_EQ(report_json(out, &e), 0);
+	fclose(out);
+	CHECK(!strstr(text, "couples"));
+	free(text);
+}
+
+TEST(labels)
+{
+	static const struct {
+		const char *unit, *label, *base;
+	} units[] = {{"/x/y/a.c:1", "y/a.c:1", "a.c:1"},
+	    {"/x/y/a.c:1 + /x/z/b.c:2 [io]", "y/a.c:1 + z/b.c:2 [io]", "a.c:1 + b.c:2 [io]"},
+	    {"prog:f + /x/b.c:2", "prog:f + b.c:2", "prog:f + b.c:2"},
+	    {"/x/y + z/a.c:1", "y + z/a.c:1", "a.c:1"}, {"prog:f", "prog:f", "prog:f"}};
+	char room[UNIT_ROOM];
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		CHECK_STR(unit_label(units[i].unit, 3, room), units[i].label);
+		CHECK_STR(unit_label(units[i].unit, ALL_DIRECTORIES, room), units[i].base);
+	}
 }
 
 TEST(words)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/text/paths.h"
 #include "core/text/utf8.h"
 #include "report/words.h"
 
@@ -411,7 +410,8 @@ static void draw_experiment(const struct terminal_status *s, struct terminal_scr
 {
 	double done = s->planned_ns ? fmin((double)s->open_ns / (double)s->planned_ns, 1) : 0;
 	int x = 1, full = (int)(done * BAR_COLUMNS);
-	char bar[BAR_COLUMNS + 1];
+	char bar[BAR_COLUMNS + 1], room[UNIT_ROOM];
+	const char *unit;
 
 	if (s->is_paused) {
 		put(ret, x, y, LOOK_WARN, "experiments are paused%s",
@@ -422,11 +422,11 @@ static void draw_experiment(const struct terminal_status *s, struct terminal_scr
 		put(ret, x, y, LOOK_PLAIN, "between experiments");
 		return;
 	}
+	unit = unit_label(s->experiment, ALL_DIRECTORIES, room);
 	if (s->speedup_pct)
-		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, %u %% faster",
-		    path_base(s->experiment), s->speedup_pct);
+		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, %u %% faster", unit, s->speedup_pct);
 	else
-		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, baseline", path_base(s->experiment));
+		x = put_item(ret, x, y, LOOK_PLAIN, "now %s, baseline", unit);
 	if (!s->planned_ns)
 		return;
 	x = put_item(ret, x, y, LOOK_PLAIN, "%.1f of %.1f s", (double)s->open_ns / 1e9,

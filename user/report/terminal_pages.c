@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/text/paths.h"
 #include "report/words.h"
 
 #define MIN_LABEL 9   /* columns of a line's name, however narrow the screen */
@@ -295,10 +294,10 @@ static void draw_facts(const struct estimate_line *l, struct terminal_screen *re
 static int draw_words(
     const struct estimate *e, const struct estimate_line *l, struct terminal_screen *ret, int y)
 {
-	char words[1024], text[1100];
+	char words[1024], text[1100], room[UNIT_ROOM];
 
 	if (is_ranked(l))
-		effect_words(l, path_base(l->line), words, sizeof(words));
+		effect_words(l, unit_label(l->line, ALL_DIRECTORIES, room), words, sizeof(words));
 	else
 		shortage_words(e, l, words, sizeof(words));
 	snprintf(text, sizeof(text), "%s%s",

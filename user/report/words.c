@@ -50,15 +50,22 @@ size_t common_directories(const struct estimate *e)
 	return slash ? (size_t)(slash - first) + 1 : 0;
 }
 
-/* The first unit of a couple's name, or what may be one, without the directories. */
-static void append_label(const char *unit, size_t length, size_t prefix, char room[UNIT_ROOM])
+/* One unit's name without @prefix, or all directories. */
+static const char *without(const char *unit, size_t prefix)
+{
+	if (prefix == ALL_DIRECTORIES)
+		return path_base(unit);
+	return is_path(unit) && strlen(unit) > prefix ? unit + prefix : unit;
+}
+
+/* Appends a unit of a couple, @length bytes. */
+static void append_unit(const char *unit, size_t length, size_t prefix, char room[UNIT_ROOM])
 {
 	size_t used = strlen(room);
 	char name[UNIT_ROOM];
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, unit);
-	snprintf(room + used, UNIT_ROOM - used, "%s%s", used ? " + " : "",
-	    is_path(name) && strlen(name) > prefix ? name + prefix : name);
+	snprintf(room + used, UNIT_ROOM - used, "%s%s", used ? " + " : "", without(name, prefix));
 }
 
 const char *unit_label(const char *unit, size_t prefix, char room[UNIT_ROOM])
@@ -66,16 +73,14 @@ const char *unit_label(const char *unit, size_t prefix, char room[UNIT_ROOM])
 	const char *from = unit, *next = NULL;
 	size_t end;
 
-	if (is_path(unit))
-		return unit + prefix;
 	room[0] = 0;
-	while ((next = couple_split(unit, next, &end))) {
-		append_label(from, (size_t)(unit + end - from), prefix, room);
+	while (!is_path(unit) && (next = couple_split(unit, next, &end))) {
+		append_unit(from, (size_t)(unit + end - from), prefix, room);
 		from = next;
 	}
 	if (from == unit)
-		return unit;
-	append_label(from, strlen(from), prefix, room);
+		return without(unit, prefix);
+	append_unit(from, strlen(from), prefix, room);
 	return room;
 }
 

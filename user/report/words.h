@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/estimate/contradiction.h"
 #include "core/estimate/estimate.h"
@@ -14,9 +15,10 @@
 /* Bytes of the directories that all lines share, which are not printed. */
 size_t common_directories(const struct estimate *e);
 
-/* A unit's name without them; functions have none. @room is for the name of a couple, whose two
- * names both lose them; a longer one is cut. */
+/* A unit's name without them, or without any (ALL_DIRECTORIES); functions have none. @room is for
+ * the name of a couple, whose two names both lose them; a longer one is cut. */
 #define UNIT_ROOM 1024
+#define ALL_DIRECTORIES SIZE_MAX
 const char *unit_label(const char *unit, size_t prefix, char room[UNIT_ROOM]);
 
 /* The same of a unit that need not be in the ranking, and may lie elsewhere. */
