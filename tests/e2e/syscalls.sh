@@ -42,8 +42,8 @@ print(json.load(sys.stdin)["lines"][0]["points"][-1]["program_speedup"])'
 echo "-- a system call"
 run 0 "${in_front[@]}" "$workloads/kernelwork" --threads 2 --seconds 1.5
 spent=$(awk '/^kernel/ { printf "%.3f\n", $2 / $4 }' "$dir/out")
-profile samples --fixed-line sys:getrandom --fixed-speedup 0 -d 1s -- \
-	"$workloads/kernelwork" --threads 2 --seconds 1.2
+profile samples --fixed-line sys:getrandom --fixed-speedup 0 "${short[@]}" -- \
+	"$workloads/kernelwork" --threads 2 --seconds "$slowness.3"
 near "samples of the call" "$(share samples sys:getrandom)" "$spent" 0.06
 check "it is one of all calls" \
 	grep -qE '^samples	location=sys:getrandom	.*function=sys:all' "$dir/samples.coz"
@@ -64,10 +64,11 @@ check "unless asked no call is a unit" is "$(share line 'sys:.*')" '==' 0
 
 # Nine parts of ten are in read().
 echo "-- a function of the kernel, with what it calls"
-profile kernel --fixed-line kernel:vfs_read --fixed-speedup 0 -d 1s -- "$dir/zero" 1500
+profile kernel --fixed-line kernel:vfs_read --fixed-speedup 0 "${short[@]}" -- \
+	"$dir/zero" $((slowness * 1500))
 of_read=$(share kernel '\\[k\\]:vfs_read \\(inclusive\\)')
 check "of the samples vfs_read() has $of_read" is "$of_read" '>=' 0.5
-profile inclusive -b MAIN -b KERNEL --inclusive "${short[@]}" -- "$dir/zero" 1500
+profile inclusive -b MAIN -b KERNEL --inclusive "${short[@]}" -- "$dir/zero" $((slowness * 1500))
 of_read=$(share inclusive '\\[k\\]:vfs_read \\(inclusive\\)')
 of_main=$(share inclusive 'zero:main \\(inclusive\\)')
 check "all functions on the stack count: $of_read of $of_main" \
@@ -103,5 +104,5 @@ hidden=(unshare -m sh -c 'mount --bind /dev/null /proc/kallsyms && exec "$@"' sh
 run 3 "${hidden[@]}" "$tool" --fixed-line kernel:vfs_read -P progress -- "$workloads/kernelwork"
 says 'the kernel does not tell where its functions are'
 run 0 "${hidden[@]}" "$tool" --no-tui -b SYSCALLS -P progress "${short[@]}" -o "$dir/hidden.coz" \
-	-- "$workloads/kernelwork" --seconds "$slowness.3"
+	-- "$workloads/kernelwork" --kib 64 --work-us 400 --seconds "$slowness.3"
 finish
