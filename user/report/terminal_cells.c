@@ -224,7 +224,9 @@ void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a,
 
 int axis_column(const struct axis *a, double v)
 {
-	if (!(v >= a->lo && v <= a->hi) || a->columns < 2)
+	double part = (v - a->lo) / (a->hi - a->lo); /* NaN where the axis has no width, or no end */
+
+	if (!(part >= 0 && part <= 1) || a->columns < 2)
 		return -1;
-	return (int)((v - a->lo) / (a->hi - a->lo) * (a->columns - 1) + 0.5);
+	return (int)(part * (a->columns - 1) + 0.5);
 }
