@@ -8,6 +8,7 @@ what a visit to a progress point costs."""
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import os
 import platform
@@ -31,6 +32,9 @@ CASES = (
     Case("pingpong, two CPUs", "pingpong", args=("--cpu-a", "0", "--cpu-b", "1")),
     Case("pingpong, one CPU", "pingpong", args=("--cpu-a", "0", "--cpu-b", "0")),
 )
+# Switches are what waits as units cost: each second some 10,000 and more.
+OFF_CPU = tuple(dataclasses.replace(case, name=f"{case.name}, --off-cpu")
+    for case in CASES if case.program == "pingpong")
 # One half of its visits begin a request, the other half end one, matched by an argument. For the
 # cost of hooks only.
 SHORT = ("--gap-us", "100", "--service-us", "60")
@@ -50,6 +54,7 @@ def profiled(options, case, command):
     """@command under cozbpf, baselines only, progress point probed as always."""
     words = [options.cozbpf, "run", "-q", "--no-tui", "-o", options.profile, *points(case)]
     words += ["--fixed-line", case.line(), "--fixed-speedup", "0"]
+    words += ["--off-cpu"] if case in OFF_CPU else []
     return [*words, *options.extra, "--", *command]
 
 
@@ -193,7 +198,8 @@ def parse(argv):
     options = parser.parse_args(argv)
     machine.Patience.seconds = options.patience
     wanted = [name for name in options.cases.split(",") if name]
-    options.cases = [c for c in CASES if not wanted or any(name in c.name for name in wanted)]
+    options.cases = [case for case in (*CASES, *OFF_CPU)
+        if not wanted or any(name in case.name for name in wanted)]
     return options
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A library that stands before libc's in a program that knows nothing of the benches. It times
- * fsync() and fdatasync(), the waits under test, less what they wait for a CPU. Where WORK_VISIT is
- * "sync" or "send", each of these calls is a visit as well.
+ * fsync() and fdatasync(), the waits under test, less what they execute and wait for a CPU. Where
+ * WORK_VISIT is "sync" or "send", each of these calls is a visit as well.
  */
 #include "workload.h"
 
@@ -23,10 +23,10 @@ __attribute__((constructor)) static void begin(void)
 static int sync_by(long call, int fd)
 {
 	int file = work_open_schedstat(), result;
-	uint64_t delayed_ns = work_delayed_ns(file), begin_ns = work_now_ns(), whole_ns;
+	uint64_t delayed_ns = work_delayed_ns(file), begin_ns = work_off_cpu_ns(), whole_ns;
 
 	result = (int)syscall(call, fd);
-	whole_ns = work_now_ns() - begin_ns;
+	whole_ns = work_off_cpu_ns() - begin_ns;
 	delayed_ns = work_delayed_ns(file) - delayed_ns;
 	close(file);
 	if (!result)

@@ -32,10 +32,10 @@ static void *run(void *mine)
 {
 	for (;;) {
 		pthread_mutex_t *mutex = work_share() ? &shared.mutex : (pthread_mutex_t *)mine;
-		uint64_t begin = work_now_ns();
+		uint64_t begin = work_off_cpu_ns();
 
 		pthread_mutex_lock(mutex); /* WAIT */
-		work_waited(work_now_ns() - begin);
+		work_waited(work_off_cpu_ns() - begin);
 		hold_it();
 		pthread_mutex_unlock(mutex);
 		SPIN(outside_iters);

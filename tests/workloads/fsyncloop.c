@@ -21,11 +21,11 @@ static void commit(off_t at)
 
 	if (pwrite(disk, record, RECORD, at) != RECORD)
 		work_fail("pwrite");
-	begin = work_now_ns();
+	begin = work_off_cpu_ns();
 	while (fsync(disk)) /* WAIT */
 		if (errno != EINTR)
 			work_fail("fsync");
-	work_waited(work_now_ns() - begin);
+	work_waited(work_off_cpu_ns() - begin);
 }
 
 static void *run(void *argument)

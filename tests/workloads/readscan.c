@@ -23,12 +23,12 @@ static sem_t unread, unscanned; /* buffers */
 static void read_block(long nth, char *buffer)
 {
 	off_t at = nth % BLOCKS * OUTSIDER_BLOCK;
-	uint64_t begin = work_now_ns();
+	uint64_t begin = work_off_cpu_ns();
 	ssize_t n;
 
 	while ((n = pread(disk, buffer, OUTSIDER_BLOCK, at)) < 0 && errno == EINTR) /* WAIT */
 		;
-	work_waited(work_now_ns() - begin);
+	work_waited(work_off_cpu_ns() - begin);
 	if (n != OUTSIDER_BLOCK)
 		work_fail("pread");
 	if (is_cached)

@@ -18,10 +18,10 @@ static void call(int server)
 
 	if (send(server, message, sizeof(message), MSG_NOSIGNAL) != sizeof(message))
 		work_fail("send");
-	begin = work_now_ns();
+	begin = work_off_cpu_ns();
 	while ((n = recv(server, message, sizeof(message), 0)) < 0 && errno == EINTR) /* WAIT */
 		;
-	work_waited(work_now_ns() - begin);
+	work_waited(work_off_cpu_ns() - begin);
 	if (n != sizeof(message))
 		work_fail("recv");
 }

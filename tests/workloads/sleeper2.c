@@ -13,11 +13,11 @@ static pthread_barrier_t meeting;
 static void sleep_once(void)
 {
 	struct timespec t = work_span(sleep_us * work_share());
-	uint64_t begin = work_now_ns();
+	uint64_t begin = work_off_cpu_ns();
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR) /* WAIT */
 		;
-	work_waited(work_now_ns() - begin);
+	work_waited(work_off_cpu_ns() - begin);
 }
 
 static void *run(void *argument)

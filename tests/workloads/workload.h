@@ -100,6 +100,16 @@ static inline uint64_t work_now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
+/* A clock that stands still while the calling thread executes: waits are timed by it, since a faster
+ * disk or peer leaves what their call executes. */
+static inline uint64_t work_off_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return work_now_ns() - ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+}
+
 static inline struct timespec work_span(double us)
 {
 	uint64_t ns = (uint64_t)(us * 1e3);
