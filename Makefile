@@ -305,8 +305,8 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 # What judges no speeds, and takes no other profiler's probes for its own.
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution children compare containers \
 	coroutines coz-header crowd deadman debuginfod doctor errors filters libraries lines live \
-	markers merge outputs passthrough plot points reader refuse report signals suggest usdt user \
-	viewer)
+	markers merge outputs passthrough plot points reader refuse report signals suggest usdt \
+	user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains jit latency machine pauses spin sync waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root

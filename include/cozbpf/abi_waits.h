@@ -57,7 +57,7 @@ struct cozbpf_waiter {
 };
 #define COZBPF_WAITERS 32
 
-_Static_assert(sizeof(struct cozbpf_wait_stack) == 4 + 4 * COZBPF_WAIT_CALLERS,
-    "no padding: it is a key");
+_Static_assert(
+    sizeof(struct cozbpf_wait_stack) == 4 + 4 * COZBPF_WAIT_CALLERS, "no padding: it is a key");
 
 #endif

@@ -70,8 +70,7 @@ at_speed "no sleep at all gains $gain of 0.33" is "$gain" '>=' 0.12
 
 echo "-- waits that are longer than an experiment"
 start "$workloads/sleeper2" --seconds 60 --sleep-us 300000
-threads() { [ "$(ls "/proc/$1/task" | wc -l)" -ge 3 ]; }
-wait_for 20 threads "$tool_pid"
+wait_for 20 has "/proc/$tool_pid/status" '^Threads:.[3-9]'
 run 0 "$tool" run --no-tui --off-cpu -P progress -p "$tool_pid" -d 2s -o "$dir/long.coz"
 kill "$tool_pid"
 says '[1-9][0-9]* waits? began before profiling'

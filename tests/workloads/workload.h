@@ -100,8 +100,8 @@ static inline uint64_t work_now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* A clock that stands still while the calling thread executes: waits are timed by it, since a faster
- * disk or peer leaves what their call executes. */
+/* A clock that stands still while the calling thread executes: waits are timed by it, since a
+ * faster disk or peer leaves what their call executes. */
 static inline uint64_t work_off_cpu_ns(void)
 {
 	struct timespec t;

@@ -224,7 +224,8 @@ void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a,
 
 int axis_column(const struct axis *a, double v)
 {
-	double part = (v - a->lo) / (a->hi - a->lo); /* NaN where the axis has no width, or no end */
+	double part =
+	    (v - a->lo) / (a->hi - a->lo); /* NaN where the axis has no width, or no end */
 
 	if (!(part >= 0 && part <= 1) || a->columns < 2)
 		return -1;
