@@ -183,7 +183,7 @@ echo "-- children of what is attached to"
 begin "$dir/running" forks
 child_line=running.c:$(grep -n 'LINE_A of a child \*/' "$root/tests/e2e/fixtures/running.c" |
 	head -n 1 | cut -d: -f1)
-attach 0 "${brief[@]}" --fixed-line "$child_line" -d $((3 * slowness))s
+attach 0 "${brief[@]/#"$line"/$child_line}" -d $((3 * slowness))s
 end
 check "all children ended well" grep -q ' foreign 0 ' "$dir/target"
 paused '[0-9]+ \(exe\)' # a child that is a new program

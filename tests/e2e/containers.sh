@@ -112,7 +112,7 @@ for id in none sha1; do
 	done | sort -u >"$dir/inodes"
 	for pid in "${twins[@]}"; do flags+=(-p "$pid"); done
 	check "build id '$id': the same inode number in all" is "$(wc -l <"$dir/inodes")" '==' 1
-	attach 0 "${brief[@]}" --fixed-line "first.c:${line#*:}" "${flags[@]}"
+	attach 0 "${brief[@]/#"$line"/first.c:${line#*:}}" "${flags[@]}"
 	for source in first second; do
 		n=$(sed -nE "s|^samples.*/$source.c:[0-9]+\tcount=([0-9]+).*|\1|p" \
 			"$dir/profile.coz" | awk '{ n += $1 } END { print n + 0 }')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Stacks and wakers of waits as text, and back; what of others' texts is refused. */
+/* Stacks, wakers and calls of waits as text, and back; what of others' texts is refused. */
 #include "check.h"
 
 #include "core/profile/wait_fields.h"
@@ -12,9 +12,16 @@ static struct wait_counts some(void)
 	static const struct waker_count wakers[] = {{{9, COZBPF_WAKER_NO_LINE}, 1},
 	    {{9, COZBPF_WAKER_TIMER}, 5}, {{9, 70}, 2}, {{8, COZBPF_WAKER_END}, 1},
 	    {{9, COZBPF_WAKER_KERNEL}, 4}, {{9, COZBPF_WAKER_PROCESS}, 3}};
-	struct wait_counts ret = {
-	    malloc(sizeof(stacks)), 4, malloc(sizeof(wakers)), sizeof(wakers) / sizeof(wakers[0])};
+	static const struct call_count calls[] = {
+	    {{9, 1 + 511}, 2}, {{9, 0}, 1}, {{8, 1 + 511}, 7}, {{9, 1 + 510}, 4}};
+	struct wait_counts ret = {.stacks = malloc(sizeof(stacks)),
+	    .n_stacks = sizeof(stacks) / sizeof(stacks[0]),
+	    .wakers = malloc(sizeof(wakers)),
+	    .n_wakers = sizeof(wakers) / sizeof(wakers[0]),
+	    .calls = malloc(sizeof(calls)),
+	    .n_calls = sizeof(calls) / sizeof(calls[0])};
 
+	memcpy(ret.calls, calls, sizeof(calls));
 	memcpy(ret.stacks, stacks, sizeof(stacks));
 	memcpy(ret.wakers, wakers, sizeof(wakers));
 	wait_counts_sort(&ret);
@@ -38,6 +45,8 @@ TEST(to_text)
 	check_text(wait_wakers_text(&c, 9), "5:timer,4:kernel,3:process,2:70,1:0");
 	check_text(wait_wakers_text(&c, 8), "1:end");
 	CHECK(!wait_wakers_text(&c, 10));
+	check_text(wait_calls_field(&c, 9), "call_510:4,call_511:2,fault:1");
+	CHECK(!wait_calls_field(&c, 10));
 	wait_counts_deinit(&c);
 	CHECK(!wait_stacks_text(&c, 9));
 }
