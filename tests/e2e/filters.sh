@@ -5,7 +5,8 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture sandboxed
-options=(-v --no-tui -P progress --fixed-line "$(line_of sandboxed LINE_A)" --fixed-speedup 100
+hot=$(line_of sandboxed LINE_A)
+options=(-v --no-tui -P progress --fixed-line "$hot" --fixed-speedup 100
 	--experiment-length 50ms -d 1s -o "$dir/profile.coz")
 
 refused() { # WAY PATTERN
@@ -85,8 +86,7 @@ echo "-- restartable sequences: no increment is lost"
 fixture restartable
 begin "$dir/restartable"
 for _ in 1 2 3 4; do
-	start "$tool" "${options[@]}" --fixed-line "$(line_of restartable LINE_A)" -d 60s \
-		-p "$target_pid"
+	start "$tool" "${options[@]/#"$hot"/$(line_of restartable LINE_A)}" -d 60s -p "$target_pid"
 	wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 	kill -INT "$tool_pid"
 	wait "$tool_pid"
@@ -98,7 +98,7 @@ check "none was lost ($(tail -n 1 "$dir/target"))" [ "${lost:--1}" -eq 0 ]
 echo "-- children that are forked while the handler is taken out"
 fixture forker
 begin "$dir/forker"
-start "$tool" "${options[@]}" --fixed-line "$(line_of forker LINE_A)" -d 60s -p "$target_pid"
+start "$tool" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" -d 60s -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 sleep 0.5
 kill -INT "$tool_pid"
