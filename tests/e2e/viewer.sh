@@ -11,7 +11,8 @@ command -v node >/dev/null || { echo "node is not installed"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -O1 -o "$dir/write_profile" \
+"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser "-I${BUILD:-build}/gen" -O1 \
+	-o "$dir/write_profile" \
 	tests/e2e/write_profile.c user/core/*/*.c user/report/json*.c -lcjson -liberty -lm
 
 for keys in "" own-keys; do
