@@ -203,8 +203,11 @@ static __always_inline void begin_wait(
 	if (config.call_first && (waits || call < COZBPF_SYSCALLS)) {
 		t->wait_stack.callers[0] = 0;
 		line = unit_of_call(call);
-	} else {
+	} else if (!t->wait_likely || t->wait_rest + (__u64)t->wait_likely >= control.period_ns) {
 		line = stack_of_wait(t->tgid, call < COZBPF_SYSCALLS, &t->wait_stack);
+	} else { /* no sample is likely to come of it, and a whole stack costs most of a switch */
+		t->wait_stack.callers[0] = COZBPF_WAIT_NO_STACK;
+		line = line_of_entry(t->tgid, call < COZBPF_SYSCALLS);
 	}
 	t->wait_call = call < COZBPF_SYSCALLS ? 1 + (__u32)call : 0;
 	if (waits)
@@ -236,6 +239,10 @@ static __always_inline void count_stack(struct cozbpf_thread *t, __u32 unit, __u
 {
 	if (!t->wait_stack.callers[0])
 		return;
+	if (t->wait_stack.callers[0] == COZBPF_WAIT_NO_STACK) {
+		__sync_fetch_and_add(&control.wait_stacks_lost, n);
+		return;
+	}
 	t->wait_stack.unit = unit;
 	if (!count_key(&wait_stacks, &t->wait_stack, n))
 		__sync_fetch_and_add(&control.wait_stacks_lost, n);
@@ -258,6 +265,14 @@ static __always_inline __u32 waker_of(const struct waking *w, const struct cozbp
 								       : COZBPF_WAKER_PROCESS;
 }
 
+/* The longest of late, of which each wait takes a half: a thread waits long and short by turns. */
+static __always_inline __u32 likely_wait(__u32 before, __u64 lasted)
+{
+	__u64 likely = lasted > before / 2 ? lasted : before / 2;
+
+	return likely < ~0U ? (__u32)likely : ~0U;
+}
+
 /* Thread @t has waited: samples, as many as periods fit, and the rest is for the next wait. Returns
  * how many. */
 static __always_inline __u64 count_wait(
@@ -270,6 +285,7 @@ static __always_inline __u64 count_wait(
 
 	if (!unit || !period)
 		return 0;
+	t->wait_likely = likely_wait(t->wait_likely, w->lasted);
 	n = whole / period;
 	t->wait_rest = (__u32)(whole - n * period);
 	if (selected)

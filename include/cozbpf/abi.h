@@ -549,7 +549,7 @@ struct cozbpf_thread {
 	__u8 wait_selected; /* it waits for the lock that is selected, in another line */
 	struct cozbpf_wait_stack wait_stack; /* its unit: once the wait is counted */
 	__u32 wait_call;                     /* of struct cozbpf_wait_call */
-	__u32 pad;
+	__u32 wait_likely; /* how long waits of it have lasted lately, ns; 0: none has */
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)

@@ -20,10 +20,11 @@
 /* Ids of a class: its own, that of waits in no line in scope, then those of lines. */
 #define COZBPF_WAIT_UNITS 1024
 #define COZBPF_WAIT_NO_LINE 1
-#define COZBPF_WAIT_UNSEEN (~0U) /* a unit: the begin of the wait was not seen */
-#define COZBPF_WAIT_CALLERS 31   /* lines in scope above the one that waits, the innermost ones */
-#define COZBPF_WAIT_STACKS 2048  /* stacks of waits of the whole run */
-#define COZBPF_WAKERS 8192       /* wakers of units of waits */
+#define COZBPF_WAIT_UNSEEN (~0U)   /* a unit: the begin of the wait was not seen */
+#define COZBPF_WAIT_CALLERS 31     /* lines in scope above the one that waits, the innermost ones */
+#define COZBPF_WAIT_NO_STACK (~0U) /* the first of callers that were not looked for */
+#define COZBPF_WAIT_STACKS 2048    /* stacks of waits of the whole run */
+#define COZBPF_WAKERS 8192         /* wakers of units of waits */
 
 /* A system call, 1 + its number, 0: none, as in a page fault, in which a line's waits were. */
 struct cozbpf_wait_call {

@@ -45,7 +45,7 @@ on_candidate 40 40
 on_watch 340 8500
 '
 waiting='
-on_switch_waiter 2900 24150
+on_switch_waiter 3310 26800
 on_waking_waiter 1710 16400
 '
 verified_pct=100
