@@ -68,10 +68,11 @@ static __always_inline __u32 class_of_wait(
     struct cozbpf_thread *t, struct task_struct *task, struct pt_regs *regs, __u64 call)
 {
 	__u32 class = call < COZBPF_SYSCALLS ? wait_calls[call] : COZBPF_WAIT_OTHER, op;
+	bool is_io = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	struct inode *inode = NULL;
 
 	t->wait_is_lock = 0;
-	if (class == COZBPF_WAIT_FUTEX && !BPF_CORE_READ_BITFIELD(task, in_iowait)) {
+	if (class == COZBPF_WAIT_FUTEX && !is_io) {
 		op = PT_REGS_PARM2_SYSCALL(regs) & FUTEX_CMD;
 		t->wait_is_lock =
 		    op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
@@ -82,9 +83,7 @@ static __always_inline __u32 class_of_wait(
 		inode = inode_of(task, (__u32)PT_REGS_PARM1_SYSCALL(regs));
 	if (class == COZBPF_WAIT_BY_FILE)
 		class = class_of_inode(inode);
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		class = COZBPF_WAIT_IO;
-	if (class == COZBPF_WAIT_IO)
+	if (is_io || class == COZBPF_WAIT_IO)
 		return is_on_disk(inode) ? COZBPF_WAIT_IO : COZBPF_WAIT_OTHER;
 	/* Nothing else waits so, but for what has been looked at by now. */
 	if (class == COZBPF_WAIT_OTHER && compat_task_state(task) & TASK_UNINTERRUPTIBLE)
@@ -203,7 +202,7 @@ static __always_inline void begin_wait(
 	if (config.call_first && (waits || call < COZBPF_SYSCALLS)) {
 		t->wait_stack.callers[0] = 0;
 		line = unit_of_call(call);
-	} else if (!t->wait_likely || t->wait_rest + (__u64)t->wait_likely >= control.period_ns) {
+	} else if (!t->wait_likely || t->wait_rest + 2ULL * t->wait_likely >= control.period_ns) {
 		line = stack_of_wait(t->tgid, call < COZBPF_SYSCALLS, &t->wait_stack);
 	} else { /* no sample is likely to come of it, and a whole stack costs most of a switch */
 		t->wait_stack.callers[0] = COZBPF_WAIT_NO_STACK;
@@ -265,12 +264,13 @@ static __always_inline __u32 waker_of(const struct waking *w, const struct cozbp
 								       : COZBPF_WAKER_PROCESS;
 }
 
-/* The longest of late, of which each wait takes a half: a thread waits long and short by turns. */
+/* The longest wait of late, of which each one takes an eighth: a thread waits long and short by
+ * turns. */
 static __always_inline __u32 likely_wait(__u32 before, __u64 lasted)
 {
-	__u64 likely = lasted > before / 2 ? lasted : before / 2;
+	__u32 left = before - before / 8;
 
-	return likely < ~0U ? (__u32)likely : ~0U;
+	return lasted < left ? left : lasted < ~0U ? (__u32)lasted : ~0U;
 }
 
 /* Thread @t has waited: samples, as many as periods fit, and the rest is for the next wait. Returns

@@ -46,7 +46,7 @@ on_watch 340 8500
 '
 waiting='
 on_switch_waiter 3310 26800
-on_waking_waiter 1710 16400
+on_waking_waiter 1780 18200
 '
 verified_pct=100
 # A step up the stack has more to tell apart there: pairs of registers, links, signed addresses.
