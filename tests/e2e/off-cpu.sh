@@ -7,9 +7,9 @@
 # waits at the ends of a run are cut: 2 of 400 or more.
 # Attached, sleeps of 300 ms fill 2 s, but for one at each end, so 1400 ms are left. Counted within
 # experiments, of some 120 ms, they would be less than 500.
-# Of short waits, 60 to 100 us, 0.001 to 0.017 of the samples had no stack in five runs, and in six
-# beside four busy programs 0.015 to 0.087, with a standard deviation of 0.028. By a rule that forgot
-# long waits sooner it was 0.32 and 0.60. 0.2 is five deviations above the mean.
+# Of short waits, 60 to 100 us, 0.001 to 0.017 of the samples had no stack in five runs. In six
+# beside four busy programs it was 0.015 to 0.087, with a standard deviation of 0.028. By a rule
+# that forgot long waits sooner it was 0.32 and 0.60. 0.2 is five deviations above the mean.
 # The sleep of 2 ms before a barrier, at 100 %, gains 0.33. Beside four busy programs on two CPUs
 # four runs had 0.29 to 0.34; where nothing is credited it is 0 +- 0.05. 0.12 lies between.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
