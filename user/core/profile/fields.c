@@ -76,18 +76,31 @@ static bool read_field(const struct line *l, const struct field_row *f, char *re
 	return true;
 }
 
+/* What is good, or is not there; of a kind of text that nobody judges, anything. */
+static bool is_text_good(const struct line *l, const struct field_row *f)
+{
+	const char *text = field_text(l, f->key);
+
+	return !f->is_good || (text ? f->is_good(text) : !field_find(l, f->key));
+}
+
+static bool take_field(
+    const struct line *l, const struct field_row *f, void *record, bool *ret_no_memory)
+{
+	if (f->unit == FIELD_TEXT)
+		return is_text_good(l, f);
+	return f->unit == FIELD_OTHER ? f->take(l, record, ret_no_memory)
+				      : read_field(l, f, record);
+}
+
 bool record_read(
     const struct line *l, const struct record_type *type, void *record, bool *ret_no_memory)
 {
 	if (type->name_key && !field_text(l, type->name_key))
 		return false;
-	for (size_t i = 0; i < type->n_rows; i++) {
-		const struct field_row *f = &type->rows[i];
-
-		if (f->unit == FIELD_OTHER ? !f->take(l, record, ret_no_memory)
-					   : !read_field(l, f, record))
+	for (size_t i = 0; i < type->n_rows; i++)
+		if (!take_field(l, &type->rows[i], record, ret_no_memory))
 			return false;
-	}
 	return !type->is_sound || type->is_sound(record);
 }
 
@@ -111,6 +124,13 @@ static void write_field(FILE *out, const struct field_row *f, const char *record
 {
 	if (f->unit == FIELD_OTHER) {
 		f->put(out, record);
+		return;
+	}
+	if (f->unit == FIELD_TEXT) {
+		const char *text = *(char *const *)(record + f->at);
+
+		if (text)
+			write_text(out, f->key, text);
 		return;
 	}
 	if (!is_written(f, record))

@@ -54,6 +54,7 @@ enum field_unit {
 	FIELD_FLAG,     /* bool */
 	FIELD_BALANCE,  /* int64_t, a count that may be below 0 */
 	FIELD_SUM_NS,   /* int64_t */
+	FIELD_TEXT,     /* char *, NULL: it is not there; the reader copies it (read.c) */
 	FIELD_OTHER,    /* the row's own functions */
 };
 enum field_presence {
@@ -70,6 +71,8 @@ struct field_row {
 	enum field_presence presence;
 	size_t at;    /* in the record's struct */
 	size_t known; /* of the bool */
+	/* FIELD_TEXT: whether it is good; NULL: any is. */
+	bool (*is_good)(const char *text);
 	/* FIELD_OTHER: see record_read() and record_write(); they get the whole record. */
 	bool (*take)(const struct line *l, void *record, bool *ret_no_memory);
 	void (*put)(FILE *out, const void *record);

@@ -78,6 +78,20 @@ static char *copy(struct reader *r, const char *s, uint32_t *ret_id)
 	return NULL;
 }
 
+/* Those of the rows of FIELD_TEXT; NULL: there is none, or no memory. */
+static void copy_texts(
+    struct reader *r, const struct line *l, const struct record_type *type, void *record)
+{
+	uint32_t id;
+
+	for (size_t i = 0; i < type->n_rows; i++) {
+		const struct field_row *f = &type->rows[i];
+
+		if (f->unit == FIELD_TEXT && field_text(l, f->key))
+			*(char **)((char *)record + f->at) = copy(r, field_text(l, f->key), &id);
+	}
+}
+
 static struct run_record *new_run(struct reader *r)
 {
 	struct profile *p = r->p;
@@ -216,14 +230,7 @@ static bool add_samples(struct reader *r, const struct line *l)
 	if (!current_run(r))
 		return true;
 	s.run = (uint32_t)(p->n_runs - 1);
-	if (field_text(l, "function"))
-		s.function = copy(r, field_text(l, "function"), &id);
-	if (field_text(l, "stacks"))
-		s.stacks = copy(r, field_text(l, "stacks"), &id);
-	if (field_text(l, "wakers"))
-		s.wakers = copy(r, field_text(l, "wakers"), &id);
-	if (field_text(l, "calls"))
-		s.calls = copy(r, field_text(l, "calls"), &id);
+	copy_texts(r, l, &record_samples, &s);
 	s.location = copy(r, field_text(l, record_samples.name_key), &id);
 	at = s.location ? noted_at(r, id) : NULL;
 	if (!at)

@@ -216,63 +216,6 @@ static bool are_visits_sound(const void *record)
 	return p->bursts <= p->delta && p->span_delta <= p->delta;
 }
 
-/* The reader copies names (core/profile/read.c). */
-static bool read_function(const struct line *l, void *record, bool *ret_no_memory)
-{
-	return true;
-}
-
-static void write_function(FILE *out, const void *record)
-{
-	const struct samples_record *s = record;
-
-	if (s->function)
-		write_text(out, "function", s->function);
-}
-
-static bool read_stacks(const struct line *l, void *record, bool *ret_no_memory)
-{
-	const char *text = field_text(l, "stacks");
-
-	return text ? wait_stacks_sound(text) : !field_find(l, "stacks");
-}
-
-static void write_stacks(FILE *out, const void *record)
-{
-	const struct samples_record *s = record;
-
-	if (s->stacks)
-		write_text(out, "stacks", s->stacks);
-}
-
-static bool read_wakers(const struct line *l, void *record, bool *ret_no_memory)
-{
-	const char *text = field_text(l, "wakers");
-
-	return text ? wait_wakers_sound(text) : !field_find(l, "wakers");
-}
-
-static void write_wakers(FILE *out, const void *record)
-{
-	const struct samples_record *s = record;
-
-	if (s->wakers)
-		write_text(out, "wakers", s->wakers);
-}
-
-static bool read_calls(const struct line *l, void *record, bool *ret_no_memory)
-{
-	return true;
-}
-
-static void write_calls(FILE *out, const void *record)
-{
-	const struct samples_record *s = record;
-
-	if (s->calls)
-		write_text(out, "calls", s->calls);
-}
-
 static bool are_samples_sound(const void *record)
 {
 	const struct samples_record *s = record;
@@ -323,10 +266,10 @@ static const struct field_row samples[] = {
     {"count", FIELD_COUNT, MUST, AT(samples_record, count)},
     {"free", FIELD_COUNT, WHEN_KNOWN, AT(samples_record, free), KNOWN(samples_record, has_free)},
     {"id", FIELD_ID, UNLESS_0, AT(samples_record, id)},
-    {"function", OTHER(function)},
-    {"stacks", OTHER(stacks)},
-    {"wakers", OTHER(wakers)},
-    {"calls", OTHER(calls)},
+    {"function", FIELD_TEXT, UNLESS_0, AT(samples_record, function)},
+    {"stacks", FIELD_TEXT, UNLESS_0, AT(samples_record, stacks), .is_good = wait_stacks_sound},
+    {"wakers", FIELD_TEXT, UNLESS_0, AT(samples_record, wakers), .is_good = wait_wakers_sound},
+    {"calls", FIELD_TEXT, UNLESS_0, AT(samples_record, calls)},
 };
 const struct record_type record_samples = {
     "samples", "location", RECORD(samples), are_samples_sound};
