@@ -11,7 +11,7 @@
 
 static long work_us = 1000, procs = 1, bystanders = 1;
 static const char *connection = "own", *journal = "wal";
-static uint64_t work_iters_each, bystander_iters;
+static uint64_t work_iters_each;
 static sqlite3 *shared; /* or NULL */
 
 static void check(sqlite3 *db, int status)
@@ -70,13 +70,6 @@ static void *commit_rows(void *argument)
 	return NULL;
 }
 
-static void *stand_by(void *argument)
-{
-	for (;;)
-		SPIN(bystander_iters);
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {{"work-us", &work_us}, {"procs", &procs},
@@ -85,13 +78,11 @@ int main(int argc, char **argv)
 
 	work_init(argc, argv, 1, options);
 	work_iters_each = work_iters(work_us);
-	bystander_iters = work_iters(1000);
 	for (long i = 1; i < procs; i++)
 		if (work_fork())
 			commit_rows(NULL);
 	shared = strcmp(connection, "shared") ? NULL : open_log();
-	for (long i = 0; i < bystanders; i++)
-		work_thread(stand_by, NULL);
+	work_bystanders(bystanders);
 	for (long i = 0; i < work.threads; i++)
 		work_thread(commit_rows, NULL);
 	work_wait();

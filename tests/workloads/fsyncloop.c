@@ -11,7 +11,7 @@
 #define LOG_BYTES (1 << 24)
 
 static long work_us = 1000, bystanders = 1;
-static uint64_t work_iters_each, bystander_iters;
+static uint64_t work_iters_each;
 static int disk;
 
 static void commit(off_t at)
@@ -38,13 +38,6 @@ static void *run(void *argument)
 	return NULL;
 }
 
-static void *stand_by(void *argument)
-{
-	for (;;)
-		SPIN(bystander_iters);
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {
@@ -52,10 +45,8 @@ int main(int argc, char **argv)
 
 	work_init(argc, argv, 1, options);
 	work_iters_each = work_iters(work_us);
-	bystander_iters = work_iters(1000);
 	disk = outsider_disk(0);
 	work_thread(run, NULL);
-	for (long i = 0; i < bystanders; i++)
-		work_thread(stand_by, NULL);
+	work_bystanders(bystanders);
 	work_wait();
 }

@@ -7,7 +7,7 @@
 #include "workload.h"
 
 static long sleep_us = 3000, a_us = 1200, b_us = 1800, bystanders = 1;
-static uint64_t a_iters, b_iters, bystander_iters;
+static uint64_t a_iters, b_iters;
 
 static void *run(void *argument)
 {
@@ -24,13 +24,6 @@ static void *run(void *argument)
 	return NULL;
 }
 
-static void *stand_by(void *argument)
-{
-	for (;;)
-		SPIN(bystander_iters);
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {{"sleep-us", &sleep_us}, {"a-us", &a_us},
@@ -39,9 +32,7 @@ int main(int argc, char **argv)
 	work_init(argc, argv, 1, options);
 	a_iters = work_iters(a_us);
 	b_iters = work_iters(b_us);
-	bystander_iters = work_iters(1000);
 	work_thread(run, NULL);
-	for (long i = 0; i < bystanders; i++)
-		work_thread(stand_by, NULL);
+	work_bystanders(bystanders);
 	work_wait();
 }

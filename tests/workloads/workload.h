@@ -350,6 +350,22 @@ static inline pthread_t work_thread(void *(*run)(void *), void *argument)
 	return thread;
 }
 
+/* Computes, and has nothing to do with anybody's progress. */
+static inline void *work_stand_by(void *argument)
+{
+	uint64_t turns = work_iters(1000);
+
+	for (;;)
+		SPIN(turns);
+	return argument;
+}
+
+static inline void work_bystanders(long n)
+{
+	for (long i = 0; i < n; i++)
+		work_thread(work_stand_by, NULL);
+}
+
 /* Forks a process that ends with this one. True in the child. */
 static inline int work_fork(void)
 {
