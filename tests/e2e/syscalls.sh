@@ -91,6 +91,8 @@ check "no line has them" is "$(share sleep '.*sleeper2\.c.*\\[sleep\\]')" '==' 0
 at_speed "no sleep at all gains $(gain sleep) of 0.33" is "$(gain sleep)" '>=' 0.12
 
 echo "-- what is not there"
+run 2 "$tool" --fixed-line kernel:vfs_read --fixed-line kernel:vfs_write -P progress -- true
+says 'two functions of the kernel cannot be faster at once' 'name one of them'
 run 2 "$tool" --fixed-line sys:getrandm -P progress -- "$workloads/kernelwork"
 says "there is no system call 'getrandm'" "did you mean 'sys:getrandom'"
 run 2 "$tool" --fixed-line kernel:vfs_raed -P progress -- "$workloads/kernelwork"
