@@ -240,6 +240,63 @@ void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 int object_spin_sites(struct object *o, size_t max, uint64_t **ret, size_t *n, struct error *e);
 
 /*
+ * What the delay machine needs to know of a Go program's runtime, for x86-64, Go 1.19 and later.
+ * All of it is told by the file, which is not trusted: a wrong offset reads wrong memory of the
+ * program itself. The struct owns nothing.
+ */
+enum go_event {
+	GO_EXECUTE, /* runtime.execute(gp): the thread goes over to gp; on g0 */
+	GO_PARK,    /* runtime.park_m(gp): gp leaves the thread, blocked; on g0 */
+	GO_READY,   /* runtime.ready(gp): gp becomes runnable, by m.curg where there is one; on g0 */
+	GO_NEW,     /* the go statement: gp has been made by m.curg, with its goid; on g0 */
+	GO_EXIT,    /* runtime.gdestroy(gp), before 1.23 runtime.goexit0(gp): gp ends; on g0 */
+	GO_EVENTS
+};
+
+/* Where general registers hold an argument, in the calling convention of Go on x86-64. */
+enum go_register { GO_RAX, GO_RBX };
+
+/* One place for a probe: each time that the event happens the place is executed once. */
+struct go_site {
+	uint64_t offset;      /* of an instruction, as a file offset; what uprobes take */
+	enum go_register gp;  /* the register that holds gp's address there */
+	bool is_cheap;        /* as of struct probe_site */
+	const char *function; /* that the place lies in, for messages; static text */
+};
+
+/* Offsets in bytes within the runtime's own structs, all below 4096. */
+struct go_offsets {
+	uint16_t g_stack;        /* struct { lo, hi uintptr } */
+	uint16_t g_m;            /* *m; NULL while the goroutine has no thread */
+	uint16_t g_atomicstatus; /* uint32: 1 runnable, 2 running, 3 system call, 4 waiting, 6 dead */
+	uint16_t g_goid;         /* uint64 */
+	uint16_t m_g0;           /* *g: the scheduler's stack */
+	uint16_t m_gsignal;      /* *g: the signal handlers' stack */
+	uint16_t m_curg;         /* *g: the goroutine that the thread runs, or NULL */
+	uint16_t m_mallocing;    /* int32 */
+	uint16_t m_preemptoff;   /* string { data, len }: len, at offset + 8, is 0 when preemptible */
+	uint16_t m_locks;        /* int32 */
+};
+
+struct go_runtime {
+	char version[32]; /* as the file says: "go1.23.4", "devel go1.28-..." */
+	struct go_offsets at;
+	/* From the debug information of this file; false: by the version, from a table. */
+	bool offsets_are_own;
+	/* The thread's g, a pointer, is at thread pointer (fs base) + tls_g. Within Go code the same
+	 * is in r14, except on signal stacks and in C. */
+	int64_t tls_g;
+	struct go_site sites[GO_EVENTS];
+};
+
+/*
+ * 1 when the file is no Go program, with *@ret zeroed; 0; -1 with @e, which names what was not found
+ * (an unknown version, another machine, functions that are missing or renamed). Then ->version is
+ * set as far as it is known, else "".
+ */
+int object_go_runtime(struct object *o, struct go_runtime *ret, struct error *e);
+
+/*
  * Unwind tables: how to get from a frame of an object's code to its caller's, read from .eh_frame,
  * as rows that the kernel side can search. Rows hold what compilers say of ordinary functions on
  * x86-64 and arm64. Where the rule is another one (expressions, other registers) the row is
