@@ -117,6 +117,16 @@ static void ask_spins(struct object *o)
 	free(sites);
 }
 
+static void ask_go(struct object *o)
+{
+	struct go_runtime runtime;
+	struct error e = {0};
+	int answer = image_go_runtime(o, &runtime, &e);
+
+	if (answer < 0 ? !*e.cause : !answer != (runtime.tls_g < 0))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -135,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask_markers(o);
 		ask_rows(o);
 		ask_spins(o);
+		ask_go(o);
 		if (!object_find_symbol(o, "work", 0, &sites, &n, &e)) {
 			ask_cheap(o, sites, n);
 			free(sites);

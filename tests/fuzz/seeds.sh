@@ -6,6 +6,7 @@
 # usage: tests/fuzz/seeds.sh DIR   (make fuzz)
 set -euo pipefail
 include=$(realpath include)
+fixtures=$(realpath tests/unit/fixtures)
 rm -rf "$1"
 mkdir -p "$1"/{object,beside,unwind,programs}
 cd "$1"
@@ -45,6 +46,14 @@ objcopy -S --keep-symbol=work programs/symbols programs/mini
 xz --check=none -k programs/mini
 strip -o object/minidebug programs/symbols
 objcopy --add-section .gnu_debugdata=programs/mini.xz object/minidebug
+
+# The tables of a Go program, in each layout.
+for layout in 116 118 120; do
+	gcc -nostdlib -static -DLAYOUT=$layout '-DVERSION="go1.23.4"' -DTABLE=.gopclntab \
+		-DMODULE=.go.module -DGOFUNC=$((layout == 118 ? 38 : 40)) \
+		-DTEXT=.Ltext -o object/go$layout "$fixtures/gotable.S"
+	strip object/go$layout
+done
 
 # A program and the file beside it, for each way to name that file. fuzz_beside writes the checksum.
 cd programs

@@ -85,6 +85,27 @@ TEST(rust_v0)
 	    "core::ops::function::Fn<(&core::ffi::c_str::CStr,)>>::call");
 }
 
+/* Symbols of Go, and the names that its own table of functions has. */
+TEST(go)
+{
+	check_name("main.work", "main.work");
+	check_name("main.(*T).Serve", "main.(*T).Serve");
+	check_name("main.(*T).Serve-fm", "main.(*T).Serve-fm");
+	check_name("main.main.func1.2", "main.main.func1.2");
+	check_name("main.part.Size", "main.part.Size");
+	check_name("main.part.0", "main");
+	check_forms("main.Max[go.shape.int]", "main.Max[...]", "main.Max[...]", "main.Max");
+	check_forms("main.(*L[go.shape.struct { x [2]int }]).Push", "main.(*L[...]).Push",
+	    "main.(*L[...]).Push", "main.(*L).Push");
+	check_forms("main.Max[...]", "main.Max[...]", "main.Max[...]", "main.Max");
+	check_name("main.odd[", "main.odd[");
+	check_name("main.odd][", "main.odd][");
+	CHECK_STR(name_without_path("example.com/a.b/kv.(*T).Get"), "kv.(*T).Get");
+	CHECK_STR(name_without_path("main.f"), "main.f");
+	CHECK_STR(name_without_path("kv.Each[example.com/x.T]"), "kv.Each[example.com/x.T]");
+	CHECK_STR(name_without_path("a/"), "");
+}
+
 TEST(brackets)
 {
 	char open[] = "<m::T", nested[] = "<m::T<u64>>::f::<u8>", odd[] = "<<>::f",

@@ -36,14 +36,14 @@ int image_open(const char *path, const char *root, struct image **ret, struct er
 int image_open_at(const struct object_place *place, struct image **ret, struct error *e);
 void image_close(struct image *o); /* accepts NULL */
 const char *image_path(const struct image *o);
-bool image_has_debug_info(const struct image *o);
+bool image_has_debug_info(struct image *o);
 /* Of the separate debug file, of dwz's file, and why a debug file was not taken; NULL: none. */
 const char *image_debug_path(const struct image *o);
 const char *image_alt_path(const struct image *o);
 const char *image_debug_note(const struct image *o);
 uint32_t image_build_id(const struct image *o, uint8_t id[20]);
 bool image_is_static(const struct image *o);
-bool image_is_go(const struct image *o);
+bool image_is_go(struct image *o);
 bool image_has_text(const struct image *o, const char *text);
 int image_find_symbol(struct image *o, const char *symbol, uint64_t offset, struct probe_site **ret,
     size_t *n, struct error *e);
@@ -66,6 +66,10 @@ int image_source_files(struct image *o, const struct scope *scope, struct source
     size_t *n, struct error *e);
 int image_find_line(struct image *o, const char *file, uint32_t line, struct probe_site **ret,
     size_t *n, struct error *e);
+
+/* Where the runtime's structs have their fields. @version: as the file says. -1 with @e. */
+int image_go_offsets(
+    struct image *o, const char *version, struct go_offsets *ret, bool *is_own, struct error *e);
 
 /* code/ */
 
@@ -95,9 +99,18 @@ int image_check_site(struct image *o, uint64_t offset, bool strict, struct error
 /* As object_spin_sites(); 0 or -errno. (spinsite.c) */
 int image_spin_sites(struct image *o, size_t max, uint64_t **ret, size_t *n);
 
+/* The runtime's places for probes, and where a thread's g is. -1 with @e (EXIT_USAGE), which names
+ * the function that is not there. (gosites.c, gotls.c) */
+int image_go_sites(struct image *o, struct go_site sites[GO_EVENTS], struct error *e);
+int image_go_tls(struct image *o, int64_t *ret, struct error *e);
+
 /* code/coz/ */
 int image_find_coz_sites(struct image *o, struct marker **ret, size_t *n, struct error *e);
 /* The same, but gives up after @work instructions. */
 int find_coz_sites(struct image *o, uint64_t work, struct marker **ret, size_t *n, struct error *e);
+
+/* door/ */
+/* As object_go_runtime(). (goruntime.c) */
+int image_go_runtime(struct image *o, struct go_runtime *ret, struct error *e);
 
 #endif

@@ -62,9 +62,10 @@ void debug_files_from(debug_file_fetch *fetch, void *ctx);
 const char *object_path(const struct object *o);
 /* For the kernel, as the file to probe: the open file itself, whatever its path leads to by now. */
 const char *object_probe_path(const struct object *o);
-bool object_has_debug_info(const struct object *o); /* in itself or in a separate file */
-bool object_is_static(const struct object *o);      /* no PT_INTERP: nothing can be preloaded */
-bool object_is_go(const struct object *o);          /* made by the Go compiler, whose stacks move */
+/* In itself or in a separate file, or as a Go program's own table of lines. */
+bool object_has_debug_info(const struct object *o);
+bool object_is_static(const struct object *o); /* no PT_INTERP: nothing can be preloaded */
+bool object_is_go(const struct object *o);     /* made by the Go compiler, whose stacks move */
 /* Whether @text is a string constant of the program: with a zero byte at its end. */
 bool object_has_text(const struct object *o, const char *text);   /* reads the file */
 uint32_t object_build_id(const struct object *o, uint8_t id[20]); /* length, 0 for none */
@@ -247,9 +248,9 @@ int object_spin_sites(struct object *o, size_t max, uint64_t **ret, size_t *n, s
 enum go_event {
 	GO_EXECUTE, /* runtime.execute(gp): the thread goes over to gp; on g0 */
 	GO_PARK,    /* runtime.park_m(gp): gp leaves the thread, blocked; on g0 */
-	GO_READY,   /* runtime.ready(gp): gp becomes runnable, by m.curg where there is one; on g0 */
-	GO_NEW,     /* the go statement: gp has been made by m.curg, with its goid; on g0 */
-	GO_EXIT,    /* runtime.gdestroy(gp), before 1.23 runtime.goexit0(gp): gp ends; on g0 */
+	GO_READY, /* runtime.ready(gp): gp becomes runnable, by m.curg where there is one; on g0 */
+	GO_NEW,   /* the go statement: gp has been made by m.curg, with its goid; on g0 */
+	GO_EXIT,  /* runtime.gdestroy(gp), before 1.23 runtime.goexit0(gp): gp ends; on g0 */
 	GO_EVENTS
 };
 
@@ -266,16 +267,17 @@ struct go_site {
 
 /* Offsets in bytes within the runtime's own structs, all below 4096. */
 struct go_offsets {
-	uint16_t g_stack;        /* struct { lo, hi uintptr } */
-	uint16_t g_m;            /* *m; NULL while the goroutine has no thread */
-	uint16_t g_atomicstatus; /* uint32: 1 runnable, 2 running, 3 system call, 4 waiting, 6 dead */
-	uint16_t g_goid;         /* uint64 */
-	uint16_t m_g0;           /* *g: the scheduler's stack */
-	uint16_t m_gsignal;      /* *g: the signal handlers' stack */
-	uint16_t m_curg;         /* *g: the goroutine that the thread runs, or NULL */
-	uint16_t m_mallocing;    /* int32 */
-	uint16_t m_preemptoff;   /* string { data, len }: len, at offset + 8, is 0 when preemptible */
-	uint16_t m_locks;        /* int32 */
+	uint16_t g_stack; /* struct { lo, hi uintptr } */
+	uint16_t g_m;     /* *m; NULL while the goroutine has no thread */
+	uint16_t
+	    g_atomicstatus;    /* uint32: 1 runnable, 2 running, 3 system call, 4 waiting, 6 dead */
+	uint16_t g_goid;       /* uint64 */
+	uint16_t m_g0;         /* *g: the scheduler's stack */
+	uint16_t m_gsignal;    /* *g: the signal handlers' stack */
+	uint16_t m_curg;       /* *g: the goroutine that the thread runs, or NULL */
+	uint16_t m_mallocing;  /* int32 */
+	uint16_t m_preemptoff; /* string { data, len }: len, at offset + 8, is 0 when preemptible */
+	uint16_t m_locks;      /* int32 */
 };
 
 struct go_runtime {
@@ -283,16 +285,16 @@ struct go_runtime {
 	struct go_offsets at;
 	/* From the debug information of this file; false: by the version, from a table. */
 	bool offsets_are_own;
-	/* The thread's g, a pointer, is at thread pointer (fs base) + tls_g. Within Go code the same
-	 * is in r14, except on signal stacks and in C. */
+	/* The thread's g, a pointer, is at thread pointer (fs base) + tls_g. Within Go code the
+	 * same is in r14, except on signal stacks and in C. */
 	int64_t tls_g;
 	struct go_site sites[GO_EVENTS];
 };
 
 /*
- * 1 when the file is no Go program, with *@ret zeroed; 0; -1 with @e, which names what was not found
- * (an unknown version, another machine, functions that are missing or renamed). Then ->version is
- * set as far as it is known, else "".
+ * 1 when the file is no Go program, with *@ret zeroed; 0; -1 with @e, which names what was not
+ * found (an unknown version, another machine, functions that are missing or renamed). Then
+ * ->version is set as far as it is known, else "".
  */
 int object_go_runtime(struct object *o, struct go_runtime *ret, struct error *e);
 

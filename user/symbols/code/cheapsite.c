@@ -12,10 +12,12 @@
  *     first stretch counts. No compiler puts that into a loop, since the stack would grow.
  * Exceptions and longjmp return behind a call, and a call ends the stretch. So does an entry of
  * assembler code that has a symbol.
+ *
+ * How functions of Go begin is known (goentry.h), and nothing needs to be looked for.
  */
 #include "symbols/reading.h"
 
-#include "symbols/code/decode.h"
+#include "symbols/code/goentry.h"
 
 #define MAX_FUNCTION 65536         /* bytes; larger functions keep their site */
 #define MAX_STRETCH 64             /* instructions; compilers' stretches have 5 to 10 */
@@ -156,6 +158,27 @@ static bool is_certain(struct search *s)
 	return check_long_branches(s);
 }
 
+static bool instruction_is_cheap(struct decoder *d, const struct image *o, uint64_t addr)
+{
+	struct bytes code = decoder_code(d, o, addr);
+
+	return decoder_next(d, &code, &addr) && (is_emulated(d->insn->bytes, d->insn->size) ||
+						    is_long_nop(d->insn->bytes, d->insn->size));
+}
+
+/* Whether there is a better site. */
+static bool find_better(struct search *s)
+{
+	if (image_is_go(s->o) && go_entry_site(&s->d, s->o, s->from, &s->site))
+		return true;
+	if (instruction_is_cheap(&s->d, s->o, s->from) ||
+	    !image_function_bounds(s->o, s->from, &s->start, &s->end) ||
+	    s->end - s->start > MAX_FUNCTION)
+		return false;
+	walk(s);
+	return s->site != s->from && is_certain(s);
+}
+
 int image_cheap_site(struct image *o, uint64_t offset, uint64_t *ret)
 {
 	struct search s = {.o = o};
@@ -165,12 +188,8 @@ int image_cheap_site(struct image *o, uint64_t offset, uint64_t *ret)
 	if (!image_address(o, offset, &s.from) || !image_is_code(o, s.from))
 		return -1;
 	s.site = s.from;
-	if (!decoder_init(&s.d, o) && !image_site_is_cheap(o, offset) &&
-	    image_function_bounds(o, s.from, &s.start, &s.end) && s.end - s.start <= MAX_FUNCTION) {
-		walk(&s);
-		if (s.site != s.from && is_certain(&s) && image_offset(o, s.site, &moved))
-			*ret = moved;
-	}
+	if (!decoder_init(&s.d, o) && find_better(&s) && image_offset(o, s.site, &moved))
+		*ret = moved;
 	decoder_deinit(&s.d);
 	return 0;
 }
@@ -178,16 +197,11 @@ int image_cheap_site(struct image *o, uint64_t offset, uint64_t *ret)
 bool image_site_is_cheap(struct image *o, uint64_t offset)
 {
 	struct decoder d;
-	struct bytes code;
 	uint64_t addr;
-	bool cheap = false;
+	bool cheap;
 
-	if (!decoder_init(&d, o) && image_address(o, offset, &addr)) {
-		code = decoder_code(&d, o, addr);
-		cheap =
-		    decoder_next(&d, &code, &addr) && (is_emulated(d.insn->bytes, d.insn->size) ||
-							  is_long_nop(d.insn->bytes, d.insn->size));
-	}
+	cheap = !decoder_init(&d, o) && image_address(o, offset, &addr) &&
+		instruction_is_cheap(&d, o, addr);
 	decoder_deinit(&d);
 	return cheap;
 }

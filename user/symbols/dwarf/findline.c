@@ -73,7 +73,7 @@ static int search_table(void *ctx, const struct unit *u, const struct line_table
 static int add_begin(struct line_search *s, const struct line_row *row, uint32_t source, bool empty)
 {
 	const struct symbol *symbol = image_symbol_at(s->o, row->addr);
-	bool cold = symbol && name_is_cold(symbol->name);
+	bool cold = symbol && symbol_is_cold(s->o, symbol);
 
 	if (s->n == s->cap) {
 		struct begin *grown = reallocarray(s->v, s->cap ? s->cap * 2 : 16, sizeof(*grown));

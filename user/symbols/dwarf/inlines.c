@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/elf/gotable.h"
+
 int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t line)
 {
 	struct line_range *last = r->n ? &r->v[r->n - 1] : NULL;
@@ -28,13 +30,16 @@ int line_ranges_add(struct line_ranges *r, uint64_t lo, uint64_t hi, uint32_t li
 	return 0;
 }
 
-void inliner_init(struct inliner *i, const struct debug_sections *s,
+void inliner_init(struct inliner *i, struct image *o,
     int (*site)(void *ctx, const struct line_table *t, uint64_t file, uint64_t line, uint32_t *ret),
     void *ctx)
 {
+	const struct go_table *go = o->dwarf ? NULL : image_go_table(o);
+
 	memset(i, 0, sizeof(*i));
-	code_walker_init(&i->walker, s);
-	i->pieces_left = (uint64_t)s->info.size + s->line.size;
+	code_walker_init(&i->walker, &o->sections);
+	i->pieces_left = go ? (uint64_t)go->values.size + go->functions.size
+			    : (uint64_t)o->sections.info.size + o->sections.line.size;
 	i->site = site;
 	i->ctx = ctx;
 }

@@ -26,7 +26,7 @@ struct inliner {
 	void *ctx;
 };
 
-void inliner_init(struct inliner *i, const struct debug_sections *s,
+void inliner_init(struct inliner *i, struct image *o,
     int (*site)(void *ctx, const struct line_table *t, uint64_t file, uint64_t line, uint32_t *ret),
     void *ctx);
 void inliner_deinit(struct inliner *i);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/elf/gotable.h"
+
 struct line_loader {
 	struct image *o;
 	struct line_map *map;
@@ -88,9 +90,18 @@ static int load_done(void *ctx, const struct unit *u, const struct line_table *t
 	return inliner_finish(&l->inliner, l->o, u, t, &l->ranges);
 }
 
+/* Without patterns a Go program's scope is its own module. */
+struct scoped {
+	struct image *o;
+	const struct scope *scope;
+	bool is_own_go;
+};
+
 static bool pick_in_scope(const void *ctx, const char *path)
 {
-	return scope_has_source(ctx, path);
+	const struct scoped *s = ctx;
+
+	return scope_has_source(s->scope, path) && (!s->is_own_go || image_go_owns(s->o, path));
 }
 
 int image_add_lines(struct image *o, const struct scope *scope, struct line_map *map,
@@ -99,11 +110,12 @@ int image_add_lines(struct image *o, const struct scope *scope, struct line_map 
 	struct line_loader l = {.o = o, .map = map};
 	struct table_visitor visitor = {load_table, load_sequence, load_done, &l};
 	struct line_object object = {.path = o->path};
+	const struct scoped scoped = {o, scope, !scope->n_sources && image_is_go(o)};
 	int err;
 
 	*n_lines = 0;
-	source_set_init(&l.sources, pick_in_scope, scope);
-	inliner_init(&l.inliner, &o->sections, call_site, &l);
+	source_set_init(&l.sources, pick_in_scope, &scoped);
+	inliner_init(&l.inliner, o, call_site, &l);
 	err = tables_visit(o, &visitor, e);
 	if (!err && line_map_add_object(map, &object, l.ranges.v, l.ranges.n))
 		err = error_set(e, EXIT_OTHER,
@@ -154,11 +166,12 @@ int image_source_files(struct image *o, const struct scope *scope, struct source
 {
 	struct file_lister l = {.o = o};
 	struct table_visitor visitor = {list_table, list_sequence, NULL, &l};
+	const struct scoped scoped = {o, scope, !scope->n_sources && image_is_go(o)};
 	struct source_file *files;
 	size_t count = 0;
 	int err;
 
-	source_set_init(&l.sources, pick_in_scope, scope);
+	source_set_init(&l.sources, pick_in_scope, &scoped);
 	err = tables_visit(o, &visitor, e);
 	files = err ? NULL : calloc(l.sources.n + 1, sizeof(*files));
 	if (!err && !files)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Split units (-gsplit-dwarf): the object has the line table; a .dwo file beside the sources has
  * functions and inlined copies. */
-#include "symbols/dwarf/codewalk.h"
+#include "symbols/dwarf/golines.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -116,6 +116,8 @@ int code_walk_split(
 	uint64_t abbrevs_left;
 	int err;
 
+	if (u->go)
+		return go_code_walk(w, u->go, fn, ctx);
 	if (!u->dwo_name || !spend(w, OPEN_COST) || !split_open(&s, w, o, u))
 		/* Without its file, a skeleton may still name ranges. */
 		return code_walk(w, u, fn, ctx);

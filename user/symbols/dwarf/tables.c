@@ -8,6 +8,7 @@
 
 #include "core/text/hash.h"
 #include "core/text/paths.h"
+#include "symbols/dwarf/golines.h"
 
 /* The hint tells how to get debug information. */
 static int no_debug_info(const struct image *o, struct error *e)
@@ -109,6 +110,24 @@ static int visit_table(struct visit *visit, const struct unit *u, struct line_ta
 	return err;
 }
 
+static int failed(const struct image *o, int err, struct error *e)
+{
+	if (err == -ENOMEM)
+		return error_set(e, EXIT_OTHER,
+		    "out of memory while reading the debug information of '%s'", o->path);
+	return error_set(e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
+}
+
+/* Go's own table. */
+static int visit_go(struct image *o, const struct table_visitor *v, struct error *e)
+{
+	int err = go_lines_visit(o, image_go_table(o), v);
+
+	if (err == -EINVAL)
+		return damaged(o, e);
+	return err ? failed(o, err, e) : image_check(o, e);
+}
+
 int tables_visit(struct image *o, const struct table_visitor *v, struct error *e)
 {
 	struct visit visit = {o, v};
@@ -123,7 +142,7 @@ int tables_visit(struct image *o, const struct table_visitor *v, struct error *e
 	int more = 0, err = 0;
 
 	if (!o->dwarf)
-		return no_debug_info(o, e);
+		return image_go_table(o) ? visit_go(o, v, e) : no_debug_info(o, e);
 	unit_iter_init(&units, o->dwarf, &o->sections);
 	while (!err && (more = unit_next(&units, &u)) > 0) {
 		int known = !u.has_lines                      ? 1
@@ -149,12 +168,10 @@ int tables_visit(struct image *o, const struct table_visitor *v, struct error *e
 	unit_iter_deinit(&units);
 	line_table_deinit(&t);
 	free(seen.v);
-	if (err == -ENOMEM || more == -ENOMEM)
-		return error_set(e, EXIT_OTHER,
-		    "out of memory while reading the debug information of '%s'", o->path);
+	if (more == -ENOMEM)
+		err = -ENOMEM;
 	if (err < 0)
-		return error_set(
-		    e, EXIT_OTHER, "cannot read the debug information of '%s'", o->path);
+		return failed(o, err, e);
 	if (image_check(o, e))
 		return -1;
 	return !n_good && (n_bad || more < 0) ? damaged(o, e) : 0;

@@ -6,6 +6,8 @@
 #include "symbols/dwarf/entries.h"
 #include "symbols/elf/image.h"
 
+struct go_lines;
+
 struct unit {
 	uint64_t offset, end; /* in .debug_info */
 	uint64_t die;         /* of its first entry */
@@ -23,6 +25,8 @@ struct unit {
 	uint64_t dwo_id;
 	const char *comp_dir; /* NULL: none */
 	const char *dwo_name; /* the split unit's file; NULL: the unit is whole */
+	/* Not DWARF, but a Go program's own table (golines.h); NULL: it is DWARF. */
+	struct go_lines *go;
 };
 
 struct unit_iter {

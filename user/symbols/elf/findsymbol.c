@@ -16,6 +16,7 @@ enum match {
 	MATCH_DEMANGLED,
 	MATCH_NO_SIGNATURE,
 	MATCH_NO_TEMPLATE,
+	MATCH_NO_PATH, /* of a package of Go */
 	MATCH_NONE,
 };
 
@@ -44,7 +45,9 @@ static enum match match_name(
 		return MATCH_NO_SIGNATURE;
 	suggest_add(&s->near, demangled);
 	name_cut_template(demangled);
-	return strcmp(demangled, s->wanted) ? MATCH_NONE : MATCH_NO_TEMPLATE;
+	if (!strcmp(demangled, s->wanted))
+		return MATCH_NO_TEMPLATE;
+	return strcmp(name_without_path(demangled), s->wanted) ? MATCH_NONE : MATCH_NO_PATH;
 }
 
 static void note_candidate(struct name_search *s, const char *name)
@@ -84,14 +87,14 @@ static bool add_match(
 	return true;
 }
 
-static bool search_symbol(struct name_search *s, const struct symbol *symbol)
+static bool search_symbol(struct image *o, struct name_search *s, const struct symbol *symbol)
 {
 	size_t stem = name_stem(symbol->name);
 	char *full, *cut;
 	enum match match;
 	bool ok;
 
-	if (name_is_cold(symbol->name))
+	if (symbol_is_cold(o, symbol))
 		return true;
 	full = name_demangle(symbol->name, stem);
 	cut = full ? strdup(full) : NULL;
@@ -192,7 +195,7 @@ int image_find_symbol(struct image *o, const char *symbol, uint64_t offset, stru
 		return image_check(o, e) ? -1 : find_address(o, offset, ret, n, e);
 	suggest_init(&s.near, symbol);
 	for (size_t i = 0; ok && i < o->n_symbols; i++)
-		ok = search_symbol(&s, &o->symbols[i]);
+		ok = search_symbol(o, &s, &o->symbols[i]);
 	if (image_check(o, e)) {
 		err = -1;
 	} else if (!ok) {

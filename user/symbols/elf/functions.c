@@ -83,9 +83,10 @@ static bool add_nameless(struct functions *f)
 }
 
 /* Clones, cold parts and overloads of one name are one unit. False: out of memory. */
-static bool unit_name(const struct functions *f, const char *symbol, char *ret, size_t size)
+static bool unit_name(const struct functions *f, const struct symbol *s, char *ret, size_t size)
 {
-	const char *cold = name_is_cold(symbol) ? strstr(symbol, ".cold") : NULL;
+	const char *symbol = s->name,
+		   *cold = symbol_is_cold(f->o, s) ? strstr(symbol, ".cold") : NULL;
 	size_t stem = name_stem(symbol);
 	char *name;
 
@@ -137,8 +138,7 @@ static bool add_named(struct functions *f)
 				named = &s[j];
 		if (s[i].size && end > covered)
 			covered = end;
-		ok = unit_name(f, named->name, name, sizeof(name)) &&
-		     add_range(f, s[i].addr, end, name);
+		ok = unit_name(f, named, name, sizeof(name)) && add_range(f, s[i].addr, end, name);
 	}
 	return ok;
 }

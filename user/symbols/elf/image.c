@@ -11,6 +11,7 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "symbols/elf/gotable.h"
 #include "symbols/elf/openfile.h"
 
 /* Higher counts belong to no linked program. They bound the work on damaged files. */
@@ -451,6 +452,7 @@ void image_close(struct image *o)
 	if (o->dwarf)
 		dwarf_end(o->dwarf);
 	image_minidebug_free(o);
+	image_go_free(o);
 	elf_file_close(&o->alt);
 	elf_file_close(&o->debug);
 	elf_file_close(&o->main);
@@ -471,20 +473,14 @@ const char *image_path(const struct image *o)
 	return o->path;
 }
 
-bool image_has_debug_info(const struct image *o)
+bool image_has_debug_info(struct image *o)
 {
-	return o->dwarf;
+	return o->dwarf || image_go_table(o);
 }
 
 bool image_is_static(const struct image *o)
 {
 	return o->is_static;
-}
-
-bool image_is_go(const struct image *o)
-{
-	return elf_has_section(o->main.elf, ".go.buildinfo") ||
-	       elf_has_section(o->main.elf, ".gopclntab");
 }
 
 bool image_has_text(const struct image *o, const char *text)

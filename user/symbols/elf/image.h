@@ -30,6 +30,8 @@ struct symbol {
 	bool is_own;      /* in the file itself, not in a debug file */
 };
 
+struct go_state;
+
 struct elf_file {
 	int fd;
 	struct mapped bytes;
@@ -66,6 +68,7 @@ struct image {
 	struct bytes unwound;
 	uint64_t unwound_addr;
 	bool unwound_loaded;
+	struct go_state *go; /* gotable.h; NULL: nobody has asked */
 	/* code/cheapsite.c: bytes of code that have been searched for branches */
 	uint64_t searched;
 };
@@ -114,12 +117,17 @@ bool alt_file_find(struct image *o, Elf *elf);
 Elf *image_minidebug(struct image *o);
 void image_minidebug_free(struct image *o);
 
+/* gotable.h has what is known of Go programs. */
+void image_go_free(struct image *o);
+
 /* symtab.c */
 int image_load_symbols(struct image *o); /* 0 or -errno */
 /* How many of the symbols are at or before @addr: the index of the first one behind. */
 size_t image_symbols_upto(const struct image *o, uint64_t addr);
 /* The last function at or before @addr; NULL: none. */
 const struct symbol *image_symbol_at(const struct image *o, uint64_t addr);
+/* Whether it is a function's cold part. Functions of Go may just be called so. */
+bool symbol_is_cold(struct image *o, const struct symbol *s);
 /* Where the last function at or before @addr begins, by the main file alone: its symbols, and its
  * table for exceptions. What a debug file says may not belong to the code. */
 bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret);

@@ -33,12 +33,12 @@ void functions_free(char **names, size_t n)
 }
 
 /* Both names of every function that is entered by a call. False: out of memory. */
-static bool name_all(const struct image *o, struct named *all, size_t *n)
+static bool name_all(struct image *o, struct named *all, size_t *n)
 {
 	for (size_t i = 0; i < o->n_symbols; i++) {
 		const char *name = o->symbols[i].name;
 
-		if (name_is_cold(name))
+		if (symbol_is_cold(o, &o->symbols[i]))
 			continue;
 		all[*n].full = name_demangle(name, name_stem(name));
 		all[*n].cut = all[*n].full ? strdup(all[*n].full) : NULL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GO_TYPES "[...]"
 #define MAX_MANGLED 4096 /* bytes; longer names are left mangled */
 /* Bytes; a reference within a name can double its length with every few bytes. */
 #define MAX_DEMANGLED 65536
@@ -26,9 +27,13 @@ size_t name_stem(const char *name)
 		dot++;
 	if (*dot == '@')
 		return (size_t)(dot - name);
-	for (size_t i = 0; i < sizeof(clone_suffixes) / sizeof(*clone_suffixes); i++)
-		if (!strncmp(dot, clone_suffixes[i], strlen(clone_suffixes[i])))
+	for (size_t i = 0; i < sizeof(clone_suffixes) / sizeof(*clone_suffixes); i++) {
+		size_t length = strlen(clone_suffixes[i]);
+
+		/* A number follows; a type of Go may be called "part". */
+		if (!strncmp(dot, clone_suffixes[i], length) && isdigit((unsigned char)dot[length]))
 			return (size_t)(dot - name);
+	}
 	return strlen(name);
 }
 
@@ -67,11 +72,25 @@ static bool demangle(const char *name, struct demangled *ret)
 	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, ret);
 }
 
+/* Go, as its own tools write it: what generic code is made for is left out.
+ * "main.Max[go.shape.int]" becomes "main.Max[...]", and no other names have brackets. */
+static void cut_go_types(char *name)
+{
+	char *open = strchr(name, '['), *close = open ? strrchr(open, ']') : NULL;
+
+	if (!close || close - open < 4)
+		return;
+	memcpy(open + 1, "...", 3);
+	memmove(open + 4, close, strlen(close) + 1);
+}
+
 char *name_demangle(const char *name, size_t len)
 {
 	char *copy = strndup(name, len);
 	struct demangled d;
 
+	if (copy && *copy != '_')
+		cut_go_types(copy);
 	if (!copy || (strncmp(copy, "_Z", 2) && strncmp(copy, "_R", 2)) || len > MAX_MANGLED ||
 	    !demangle(copy, &d))
 		return copy;
@@ -174,8 +193,10 @@ static void cut_type_brackets(char *name)
 void name_cut_template(char *name)
 {
 	size_t len;
-	char *open;
+	char *open = strstr(name, GO_TYPES);
 
+	if (open)
+		memmove(open, open + strlen(GO_TYPES), strlen(open + strlen(GO_TYPES)) + 1);
 	cut_type_brackets(name);
 	len = strlen(name);
 	if (!len || name[len - 1] != '>' || operator_at(name))
@@ -185,4 +206,12 @@ void name_cut_template(char *name)
 		open -= 2;
 	if (open && open > name)
 		*open = 0;
+}
+
+const char *name_without_path(const char *name)
+{
+	const char *end = name + strcspn(name, "([{ "),
+		   *slash = memrchr(name, '/', (size_t)(end - name));
+
+	return slash ? slash + 1 : name;
 }

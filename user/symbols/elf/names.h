@@ -10,12 +10,14 @@
  * ".llvm.123") and versions ("@@V") add. */
 size_t name_stem(const char *name);
 
-/* Whether @name is the outlined cold part of a function. Such a part is entered by a jump from the
- * function's middle, never by a call. */
+/* Whether @name is the outlined cold part of a function, unless it is a function of Go
+ * (symbol_is_cold()). Such a part is entered by a jump from the function's middle, never by a call.
+ */
 bool name_is_cold(const char *name);
 
-/* The demangled form of @name (of @len bytes), for C++ and Rust, without hashes; a copy of @name
- * when it is not mangled or too long. The caller frees it; NULL: memory is short. */
+/* The demangled form of @name (of @len bytes), for C++ and Rust, without hashes, and for Go's
+ * generic code; a copy of @name when it is not mangled or too long. The caller frees it; NULL:
+ * memory is short. */
 char *name_demangle(const char *name, size_t len);
 
 /* The name of a probe site's function: demangled, cut off where there is no more room. */
@@ -26,7 +28,10 @@ void site_name(char function[128], const char *linkage_name);
 void name_cut_signature(char *name);
 
 /* Cuts the template arguments of the last component as well ("ns::f<int>" -> "ns::f",
- * "<krate::T>::f::<u64>" -> "krate::T::f"). */
+ * "<krate::T>::f::<u64>" -> "krate::T::f", "main.(*T[...]).f" -> "main.(*T).f"). */
 void name_cut_template(char *name);
+
+/* A name of Go without the folders of its package: "yaml.(*T).f" of "example.com/yaml.(*T).f". */
+const char *name_without_path(const char *name);
 
 #endif

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/elf/gotable.h"
+#include "symbols/elf/names.h"
+
 #define MAX_SYMBOLS 50000000
 #define MAX_FOREIGN 64 /* symbols of a debug file between those of the file itself */
 
@@ -90,6 +93,23 @@ static int add_tables(struct image *o, Elf *elf, bool *whole)
 	return err;
 }
 
+/* A stripped Go program has a table of its functions all the same. */
+static int add_go_functions(struct image *o, const struct go_table *t)
+{
+	struct symbol *grown =
+	    reallocarray(o->symbols, o->n_symbols + t->n_functions + 1, sizeof(*grown));
+	struct go_function f;
+
+	if (!grown)
+		return -ENOMEM;
+	o->symbols = grown;
+	for (size_t i = 0; i < t->n_functions; i++)
+		if (go_function_at(t, i, &f) && image_is_code(o, f.lo))
+			o->symbols[o->n_symbols++] =
+			    (struct symbol){f.lo, f.hi - f.lo, f.name, true};
+	return 0;
+}
+
 int image_load_symbols(struct image *o)
 {
 	bool whole = false;
@@ -103,6 +123,8 @@ int image_load_symbols(struct image *o)
 		err = add_tables(o, o->debug.elf, &whole);
 	if (!err && !whole && image_minidebug(o))
 		err = add_tables(o, o->mini, &whole);
+	if (!err && !whole && image_go_table(o))
+		err = add_go_functions(o, image_go_table(o));
 	if (err) {
 		o->n_symbols = 0;
 		return err;
@@ -141,6 +163,12 @@ const struct symbol *image_symbol_at(const struct image *o, uint64_t addr)
 
 	/* Among several names for one address, the first one in order: the largest. */
 	return n ? &o->symbols[at ? image_symbols_upto(o, at - 1) : 0] : NULL;
+}
+
+bool symbol_is_cold(struct image *o, const struct symbol *s)
+{
+	return name_is_cold(s->name) &&
+	       !(image_go_table(o) && go_function_begins(image_go_table(o), s->addr));
 }
 
 bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret)
