@@ -166,19 +166,10 @@ static void add_static(struct watch *w, struct watch_group *g, struct object *o,
 	sdt_probes_free(probes, n);
 }
 
-/* What is to be known of a function before it is probed. */
-struct function {
-	const char *name; /* in the ranking */
-	const char *symbol;
-	uint64_t addr; /* without a symbol */
-	double share;
-	bool is_innermost;
-};
-
 /* The places of a function, and what a visit costs; 0: it cannot be probed. *@ret is the caller's
  * to free. */
 static double find_function(
-    struct object *o, const struct function *f, struct probe_site **ret, size_t *n)
+    struct object *o, const struct watch_function *f, struct probe_site **ret, size_t *n)
 {
 	double cost = CANDIDATE_COST_FUNCTION;
 	struct error e;
@@ -193,7 +184,7 @@ static double find_function(
 }
 
 /* @unit: "MODULE:NAME" or "MODULE+0xADDRESS". False: the rest of a module, which is no function. */
-static bool name_function(const char *unit, const char *module, struct function *ret)
+static bool name_function(const char *unit, const char *module, struct watch_function *ret)
 {
 	size_t length = strlen(module);
 
@@ -209,9 +200,8 @@ static bool name_function(const char *unit, const char *module, struct function 
 	return ret->addr;
 }
 
-/* True: it is one more. */
-static bool add_function(const struct points *p, struct watch *w, struct watch_group *g,
-    struct object *o, const struct function *f)
+bool watch_add_function(const struct points *p, struct watch *w, struct watch_group *g,
+    struct object *o, const struct watch_function *f)
 {
 	struct probe_site *sites = NULL;
 	struct candidate *c = NULL;
@@ -226,11 +216,10 @@ static bool add_function(const struct points *p, struct watch *w, struct watch_g
 		spec = NULL;
 	}
 	if (c) {
-		c->what = "function";
+		c->what = f->what;
 		c->share = f->share;
 		c->is_innermost = f->is_innermost;
-		c->weight = f->is_innermost ? INNERMOST_WEIGHT
-					    : FUNCTION_WEIGHT + FUNCTION_SHARE_WEIGHT * f->share;
+		c->weight = f->weight;
 		c->cost_ns = cost;
 		watch_add_sites(g, c, sites, n, 0);
 	}
@@ -254,13 +243,17 @@ static unsigned add_functions(const struct points *p, struct watch *w, struct wa
 	    !object_add_functions(o, &map, &n, &e) && map.n_objects)
 		stacks_count(&w->stacks, g->file->number, &map, innermost, &units);
 	for (size_t i = 0; units && i < map.n_lines && added < room; i++) {
-		struct function f = {.share = (double)units[i].stacks / (double)w->stacks.n,
-		    .is_innermost = innermost};
+		struct watch_function f = {.share = (double)units[i].stacks / (double)w->stacks.n,
+		    .is_innermost = innermost,
+		    .what = "function"};
 
 		if (f.share < CANDIDATE_SHARE_MIN)
 			break;
-		if (name_function(map.lines[units[i].unit].file, files_name(g->file), &f))
-			added += add_function(p, w, g, o, &f);
+		f.weight = innermost ? INNERMOST_WEIGHT
+				     : FUNCTION_WEIGHT + FUNCTION_SHARE_WEIGHT * f.share;
+		if (name_function(map.lines[units[i].unit].file, files_name(g->file), &f) &&
+		    !(object_is_go(o) && watch_is_go_runtime(f.symbol)))
+			added += watch_add_function(p, w, g, o, &f);
 	}
 	free(units);
 	line_map_deinit(&map);
@@ -286,6 +279,8 @@ static void look_into(
 	g->fd = -1;
 	if (!innermost)
 		add_static(w, g, o, file->path);
+	if (!innermost && object_is_go(o))
+		watch_add_requests(p, w, g, o);
 	if (has_functions)
 		*functions += add_functions(p, w, g, o, innermost,
 		    (innermost ? MAX_INNERMOST : MAX_FUNCTIONS) - *functions);

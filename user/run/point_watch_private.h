@@ -48,6 +48,26 @@ struct candidate *watch_add(struct watch *w, enum candidate_kind kind, char *nam
 bool watch_add_sites(struct watch_group *g, const struct candidate *c,
     const struct probe_site *sites, size_t n, uint64_t semaphore);
 
+/* What is to be known of a function before it is probed. */
+struct watch_function {
+	const char *name;   /* in the ranking */
+	const char *symbol; /* "": it has none, and is at @addr */
+	uint64_t addr;
+	double share, weight; /* see struct candidate */
+	bool is_innermost;
+	const char *what;
+};
+
+/* True: it is one more candidate. */
+bool watch_add_function(const struct points *p, struct watch *w, struct watch_group *g,
+    struct object *o, const struct watch_function *f);
+
+/* point_watch_go.c: whether a function of Go is the runtime's, which is above everything. */
+bool watch_is_go_runtime(const char *symbol);
+/* Adds the places of a Go program where a server has done or begins a request. */
+void watch_add_requests(
+    const struct points *p, struct watch *w, struct watch_group *g, struct object *o);
+
 /* Adds what the files that are mapped have: markers, static probes, functions that the stacks show
  * above work. @innermost: those that do the work themselves, instead. */
 void watch_look(struct points *p, struct watch *w, bool innermost);
