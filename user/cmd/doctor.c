@@ -10,6 +10,7 @@
 #include "cmd/options.h"
 #include "run/debuginfod.h"
 #include "run/target_file.h"
+#include "symbols/symbols.h"
 #include "core/text/finding.h"
 #include "core/text/printable.h"
 #include "kernel/checks.h"
@@ -54,12 +55,34 @@ static unsigned print_findings(FILE *out, const struct finding *findings, size_t
 	return missing;
 }
 
-/* Whether the process's program has lines; makes 1 finding. */
-static size_t check_debug(int pid, struct finding *ret, size_t max)
+/* Whether the scheduler of a Go program is known well enough; makes 1 finding at most. */
+static size_t check_go(struct object *o, struct finding *ret, size_t max)
+{
+	struct go_runtime runtime;
+	struct error e = {0};
+	int answer = max ? object_go_runtime(o, &runtime, &e) : 1;
+
+	if (answer > 0)
+		return 0;
+	ret->name = "goroutines";
+	if (!answer) {
+		finding_set(ret, FINDING_OK, "'%.150s' is of %s: delay is accounted per goroutine",
+		    object_path(o), runtime.version);
+		return 1;
+	}
+	finding_set(ret, FINDING_WARNING, "delay is accounted per thread: %.200s", e.cause);
+	if (*e.hint)
+		finding_hint(ret, "%s", e.hint);
+	return 1;
+}
+
+/* Whether the process's program has lines, and what it is made of; makes 2 findings at most. */
+static size_t check_program(int pid, struct finding *ret, size_t max)
 {
 	struct object *o = NULL;
 	char path[PATH_MAX];
 	struct error e;
+	size_t n = 1;
 
 	if (!max)
 		return 0;
@@ -75,8 +98,10 @@ static size_t check_debug(int pid, struct finding *ret, size_t max)
 		    "id below /usr/lib/debug, here or in the container, or by DEBUGINFOD_URLS");
 	} else
 		finding_set(ret, FINDING_OK, "'%.200s' has it", path);
+	if (o)
+		n += check_go(o, ret + 1, max - 1);
 	object_close(o);
-	return 1;
+	return n;
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -111,7 +136,7 @@ int cmd_doctor(int argc, char **argv)
 		debuginfod_check(&findings[n++]);
 	if (pid) {
 		n += attach_checks(pid, findings + n, MAX_FINDINGS - n);
-		n += check_debug(pid, findings + n, MAX_FINDINGS - n);
+		n += check_program(pid, findings + n, MAX_FINDINGS - n);
 	}
 	out = printable_open(stdout);
 	missing = print_findings(out, findings, n);
