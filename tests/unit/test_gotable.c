@@ -219,6 +219,7 @@ TEST(trimmed_paths)
 	CHECK_STR(image_go_module(o), "example.com/app");
 	CHECK(image_go_owns(o, "example.com/app/cmd/x.go"));
 	CHECK(image_go_owns(o, "x.go"));
+	CHECK(!image_go_owns(o, "_cgo_gotypes.go"));
 	CHECK(!image_go_owns(o, "example.com/apple/x.go"));
 	CHECK(!image_go_owns(o, "example.com/app/vendor/example.com/y/y.go"));
 	CHECK(!image_go_owns(o, "net/http/server.go"));

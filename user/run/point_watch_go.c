@@ -6,35 +6,50 @@
 
 #include <string.h>
 
-#define MAX_HANDLERS 8
+#define MAX_HANDLERS 4
 #define HANDLER ".ServeHTTP"
 #define HANDLER_WEIGHT 0.6
+#define BEGIN_WEIGHT 0.8
+#define END_WEIGHT 1.0
 
-/* The end of a request is a better unit of work than its begin. */
+/* Once for each request of a server. The end is a better unit of work; where there is none, or it
+ * is inlined, the begin. */
 static const struct {
-	const char *function, *what;
-	double weight;
-} requests[] = {
-    {"net/http.(*response).finishRequest", "ends a request of net/http", 1},
-    {"net/http.(*http2responseWriter).handlerDone", "ends a request by HTTP/2", 1},
-    {"net/http/internal/http2.(*responseWriter).handlerDone", "ends a request by HTTP/2", 1},
-    {"net/http.serverHandler.ServeHTTP", "begins a request of net/http", 0.8},
-    {"google.golang.org/grpc.(*Server).handleStream", "begins a call of gRPC", 0.8},
+	const char *end, *begin, *what_end, *what_begin;
+} servers[] = {
+    {"net/http.(*response).finishRequest", "net/http.serverHandler.ServeHTTP",
+	"ends a request of net/http", "begins a request of net/http"},
+    {"net/http.(*http2responseWriter).handlerDone", NULL, "ends a request by HTTP/2", NULL},
+    {"net/http/internal/http2.(*responseWriter).handlerDone", NULL, "ends a request by HTTP/2",
+	NULL},
+    {NULL, "google.golang.org/grpc.(*Server).handleStream", NULL, "begins a call of gRPC"},
 };
 
-bool watch_is_go_runtime(const char *symbol)
+/* Folders of the standard library. Modules need no dot in their names. */
+static const char *const standard[] = {"archive", "bufio", "bytes", "cmp", "compress", "container",
+    "context", "crypto", "database", "debug", "embed", "encoding", "errors", "expvar", "flag",
+    "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter", "log", "maps", "math",
+    "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort",
+    "strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "type",
+    "unicode", "unique", "unsafe", "vendor", "weak"};
+
+bool watch_is_go_library(const char *symbol)
 {
-	return !strncmp(symbol, "runtime.", 8) || !strncmp(symbol, "runtime/", 8) ||
-	       !strncmp(symbol, "internal/runtime/", 17);
+	size_t length = strcspn(symbol, "./:");
+
+	for (size_t i = 0; i < sizeof(standard) / sizeof(*standard); i++)
+		if (strlen(standard[i]) == length && !strncmp(symbol, standard[i], length))
+			return true;
+	return false;
 }
 
-/* The library's own handlers serve all paths, or files; one that is asked for is the program's. */
+/* Handlers of the library serve all paths, or files. */
 static bool is_handler(const char *name)
 {
 	size_t length = strlen(name), tail = strlen(HANDLER);
 
 	return length > tail && !strcmp(name + length - tail, HANDLER) &&
-	       strncmp(name, "net/http", 8) != 0 && strncmp(name, "go:", 3) != 0;
+	       !watch_is_go_library(name);
 }
 
 static void add_handlers(
@@ -59,16 +74,21 @@ static void add_handlers(
 	functions_free(names, n);
 }
 
+static bool add_request(const struct points *p, struct watch *w, struct watch_group *g,
+    struct object *o, const char *function, const char *what, double weight)
+{
+	const struct watch_function f = {
+	    .name = function, .symbol = function, .what = what, .weight = weight};
+
+	return function && watch_add_function(p, w, g, o, &f);
+}
+
 void watch_add_requests(
     const struct points *p, struct watch *w, struct watch_group *g, struct object *o)
 {
-	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
-		const struct watch_function f = {.name = requests[i].function,
-		    .symbol = requests[i].function,
-		    .what = requests[i].what,
-		    .weight = requests[i].weight};
-
-		watch_add_function(p, w, g, o, &f);
-	}
+	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++)
+		if (!add_request(p, w, g, o, servers[i].end, servers[i].what_end, END_WEIGHT))
+			add_request(
+			    p, w, g, o, servers[i].begin, servers[i].what_begin, BEGIN_WEIGHT);
 	add_handlers(p, w, g, o);
 }

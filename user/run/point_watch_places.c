@@ -200,6 +200,14 @@ static bool name_function(const char *unit, const char *module, struct watch_fun
 	return ret->addr;
 }
 
+static bool is_candidate(const struct watch *w, const char *spec)
+{
+	for (size_t i = 0; i < w->shown.n; i++)
+		if (w->shown.all[i].spec && !strcmp(w->shown.all[i].spec, spec))
+			return true;
+	return false;
+}
+
 bool watch_add_function(const struct points *p, struct watch *w, struct watch_group *g,
     struct object *o, const struct watch_function *f)
 {
@@ -209,7 +217,7 @@ bool watch_add_function(const struct points *p, struct watch *w, struct watch_gr
 	size_t n = 0;
 	char *spec = function_spec(p, g->file, f->name, f->addr);
 
-	if (spec)
+	if (spec && !is_candidate(w, spec))
 		cost = find_function(o, f, &sites, &n);
 	if (cost > 0 && n <= COZBPF_CANDIDATES - g->n) {
 		c = watch_add(w, CANDIDATE_FUNCTION, strdup(f->name), spec);
@@ -252,7 +260,7 @@ static unsigned add_functions(const struct points *p, struct watch *w, struct wa
 		f.weight = innermost ? INNERMOST_WEIGHT
 				     : FUNCTION_WEIGHT + FUNCTION_SHARE_WEIGHT * f.share;
 		if (name_function(map.lines[units[i].unit].file, files_name(g->file), &f) &&
-		    !(object_is_go(o) && watch_is_go_runtime(f.symbol)))
+		    !(object_is_go(o) && watch_is_go_library(f.symbol)))
 			added += watch_add_function(p, w, g, o, &f);
 	}
 	free(units);

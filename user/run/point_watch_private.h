@@ -62,8 +62,9 @@ struct watch_function {
 bool watch_add_function(const struct points *p, struct watch *w, struct watch_group *g,
     struct object *o, const struct watch_function *f);
 
-/* point_watch_go.c: whether a function of Go is the runtime's, which is above everything. */
-bool watch_is_go_runtime(const char *symbol);
+/* point_watch_go.c: whether a function is of Go's runtime, which is above everything, or of the
+ * standard library, whose functions serve more than requests. */
+bool watch_is_go_library(const char *symbol);
 /* Adds the places of a Go program where a server has done or begins a request. */
 void watch_add_requests(
     const struct points *p, struct watch *w, struct watch_group *g, struct object *o);

@@ -3,6 +3,7 @@
  * the modules it uses, the standard library and the runtime. */
 #include <stdlib.h>
 
+#include "core/text/paths.h"
 #include "symbols/elf/goimage.h"
 #include "symbols/elf/image.h"
 
@@ -43,12 +44,14 @@ static bool begins(const char *path, const char *with, size_t length)
 	return length && !strncmp(path, with, length);
 }
 
-/* The module cache has a version in the name of each module's folder: "x@v1.2.3/y.go". */
+/* The module cache has a version in the name of each module's folder: "x@v1.2.3/y.go". What cgo
+ * makes has lost its folder. */
 static bool is_of_others(const char *path)
 {
 	const char *version = strstr(path, "@v");
 
-	return (version && version[2] >= '0' && version[2] <= '9' && strchr(version, '/')) ||
+	return begins(path_base(path), "_cgo_", 5) ||
+	       (version && version[2] >= '0' && version[2] <= '9' && strchr(version, '/')) ||
 	       strstr(path, "/vendor/") || begins(path, "vendor/", 7);
 }
 
