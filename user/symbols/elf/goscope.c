@@ -45,12 +45,13 @@ static bool begins(const char *path, const char *with, size_t length)
 }
 
 /* The module cache has a version in the name of each module's folder: "x@v1.2.3/y.go". What cgo
- * makes has lost its folder. */
+ * adds to a program is Go's as well. */
 static bool is_of_others(const char *path)
 {
-	const char *version = strstr(path, "@v");
+	const char *version = strstr(path, "@v"), *base = path_base(path);
 
-	return begins(path_base(path), "_cgo_", 5) ||
+	return begins(base, "_cgo_", 5) || begins(base, "cgo-", 4) ||
+	       strstr(path, "/runtime/cgo/") ||
 	       (version && version[2] >= '0' && version[2] <= '9' && strchr(version, '/')) ||
 	       strstr(path, "/vendor/") || begins(path, "vendor/", 7);
 }
