@@ -331,7 +331,7 @@ check_scripts() {
 	while read -r p; do
 		grep -qF "\`$p\`" docs/dependencies.md ||
 			fail docs/dependencies.md "'$p' of scripts/install-deps.sh is not explained"
-	done < <(scripts/install-deps.sh --list build test demo arm64)
+	done < <(scripts/install-deps.sh --list build test demo go arm64)
 }
 
 check_c() {

@@ -5,7 +5,7 @@
 # the test only checks that the gain is large. `make check-real`.
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
-scripts/install-deps.sh languages >/dev/null || skip "the compilers cannot be installed"
+scripts/install-deps.sh go >/dev/null || skip "the compilers cannot be installed"
 
 cat >"$dir/main.go" <<'END'
 package main
