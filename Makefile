@@ -31,6 +31,8 @@ DESTDIR ?=
 V ?= 0
 TIME ?= 60
 KERNELS ?= 6.1 6.18 7.3
+# The machine's own, or one of scripts/go-toolchains.sh.
+GO ?= $(firstword $(shell command -v go 2>/dev/null) $(wildcard /var/tmp/cozbpf-go/*/go))
 WERROR ?= $(if $(CI),1,0)
 VERSION := 0.1.0
 BUILD_ID := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -86,7 +88,11 @@ PURE_FUZZ_OBJS := $(PURE_SRCS:%.c=$(BUILD)/fuzz/%.o) $(BUILD)/fuzz/$(GEN_OBJ)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD_SRCS := $(wildcard tests/workloads/*.c tests/workloads/*.cc)
-WORKLOADS := $(basename $(WORKLOAD_SRCS:%=$(BUILD)/%))
+# In Go, where a toolchain is there and the build is none for another processor.
+GO_WORKLOADS := $(if $(GO),$(if $(CROSS),,$(patsubst tests/workloads/go/%.go,\
+	$(BUILD)/tests/workloads/go-%,$(filter-out %/work.go,\
+	$(wildcard tests/workloads/go/*.go)))))
+WORKLOADS := $(basename $(WORKLOAD_SRCS:%=$(BUILD)/%)) $(GO_WORKLOADS)
 TOOL := $(BUILD)/cozbpf
 SHIM := $(BUILD)/libcozbpf-shim.so
 SHIM_OBJS := $(addprefix $(BUILD)/shim/,shim.o pause.o counters.o)
@@ -233,6 +239,13 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 	$(call say,WORK,$@)$(CXX) -std=c++20 -O2 -g -MMD -MP -Iinclude -Itests/workloads \
 		-o $@ $< -lpthread -lm
 
+# What is built depends on these sources alone: no modules, no network, no other toolchain.
+GO_ENV := GOTOOLCHAIN=local GOPROXY=off GOFLAGS= GO111MODULE=off GOPATH=$(abspath $(BUILD))/go \
+	GOCACHE=$(abspath $(BUILD))/go/cache
+$(GO_WORKLOADS): $(BUILD)/tests/workloads/go-%: tests/workloads/go/%.go tests/workloads/go/work.go
+	@mkdir -p $(@D)
+	$(call say,GO,$@)$(GO_ENV) CGO_ENABLED=0 $(GO) build -o $@ $^
+
 # The same without names, but for the progress point's. The line under test is a function.
 STRIPPED := $(patsubst tests/workloads/%.c,$(BUILD)/tests/stripped/%,\
 	$(filter %.c,$(WORKLOAD_SRCS)))
@@ -304,12 +317,12 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 
 # What judges no speeds, and takes no other profiler's probes for its own.
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution children compare containers \
-	coroutines coz-header crowd deadman debuginfod doctor errors filters libraries lines live \
-	markers merge outputs passthrough plot points reader refuse report signals usdt user \
+	coroutines coz-header crowd deadman debuginfod doctor errors filters libraries lines \
+	live markers merge outputs passthrough plot points reader refuse report signals usdt user \
 	viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
-E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains jit latency machine pauses quota spin \
-	startup suggest sync waits)
+E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains jit latency machine pauses \
+	quota spin startup suggest sync waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS) $(E2E_LONG),\
@@ -407,6 +420,12 @@ $(BUILD)/rules/simulated: $(SIMULATED) $(wildcard tests/unit/*sim*.h include/coz
 	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) -DCOZBPF_RULE_SWITCHES -Itests/unit \
 		$(CFLAGS_ALL) -O3 -o $@ $(SIMULATED) -lm
 
+bench-go: all
+bench-go: ## predictions for Go programs (GO_BENCH=options of accuracy.sh); needs root; long
+	@scripts/install-deps.sh go
+	@$(MAKE) --no-print-directory workloads
+	@tests/bench/accuracy.sh --group go $(GO_BENCH)
+
 bench-stripped: all $(STRIPPED)
 bench-stripped: ## predictions for functions of programs without names; needs root; long
 	@tests/bench/accuracy.sh --stripped --no-coz
@@ -486,6 +505,7 @@ help: ## this list
 	@echo '  CC, CLANG, BPFTOOL, PROTOC_C  CHART_JS=file  WERROR=1 (on in CI)  TIME=60'
 	@echo '  RULES=arguments of bench-rules  SOAK=options of tests/soak/soak.py'
 	@echo '  OFF_CPU=options of tests/bench/offcpu.py, real.py'
+	@echo '  GO=the go command  GO_BENCH=options of bench-go'
 	@echo '  NOISE=busy|memory|slow|interrupts (bench-accuracy)'
 	@echo '  KERNELS="6.18 7.3+lockdown=integrity"  SCRIPTS=tests/e2e/signals.sh (check-vm)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
@@ -493,6 +513,6 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
-	bench-accuracy bench-off-cpu bench-off-cpu-real bench-overhead bench-rules bench-servers \
-	bench-stripped soak check-soak lint format format-check analyze install uninstall deb \
-	check-package dist clean help
+	bench-accuracy bench-go bench-off-cpu bench-off-cpu-real bench-overhead bench-rules \
+	bench-servers bench-stripped soak check-soak lint format format-check analyze install \
+	uninstall deb check-package dist clean help

@@ -284,14 +284,14 @@ check_heads() {
 	while read -r f; do
 		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' ||
 			fail "$f" "no SPDX-License-Identifier in the first three lines"
-	done < <(sources '*.c' '*.h' '*.sh' Makefile .ci/run)
+	done < <(sources '*.c' '*.h' '*.go' '*.sh' Makefile .ci/run)
 	while read -r f; do
 		second=$(sed -n 2p "$f")
 		case $second in
 		'/*'* | '//'*) ;;
 		*) fail "$f:2" "the second line says what lives here" ;;
 		esac
-	done < <(sources '*.c' '*.h')
+	done < <(sources '*.c' '*.h' '*.go')
 	while read -r f; do
 		guard=$(sed -nE '/^#ifndef/{s/^#ifndef +//p;q}' "$f")
 		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] ||
@@ -314,7 +314,7 @@ check_widths() {
 		wide=$(expand -t 8 "$f" | LC_ALL=C.UTF-8 grep -nE '^.{101}' | grep -vE '^[0-9]+:\|')
 		[ -z "$wide" ] ||
 			fail "$f:${wide%%:*}" "lines over 100 columns: $(wc -l <<<"$wide")"
-	done < <(sources '*.c' '*.h' '*.cc' '*.sh' '*.py' '*.js' '*.css' '*.html' '*.md' \
+	done < <(sources '*.c' '*.h' '*.cc' '*.go' '*.sh' '*.py' '*.js' '*.css' '*.html' '*.md' \
 		Makefile .ci/run tests/bench/truth-check)
 }
 

@@ -19,6 +19,7 @@ import coz  # noqa: E402
 import machine  # noqa: E402
 import table  # noqa: E402
 from cases import BUILD, CASES, SPEEDUPS, Actual, arguments, calibrate, select  # noqa: E402
+from gocases import GO_CASES  # noqa: E402
 
 # --ci: by how many points a prediction may be off by design. These are twice the largest error of
 # the case in docs/accuracy.md and in the long run before it, rounded up: CI's machine is less
@@ -36,6 +37,8 @@ CI_CAP = 25
 CI_SECONDS_PER_CELL = 3
 QUICK_SECONDS_PER_CELL = 3
 QUICK_CASES = ("example", "abab", "oversub", "barrier", "pipe", "sleeper")
+GROUPS = {"c": CASES, "go": GO_CASES}
+PER_THREAD = "--goroutines=off"  # of a Go program: accounts of threads, not of goroutines
 
 
 class ProfileError(RuntimeError):
@@ -114,12 +117,12 @@ def profile(options, case, iters_per_ms, speedups, name, more=(), tool=None):
 
 def take_turns(options, case, iters_per_ms, speedups, nth, record):
     """The @nth profile of our tool and that of --before, now the one first and now the other."""
-    tools = [("profiles", options.cozbpf, nth)]
+    tools = [("profiles", options.cozbpf, nth, ())]
     if options.before:
-        tools.append(("before", options.before, f"before-{nth}"))
-    for where, tool, name in tools if nth % 2 == 0 else reversed(tools):
+        tools.append(("before", options.before, f"before-{nth}", options.before_words))
+    for where, tool, name, more in tools if nth % 2 == 0 else reversed(tools):
         try:
-            found = profile(options, case, iters_per_ms, speedups, name, tool=tool)
+            found = profile(options, case, iters_per_ms, speedups, name, more, tool)
             record[where].append(found)
         except ProfileError as error:
             record["errors"].append(f"{where}: {error}")
@@ -254,9 +257,31 @@ def take_common(options, patience, seconds_per_cell, repeats):
     options.repeats = options.repeats or repeats
 
 
+def knows(tool, option):
+    return option.partition("=")[0] in machine.run([tool, "run", "--help"], 60).stdout
+
+
+def choose_cases(options):
+    """The named cases of any group, else those of --ci or --quick, else the whole group.
+
+    A Go program has no Coz beside. Once the tool has accounts of goroutines, those of threads stand
+    in the column of --before."""
+    names = list(CI_TOLERANCE) if options.ci else list(QUICK_CASES) if options.quick else []
+    names = [name for name in options.cases.split(",") if name] or names
+    known = (*CASES, *GO_CASES) if names else GROUPS[options.group]
+    options.cases = select(names, known)
+    if not any(case in GO_CASES for case in options.cases):
+        return
+    options.coz = False
+    if not options.before and knows(options.cozbpf, PER_THREAD):
+        options.before, options.before_words = options.cozbpf, [PER_THREAD]
+
+
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
-    add_common(parser, CASES)
+    add_common(parser, (*CASES, *GO_CASES))
+    parser.add_argument("--group", choices=GROUPS, default="c",
+        help="the cases when none is named (default c)")
     parser.add_argument("--quick", action="store_true",
         help=f"{QUICK_SECONDS_PER_CELL} s a cell, {len(QUICK_CASES)} cases")
     parser.add_argument("--ci", action="store_true",
@@ -265,6 +290,8 @@ def parse(argv):
         help="profiles of each case, each as long (default 1)")
     parser.add_argument("--before",
         help="another cozbpf, an older one say, whose profiles take turns with ours")
+    parser.add_argument("--before-words", type=str.split, default=[],
+        help="more options for the profiles of --before, as --before-words=--no-spin")
     parser.add_argument("--uprobe", action="store_true",
         help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
@@ -274,10 +301,9 @@ def parse(argv):
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
     repeats = 2 if options.ci or options.quick else 4
     take_common(options, 3 if options.ci else 20, short, repeats)
-    names = list(CI_TOLERANCE) if options.ci else list(QUICK_CASES) if options.quick else []
     if options.stripped and options.coz:
         parser.error("--stripped: Coz needs lines, so give --no-coz")
-    options.cases = select([name for name in options.cases.split(",") if name] or names)
+    choose_cases(options)
     if options.stripped:
         options.cases = [replace(c, stripped=True) for c in options.cases if c.can_be_stripped()]
     if options.ci and any(case.name not in CI_TOLERANCE for case in options.cases):
