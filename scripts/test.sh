@@ -87,7 +87,7 @@ totals() {
 }
 
 jobs=$(nproc)
-step 600 'install what is missing' scripts/install-deps.sh build test vm
+step 600 'install what is missing' scripts/install-deps.sh build test go vm
 step 600 build make -j"$jobs" WERROR=1 all workloads
 # The soak sleeps most of the time and judges no speeds. Nothing beside it loads BPF programs into
 # this kernel. Guests judge no speeds either, and mirrors let one wait.

@@ -35,18 +35,6 @@ attach() {
 	rm -f "$dir/profile.coz"
 	run "$want" "$tool" "$@" -o "$dir/profile.coz" -p "$target_pid"
 }
-# paused [PROCESS]: of the pauses that samples asked for in the target, or in the process of that
-# pattern that was paused most, half or more were begun. How many are asked depends on how much CPU
-# time others leave.
-paused() {
-	local asked begun told=' ([0-9]+) pauses asked, ([0-9]+) begun'
-	read -r begun asked < <(
-		sed -nE "s/^cozbpf: process ${1:-$target_pid \(.*\)}: .*$told\$/\2 \1/p" \
-			"$dir/err" | sort -n | tail -n 1
-	)
-	check "pauses were begun: ${begun:-0} of ${asked:-0}" is "${begun:-0}" '>' 0
-	check "most of them" is "$((2 * ${begun:-0}))" '>=' "${asked:-1}"
-}
 point() { # FIELD of the point at 50 %: program_speedup, low, high
 	"$tool" report --json "$1" | python3 -c "
 import json, sys

@@ -250,3 +250,16 @@ if len(a) != len(b) or len(a) < 5 or least(a) < 5 or any(abs(x - y) > 2 for x, y
 total() {
 	sed -n "s/^cozbpf: progress point '$1': \([0-9]*\) visits in all$/\1/p" "$dir/err"
 }
+
+# paused [PROCESS]: of the pauses that samples asked for in the target, or in the process of that
+# pattern that was paused most, half or more were begun. How many are asked depends on how much CPU
+# time others leave.
+paused() {
+	local asked begun told=' ([0-9]+) pauses asked, ([0-9]+) begun'
+	read -r begun asked < <(
+		sed -nE "s/^cozbpf: process ${1:-$target_pid \(.*\)}: .*$told\$/\2 \1/p" \
+			"$dir/err" | sort -n | tail -n 1
+	)
+	check "pauses were begun: ${begun:-0} of ${asked:-0}" is "${begun:-0}" '>' 0
+	check "most of them" is "$((2 * ${begun:-0}))" '>=' "${asked:-1}"
+}
