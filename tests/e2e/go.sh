@@ -95,6 +95,7 @@ for how in pie cgo stripped; do
 			-d $((3 * slowness)) -o "$dir/s.coz" -p "$target_pid"
 		says 'pause handler taken out;'
 		paused
+		check "visits of a function without a name: $(total unit)" is "$(total unit)" '>' 0
 		look "$dir/after"
 		check "nothing is left behind" diff "$dir/before" "$dir/after"
 		;;

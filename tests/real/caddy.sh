@@ -27,11 +27,12 @@ END
 serve=("$caddy" run --config "$dir/Caddyfile" --adapter caddyfile)
 export XDG_DATA_HOME=$dir/data XDG_CONFIG_HOME=$dir/config
 
-# Four connections, each a closed loop; says at the end how many answers were right.
+# Four connections, each a closed loop for some seconds or until SIGTERM; says at the end how many
+# answers were right.
 cat >"$dir/load.py" <<'END'
 import gzip, http.client, signal, sys, threading
 
-port, want = int(sys.argv[1]), open(sys.argv[2], "rb").read()
+port, want, seconds = int(sys.argv[1]), open(sys.argv[2], "rb").read(), float(sys.argv[3])
 over, counts = threading.Event(), {True: 0, False: 0}
 signal.signal(signal.SIGTERM, lambda *_: over.set())
 
@@ -54,7 +55,8 @@ threads = [threading.Thread(target=load) for _ in range(4)]
 for thread in threads:
     thread.start()
 print("ready", flush=True)
-over.wait()
+over.wait(seconds)
+over.set()
 for thread in threads:
     thread.join()
 print(f"end right {counts[True]} wrong {counts[False]}", flush=True)
@@ -63,15 +65,14 @@ END
 answers() {
 	(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null
 }
-start_load() {
+start_load() { # SECONDS
 	wait_for 30 answers || bad "the server answers"
-	python3 "$dir/load.py" "$port" "$dir/www/numbers.txt" >"$dir/load" 2>&1 &
+	python3 "$dir/load.py" "$port" "$dir/www/numbers.txt" "$1" >"$dir/load" 2>&1 &
 	load=$!
 	started+=("$load")
 	wait_for 20 has "$dir/load" '^ready' || bad "the load starts"
 }
 end_load() {
-	kill -TERM "$load"
 	wait "$load"
 	check "every answer was right: $(tail -n 1 "$dir/load")" grep -qE \
 		'^end right [1-9][0-9]+ wrong 0$' "$dir/load"
@@ -83,7 +84,7 @@ look() { # FILE
 		grep -hE '^SigBlk' /proc/"$server"/task/*/status | sort -u
 	} >"$1"
 }
-options=(-v --no-tui -P reply=tracepoint:syscalls:sys_enter_write -d "$seconds")
+options=(-v --no-tui -P reply=tracepoint:syscalls:sys_enter_write)
 told() {
 	paused "$1"
 	says '^[1-9][0-9]+ experiments' "process $1: [0-9]{3,} samples" '^ +(1  )?caddy'
@@ -93,28 +94,27 @@ echo "-- attached"
 "${serve[@]}" >"$dir/server" 2>&1 &
 server=$!
 started+=("$server")
-start_load
+start_load $((seconds + 60))
 look "$dir/before"
-timeout -k 5 $((seconds + 60)) "$tool" "${options[@]}" -o "$dir/attached.coz" -p "$server" \
-	>"$dir/out" 2>"$dir/err" </dev/null
+timeout -k 5 $((seconds + 60)) "$tool" "${options[@]}" -d "$seconds" -o "$dir/attached.coz" \
+	-p "$server" >"$dir/out" 2>"$dir/err" </dev/null
 check "cozbpf ends well" [ $? -eq 0 ]
 told "$server \(caddy\)"
 says 'pause handler taken out;'
 cat "$dir/err"
 look "$dir/after"
 check "nothing is left in it" diff "$dir/before" "$dir/after"
+kill -TERM "$load"
 end_load
 kill -TERM "$server"
 wait "$server"
 check "the server ends as it should" [ $? -eq 0 ]
 
 echo "-- launched"
-start "$tool" run "${options[@]}" -o "$dir/launched.coz" -- "${serve[@]}"
-start_load
-wait_for $((seconds + 60)) has "$dir/err" '^[1-9][0-9]+ experiments' ||
-	bad "cozbpf's answer comes"
+start "$tool" run "${options[@]}" -o "$dir/launched.coz" -- "${serve[@]}" --pidfile "$dir/pid"
+start_load "$seconds"
 end_load
-kill -TERM "$tool_pid"
+kill -TERM "$(cat "$dir/pid")"
 ended 20 0 "cozbpf ends with the server"
 told '[0-9]+ \(caddy\)'
 cat "$dir/err"
