@@ -13,7 +13,9 @@
 #include "target/filters.h"
 #include "target/procfs.h"
 
-#define PRELOAD_NS 5000000ULL    /* from the exec to the shim's constructor, generously */
+#define PRELOAD_NS 5000000ULL /* from the exec to the shim's constructor, generously */
+/* Each look comes twice as late as the last, so the last one 2.5 s after the exec. */
+#define SHIM_LOOKS 9
 #define UNBLOCK_NS 1000000000ULL /* between two looks at who blocks the signal */
 /* pauses that could not be asked for since the last one; libc blocks all signals for a moment now
  * and then */
@@ -38,18 +40,25 @@ void handlers_forget(struct process *p)
 /* A new program image: what was injected is gone. One with the shim preloaded helps itself. */
 void handlers_after_exec(struct target *t, struct process *p)
 {
+	struct signal_masks masks;
 	struct error e;
+	bool is_taken;
 
 	handlers_forget(p);
 	p->filters_bad = false; /* threads that had them are gone */
 	p->filter_tries = 0;
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
+	p->shim_looks = 0;
 	if (t->ops->preloads && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
 	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
 		return;
 	/* No preloaded library reaches it: it is static (there is no interpreter), setuid, its
 	 * environment was cleared, or it was not started by us. */
-	if (handlers_inject(t, p, &e) && procfs_live_thread(p->pid))
+	is_taken = procfs_signals(p->pid, procfs_live_thread(p->pid), &masks) &&
+		   inject_all_handled(&masks);
+	if (!handlers_inject(t, p, &e))
+		p->shim_ns = is_taken ? 0 : monotonic_ns() + PRELOAD_NS;
+	else if (procfs_live_thread(p->pid))
 		console_say(t->console, "warning: %s", e.cause);
 }
 
@@ -92,15 +101,23 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 {
 	struct signal_masks masks;
 	struct error e;
+	bool is_handled, is_taken;
 
 	if (!p->shim_ns || now < p->shim_ns)
 		return;
 	p->shim_ns = 0;
-	if (!procfs_signals(p->pid, procfs_live_thread(p->pid), &masks) ||
-	    masks.caught >> (t->signal - 1) & 1)
+	if (!procfs_signals(p->pid, procfs_live_thread(p->pid), &masks))
 		return;
-	if (handlers_inject(t, p, &e) && t->o->verbose)
-		console_say(t->console, "%s", e.cause);
+	is_handled = masks.caught >> (t->signal - 1) & 1;
+	is_taken = inject_all_handled(&masks);
+	if ((!is_handled || is_taken) && handlers_inject(t, p, &e)) {
+		if (t->o->verbose)
+			console_say(t->console, "%s", e.cause);
+		return;
+	}
+	/* A runtime that takes the signal does so once, as it starts. */
+	if (!is_taken && ++p->shim_looks < SHIM_LOOKS)
+		p->shim_ns = now + (PRELOAD_NS << p->shim_looks);
 }
 
 /* The process has seccomp filters that nobody has looked at. They are looked at once more when they

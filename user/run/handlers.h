@@ -19,7 +19,8 @@ void handlers_after_exec(struct target *t, struct process *p);
 void handlers_after_fork(struct process *child, const struct process *parent);
 void handlers_forget(struct process *p);
 
-/* Looks whether a process has come to have a handler, when that is due. */
+/* Looks whether a process has come to have a handler since its exec, and still has it, when that is
+ * due. */
 void handlers_due(struct target *t, struct process *p, uint64_t now);
 /* When it is; UINT64_MAX: there is nothing to look at. */
 uint64_t handlers_next(const struct target *t);

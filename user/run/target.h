@@ -89,6 +89,7 @@ struct process {
 	unsigned filter_tries;
 	/* when to look whether it has a pause handler; 0: not any more */
 	uint64_t shim_ns;
+	unsigned shim_looks; /* so far, since it has executed its program */
 	struct process *next;
 };
 

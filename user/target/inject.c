@@ -42,6 +42,11 @@ static uint64_t bit(int signal)
 	return 1ULL << (signal - 1);
 }
 
+bool inject_all_handled(const struct signal_masks *masks)
+{
+	return __builtin_popcountll(masks->caught >> (RT_MIN - 1)) >= CATCH_ALL;
+}
+
 struct blocked_any {
 	uint64_t mask;
 };
@@ -79,7 +84,7 @@ int inject_choose_signal(const int *pids, unsigned n, struct error *e)
 		procfs_signals(pids[i], procfs_live_thread(pids[i]), &masks);
 		procfs_threads(pids[i], add_blocked, &blocked);
 		used |= masks.ignored | masks.caught;
-		if (__builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL)
+		if (inject_all_handled(&masks))
 			held &= ~masks.ignored;
 		else
 			held &= ~(masks.ignored | masks.caught);
@@ -380,8 +385,7 @@ static int put_in(void *arg, struct error *e)
 	if (!is_page(pid, ret->at))
 		ret->at = 0; /* another program has been executed meanwhile */
 	ret->reused = ret->at;
-	err = install(&t, ret, t.vdso.clock_gettime,
-	    __builtin_popcountll(masks.caught >> (RT_MIN - 1)) >= CATCH_ALL);
+	err = install(&t, ret, t.vdso.clock_gettime, inject_all_handled(&masks));
 	ret->held_ns = tracee_release(&t);
 	if (!err) {
 		inject_unblock(ret);

@@ -15,6 +15,8 @@
 /* SIGRTMIN + 10: not used by libc (32, 33), valgrind and the usual applications */
 #define INJECT_FIRST_SIGNAL 44
 
+struct signal_masks;
+
 /* The kernel's struct sigaction on 64-bit machines. */
 struct signal_action {
 	uint64_t handler, flags, restorer, mask;
@@ -40,6 +42,10 @@ struct injection {
  * runtime that handles everything (Go). Returns -1 with @e when there is none.
  */
 int inject_choose_signal(const int *pids, unsigned n, struct error *e);
+
+/* Whether a runtime handles every real-time signal of a process, ours included: Go's takes them as
+ * it starts. inject() borrows the signal from it. */
+bool inject_all_handled(const struct signal_masks *masks);
 
 /*
  * A signal without a value holds the CPU for @quantum_ns. Makes threads that block the signal stop
