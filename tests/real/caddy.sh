@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian's caddy, a Go server without symbols, compresses a text for each request. Its clients check
-# every answer, while cozbpf launches it, and attaches to it. Progress is a reply: one call of write
-# for each connection's request. Needs root and the network; `make check-real`.
+# every answer, while cozbpf attaches to it, and launches it. Progress is a call of write, about ten
+# a reply. Needs root and the network; `make check-real`.
 # usage: tests/real/caddy.sh [SECONDS]   of each profile; default 20; 600 are ten minutes
 # shellcheck source-path=SCRIPTDIR/../e2e source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
