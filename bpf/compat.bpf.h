@@ -75,7 +75,16 @@ static __always_inline bool compat_at_pause(__u64 ip)
 	return !bpf_probe_read_user(code, sizeof(code), (const void *)(ip - 2)) &&
 	       (code[0] == 0x90f3 || code[1] == 0x90f3);
 }
+static __always_inline __u64 compat_flags(const struct pt_regs *regs)
+{
+	return regs->flags;
+}
 #elif defined(__TARGET_ARCH_arm64)
+/* Conditional branches are not probed there. */
+static __always_inline __u64 compat_flags(const struct pt_regs *regs)
+{
+	return 0;
+}
 static __always_inline __u64 compat_handler_info(struct task_struct *t)
 {
 	return BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(t), regs[1]);

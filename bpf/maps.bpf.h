@@ -13,6 +13,10 @@ const volatile struct cozbpf_config config SEC(".rodata") __weak;
 
 struct cozbpf_control control SEC(".bss") __weak;
 
+/* Where samples meet threads; written by sample. How idle loops turn; written by spin. */
+struct cozbpf_spots spots SEC(".bss") __weak;
+struct cozbpf_loop loops[COZBPF_LOOPS] SEC(".bss") __weak;
+
 /* Threads of the target. Written by all programs; created at fork (lifecycle) or by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

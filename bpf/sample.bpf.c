@@ -212,19 +212,25 @@ static __always_inline void visit_counters(struct cozbpf_thread *t, __u32 tgid)
 
 /*
  * Counts a sample that has met the current thread where programs wait by trying again: at @ip, or,
- * 0, in a system call. Until the probes are there that tell of that (spin.bpf.c). Not inlined, for
- * the verifier's sake.
+ * 0, in a system call. Until the probes are there that tell of that (spin.bpf.c). Whether @ip is in
+ * an idle loop only the loader can tell. Not inlined, for the verifier's sake.
  */
-__attribute__((noinline, weak)) int seems_to_spin(__u64 ip)
+__attribute__((noinline, weak)) int seems_to_spin(__u64 ip, __u32 tgid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 look_for = DELAY_READ(control.look_for);
+	struct cozbpf_spot *spot;
 
 	if (ip && look_for & COZBPF_SPINS_PAUSE && compat_at_pause(ip))
 		__sync_fetch_and_add(&control.spin_samples[0], 1);
 	if (!ip && look_for & COZBPF_SPINS_YIELD &&
 	    compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)) == COMPAT_SCHED_YIELD)
 		__sync_fetch_and_add(&control.spin_samples[1], 1);
+	if (ip && look_for & COZBPF_SPINS_IDLE) {
+		spot = &spots.at[__sync_fetch_and_add(&spots.n, 1) % COZBPF_SPOTS];
+		spot->ip = ip;
+		spot->tgid = tgid;
+	}
 	return 0;
 }
 
@@ -348,7 +354,7 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	    shim_listens(t, task, stats, compat_sample_sp(ctx)))
 		ask_to_pause(ctx, t, stats, now, debt, values);
 	t->returning = 0;
-	seems_to_spin(user ? compat_sample_ip(ctx) : 0);
+	seems_to_spin(user ? compat_sample_ip(ctx) : 0, tgid);
 	return 0;
 }
 

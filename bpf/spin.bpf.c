@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Turns of loops that wait by trying again: at each PAUSE instruction, and at sched_yield().
- * Attached once samples have found threads there. */
+/* Turns of loops that wait by trying again: at each PAUSE instruction, at the branch back of an
+ * idle loop, and at sched_yield(). Attached once samples have found threads there. */
 #include "spin.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -26,10 +26,26 @@ static __always_inline int spin(__u64 id)
 	return 0;
 }
 
-/* Hook: uprobe at a PAUSE instruction, task context. */
+/* Whether a thread with these flags goes back at the branch of an idle loop. Both are counted. Not
+ * inlined, for the verifier's sake. */
+__attribute__((noinline, weak)) int loop_turns(__u64 cookie, __u64 flags)
+{
+	struct cozbpf_loop *loop = &loops[COZBPF_LOOP_COOKIE_LOOP(cookie)];
+	int turns = cozbpf_branch_taken(flags, (__u32)cookie);
+
+	__sync_fetch_and_add(turns ? &loop->turned : &loop->left, 1);
+	return turns;
+}
+
+/* Hook: uprobe at a PAUSE instruction, at the branch back of an idle loop, or at a function of
+ * --spin; task context. */
 SEC("uprobe")
 int on_spin(struct pt_regs *ctx)
 {
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (cookie && !loop_turns(cookie, compat_flags(ctx)))
+		return 0;
 	return spin(PT_REGS_IP(ctx));
 }
 

@@ -7,6 +7,7 @@
 #ifndef COZBPF_ABI_H
 #define COZBPF_ABI_H
 
+#include <cozbpf/abi_spins.h>
 #include <cozbpf/abi_waits.h>
 
 /* executable mappings per process; those in scope come first, what is beyond is neither in scope
@@ -445,10 +446,6 @@ struct cozbpf_counter_event {
 #define COZBPF_FILTER_OURS 1   /* whichever the command that we launch begins with: ours */
 #define COZBPF_FILTER_STRICT 2 /* a pause kills it */
 #define COZBPF_FILTER_UNKNOWN 3
-
-/* where a sample finds a thread that seems to spin */
-#define COZBPF_SPINS_PAUSE 1 /* at a PAUSE instruction; spin_samples[0] */
-#define COZBPF_SPINS_YIELD 2 /* in sched_yield(); spin_samples[1] */
 
 /* whether a periodic timer woke the thread, or a thread that was woken so */
 #define COZBPF_PACED_NONE 0

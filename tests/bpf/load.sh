@@ -38,7 +38,7 @@ on_tracepoint 900 3600
 on_counter 80 100
 on_call 1030 6450
 on_return 700 5950
-on_spin 1030 6750
+on_spin 1150 6750
 on_yield 1020 6700
 on_syscall 60 70
 on_candidate 40 40

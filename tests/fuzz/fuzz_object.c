@@ -106,14 +106,21 @@ static void ask_rows(struct object *o)
 
 static void ask_spins(struct object *o)
 {
-	uint64_t *sites;
-	size_t n;
+	struct spin_question q = {.kinds = COZBPF_SPINS_PAUSE | COZBPF_SPINS_IDLE, .max = MAX_ROWS};
+	struct spin_site *sites, *around;
+	size_t n, n_around;
 
-	if (object_spin_sites(o, MAX_ROWS, &sites, &n, NULL) || n > MAX_ROWS)
+	if (object_spin_sites(o, &q, &sites, &n, NULL) || n > MAX_ROWS)
 		abort();
 	for (size_t i = 1; i < n; i++)
-		if (sites[i] <= sites[i - 1])
+		if (sites[i].offset <= sites[i - 1].offset)
 			abort();
+	for (size_t i = 0; i < n && i < 8; i++) {
+		q = (struct spin_question){COZBPF_SPINS_IDLE, &sites[i].offset, 1, MAX_ROWS};
+		if (object_spin_sites(o, &q, &around, &n_around, NULL) || n_around > MAX_ROWS)
+			abort();
+		free(around);
+	}
 	free(sites);
 }
 

@@ -53,8 +53,8 @@ static const struct option_entry entries[] = {
 	"instead of lines print the markers, USDT probes and functions of BINARY that can be "
 	"progress points, as -P takes them"},
     {0, "spins", OPTION_FLAG, offsetof(struct lines_options, spins), NULL,
-	"instead of lines print the places where BINARY waits by PAUSE: executing these is "
-	"waiting"},
+	"instead of lines print the places where BINARY waits by PAUSE or in an idle loop: "
+	"executing these is waiting"},
     {0, NULL, 0, 0, NULL, NULL},
 };
 

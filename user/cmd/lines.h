@@ -13,9 +13,8 @@
  * there is none. */
 int lines_print_points(FILE *out, struct object *o, struct error *e);
 
-/* Prints one line for each place where the object spins: FILE:LINE or -, a tab, and the file
- * offset.
- * @map is empty and gets the object's lines. Returns -1 with @e. */
+/* Prints one line for each place where the object spins: FILE:LINE or -, a tab, the file offset, a
+ * tab, and PAUSE or loop. @map is empty and gets the object's lines. Returns -1 with @e. */
 int lines_print_spins(
     FILE *out, struct object *o, const struct scope *scope, struct line_map *map, struct error *e);
 

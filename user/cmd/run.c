@@ -89,8 +89,8 @@ static const struct option_entry entries[] = {
     {0, "spin", OPTION_LIST, FIELD(spins), "SYMBOL",
 	"who calls this function again and again waits, as with PAUSE; repeatable"},
     {0, "no-spin", OPTION_FLAG, FIELD(no_spin), NULL,
-	"take no loop for waiting (default: threads that execute PAUSE or call sched_yield() "
-	"wait)"},
+	"take no loop for waiting (default: threads wait that execute PAUSE, call sched_yield() "
+	"or are in an idle loop)"},
     {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread "
 	"and signal calls (default: wake)"},

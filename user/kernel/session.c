@@ -262,6 +262,14 @@ int session_set_mappings(
 											  : 0;
 }
 
+bool session_mappings(const struct session *s, int pid, struct cozbpf_proc *ret)
+{
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.procs), &key, ret) &&
+	       ret->n_mappings <= COZBPF_MAPPINGS;
+}
+
 /* session_watch_yields() and watcher_open() attach theirs. Where nothing is delayed membership will
  * do. */
 static bool is_wanted(const struct session *s, const struct bpf_program *prog)

@@ -95,6 +95,10 @@ size_t session_add_unwind_rows(
 int session_set_mappings(
     struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
 
+/* What a process maps, as was told of it, or of the process that it was forked from. False: nothing
+ * was. */
+bool session_mappings(const struct session *s, int pid, struct cozbpf_proc *ret);
+
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the
  * CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
@@ -200,18 +204,27 @@ uint64_t session_spin_samples(const struct session *s, unsigned what);
  * some 0.1 us more. */
 int session_watch_yields(struct session *s, struct error *e);
 
+/* The latest samples in user mode, all of them later than those of the call before. False: so many
+ * have not come since then. */
+bool session_take_spots(struct session *s, struct cozbpf_spot ret[COZBPF_SPOTS]);
+/* How the probed branch of an idle loop went; @loop as in the cookie of its probe. */
+struct cozbpf_loop session_loop(const struct session *s, unsigned loop);
+
 /* Places of one file in one process, each executed once in a turn of a loop that waits. */
 struct spin_sites {
 	int pid;
-	const char *path;  /* to open the file by */
-	uint64_t dev, ino; /* as maps says, to know it by */
-	const uint64_t *offsets;
+	const char *path;                  /* to open the file by */
+	uint64_t dev, ino;                 /* as maps says, to know it by */
+	const uint64_t *offsets, *cookies; /* @n of each; cookies: COZBPF_LOOP_COOKIE() */
 	size_t n;
 };
-/* Probes them; once for each process and file. -1 with @e: not again either. */
-bool session_has_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino);
+/* How many places of the file are probed in the process, those included that could not be. */
+size_t session_count_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino);
+/* Probes further ones. -1 with @e: not again either. */
 int session_add_spins(struct session *s, const struct spin_sites *at, struct error *e);
 void session_drop_spins(struct session *s, int pid); /* of every process for @pid 0 */
+/* All of one file, in every process. */
+void session_drop_file_spins(struct session *s, uint64_t dev, uint64_t ino);
 /* The process is gone: its probes go some time. */
 void session_end_spins(struct session *s, int pid);
 

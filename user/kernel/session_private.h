@@ -47,6 +47,7 @@ struct session {
 	struct process_spins *spins; /* spins.c */
 	struct process_spins *spins_ended;
 	unsigned n_spins_ended;
+	uint64_t spots_taken;          /* so many had there been */
 	struct cozbpf_earner *earners; /* mapped */
 	size_t earners_size;
 	uint64_t samples_at_open, deep_debt_at_open;

@@ -14,10 +14,11 @@
 #define CLOSERS 8    /* threads that close links */
 #define MAX_ENDED 64 /* links of processes that are gone: a descriptor each, until so many */
 
-/* The link of one file in one process; it ends with the process. */
+/* A link with places of one file in one process; it ends with the process. */
 struct process_spins {
 	int pid, fd; /* -1: the kernel took none */
 	uint64_t dev, ino;
+	size_t n; /* places */
 	struct process_spins *next;
 };
 
@@ -52,24 +53,49 @@ int session_watch_yields(struct session *s, struct error *e)
 	return 0;
 }
 
-bool session_has_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino)
+bool session_take_spots(struct session *s, struct cozbpf_spot ret[COZBPF_SPOTS])
 {
+	const struct cozbpf_spots *spots = &s->bpf->bss->spots;
+	uint64_t n = __atomic_load_n(&spots->n, __ATOMIC_RELAXED);
+
+	if (n - s->spots_taken < COZBPF_SPOTS)
+		return false;
+	s->spots_taken = n;
+	memcpy(ret, spots->at, sizeof(spots->at));
+	return true;
+}
+
+struct cozbpf_loop session_loop(const struct session *s, unsigned loop)
+{
+	const struct cozbpf_loop *l = &s->bpf->bss->loops[loop % COZBPF_LOOPS];
+
+	return (struct cozbpf_loop){.turned = __atomic_load_n(&l->turned, __ATOMIC_RELAXED),
+	    .left = __atomic_load_n(&l->left, __ATOMIC_RELAXED)};
+}
+
+size_t session_count_spins(const struct session *s, int pid, uint64_t dev, uint64_t ino)
+{
+	size_t n = 0;
+
 	for (const struct process_spins *p = s->spins; p; p = p->next)
 		if (p->pid == pid && p->dev == dev && p->ino == ino)
-			return true;
-	return false;
+			n += p->n;
+	return n;
 }
 
 int session_add_spins(struct session *s, const struct spin_sites *at, struct error *e)
 {
-	const struct multi_sites sites = {
-	    .pid = at->pid, .path = at->path, .offsets = at->offsets, .n = at->n};
+	const struct multi_sites sites = {.pid = at->pid,
+	    .path = at->path,
+	    .offsets = at->offsets,
+	    .cookies = at->cookies,
+	    .n = at->n};
 	struct process_spins *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	*p = (struct process_spins){
-	    at->pid, multi_attach(s->bpf->progs.on_spin, &sites), at->dev, at->ino, s->spins};
+	*p = (struct process_spins){at->pid, multi_attach(s->bpf->progs.on_spin, &sites), at->dev,
+	    at->ino, at->n, s->spins};
 	s->spins = p;
 	if (p->fd >= 0)
 		return 0;
@@ -122,15 +148,21 @@ static void close_ended(struct session *s)
 	s->n_spins_ended = 0;
 }
 
-/* Takes the links of the process, of all for @pid 0, out of the list. */
-static struct process_spins *take(struct session *s, int pid)
+static bool is_of(const struct process_spins *p, const struct process_spins *which)
+{
+	return (!which->pid || p->pid == which->pid) &&
+	       (!which->ino || (p->dev == which->dev && p->ino == which->ino));
+}
+
+/* Takes the links of a process and of a file out of the list; 0: of all of them. */
+static struct process_spins *take(struct session *s, struct process_spins which)
 {
 	struct process_spins **at = &s->spins, *ret = NULL;
 
 	while (*at) {
 		struct process_spins *p = *at;
 
-		if (pid && p->pid != pid) {
+		if (!is_of(p, &which)) {
 			at = &p->next;
 			continue;
 		}
@@ -143,16 +175,21 @@ static struct process_spins *take(struct session *s, int pid)
 
 void session_drop_spins(struct session *s, int pid)
 {
-	close_at_once(take(s, pid));
+	close_at_once(take(s, (struct process_spins){.pid = pid}));
 	if (!pid)
 		close_ended(s);
+}
+
+void session_drop_file_spins(struct session *s, uint64_t dev, uint64_t ino)
+{
+	close_at_once(take(s, (struct process_spins){.dev = dev, .ino = ino}));
 }
 
 void session_end_spins(struct session *s, int pid)
 {
 	struct process_spins *next;
 
-	for (struct process_spins *p = take(s, pid); p; p = next) {
+	for (struct process_spins *p = take(s, (struct process_spins){.pid = pid}); p; p = next) {
 		next = p->next;
 		p->next = s->spins_ended;
 		s->spins_ended = p;

@@ -19,6 +19,7 @@
 #include "target/maps.h"
 
 struct console;
+struct idle_search;
 struct jit;
 struct probed_calls;
 struct run_options;
@@ -67,7 +68,7 @@ struct file {
 	size_t samples;
 	/* Calls that synchronise (calls.h); NULL: nobody has asked. */
 	struct probed_calls *calls;
-	/* Where its code spins (spins.h); likewise. */
+	/* Where its code spins (spin_places.h); likewise. */
 	struct spin_places *spins;
 	/* Places of progress points that were looked for here; of the first record only. */
 	const void **places;
@@ -108,14 +109,15 @@ struct files {
 	uint64_t probe_cost_ns;
 	/* COZBPF_SPINS_*: what samples still look for */
 	unsigned spins_sought;
-	/* the target was found to spin by PAUSE, and is probed for that */
-	bool spins_probed;
+	/* how the target was found to spin: its files are probed for that */
+	unsigned spins_probed;
 	/* a bit for each function of --spin that a file has */
 	uint64_t spins_found;
 	/* private */
 	struct file *all;
 	struct unwinder *unwinder;
-	struct jit *jit; /* jit.h */
+	struct jit *jit;                /* jit.h */
+	struct idle_search *idle_loops; /* idle.c */
 };
 
 /* Zeroed, and the options set. -1 with @e. */

@@ -13,7 +13,7 @@ struct files;
 
 /* Once the session is there. */
 void spins_init(struct files *f);
-/* True once, when the target is found to spin by PAUSE: its processes are to be read again. */
+/* True when there are other places to be probed than before: the processes are to be read again. */
 bool spins_begin(struct files *f);
 /* Probes the loops of the files that a process maps, unless it is done; nothing before
  * spins_begin(). */

@@ -97,7 +97,8 @@ bool image_site_is_cheap(struct image *o, uint64_t offset);
  */
 int image_check_site(struct image *o, uint64_t offset, bool strict, struct error *e);
 /* As object_spin_sites(); 0 or -errno. (spinsite.c) */
-int image_spin_sites(struct image *o, size_t max, uint64_t **ret, size_t *n);
+int image_spin_sites(
+    struct image *o, const struct spin_question *q, struct spin_site **ret, size_t *n);
 
 /* The runtime's places for probes, and where a thread's g is. -1 with @e (EXIT_USAGE), which names
  * the function that is not there. (gosites.c, gotls.c) */

@@ -233,12 +233,30 @@ int object_find_coz_sites(struct object *o, struct marker **ret, size_t *n, stru
 
 void markers_free(struct marker *markers, size_t n); /* accepts NULL */
 
-/*
- * File offsets of the instructions that loops execute which wait by trying again (PAUSE), sorted,
- * at most @max. *@n is 0 for another machine than x86-64. Code that belongs to no function of the
- * symbols or of .eh_frame_hdr is left out. *@ret is the caller's to free. 0, or -1 with @e.
+/* A place that a loop which waits by trying again executes once in each turn. All are file offsets.
  */
-int object_spin_sites(struct object *o, size_t max, uint64_t **ret, size_t *n, struct error *e);
+struct spin_site {
+	uint64_t offset;    /* of an instruction: PAUSE, or the branch back of an idle loop */
+	uint64_t from, to;  /* of an idle loop, or of the PAUSE alone */
+	uint32_t kind;      /* COZBPF_SPINS_PAUSE or COZBPF_SPINS_IDLE */
+	uint32_t condition; /* on which it turns there: COZBPF_BRANCH_*; 0: always */
+};
+
+/* Which are sought. */
+struct spin_question {
+	unsigned kinds;
+	/* Idle loops within the 64 bytes of each of these file offsets; NULL: of the whole file. */
+	const uint64_t *around;
+	size_t n_around, max;
+};
+
+/*
+ * Where code spins, sorted, at most max places. There are none for another machine than x86-64.
+ * Code that belongs to no function of the symbols or of .eh_frame_hdr is left out. *@ret is the
+ * caller's to free. 0, or -1 with @e.
+ */
+int object_spin_sites(struct object *o, const struct spin_question *q, struct spin_site **ret,
+    size_t *n, struct error *e);
 
 /*
  * What the delay machine needs to know of a Go program's runtime, for x86-64, Go 1.19 and later.
