@@ -35,6 +35,8 @@ int on_adopt(struct bpf_iter__task *ctx)
 		if (number == control.filters_of)
 			t->filter =
 			    control.filters_good ? compat_filter(task) : COZBPF_FILTER_UNKNOWN;
+		if (config.goroutines && number == control.go_of && !t->runs.what)
+			t->runs.what = COZBPF_RUNS_OWN;
 		return 0;
 	}
 	t->tgid = number;

@@ -61,6 +61,17 @@ static __always_inline __u64 compat_thread_pointer(struct task_struct *t)
 {
 	return BPF_CORE_READ(t, thread.fsbase);
 }
+/* Go's convention for calls: the g that executes, and where arguments are. */
+static __always_inline __u64 compat_go_g(const struct pt_regs *regs)
+{
+	return regs->r14;
+}
+static __always_inline __u64 compat_go_argument(const struct pt_regs *regs, bool in_rbx)
+{
+	__u64 rax = *(const volatile __u64 *)&regs->ax, rbx = *(const volatile __u64 *)&regs->bx;
+
+	return in_rbx ? rbx : rax; /* not by an offset that varies: the verifier takes none */
+}
 #define COMPAT_SCHED_YIELD 24
 static __always_inline __u64 compat_syscall(const struct pt_regs *regs)
 {
@@ -88,6 +99,15 @@ static __always_inline __u64 compat_flags(const struct pt_regs *regs)
 static __always_inline __u64 compat_handler_info(struct task_struct *t)
 {
 	return BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(t), regs[1]);
+}
+/* No Go program of this processor has goroutines with accounts (object_go_runtime()). */
+static __always_inline __u64 compat_go_g(const struct pt_regs *regs)
+{
+	return 0;
+}
+static __always_inline __u64 compat_go_argument(const struct pt_regs *regs, bool in_rbx)
+{
+	return 0;
 }
 #define COMPAT_SCHED_YIELD 124
 static __always_inline __u64 compat_syscall(const struct pt_regs *regs)

@@ -42,7 +42,19 @@ static __always_inline __u64 extend(__u64 v, const struct cozbpf_arg *a)
 	return a->is_signed ? (__u64)((__s64)(v << unused) >> unused) : v << unused >> unused;
 }
 
-/* What joins the two ends: the thread, or an argument. 0: it cannot be read. @ctx is struct pt_regs
+/* A goroutine is a thread that the kernel knows nothing of. */
+static __always_inline void key_of_goroutine(
+    const struct cozbpf_thread *t, struct cozbpf_latency_key *ret)
+{
+	const struct cozbpf_thread *own = member_of(bpf_get_current_task_btf());
+
+	if (!own || own == t)
+		return;
+	ret->tgid = t->tgid;
+	ret->key = own->runs.goid;
+}
+
+/* What joins the two ends: the thread or goroutine, or an argument. 0: it cannot be read. @ctx is struct pt_regs
  * where the key is no thread. */
 static __always_inline int read_key(
     void *ctx, const struct cozbpf_thread *t, __u64 cookie, struct cozbpf_latency_key *ret)
@@ -53,6 +65,8 @@ static __always_inline int read_key(
 
 	ret->tgid = 0;
 	ret->key = (__u32)bpf_get_current_pid_tgid();
+	if (!index && config.goroutines)
+		key_of_goroutine(t, ret);
 	if (!index)
 		return 1;
 	index--;

@@ -24,7 +24,7 @@ static __always_inline void tell(__u32 kind, __u32 tgid, __u32 arg)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	struct cozbpf_thread *p = thread_of(parent), *c;
+	struct cozbpf_thread *p = member_of(parent), *by = run_by(p), *c;
 	bool process = parent->tgid != child->tgid;
 	__u32 from, to;
 
@@ -39,7 +39,9 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		__sync_fetch_and_add(&control.storage_lost, 1);
 		return 0;
 	}
-	delay_on_fork(c, p, &control, bpf_ktime_get_ns());
+	delay_on_fork(c, by ? by : p, &control, bpf_ktime_get_ns());
+	if (config.goroutines && !process && p->runs.what)
+		c->runs.what = COZBPF_RUNS_OWN;
 	c->number = child->pid;
 	c->tgid = to;
 	c->filter = p->filter;
@@ -63,7 +65,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *p)
 {
-	struct cozbpf_thread *t = thread_of(p);
+	struct cozbpf_thread *t = member_of(p);
 	__u32 tgid;
 
 	if (!t)
@@ -72,6 +74,8 @@ int BPF_PROG(on_exec, struct task_struct *p)
 	if (t->filter == COZBPF_FILTER_OURS)
 		t->filter = compat_filter(p);
 	delay_on_exec(t);
+	if (config.goroutines)
+		t->runs.what = COZBPF_RUNS_ITSELF;
 	bpf_map_delete_elem(&procs, &tgid);
 	bpf_map_delete_elem(&process_counters, &tgid);
 	name_process(tgid, p);
@@ -83,19 +87,22 @@ int BPF_PROG(on_exec, struct task_struct *p)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *p)
 {
-	struct cozbpf_thread *t = thread_of(p);
+	struct cozbpf_thread *t = member_of(p), *by;
 	__u32 tgid;
 
 	if (!t)
 		return 0;
 	tgid = t->tgid;
-	delay_on_exit(t, &control, bpf_ktime_get_ns());
+	by = run_by(t);
+	if (!by)
+		by = t;
+	delay_on_exit(by, &control, bpf_ktime_get_ns());
 	__sync_fetch_and_add(&control.threads, -1);
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
 	/* Two last threads may get here at once: the command ends once. */
 	if (tgid == control.root && __sync_val_compare_and_swap(&control.root, tgid, 0) == tgid)
-		count_visits(t, COZBPF_POINT_EXIT, 1);
+		count_visits(by, COZBPF_POINT_EXIT, 1);
 	bpf_map_delete_elem(&procs, &tgid);
 	bpf_map_delete_elem(&process_counters, &tgid);
 	tell(COZBPF_EVENT_EXIT, tgid, 0);

@@ -25,6 +25,16 @@ struct {
 	__type(value, struct cozbpf_thread);
 } threads SEC(".maps") __weak;
 
+/* Goroutines. Written by all programs; created and deleted by go, deleted by the loader where their
+ * process is gone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, struct cozbpf_goroutine);
+	__type(value, struct cozbpf_thread);
+} goroutines SEC(".maps") __weak;
+
 /* Line table; written by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -172,12 +182,33 @@ struct {
 	__uint(max_entries, 256 * 1024);
 } events SEC(".maps") __weak;
 
-/* The thread state of a task of the target, NULL for others. */
-static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
+/* The state of a task of the target as a kernel thread, NULL for others. */
+static __always_inline struct cozbpf_thread *member_of(struct task_struct *task)
 {
 	struct cozbpf_thread *t = bpf_task_storage_get(&threads, task, 0, 0);
 
 	return t && t->member ? t : NULL;
+}
+
+/* The state of what the kernel thread @t, NULL for none, runs: its own, or a goroutine's. NULL: a
+ * runtime's work, which is in nobody's account. */
+static __always_inline struct cozbpf_thread *run_by(struct cozbpf_thread *t)
+{
+	struct cozbpf_goroutine key = {};
+
+	if (!config.goroutines || !t || t->runs.what < COZBPF_RUNS_RUNTIME)
+		return t;
+	if (t->runs.what == COZBPF_RUNS_RUNTIME)
+		return NULL;
+	key.goid = t->runs.goid;
+	key.tgid = t->tgid;
+	return bpf_map_lookup_elem(&goroutines, &key);
+}
+
+/* The same of a task. */
+static __always_inline struct cozbpf_thread *thread_of(struct task_struct *task)
+{
+	return config.goroutines ? run_by(member_of(task)) : member_of(task);
 }
 
 /* @n visits of a paced or late account. Visits that several timers feed in turn count as fed by

@@ -252,12 +252,29 @@ static __always_inline void time_loop(__u64 now)
 	__sync_fetch_and_add(&control.loops, 1);
 }
 
-/* The sample met no thread of the target. */
-static __always_inline void sample_outsider(struct bpf_perf_event_data *ctx)
+/* The sample met a runtime's own work, in thread @own. */
+static __always_inline void sample_runtime(const struct cozbpf_thread *own)
 {
+	__u32 tgid = own->tgid;
+	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid);
+
+	__sync_fetch_and_add(&control.samples, 1);
+	if (stats)
+		__sync_fetch_and_add(&stats->samples, 1);
+}
+
+/* The sample met no thread of the target that has an account. */
+static __always_inline void sample_outsider(
+    struct bpf_perf_event_data *ctx, struct task_struct *task)
+{
+	struct cozbpf_thread *own = config.goroutines ? member_of(task) : NULL;
 	struct cozbpf_cpu *cpu;
 	__u64 now;
 
+	if (own) {
+		sample_runtime(own);
+		return;
+	}
 	if (!control.active && !control.sample_cpu)
 		return;
 	cpu = this_cpu();
@@ -295,7 +312,7 @@ static __always_inline void ask_to_pause(struct bpf_perf_event_data *ctx, struct
 static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct cozbpf_thread *t = thread_of(task);
+	struct cozbpf_thread *t = current_of(task);
 	struct cozbpf_proc_stats *stats;
 	struct cozbpf_proc *proc;
 	struct cozbpf_cpu *cpu;
@@ -304,7 +321,7 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	bool user;
 
 	if (!t) {
-		sample_outsider(ctx);
+		sample_outsider(ctx, task);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
@@ -344,8 +361,10 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	delay_follow_waits(&control, now);
 	debt = delay_on_sample(t, &control, cpu, line, now, config.min_debt_ns);
 	if (control.speedup_pct)
-		delay_on_cpu(t, compat_alone(task), &control, cpu, now);
+		delay_on_cpu(t, is_alone(task), &control, cpu, now);
 	spin_show(t);
+	if (debt && !runtime_lets(task, stats))
+		debt = 0;
 	if (debt >= COZBPF_PAUSE_MAX_NS &&
 	    control.required - delay_account(t)->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);

@@ -4,7 +4,7 @@
 #ifndef COZBPF_SHIM_BPF_H
 #define COZBPF_SHIM_BPF_H
 
-#include "maps.bpf.h"
+#include "go.bpf.h"
 
 /* Whether the action of the pause signal is the shim's. */
 static __always_inline bool shim_installed(struct task_struct *task)
@@ -101,6 +101,15 @@ static __always_inline bool calls_restricted(
 	return compat_dispatches(task);
 }
 
+/* Whether Go's runtime lets the current thread pause; where it does not, that is counted. */
+static __always_inline bool runtime_lets(struct task_struct *task, struct cozbpf_proc_stats *stats)
+{
+	if (!config.goroutines || go_lets_pause(member_of(task)))
+		return true;
+	__sync_fetch_and_add(&stats->runtime, 1);
+	return false;
+}
+
 /* Whether the pause signal would reach the shim in this thread; what stands in the way is counted
  * in proc_stats. */
 static __always_inline bool shim_listens(
@@ -156,8 +165,8 @@ static __always_inline void pause_here(
 	long err;
 
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (!stats || !shim_listens(t, task, stats, PT_REGS_SP(ctx)) ||
-	    !plan_pause(t, 0, now, debt))
+	if (!stats || !runtime_lets(task, stats) ||
+	    !shim_listens(t, task, stats, PT_REGS_SP(ctx)) || !plan_pause(t, 0, now, debt))
 		return;
 	/* Probes' programs may not send a value (kernel 6.18): where a signal carries one, its
 	 * delivery is where it is sent. */

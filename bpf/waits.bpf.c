@@ -260,7 +260,7 @@ static __always_inline __u32 waker_of(const struct waking *w, const struct cozbp
 		return line_of_entry(w->by->tgid, compat_syscall(regs) < COZBPF_SYSCALLS);
 	if (w->cause == DELAY_BY_TIMER)
 		return COZBPF_WAKER_TIMER;
-	return cpu->irq || task->flags & PF_KTHREAD || thread_of(task) ? COZBPF_WAKER_KERNEL
+	return cpu->irq || task->flags & PF_KTHREAD || member_of(task) ? COZBPF_WAKER_KERNEL
 								       : COZBPF_WAKER_PROCESS;
 }
 
@@ -310,13 +310,13 @@ static __always_inline __u64 count_wait(
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct cozbpf_thread *out = thread_of(prev), *in = thread_of(next);
+	struct cozbpf_thread *out = leaving_of(prev, next), *in = thread_of(next);
 	struct delay_wait wait;
 	struct cozbpf_cpu *cpu;
 	__u64 now;
 	int how;
 
-	if (!out && !in)
+	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();
 	if (!cpu)

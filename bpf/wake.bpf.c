@@ -19,11 +19,11 @@ enum { SOFTIRQ_NET_TX = 2, SOFTIRQ_NET_RX = 3 }; /* include/linux/interrupt.h */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct cozbpf_thread *out = thread_of(prev), *in = thread_of(next);
+	struct cozbpf_thread *out = leaving_of(prev, next), *in = thread_of(next);
 	struct cozbpf_cpu *cpu;
 	__u64 now;
 
-	if (!out && !in)
+	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();
 	if (!cpu)

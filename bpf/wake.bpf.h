@@ -4,9 +4,19 @@
 #ifndef COZBPF_WAKE_BPF_H
 #define COZBPF_WAKE_BPF_H
 
-#include "spin.bpf.h"
+#include "go.bpf.h"
 
 #define PF_EXITING 4 /* the task ends; include/linux/sched.h */
+
+/* The compiler would join the two pointers to compare them at once, which the verifier refuses. */
+static __always_inline bool are_none(
+    const struct cozbpf_thread *out, const struct cozbpf_thread *in)
+{
+	if (out)
+		return false;
+	barrier_var(in);
+	return !in;
+}
 
 /* How thread @out, which is @prev, leaves its CPU to thread @in. */
 static __always_inline int how_it_leaves(const struct cozbpf_thread *out, struct task_struct *prev,
@@ -18,17 +28,18 @@ static __always_inline int how_it_leaves(const struct cozbpf_thread *out, struct
 }
 
 /* For how long the outsider @prev had the CPU; 0: it is none. */
-static __always_inline __u64 outsider_had(
-    const struct cozbpf_thread *out, const struct task_struct *prev)
+static __always_inline __u64 outsider_had(const struct cozbpf_thread *out, struct task_struct *prev)
 {
-	return out || !prev->pid ? 0 : prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
+	if (out || !prev->pid || (config.goroutines && member_of(prev)))
+		return 0;
+	return prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 }
 
 static __always_inline void begin_on_cpu(
     struct cozbpf_thread *in, const struct task_struct *next, struct cozbpf_cpu *cpu, __u64 now)
 {
 	if (in && control.speedup_pct)
-		delay_on_cpu(in, compat_alone(next), &control, cpu, now);
+		delay_on_cpu(in, is_alone(next), &control, cpu, now);
 	if (DELAY_READ(control.spins))
 		spin_show(in);
 }

@@ -187,8 +187,8 @@ run_rank() { # NAME, without .c or .h
 	experiments | recorder) echo 3 ;;
 	places | points | point_*) echo 2 ;;
 	target | target_* | launched | attached | processes | handlers) echo 1 ;;
-	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle | jit)
-		echo 0 ;;
+	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle) echo 0 ;;
+	goroutines | jit) echo 0 ;;
 	console | console_* | excerpt | debuginfod | debuginfod_*) echo -1 ;; # what all may use
 	action | options | clock) echo -1 ;;
 	esac

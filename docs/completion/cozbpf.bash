@@ -13,6 +13,7 @@ _cozbpf_values() { # OPTION METAVAR
 	case $1 in
 	--sort) compgen -W 'slope max payback impact' -- "$cur" ;;
 	--sync) compgen -W 'wake uprobe' -- "$cur" ;;
+	--goroutines) compgen -W 'auto off' -- "$cur" ;;
 	--pause) compgen -W 'value write quanta' -- "$cur" ;;
 	*) case $2 in
 		-FILE | -PATH) compgen -f -- "$cur" ;;

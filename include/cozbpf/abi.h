@@ -7,6 +7,7 @@
 #ifndef COZBPF_ABI_H
 #define COZBPF_ABI_H
 
+#include <cozbpf/abi_go.h>
 #include <cozbpf/abi_spins.h>
 #include <cozbpf/abi_waits.h>
 
@@ -85,7 +86,8 @@ struct cozbpf_config {
 	__u32 call_first; /* the first id of system calls; 0: they are no units */
 	/* the kernel's function that counts with what it calls; 0: none does, but where all do */
 	__u32 kernel_unit;
-	__u32 pad;
+	__u32 goroutines; /* accounts follow the goroutines of Go programs */
+	struct cozbpf_go go;
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif
@@ -229,6 +231,7 @@ struct cozbpf_proc_stats {
 	__u64 foreign_stack; /* asks not made: the program has made the stack, as for a coroutine */
 	__u64 not_sent;      /* the kernel refused the signal */
 	__u64 filtered;      /* asks not made: a pause's system calls might kill the thread */
+	__u64 runtime;       /* asks not made: Go's runtime must not be stopped there */
 };
 
 /* executed in a line that is a progress point: one of the visits counted here */
@@ -279,6 +282,8 @@ struct cozbpf_cpu {
 	__u64 timer_at;    /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
 	__u64 joins;       /* wake-ups of the target's threads by one of them */
 	__u64 other_wakes; /* those that were no thread's doing */
+	__u64 go_switches; /* goroutines that a thread has gone over to here */
+	__u64 go_busy; /* since when there was always one to go over to; 0: there is none */
 	__u64 missed_at; /* when a sample met the outsider that has taken the CPU since left_at; 0:
 			    none has */
 	__u64 missed_required; /* R at the latest such sample */
@@ -405,6 +410,10 @@ struct cozbpf_control {
 	/* the loader's, for the next reading of the iterator: of this process the filters as they
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
+	__u32 go_of; /* likewise: the goroutines of this process have accounts */
+	__u32 go_bad; /* threads whose runtime is not as config.go says */
+	__u64 go_born, go_adopted, go_crowded; /* goroutines: made; met; without an account of their
+						  own since the map is full */
 	/* Waits as units: samples that waits stand for, which are in `samples`, too; lines that
 	 * found no id left; waits whose begin was not seen. */
 	__u64 wait_samples, wait_crowded, wait_before;
@@ -547,6 +556,7 @@ struct cozbpf_thread {
 	struct cozbpf_wait_stack wait_stack; /* its unit: once the wait is counted */
 	__u32 wait_call;                     /* of struct cozbpf_wait_call */
 	__u32 wait_likely; /* how long waits of it have lasted lately, ns; 0: none has */
+	struct cozbpf_runs runs;
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -555,13 +565,13 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 21 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 23 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
-		  20 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
+		  23 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

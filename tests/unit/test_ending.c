@@ -469,6 +469,25 @@ TEST(counts_when_asked)
 	    "answer");
 }
 
+/* Goroutines are counted when asked, and warned of where their switches are most of the work. */
+TEST(goroutines)
+{
+	struct ending_facts f = fine;
+
+	f.goroutines = 12;
+	f.go_switches = 1000000;
+	CHECK_STR(judged(&f), "answer");
+	f.go_switches++;
+	CHECK_STR(judged(&f),
+	    "warning: 12 goroutines, 1000001 switches to them, 100000 per second: the probes there "
+	    "slow the program down; --goroutines=off has none\nanswer");
+	f.is_verbose = true;
+	f.go_switches = 10;
+	CHECK(strstr(judged(&f), "12 goroutines, 10 switches to them, 1 per second\n"));
+	f.goroutines = 0;
+	CHECK(!strstr(judged(&f), "goroutines"));
+}
+
 /* Warnings come before the reason for no answer, and those about an answer only with one. */
 TEST(order)
 {

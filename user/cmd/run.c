@@ -94,6 +94,9 @@ static const struct option_entry entries[] = {
     {0, "sync", OPTION_STRING, FIELD(sync), "wake|uprobe",
 	"where it is seen that a thread waits for another: at the scheduler, or at probed pthread "
 	"and signal calls (default: wake)"},
+    {0, "goroutines", OPTION_STRING, FIELD(goroutines), "auto|off",
+	"of Go programs: whether accounts are goroutines', or threads' (default: auto: goroutines' "
+	"where that can be done)"},
     {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
     {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
     {0, "tui", OPTION_FLAG, FIELD(tui), NULL,
@@ -272,6 +275,22 @@ static int take_kernel(struct run_options *o, struct error *e)
 			     "kernel:FUNCTION, or -b SYSCALLS and sys:NAME");
 }
 
+/* What accounts follow, and by what they are joined. */
+static int check_words(struct run_options *o, struct error *e)
+{
+	o->sync_uprobe = o->sync && !strcmp(o->sync, "uprobe");
+	if (o->sync && !o->sync_uprobe && strcmp(o->sync, "wake")) {
+		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
+		return error_hint(e, "give --sync=wake or --sync=uprobe");
+	}
+	o->no_goroutines = o->goroutines && !strcmp(o->goroutines, "off");
+	if (o->goroutines && !o->no_goroutines && strcmp(o->goroutines, "auto")) {
+		error_set(e, EXIT_USAGE, "there is no '--goroutines=%s'", o->goroutines);
+		return error_hint(e, "give --goroutines=auto or --goroutines=off");
+	}
+	return 0;
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
@@ -306,12 +325,7 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "'--fixed-line' is given %zu times", o->fixed_lines.n);
 		return error_hint(e, "name one line, or two that are to be faster at once");
 	}
-	o->sync_uprobe = o->sync && !strcmp(o->sync, "uprobe");
-	if (o->sync && !o->sync_uprobe && strcmp(o->sync, "wake")) {
-		error_set(e, EXIT_USAGE, "there is no '--sync=%s'", o->sync);
-		return error_hint(e, "give --sync=wake or --sync=uprobe");
-	}
-	if (check_pause(o, e) || check_waits(o, e) || take_kernel(o, e))
+	if (check_words(o, e) || check_pause(o, e) || check_waits(o, e) || take_kernel(o, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,

@@ -186,6 +186,8 @@ static void configure(const struct session *s)
 	c->wait_disk = s->config.wait_disk;
 	c->call_first = s->config.call_first;
 	c->kernel_unit = s->config.kernel_unit;
+	c->goroutines = s->config.goroutines;
+	c->go = s->config.go;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
@@ -215,6 +217,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 #endif
 	compat_prepare(s->bpf, s->mode);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
+	go_prepare(s->bpf, s->config.goroutines);
 	waits_prepare(s->bpf, &s->config, s->lines_room);
 	multi_prepare(s->bpf->progs.on_visits);
 	multi_prepare(s->bpf->progs.on_spin);

@@ -103,6 +103,7 @@ void session_detach(struct session *s)
 	session_forget_probes(s);
 	session_drop_calls(s, 0);
 	session_drop_spins(s, 0);
+	session_drop_goroutines(s, 0);
 }
 
 int session_signal(const struct session *s)
@@ -202,8 +203,7 @@ int session_add_process(struct session *s, int pid, int pidfd, const char *comm,
 	return 0;
 }
 
-/* One reading of the iterator. 0 or -errno. */
-static int adopt_once(struct session *s)
+int session_visit_tasks(struct session *s)
 {
 	struct bpf_link *link = bpf_program__attach_iter(s->bpf->progs.on_adopt, NULL);
 	char none[64];
@@ -228,7 +228,7 @@ int session_adopt(struct session *s, struct error *e)
 
 	for (int i = 0; i < ADOPT_READINGS; i++) {
 		before = __atomic_load_n(&c->adopted, __ATOMIC_RELAXED);
-		err = adopt_once(s);
+		err = session_visit_tasks(s);
 		if (err)
 			return error_set(e, EXIT_FORBIDDEN,
 			    "the threads of the target cannot be listed by a BPF iterator: %s",
@@ -245,7 +245,7 @@ void session_trust_filters(struct session *s, int pid, bool good)
 
 	c->filters_good = good;
 	__atomic_store_n(&c->filters_of, (uint32_t)pid, __ATOMIC_RELEASE);
-	for (int i = 0; i < ADOPT_READINGS && adopt_once(s); i++)
+	for (int i = 0; i < ADOPT_READINGS && session_visit_tasks(s); i++)
 		;
 	__atomic_store_n(&c->filters_of, 0, __ATOMIC_RELEASE);
 }

@@ -32,6 +32,8 @@ struct session_config {
 	bool latencies;                   /* there are latency pairs */
 	/* see cozbpf_config; of waits the first id is line_map_add_waits()'s */
 	uint32_t waits, wait_first, wait_disk, call_first, kernel_unit;
+	bool goroutines; /* those of Go programs have accounts; their runtime: */
+	struct cozbpf_go go;
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };
@@ -227,6 +229,24 @@ void session_drop_spins(struct session *s, int pid); /* of every process for @pi
 void session_drop_file_spins(struct session *s, uint64_t dev, uint64_t ino);
 /* The process is gone: its probes go some time. */
 void session_end_spins(struct session *s, int pid);
+
+/* Whether the kernel takes the probes that goroutines need. */
+bool session_takes_goroutines(void);
+/* Where the runtime of a process calls its scheduler; cookies: COZBPF_GO_COOKIE() of abi_go.h. */
+struct go_sites {
+	int pid;
+	const char *path;
+	const uint64_t *offsets, *cookies; /* @n of each */
+	size_t n;
+};
+/* Probes them, and so gives the goroutines of the process accounts; once for each process. -1 with
+ * @e: not again either. */
+bool session_has_goroutines(const struct session *s, int pid);
+int session_add_goroutines(struct session *s, const struct go_sites *at, struct error *e);
+/* Of a process that has ended, or executes another program; of every process for @pid 0. */
+void session_drop_goroutines(struct session *s, int pid);
+/* False: a thread's runtime is not as session_config says. */
+bool session_go_is_sound(const struct session *s);
 
 /* What a probe that is hit costs, measured on our own pthread_mutex_unlock(), which is at @offset
  * of @path: ns, 0 when that fails. */

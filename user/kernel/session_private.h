@@ -44,6 +44,7 @@ struct session {
 	struct cozbpf_arg keys[COZBPF_ARGS];
 	unsigned n_keys;
 	struct process_calls *calls; /* calls.c */
+	struct process_go *go;       /* go.c */
 	struct process_spins *spins; /* spins.c */
 	struct process_spins *spins_ended;
 	unsigned n_spins_ended;
@@ -92,6 +93,12 @@ void waits_prepare(struct cozbpf_bpf *bpf, const struct session_config *c, size_
 
 /* calls.c: call it before the programs are loaded. */
 void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
+/* go.c: call it before the programs are loaded. */
+void go_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
+/* session.c: one reading of the iterator over all tasks (bpf/adopt.bpf.c). 0 or -errno. */
+int session_visit_tasks(struct session *s);
 
 /* points.c: clears what counts in one experiment only; call it before the next one opens. */
 void points_reset(struct session *s);

@@ -19,6 +19,8 @@
 #define PROBES_PCT 5
 /* In percent of the target's CPU time: a user may look for it in the lines. */
 #define SPUN_PCT 10
+/* switches of goroutines per second; see say_goroutines() */
+#define GO_SWITCHES_MANY 100000
 /* of the samples: code without a name, that programs have made */
 #define MADE_PCT 5
 #define MAP_WRITERS                                                                        \
@@ -258,6 +260,21 @@ static void warn_waits(const struct ending_facts *f, struct ending *g)
 	ending_say(g, "hint: --off-cpu without classes takes all of them");
 }
 
+/* A switch is three probes of 0.5 to 1 us: at this rate they take a fifth of a CPU or more. */
+static void say_goroutines(const struct ending_facts *f, struct ending *g)
+{
+	double rate =
+	    f->all_runs_ns ? (double)f->go_switches * 1e9 / (double)f->all_runs_ns : 0;
+	bool is_much = rate > GO_SWITCHES_MANY;
+
+	if (!f->goroutines || !(f->is_verbose || is_much))
+		return;
+	ending_say(g,
+	    "%s%" PRIu64 " goroutines, %" PRIu64 " switches to them, %.0f per second%s",
+	    is_much ? "warning: " : "", f->goroutines, f->go_switches, rate,
+	    is_much ? ": the probes there slow the program down; --goroutines=off has none" : "");
+}
+
 static void say_counts(const struct ending_facts *f, struct ending *g)
 {
 	if (!f->is_verbose)
@@ -281,6 +298,7 @@ int ending_judge(const struct ending_facts *f, struct ending *ret, struct error 
 {
 	*ret = (struct ending){0};
 	say_spun(f, ret);
+	say_goroutines(f, ret);
 	name_unpaused(f, ret);
 	name_unvisited(f, ret);
 	warn_made(f, ret);

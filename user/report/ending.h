@@ -77,6 +77,7 @@ struct ending_facts {
 	uint64_t executed_ns;        /* CPU time of the target */
 	uint64_t spun_ns;            /* of that, waiting by trying again and again */
 	uint64_t edges, other_wakes; /* wake-ups by its own threads, by anything else */
+	uint64_t goroutines, go_switches; /* of Go programs; switches of threads to goroutines */
 	uint64_t calls, probe_ns;    /* probed calls that were made, and what one of them costs */
 	const struct ending_point *points;
 	size_t n_points;

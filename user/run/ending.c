@@ -106,6 +106,10 @@ static void add_counters(const struct runner *r, struct ending_facts *f)
 	f->wait_samples = c.wait_samples;
 	f->calls = c.sync_calls;
 	f->threads = c.born;
+	for (size_t i = 0; i < r->recorder.profile.n_runs; i++) {
+		f->goroutines += r->recorder.profile.runs[i].goroutines;
+		f->go_switches += r->recorder.profile.runs[i].go_switches;
+	}
 	session_cpu_use(r->session, &use);
 	f->executed_ns = use.executed_ns;
 	f->spun_ns = use.spun_ns;

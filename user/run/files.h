@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <cozbpf/abi.h>
 #include "core/places/linemap.h"
 #include "core/places/scope.h"
 #include "core/text/errors.h"
@@ -19,6 +20,7 @@
 #include "target/maps.h"
 
 struct console;
+struct go_places;
 struct idle_search;
 struct jit;
 struct probed_calls;
@@ -70,6 +72,8 @@ struct file {
 	struct probed_calls *calls;
 	/* Where its code spins (spin_places.h); likewise. */
 	struct spin_places *spins;
+	/* Where its runtime is probed (goroutines.h); likewise. */
+	struct go_places *go;
 	/* Places of progress points that were looked for here; of the first record only. */
 	const void **places;
 	size_t n_places;
@@ -113,6 +117,9 @@ struct files {
 	unsigned spins_probed;
 	/* a bit for each function of --spin that a file has */
 	uint64_t spins_found;
+	/* The main program's goroutines have accounts; its runtime. */
+	bool goroutines, go_warned;
+	struct cozbpf_go go;
 	/* private */
 	struct file *all;
 	struct unwinder *unwinder;
@@ -122,7 +129,7 @@ struct files {
 
 /* Zeroed, and the options set. -1 with @e. */
 int files_init(struct files *f, struct error *e);
-/* After unwinder_deinit(), calls_deinit(), spins_deinit() and jit_deinit(). */
+/* After unwinder_deinit(), calls_deinit(), spins_deinit(), goroutines_deinit() and jit_deinit(). */
 void files_deinit(struct files *f);
 
 /* The record of a file that process @pid maps. NULL: out of memory. */

@@ -9,6 +9,7 @@
 #include "run/calls.h"
 #include "run/console.h"
 #include "run/files.h"
+#include "run/goroutines.h"
 #include "run/hot.h"
 #include "run/jit.h"
 #include "run/options.h"
@@ -300,6 +301,7 @@ void mappings_read(struct files *f, int pid, bool *probed)
 	if (probes)
 		*probed = calls_probe(f, pid, all, n);
 	spins_probe(f, pid, all, n);
+	goroutines_probe(f, pid, all, n);
 	files_close(f);
 	if (mapped)
 		session_set_mappings(

@@ -18,13 +18,14 @@
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins, fixed_lines;
 	const char *cgroup, *output, *fixed_speedup, *user, *until, *sync, *units, *pause, *off_cpu,
-	    *disk;
+	    *disk, *goroutines;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
 	    sync_uprobe, inclusive;
 	/* of `cozbpf suggest`: no experiments; the list as JSON */
 	bool suggests, json;
 	/* derived */
+	bool no_goroutines;
 	char **command;
 	char *again; /* for a shell: us, and the options that another command line would need */
 	unsigned *speedups;

@@ -8,6 +8,7 @@
 #include "kernel/session.h"
 #include "run/clock.h"
 #include "run/files.h"
+#include "run/goroutines.h"
 #include "run/handlers.h"
 #include "run/jit.h"
 #include "run/mappings.h"
@@ -75,6 +76,7 @@ static void take_exec(struct target *t, int pid)
 	/* they would hold for the new program, too */
 	session_drop_calls(t->session, pid);
 	session_drop_spins(t->session, pid);
+	session_drop_goroutines(t->session, pid);
 	session_drop_counters(t->session, pid);
 	jit_forget(t->files, pid);
 	p = processes_add(t, pid, RESCAN_FIRST_NS);
@@ -100,6 +102,7 @@ static void take_exit(struct target *t, int pid)
 
 	session_drop_calls(t->session, pid);
 	session_end_spins(t->session, pid);
+	session_drop_goroutines(t->session, pid);
 	session_drop_counters(t->session, pid);
 	jit_forget(t->files, pid);
 	if (!gone)
@@ -128,6 +131,7 @@ void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 	bool all = unwinder_collect(t->files);
 
 	all |= spins_begin(t->files);
+	goroutines_check(t->files);
 	for (struct process *p = t->processes; p; p = p->next) {
 		handlers_due(t, p, now);
 		if (!all && now < p->rescan_ns)

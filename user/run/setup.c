@@ -8,6 +8,7 @@
 
 #include "kernel/kallsyms.h"
 #include "run/calls.h"
+#include "run/goroutines.h"
 #include "run/jit.h"
 #include "run/spins.h"
 #include "run/handlers.h"
@@ -226,6 +227,7 @@ int run_setup(struct runner *r, struct error *e)
 	    fixed_find(&r->fixed, &r->files, &r->o.fixed_lines, e))
 		return -1;
 	tell_kernel_units(r, &c);
+	goroutines_decide(&r->files, &c);
 	if (c.waits) {
 		c.wait_first = line_map_add_waits(&r->files.lines);
 		if (!c.wait_first)
@@ -266,6 +268,7 @@ void run_teardown(struct runner *r)
 	points_deinit(&r->points);
 	calls_deinit(&r->files);
 	spins_deinit(&r->files);
+	goroutines_deinit(&r->files);
 	jit_deinit(&r->files);
 	unwinder_deinit(&r->files);
 	files_deinit(&r->files);
