@@ -32,8 +32,8 @@ on_fork 1000 7700
 on_adopt 600 5350
 on_exec 180 250
 on_exit 330 950
-on_visit 1750 8900
-on_visits 1750 8900
+on_visit 1930 9560
+on_visits 1930 9560
 on_tracepoint 900 3600
 on_counter 80 100
 on_call 1030 6450
@@ -48,7 +48,15 @@ waiting='
 on_switch_waiter 3310 26800
 on_waking_waiter 1780 18200
 '
+goroutines='
+on_go 3070 13600
+on_sample 5300 38200
+on_switch 3030 17400
+on_waking 1030 8000
+'
 verified_pct=100
+program=("$dir/speed")
+point=progress
 # A step up the stack has more to tell apart there: pairs of registers, links, signed addresses.
 if [ "$(uname -m)" = aarch64 ]; then
 	budgets=${budgets/on_sample 3640 30000/on_sample 3640 34700}
@@ -61,7 +69,7 @@ ready_or_gone() { has "$dir/out" '^ready' || gone "$tool_pid"; }
 
 begin_command() { # OPTIONS...
 	start env LD_PRELOAD="$dir/verified.so" "$tool" run -q "$@" -o "$dir/profile.coz" \
-		-P progress -- "$dir/speed"
+		-P "$point" -- "${program[@]}"
 	wait_for 30 ready_or_gone
 	has "$dir/out" '^ready'
 }
@@ -156,4 +164,18 @@ for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
 	sed -i "/^$sample /!d" "$dir/out.programs"
 	judge "$sample ${units[1]} $((units[2] * verified_pct / 100))"
 done
+
+# With goroutines that have accounts, where scripts/go-toolchains.sh has unpacked a toolchain.
+go=$(find "${COZBPF_GO:-/var/tmp/cozbpf-go}"/*/go -executable 2>/dev/null | sort -V | tail -n 1)
+if [ -n "$go" ] && [ "$(uname -m)" = x86_64 ]; then
+	CGO_ENABLED=0 "$go" build -o "$dir/goroutines" tests/e2e/fixtures/goroutines.go || exit 1
+	program=("$dir/goroutines" channel)
+	point=main.progress
+	begin_command
+	look
+	grep -E "^($(sed -nE 's/^(on_[a-z_]*).*/\1/p' <<<"$goroutines" | paste -sd'|')) " \
+		"$dir/out.programs" >"$dir/out.go"
+	mv "$dir/out.go" "$dir/out.programs"
+	judge "$goroutines"
+fi
 finish
