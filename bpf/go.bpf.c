@@ -21,8 +21,7 @@ struct {
 	__type(value, struct cozbpf_thread);
 } blank SEC(".maps");
 
-static __always_inline struct cozbpf_thread *goroutine(
-    const struct cozbpf_thread *own, __u64 goid)
+static __always_inline struct cozbpf_thread *goroutine(const struct cozbpf_thread *own, __u64 goid)
 {
 	struct cozbpf_goroutine key = {.goid = goid, .tgid = own->tgid};
 
@@ -94,9 +93,9 @@ __attribute__((noinline, weak)) int go_execute(
 }
 
 /*
- * Goroutine @goid becomes runnable, by the one that the current thread runs, as its scheduler, which
- * executes as @g0, says. Else by a timer. One that the collector has stopped for a moment was not
- * blocked.
+ * Goroutine @goid becomes runnable, by the one that the current thread runs, as its scheduler,
+ * which executes as @g0, says. Else by a timer. One that the collector has stopped for a moment was
+ * not blocked.
  */
 __attribute__((noinline, weak)) int go_ready(
     struct cozbpf_thread *own, __u64 g0, __u64 goid, __u64 now)

@@ -13,8 +13,8 @@
 
 /* Of the current thread: where the runtime says that it is. */
 struct go_now {
-	__u64 g;    /* its stack: a goroutine's, the scheduler's, that of signals; 0: none of Go's */
-	__u64 m;    /* 0 with g */
+	__u64 g; /* its stack: a goroutine's, the scheduler's, that of signals; 0: none of Go's */
+	__u64 m; /* 0 with g */
 	__u64 curg; /* the goroutine that it runs; 0: none */
 };
 

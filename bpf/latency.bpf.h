@@ -54,8 +54,8 @@ static __always_inline void key_of_goroutine(
 	ret->key = own->runs.goid;
 }
 
-/* What joins the two ends: the thread or goroutine, or an argument. 0: it cannot be read. @ctx is struct pt_regs
- * where the key is no thread. */
+/* What joins the two ends: the thread or goroutine, or an argument. 0: it cannot be read. @ctx is
+ * struct pt_regs where the key is no thread. */
 static __always_inline int read_key(
     void *ctx, const struct cozbpf_thread *t, __u64 cookie, struct cozbpf_latency_key *ret)
 {

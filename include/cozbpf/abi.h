@@ -283,7 +283,7 @@ struct cozbpf_cpu {
 	__u64 joins;       /* wake-ups of the target's threads by one of them */
 	__u64 other_wakes; /* those that were no thread's doing */
 	__u64 go_switches; /* goroutines that a thread has gone over to here */
-	__u64 go_busy; /* since when there was always one to go over to; 0: there is none */
+	__u64 go_busy;     /* since when there was always one to go over to; 0: there is none */
 	__u64 missed_at; /* when a sample met the outsider that has taken the CPU since left_at; 0:
 			    none has */
 	__u64 missed_required; /* R at the latest such sample */
@@ -410,7 +410,7 @@ struct cozbpf_control {
 	/* the loader's, for the next reading of the iterator: of this process the filters as they
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
-	__u32 go_of; /* likewise: the goroutines of this process have accounts */
+	__u32 go_of;  /* likewise: the goroutines of this process have accounts */
 	__u32 go_bad; /* threads whose runtime is not as config.go says */
 	__u64 go_born, go_adopted, go_crowded; /* goroutines: made; met; without an account of their
 						  own since the map is full */

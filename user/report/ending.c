@@ -263,14 +263,12 @@ static void warn_waits(const struct ending_facts *f, struct ending *g)
 /* A switch is three probes of 0.5 to 1 us: at this rate they take a fifth of a CPU or more. */
 static void say_goroutines(const struct ending_facts *f, struct ending *g)
 {
-	double rate =
-	    f->all_runs_ns ? (double)f->go_switches * 1e9 / (double)f->all_runs_ns : 0;
+	double rate = f->all_runs_ns ? (double)f->go_switches * 1e9 / (double)f->all_runs_ns : 0;
 	bool is_much = rate > GO_SWITCHES_MANY;
 
 	if (!f->goroutines || !(f->is_verbose || is_much))
 		return;
-	ending_say(g,
-	    "%s%" PRIu64 " goroutines, %" PRIu64 " switches to them, %.0f per second%s",
+	ending_say(g, "%s%" PRIu64 " goroutines, %" PRIu64 " switches to them, %.0f per second%s",
 	    is_much ? "warning: " : "", f->goroutines, f->go_switches, rate,
 	    is_much ? ": the probes there slow the program down; --goroutines=off has none" : "");
 }

@@ -71,14 +71,14 @@ struct ending_facts {
 	 * to a NULL. NULL: there is none, processes were attached to */
 	const char *again;
 	char *const *command;
-	struct run_advice advice;    /* of whole runs as units */
-	uint64_t period_ns;          /* CPU time between samples */
-	uint64_t throttled_ns;       /* by CPU quotas, CPUs added up */
-	uint64_t executed_ns;        /* CPU time of the target */
-	uint64_t spun_ns;            /* of that, waiting by trying again and again */
-	uint64_t edges, other_wakes; /* wake-ups by its own threads, by anything else */
+	struct run_advice advice;         /* of whole runs as units */
+	uint64_t period_ns;               /* CPU time between samples */
+	uint64_t throttled_ns;            /* by CPU quotas, CPUs added up */
+	uint64_t executed_ns;             /* CPU time of the target */
+	uint64_t spun_ns;                 /* of that, waiting by trying again and again */
+	uint64_t edges, other_wakes;      /* wake-ups by its own threads, by anything else */
 	uint64_t goroutines, go_switches; /* of Go programs; switches of threads to goroutines */
-	uint64_t calls, probe_ns;    /* probed calls that were made, and what one of them costs */
+	uint64_t calls, probe_ns; /* probed calls that were made, and what one of them costs */
 	const struct ending_point *points;
 	size_t n_points;
 	const struct ending_process *processes;

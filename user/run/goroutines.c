@@ -79,8 +79,7 @@ static void find_places(struct files *f, struct file *file, struct go_places *re
 	err = object_go_runtime(o, &runtime, &e);
 	at = offsets_of(&runtime);
 	if (!err && memcmp(&at, &f->go, sizeof(at)))
-		err = error_set(
-		    &e, EXIT_OTHER, "its runtime, %s, is not that of the main program",
+		err = error_set(&e, EXIT_OTHER, "its runtime, %s, is not that of the main program",
 		    runtime.version);
 	if (err < 0 && !f->go_warned)
 		console_say(f->console,
@@ -91,8 +90,7 @@ static void find_places(struct files *f, struct file *file, struct go_places *re
 		return;
 	for (unsigned i = 0; i < GO_EVENTS; i++) {
 		ret->offsets[i] = runtime.sites[i].offset;
-		ret->cookies[i] =
-		    COZBPF_GO_COOKIE(events[i], runtime.sites[i].gp == GO_RBX);
+		ret->cookies[i] = COZBPF_GO_COOKIE(events[i], runtime.sites[i].gp == GO_RBX);
 	}
 	ret->fd = open(object_probe_path(o), O_RDONLY | O_CLOEXEC);
 }

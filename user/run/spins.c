@@ -154,7 +154,8 @@ static const struct spin_places *find_places(struct files *f, struct file *file)
 		expect_functions(f);
 		f->spins_probed |= POLLS;
 	}
-	if (files_open(f, file, &o, &e) || (poller && add_function(o, poller->function, p, &e) < 0) ||
+	if (files_open(f, file, &o, &e) ||
+	    (poller && add_function(o, poller->function, p, &e) < 0) ||
 	    (pauses && (add_pauses(o, p, &e) || add_functions(f, o, p, &e))))
 		console_say(
 		    f->console, "warning: where '%s' spins is not known: %s", file->path, e.cause);
