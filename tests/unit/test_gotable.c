@@ -340,6 +340,9 @@ TEST(unknown_runtimes)
 	v = plain;
 	v.more = "-static -DMAGIC=0xffffff00";
 	check_cause(&v, ".gopclntab");
+	/* A build that is guided by a profile. */
+	v.more = "-static '-DTHING=\"runtime.ready\"'";
+	check_cause(&v, "'runtime.ready' inlined");
 }
 
 /* All that the tables tell; any answer is right. */

@@ -268,7 +268,7 @@ enum go_event {
 	GO_PARK,    /* runtime.park_m(gp): gp leaves the thread, blocked; on g0 */
 	GO_READY, /* runtime.ready(gp): gp becomes runnable, by m.curg where there is one; on g0 */
 	GO_NEW,   /* the go statement: gp has been made by m.curg, with its goid; on g0 */
-	GO_EXIT,  /* runtime.gdestroy(gp), before 1.23 runtime.goexit0(gp): gp ends; on g0 */
+	GO_EXIT,  /* runtime.gdestroy(gp), before 1.22 runtime.goexit0(gp): gp ends; on g0 */
 	GO_EVENTS
 };
 
@@ -285,15 +285,14 @@ struct go_site {
 
 /* Offsets in bytes within the runtime's own structs, all below 4096. */
 struct go_offsets {
-	uint16_t g_stack; /* struct { lo, hi uintptr } */
-	uint16_t g_m;     /* *m; NULL while the goroutine has no thread */
-	uint16_t
-	    g_atomicstatus;    /* uint32: 1 runnable, 2 running, 3 system call, 4 waiting, 6 dead */
-	uint16_t g_goid;       /* uint64 */
-	uint16_t m_g0;         /* *g: the scheduler's stack */
-	uint16_t m_gsignal;    /* *g: the signal handlers' stack */
-	uint16_t m_curg;       /* *g: the goroutine that the thread runs, or NULL */
-	uint16_t m_mallocing;  /* int32 */
+	uint16_t g_stack;        /* struct { lo, hi uintptr } */
+	uint16_t g_m;            /* *m; NULL while the goroutine has no thread */
+	uint16_t g_atomicstatus; /* uint32: 1 runnable, 2 running, 4 waiting, 6 dead */
+	uint16_t g_goid;         /* uint64 */
+	uint16_t m_g0;           /* *g: the scheduler's stack */
+	uint16_t m_gsignal;      /* *g: the signal handlers' stack */
+	uint16_t m_curg;         /* *g: the goroutine that the thread runs, or NULL */
+	uint16_t m_mallocing;    /* int32 */
 	uint16_t m_preemptoff; /* string { data, len }: len, at offset + 8, is 0 when preemptible */
 	uint16_t m_locks;      /* int32 */
 };

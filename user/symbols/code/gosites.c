@@ -5,7 +5,7 @@
 
 #define MAX_FUNCTION 4096      /* bytes of one that is looked through */
 #define MAX_TLS 32             /* instructions of runtime.morestack looked at */
-#define MAX_STRETCHES 50000000 /* of inlined code looked at */
+#define MAX_STRETCHES 10000000 /* of inlined code looked at */
 
 /* The functions that tell of an event, the better one first. */
 static const char *const functions[GO_EVENTS][2] = {
@@ -139,9 +139,11 @@ int image_go_sites(struct image *o, struct go_site sites[GO_EVENTS], struct erro
 	struct decoder d = {0};
 	int err = 0;
 
-	if (inlined)
-		return error_set(e, EXIT_USAGE, "'%s' has '%s' inlined into other functions",
+	if (inlined) {
+		error_set(e, EXIT_USAGE, "'%s' has '%s' inlined into other functions",
 		    image_path(o), inlined);
+		return error_hint(e, "build it without a profile (-pgo=off)");
+	}
 	if (image_load_symbols(o))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	if (decoder_init(&d, o))

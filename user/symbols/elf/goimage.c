@@ -28,6 +28,20 @@ void image_go_free(struct image *o)
 	free(o->go);
 }
 
+/* All segments and sections of a damaged file can be the whole file. */
+static uint64_t most_bytes(const struct image *o)
+{
+	return 2 * (uint64_t)o->main.bytes.size;
+}
+
+static bool spend(uint64_t *left, size_t n)
+{
+	bool enough = n <= *left;
+
+	*left -= enough ? n : *left;
+	return enough;
+}
+
 /* The bytes of program header @i; .data is NULL: it is none that is loaded, or not in the file. */
 static struct bytes loaded_segment(const struct image *o, size_t i, GElf_Phdr *p)
 {
@@ -91,12 +105,13 @@ static bool relocation_in(Elf_Scn *scn, uint64_t place, uint64_t addr, struct re
 static bool find_relocation(
     const struct image *o, uint64_t place, uint64_t addr, struct relocation *ret)
 {
+	uint64_t left = most_bytes(o);
 	Elf_Scn *scn = NULL;
 	GElf_Shdr s;
 
 	for (int i = 0; i < MAX_SECTIONS && (scn = elf_nextscn(o->main.elf, scn)); i++)
 		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_RELA && (s.sh_flags & SHF_ALLOC) &&
-		    relocation_in(scn, place, addr, ret))
+		    spend(&left, s.sh_size) && relocation_in(scn, place, addr, ret))
 			return true;
 	return false;
 }
@@ -151,7 +166,7 @@ static bool search_table(const struct image *o, struct go_found *f)
 		struct bytes b = loaded_segment(o, f->segment, &p);
 
 		if (b.data && !(p.p_flags & PF_X) && f->n_searched < MAX_HEADERS &&
-		    by_magic(b, p.p_vaddr, f)) {
+		    (f->at || spend(&f->left, b.size)) && by_magic(b, p.p_vaddr, f)) {
 			f->n_searched++;
 			return true;
 		}
@@ -176,8 +191,10 @@ bool go_find_table(const struct image *o, struct go_found *f)
 			f->stage = n + 1;
 			return true;
 		}
-	if (f->stage == n)
+	if (f->stage == n) {
 		f->stage = may_be_hidden(o) ? n + 2 : n + 1;
+		f->left = most_bytes(o);
+	}
 	return f->stage == n + 2 && search_table(o, f);
 }
 
@@ -197,7 +214,7 @@ static uint64_t module_in(struct bytes segment, uint64_t addr, uint64_t table, u
 uint64_t go_find_module(const struct image *o, uint64_t table, uint64_t names)
 {
 	struct relocation found;
-	uint64_t module;
+	uint64_t module, left = most_bytes(o);
 	GElf_Phdr p;
 
 	if (elf_section_addr(o->main.elf, ".go.module", &module) &&
@@ -206,7 +223,9 @@ uint64_t go_find_module(const struct image *o, uint64_t table, uint64_t names)
 	for (size_t i = 0, n = n_segments(o); i < n; i++) {
 		struct bytes b = loaded_segment(o, i, &p);
 
-		module = b.data && !(p.p_flags & PF_X) ? module_in(b, p.p_vaddr, table, names) : 0;
+		module = b.data && !(p.p_flags & PF_X) && spend(&left, b.size)
+			     ? module_in(b, p.p_vaddr, table, names)
+			     : 0;
 		if (module)
 			return module;
 	}
@@ -226,6 +245,7 @@ struct bytes go_find_build(const struct image *o)
 {
 	static const char magic[] = "\xff Go buildinf:";
 	struct bytes b = elf_section(o->main.elf, ".go.buildinfo");
+	uint64_t left = most_bytes(o);
 	GElf_Phdr p;
 
 	if (b.data || elf_has_section(o->main.elf, ".text"))
@@ -234,7 +254,9 @@ struct bytes go_find_build(const struct image *o)
 		const uint8_t *found;
 
 		b = loaded_segment(o, i, &p);
-		found = b.data ? memmem(b.data, b.size, magic, sizeof(magic) - 1) : NULL;
+		found = b.data && spend(&left, b.size)
+			    ? memmem(b.data, b.size, magic, sizeof(magic) - 1)
+			    : NULL;
 		if (found && !((p.p_vaddr + (uint64_t)(found - b.data)) % BUILD_ALIGN))
 			return (struct bytes){found, b.size - (size_t)(found - b.data)};
 	}

@@ -30,7 +30,7 @@ struct go_found {
 	/* Where the search goes on. */
 	unsigned stage, n_searched;
 	size_t segment;
-	uint64_t at;
+	uint64_t at, left;
 };
 
 /* The next place: the section, and where there is none, what looks like the table's header. False:
