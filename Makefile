@@ -317,12 +317,12 @@ check-bpf: all ## load and verify the BPF objects, instruction budgets; needs ro
 
 # What judges no speeds, and takes no other profiler's probes for its own.
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution children compare containers \
-	coroutines coz-header crowd deadman debuginfod doctor errors filters go go-stripped libraries lines \
-	live markers merge outputs passthrough plot points reader refuse report signals usdt user \
-	viewer)
+	coroutines coz-header crowd deadman debuginfod doctor errors filters go-stripped \
+	go-unharmed libraries lines live markers merge outputs passthrough plot points reader \
+	refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
-E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server jit latency machine pauses \
-	quota spin startup suggest sync waits)
+E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
+	pauses quota spin startup suggest sync waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS) $(E2E_LONG),\

@@ -308,6 +308,18 @@ static __always_inline void ask_to_pause(struct bpf_perf_event_data *ctx, struct
 		   : bpf_send_signal_thread(config.signal));
 }
 
+/* The thread owes @debt. In a system call the signal would be an EINTR for the program. */
+static __always_inline void take_debt(struct bpf_perf_event_data *ctx, struct cozbpf_thread *t,
+    struct cozbpf_proc_stats *stats, __u64 now, __u64 debt, bool values)
+{
+	if (debt >= COZBPF_PAUSE_MAX_NS &&
+	    control.required - delay_account(t)->paid > COZBPF_DEEP_DEBT_NS)
+		__sync_fetch_and_add(&control.deep_debt, 1);
+	if (compat_user_mode(ctx) && t->pause == COZBPF_PAUSE_NONE &&
+	    shim_listens(t, bpf_get_current_task_btf(), stats, compat_sample_sp(ctx)))
+		ask_to_pause(ctx, t, stats, now, debt, values);
+}
+
 /* @values: the pause's signal carries its end. */
 static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 {
@@ -363,15 +375,8 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	if (control.speedup_pct)
 		delay_on_cpu(t, is_alone(task), &control, cpu, now);
 	spin_show(t);
-	if (debt && !runtime_lets(task, stats))
-		debt = 0;
-	if (debt >= COZBPF_PAUSE_MAX_NS &&
-	    control.required - delay_account(t)->paid > COZBPF_DEEP_DEBT_NS)
-		__sync_fetch_and_add(&control.deep_debt, 1);
-	/* In a system call the signal would be an EINTR for the program. */
-	if (debt && user && t->pause == COZBPF_PAUSE_NONE &&
-	    shim_listens(t, task, stats, compat_sample_sp(ctx)))
-		ask_to_pause(ctx, t, stats, now, debt, values);
+	if (debt && runtime_lets(task, stats))
+		take_debt(ctx, t, stats, now, debt, values);
 	t->returning = 0;
 	seems_to_spin(user ? compat_sample_ip(ctx) : 0, tgid);
 	return 0;

@@ -3,13 +3,13 @@
 # A net/http server under a closed loop of its own client, which checks every answer. cozbpf
 # attaches and leaves again and again, then measures latency; without names it is profiled once. The
 # counts are exact: one failure is one too many.
-# usage: tests/e2e/go-server.sh [CYCLES]   default: 100, and as many on a build with the race
-# detector
+# usage: tests/e2e/go-server.sh [CYCLES]
+# default: 50, and 50 on a build with the race detector
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=fixtures/golib.sh
 . "$root/tests/e2e/fixtures/golib.sh"
-cycles=${1:-100}
+cycles=${1:-50}
 builds=(plain stripped)
 [ $# -gt 0 ] || builds+=(race)
 source=$root/tests/e2e/fixtures/goserver.go

@@ -491,7 +491,8 @@ TEST(json_contract)
 	static const char *const point_keys[] = {"line_speedup", "program_speedup",
 	    "raw_program_speedup", "ci", "experiments", "visits"};
 	static const char *const summary_keys[] = {"experiments", "samples", "lost", "runtime_s",
-	    "lines_dropped", "outsiders", "runs", "builds", "decided", "waits"};
+	    "lines_dropped", "outsiders", "runs", "builds", "decided", "waits", "goroutines",
+	    "goroutine_switches"};
 	char *text = print_json(&sample);
 	cJSON *root = cJSON_Parse(text),
 	      *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
@@ -501,8 +502,8 @@ TEST(json_contract)
 	CHECK(root && summary && line);
 	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
 	CHECK_EQ(cJSON_GetArraySize(root), 3);
-	CHECK_EQ(cJSON_GetArraySize(summary), 10);
-	for (size_t i = 0; i < 10; i++)
+	CHECK_EQ(cJSON_GetArraySize(summary), 12);
+	for (size_t i = 0; i < 12; i++)
 		CHECK(cJSON_GetObjectItemCaseSensitive(summary, summary_keys[i]));
 	CHECK_EQ(cJSON_GetArraySize(all), sample.n_lines);
 	CHECK_EQ(cJSON_GetArraySize(line), 8);

@@ -4,9 +4,9 @@
 // runtime's own source, without a lock. So a rand.Rand has here a source like lockedSource of Go
 // 1.19; drawing takes --draw-us more, which are the line under test.
 //
-// A request is 8 times 250 us in a draw and 125 us beside. With two goroutines it is a mutex of
-// that inside and outside: 25/50/62/75 %. With --draw-us 1 and short rests, waking up takes longer
-// than drawing, and only measuring tells.
+// A request is twice 1 ms in a draw and 0.5 ms beside. With two goroutines it is a mutex of that
+// inside and outside: 25/50/62/75 %. With --draw-us 1 and short rests, waking up takes longer than
+// drawing, and only measuring tells.
 package main
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	drawUs     = flag.Int("draw-us", 250, "in a draw: the line under test")
-	restUs     = flag.Int("rest-us", 125, "beside a draw")
-	draws      = flag.Int("draws", 8, "in a request")
+	drawUs     = flag.Int("draw-us", 1000, "in a draw: the line under test")
+	restUs     = flag.Int("rest-us", 500, "beside a draw")
+	draws      = flag.Int("draws", 2, "in a request")
 	goroutines = flag.Int("goroutines", 2, "that serve requests")
 )
 
