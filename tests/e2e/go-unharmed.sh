@@ -3,7 +3,7 @@
 # Go programs, launched and attached to. They are static by default, or linked with C, handle every
 # signal, move their stacks and preempt goroutines by signals. One does all that a profiler could
 # harm. The line under test has 60 % of the time: ending it gains 60 %, and the test only checks
-# that the gain is large. Three attach cycles on a server; go-server.sh has 100.
+# that the gain is large. Three attach cycles on a server; go-server.sh has more.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=fixtures/golib.sh
