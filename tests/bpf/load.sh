@@ -131,6 +131,21 @@ judge() {
 	done <<<"$1"
 }
 
+# load.sh go GO: those of a Go program, whose goroutines have accounts, and no others (go.sh).
+if [ "${1:-}" = go ]; then
+	CGO_ENABLED=0 "$2" build -o "$dir/goroutines" tests/e2e/fixtures/goroutines.go || exit 1
+	program=("$dir/goroutines" channel)
+	point=main.progress
+	new=1
+	begin_command || bad "the command starts"
+	look
+	grep -E "^($(sed -nE 's/^(on_[a-z_]*).*/\1/p' <<<"$goroutines" | paste -sd'|')) " \
+		"$dir/out.programs" >"$dir/out.go"
+	mv "$dir/out.go" "$dir/out.programs"
+	judge "$goroutines"
+	finish
+fi
+
 if ! begin_command --sync=uprobe && has "$dir/err" 'probes many calls at once'; then
 	budgets=$(grep -v -e '^on_call ' -e '^on_return ' <<<"$budgets")
 	begin_command
@@ -164,18 +179,4 @@ for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
 	sed -i "/^$sample /!d" "$dir/out.programs"
 	judge "$sample ${units[1]} $((units[2] * verified_pct / 100))"
 done
-
-# With goroutines that have accounts, where scripts/go-toolchains.sh has unpacked a toolchain.
-go=$(find "${COZBPF_GO:-/var/tmp/cozbpf-go}"/*/go -executable 2>/dev/null | sort -V | tail -n 1)
-if [ -n "$go" ] && [ "$(uname -m)" = x86_64 ]; then
-	CGO_ENABLED=0 "$go" build -o "$dir/goroutines" tests/e2e/fixtures/goroutines.go || exit 1
-	program=("$dir/goroutines" channel)
-	point=main.progress
-	begin_command
-	look
-	grep -E "^($(sed -nE 's/^(on_[a-z_]*).*/\1/p' <<<"$goroutines" | paste -sd'|')) " \
-		"$dir/out.programs" >"$dir/out.go"
-	mv "$dir/out.go" "$dir/out.programs"
-	judge "$goroutines"
-fi
 finish

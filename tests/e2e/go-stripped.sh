@@ -24,18 +24,18 @@ with_toolchain() { # COMMAND
 	check "no other file is in scope" [ "$(wc -l <"$dir/out")" -eq 1 ]
 	run 0 "$tool" lines --points "$dir/pool"
 	prints '^function	main\.\(\*server\)\.serve$' '^function	main\.main\.func1$'
-	run 0 "$tool" -q --experiment-length 100ms -o "$dir/line-$version.coz" -P 'main.(*server).serve' \
+	rm -f "$dir"/*.coz
+	run 0 "$tool" -q --experiment-length 100ms -o "$dir/line.coz" -P 'main.(*server).serve' \
 		--fixed-line "$hot" -- "$dir/pool" $((40000 * slowness))
-	check "the line has samples" has "$dir/line-$version.coz" \
+	check "the line has samples" has "$dir/line.coz" \
 		"selected=.*/$hot	speedup=0\.[0-9]*	.*selected-samples=[1-9]"
-	check "its program has visits" has "$dir/line-$version.coz" \
+	check "its program has visits" has "$dir/line.coz" \
 		'^throughput-point	name=main\.\(\*server\)\.serve	delta=[1-9]'
-	run 0 "$tool" -q --experiment-length 100ms -o "$dir/call-$version.coz" -P "call=$call" \
-		--granularity function -- "$dir/pool" $((40000 * slowness))
-	check "functions are units" has "$dir/call-$version.coz" \
+	run 0 "$tool" -q --experiment-length 100ms -o "$dir/p.coz" -P "fn=main.(*server).serve" \
+		-P "call=$call" --granularity function -- "$dir/pool" $((150000 * slowness))
+	check "a line counts as the function's entry does" same_visits fn call
+	check "functions are units" has "$dir/p.coz" \
 		'^samples	location=pool:main\.\(\*server\)\.serve	'
-	check "a line is a point" has "$dir/call-$version.coz" \
-		'^throughput-point	name=call	delta=[1-9]'
 	begin "$dir/pool"
 	run 0 "$tool" doctor -p "$target_pid"
 	prints "^ok +goroutines +'.*/pool' is of ${version//./\\.}" "^ok +debug information "

@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Go programs, whose goroutines have accounts of their own: what is predicted where goroutines wait
 # for each other, that the program runs as without, launched and attached to, and what is said where
-# goroutines cannot have accounts. With each toolchain that scripts/go-toolchains.sh has unpacked.
+# goroutines cannot have accounts. With each toolchain that is there.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-toolchains=${COZBPF_GO:-/var/tmp/cozbpf-go}
+# shellcheck source-path=SCRIPTDIR source=fixtures/golib.sh
+. "$root/tests/e2e/fixtures/golib.sh"
 versions=()
-for version in 1.19 1.23 1.27; do
-	[ ! -x "$toolchains/$version/go" ] || versions+=("$version")
-done
-[ ${#versions[@]} -gt 0 ] || skip "there is no Go: scripts/go-toolchains.sh unpacks some"
-for version in "${versions[@]}"; do
-	CGO_ENABLED=0 "$toolchains/$version/go" build -o "$dir/go$version" \
-		"$root/tests/e2e/fixtures/goroutines.go" || exit 1
+for go in $(go_toolchains); do
+	version=$("$go" env GOVERSION)
+	versions+=("${version#go}")
+	CGO_ENABLED=0 go_build "$version" "$root/tests/e2e/fixtures/goroutines.go"
 done
 oldest=$dir/go${versions[0]}
 line() { # TAG

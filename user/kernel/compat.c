@@ -111,6 +111,7 @@ void compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
 		return;
 	bpf_map__set_map_flags(bpf->maps.procs, 0);
 	bpf_map__set_map_flags(bpf->maps.process_counters, 0);
+	bpf_map__set_map_flags(bpf->maps.goroutines, 0);
 }
 
 /* Atomics that return what was there: since 5.12 (5ca419f2864a). */
