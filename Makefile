@@ -72,8 +72,8 @@ USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o) $(BUILD)/$(GEN_OBJ)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
 	user/run/files.c user/kernel/events.c user/kernel/kallsyms.c user/kernel/pause_mode.c \
-	$(addprefix user/target/,cbpf.c cgroup.c machine.c maps.c procfs.c program.c \
-		quota.c),$(USER_SRCS))
+	$(addprefix user/target/,cbpf.c cgroup.c keeper.c machine.c maps.c procfs.c \
+		program.c quota.c),$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)

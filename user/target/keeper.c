@@ -4,6 +4,7 @@
 #include "target/keeper.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,6 +22,26 @@ struct job {
 	int status;
 	bool done;
 };
+
+/* Held while a keeper works, and by who forks. A thread that forks has locks of libc for as long as
+ * the kernel copies our memory. Killed meanwhile, it would leave them to the keeper for ever. */
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+static void begin_fork(void)
+{
+	pthread_mutex_lock(&forking);
+}
+
+static void end_fork(void)
+{
+	pthread_mutex_unlock(&forking);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(begin_fork, end_fork, end_fork);
+}
 
 /* volatile: libc says of clone() that nothing in this file is called by it. */
 static volatile bool is_keeper;
@@ -48,12 +69,15 @@ int keeper_run(int (*work)(void *arg, struct error *e), void *arg, struct error 
 	    NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED)
 		return error_set(e, EXIT_OTHER, "out of memory");
+	pthread_once(&watched, watch_forks);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pthread_mutex_lock(&forking);
 	is_keeper = true;
 	pid = clone(keep, stack + STACK, CLONE_VM | CLONE_VFORK, &j);
 	err = errno;
 	is_keeper = false;
+	pthread_mutex_unlock(&forking);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
