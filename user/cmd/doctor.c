@@ -14,6 +14,7 @@
 #include "core/text/finding.h"
 #include "core/text/printable.h"
 #include "kernel/checks.h"
+#include "kernel/session.h"
 #include "target/attach_checks.h"
 #include "target/process_checks.h"
 #include "report/say.h"
@@ -65,7 +66,7 @@ static size_t check_go(struct object *o, struct finding *ret, size_t max)
 	if (answer > 0)
 		return 0;
 	ret->name = "goroutines";
-	if (!answer) {
+	if (!answer && !session_takes_goroutines(&e)) {
 		finding_set(ret, FINDING_OK, "'%.150s' is of %s: delay is accounted per goroutine",
 		    object_path(o), runtime.version);
 		return 1;

@@ -142,15 +142,25 @@ const char *compat_missing(void)
 	return NULL;
 }
 
-/* Since 6.6 (89ae89f53d20). */
-bool compat_has_uprobe_multi(const struct btf *btf)
+static bool has_attach_type(const struct btf *btf, const char *name)
 {
 	int id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
 
 	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off),
-			"BPF_TRACE_UPROBE_MULTI"))
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
 			return true;
 	return false;
+}
+
+/* Since 6.6 (89ae89f53d20). */
+bool compat_has_uprobe_multi(const struct btf *btf)
+{
+	return has_attach_type(btf, "BPF_TRACE_UPROBE_MULTI");
+}
+
+/* Since 6.10 (46ba0e49b642), which cannot be told. What can is 6.13's probes of another kind. */
+bool compat_multi_has_processes(const struct btf *btf)
+{
+	return has_attach_type(btf, "BPF_TRACE_UPROBE_SESSION");
 }

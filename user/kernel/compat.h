@@ -27,5 +27,7 @@ const char *compat_missing(void);
 
 /* Many uprobes can be one link (uprobe_multi). @btf: the kernel's types, or NULL. */
 bool compat_has_uprobe_multi(const struct btf *btf);
+/* Whether those of a process are in all of its threads, not in the first one only. */
+bool compat_multi_has_processes(const struct btf *btf);
 
 #endif

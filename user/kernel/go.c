@@ -17,13 +17,17 @@ struct process_go {
 	struct process_go *next;
 };
 
-bool session_takes_goroutines(void)
+int session_takes_goroutines(struct error *e)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	bool ret = compat_has_uprobe_multi(btf);
+	bool takes = compat_multi_has_processes(btf);
 
 	btf__free(btf);
-	return ret;
+	return takes
+		   ? 0
+		   : error_set(e, EXIT_FORBIDDEN,
+			 "this kernel cannot probe all threads of one process at once (Linux 6.13 "
+			 "can)");
 }
 
 void go_prepare(struct cozbpf_bpf *bpf, bool wanted)

@@ -230,8 +230,8 @@ void session_drop_file_spins(struct session *s, uint64_t dev, uint64_t ino);
 /* The process is gone: its probes go some time. */
 void session_end_spins(struct session *s, int pid);
 
-/* Whether the kernel takes the probes that goroutines need. */
-bool session_takes_goroutines(void);
+/* Whether the kernel takes the probes that goroutines need: 0, or -1 with @e. */
+int session_takes_goroutines(struct error *e);
 /* Where the runtime of a process calls its scheduler; cookies: COZBPF_GO_COOKIE() of abi_go.h. */
 struct go_sites {
 	int pid;

@@ -47,9 +47,8 @@ void goroutines_decide(struct files *f, struct session_config *ret)
 	if (!f->main_object || f->o->no_goroutines || f->o->suggests || f->o->sync_uprobe)
 		return;
 	err = object_go_runtime(f->main_object, &runtime, &e);
-	if (!err && !session_takes_goroutines())
-		err = error_set(&e, EXIT_FORBIDDEN,
-		    "this kernel cannot probe many places at once (Linux 6.6 can)");
+	if (!err)
+		err = session_takes_goroutines(&e);
 	if (err < 0)
 		console_say(f->console,
 		    "warning: '%s' is written in Go, but its goroutines have no accounts of their "
