@@ -6,9 +6,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* A goroutine whose execute() was interrupted, so that it seemed to have left again, is looked for.
+ */
 static __always_inline void visit(void *ctx, __u64 cookie)
 {
-	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
+	struct cozbpf_thread *t = current_of(bpf_get_current_task_btf());
 
 	if (!t) /* another process that runs the same file, or that the tracepoint is hit by */
 		return;
@@ -79,7 +81,7 @@ int on_tracepoint(void *ctx)
 SEC("uprobe")
 int BPF_KPROBE(on_counter, int kind, const char *name, __u64 address)
 {
-	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
+	struct cozbpf_thread *t = member_of(bpf_get_current_task_btf());
 	struct cozbpf_counter_event *e;
 
 	if (!t)
