@@ -89,18 +89,6 @@ says "warning: no file .* has the function 'no_such_function' of --spin"
 run 2 "$tool" --spin x --no-spin -P progress -- true
 says "'--spin' and '--no-spin' exclude each other"
 
-echo "-- a library's function that is known to poll"
-polls=tests/e2e/fixtures/polls.c
-gcc -O1 -g -DLIBRARY -shared -fPIC -Wl,-soname,libopen-pal.so.40 -o "$dir/libopen-pal.so.40" $polls
-gcc -O1 -g -o "$dir/polls" $polls "$dir/libopen-pal.so.40" -Wl,-rpath,"$dir" -lpthread
-run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress -o "$dir/polls.coz" -- "$dir/polls" 300
-says "libopen-pal.so.40': spins at 1 places"
-share=$(python3 -c "$spun" "$dir/polls.coz")
-check "threads spun for $share of their time" is "$share" '>=' 0.1
-run 0 "$tool" -v --no-tui --no-spin -P progress -o "$dir/worked.coz" -- "$dir/polls" 100
-share=$(python3 -c "$spun" "$dir/worked.coz")
-check "or worked, spun for $share" [ "$share" = 0.0 ]
-
 echo "-- nobody spins, and nobody is to be seen spinning"
 more=()
 profile none mutex --seconds 2
