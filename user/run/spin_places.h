@@ -17,7 +17,6 @@ struct spin_places {
 	size_t n;
 	int fd; /* of the file, for the kernel: opening an object anew takes a reader; -1: none */
 	bool has_pauses; /* PAUSE instructions and functions of --spin were sought, too */
-	bool has_polls;  /* so was the function by which a library waits */
 	/* idle.c: pieces of the file in which idle loops were sought; refused: it cannot be read */
 	uint64_t *asked;
 	size_t n_asked;

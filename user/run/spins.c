@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernel/session.h"
 #include "run/console.h"
@@ -22,26 +21,13 @@
 /* libc has some 20, a browser 1,000 */
 #define SITES_PER_FILE 16384
 
-/* Functions that are called again and again to wait, as with --spin, by the names of their
- * libraries. MPI waits for messages by them, with no PAUSE: Open MPI, and MPICH as Debian builds
- * it. */
-#define POLLS (1U << 31) /* of files.spins_probed: such a library is there */
-static const struct poller {
-	const char *library, *function;
-} pollers[] = {{"libopen-pal.so", "opal_progress"}, {"libucp.so", "ucp_worker_progress"}};
-
-/* Functions begin with any instruction. */
-static void expect_functions(struct files *f)
-{
-	session_set_spin_cost(f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
-}
-
 void spins_init(struct files *f)
 {
 	f->spins_sought = f->o->no_spin ? 0 : SOUGHT;
 	session_look_for_spins(f->session, f->spins_sought);
+	/* Functions begin with any instruction. */
 	if (f->o->spins.n)
-		expect_functions(f);
+		session_set_spin_cost(f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
 }
 
 /* Whether samples have found enough threads that spin so. */
@@ -75,37 +61,26 @@ bool spins_begin(struct files *f)
 	return has_changed || found & COZBPF_SPINS_PAUSE;
 }
 
-/* 1: the file has the function, and its places are added: where it begins, or a cheaper place as
- * often executed. */
-static int add_function(
-    struct object *o, const char *name, struct spin_places *ret, struct error *e)
-{
-	struct probe_site *sites;
-	struct error none = {0};
-	int err;
-	size_t n;
-
-	if (object_find_symbol(o, name, 0, &sites, &n, &none))
-		return 0;
-	err = object_check_sites(o, sites, n, true, false, e);
-	for (size_t i = 0; !err && i < n; i++)
-		err = spin_places_add(ret, sites[i].offset, 0, e);
-	free(sites);
-	return err ?: 1;
-}
-
-/* The functions that --spin names. Most files have none of them. */
+/* The functions that --spin names: where they begin, or a cheaper place as often executed. Most
+ * files have none of them. */
 static int add_functions(
     struct files *f, struct object *o, struct spin_places *ret, struct error *e)
 {
-	int found = 0;
+	struct probe_site *sites;
+	struct error none = {0};
+	int err = 0;
+	size_t n;
 
-	for (size_t i = 0; found >= 0 && i < f->o->spins.n; i++) {
-		found = add_function(o, f->o->spins.items[i], ret, e);
-		if (found > 0)
-			f->spins_found |= 1ULL << i;
+	for (size_t i = 0; !err && i < f->o->spins.n; i++) {
+		if (object_find_symbol(o, f->o->spins.items[i], 0, &sites, &n, &none))
+			continue;
+		f->spins_found |= 1ULL << i;
+		err = object_check_sites(o, sites, n, true, false, e);
+		for (size_t j = 0; !err && j < n; j++)
+			err = spin_places_add(ret, sites[j].offset, 0, e);
+		free(sites);
 	}
-	return found < 0 ? -1 : 0;
+	return err;
 }
 
 static int add_pauses(struct object *o, struct spin_places *ret, struct error *e)
@@ -123,40 +98,20 @@ static int add_pauses(struct object *o, struct spin_places *ret, struct error *e
 	return err;
 }
 
-/* NULL: the file is no library that is known to poll. */
-static const struct poller *poller_of(const struct files *f, const struct file *file)
-{
-	const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-
-	for (size_t i = 0; !f->o->no_spin && i < sizeof(pollers) / sizeof(*pollers); i++)
-		if (!strncmp(name, pollers[i].library, strlen(pollers[i].library)))
-			return &pollers[i];
-	return NULL;
-}
-
 /* The places of the file that are known; once the target is found to spin by PAUSE, these as well.
  */
 static const struct spin_places *find_places(struct files *f, struct file *file)
 {
 	struct spin_places *p = spin_places(file);
-	const struct poller *poller = p && !p->has_polls ? poller_of(f, file) : NULL;
-	bool pauses = p && !p->has_pauses && f->spins_probed & COZBPF_SPINS_PAUSE;
 	struct error e = {0};
 	struct object *o;
 	size_t before;
 
-	if (!poller && !pauses)
+	if (!p || p->has_pauses || !(f->spins_probed & COZBPF_SPINS_PAUSE))
 		return p;
-	p->has_pauses |= pauses;
-	p->has_polls = true;
+	p->has_pauses = true;
 	before = p->n;
-	if (poller) {
-		expect_functions(f);
-		f->spins_probed |= POLLS;
-	}
-	if (files_open(f, file, &o, &e) ||
-	    (poller && add_function(o, poller->function, p, &e) < 0) ||
-	    (pauses && (add_pauses(o, p, &e) || add_functions(f, o, p, &e))))
+	if (files_open(f, file, &o, &e) || add_pauses(o, p, &e) || add_functions(f, o, p, &e))
 		console_say(
 		    f->console, "warning: where '%s' spins is not known: %s", file->path, e.cause);
 	else if (p->n)
@@ -195,10 +150,10 @@ static void probe_file(struct files *f, int pid, struct file *file)
 
 void spins_probe(struct files *f, int pid, const struct map_entry *maps, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; f->spins_probed && i < n; i++) {
 		struct file *file = files_mapped(f, pid, &maps[i]);
 
-		if (file && (f->spins_probed || poller_of(f, file)))
+		if (file)
 			probe_file(f, pid, file);
 	}
 }
