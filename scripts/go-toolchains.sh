@@ -16,7 +16,6 @@
 set -euo pipefail
 dir=${COZBPF_GO:-/var/tmp/cozbpf-go}
 suites=(bookworm bookworm-backports trixie trixie-backports sid)
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 state=$dir/apt
 
 die() { # CAUSE HINT [STATUS]
@@ -25,34 +24,8 @@ die() { # CAUSE HINT [STATUS]
 	exit "${3:-1}"
 }
 
-own_apt() { # ARGUMENTS OF apt-get...
-	apt-get -q -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=- \
-		-o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
-		-o Dir::Cache="$state/cache" -o APT::Sandbox::User=root \
-		-o Acquire::Languages=none -o Acquire::http::Timeout=20 \
-		-o Acquire::AllowInsecureRepositories=false \
-		-o APT::Get::AllowUnauthenticated=false "$@" </dev/null
-}
-
-# A suite that the mirror no longer has matters only to its own toolchains, and is told of in
-# $state/log.
-update() {
-	local mirror suite
-	command -v apt-get >/dev/null || die "no apt-get here" \
-		"unpack a toolchain as $dir/VERSION/goroot"
-	[ -r $keyring ] || die "no keys to check signatures with" \
-		"install debian-archive-keyring"
-	mirror=$(apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)' \
-		'Created-By: Packages' | sed -n 's/^Debian|Debian|main|//p' | head -n 1)
-	[ -n "$mirror" ] || die "no mirror of Debian among this machine's package lists" \
-		"name one in /etc/apt/sources.list and run 'sudo apt-get update'" 4
-	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-	: >"$state/status"
-	for suite in "${suites[@]}"; do
-		echo "deb [signed-by=$keyring] $mirror $suite main"
-	done >"$state/sources"
-	own_apt update >"$state/log" 2>&1 || true
-}
+# shellcheck source-path=SCRIPTDIR source=own-apt.sh
+. "$(dirname "$0")/own-apt.sh"
 
 # The command that runs a toolchain: no test may reach for the network or another version.
 write_command() { # FOLDER VERSION
@@ -67,20 +40,10 @@ write_command() { # FOLDER VERSION
 }
 
 fetch() { # VERSION
-	local deb to=$dir/$1
-	rm -rf "$to.new"
-	mkdir -p "$to.new/debs"
+	local to=$dir/$1
 	echo "go-toolchains: unpacking $1" >&2
-	(cd "$to.new/debs" && own_apt download "golang-$1-go" "golang-$1-src") \
-		>"$state/log" 2>&1 || {
-		grep -E '^[EW]:' "$state/log" >&2
-		rm -rf "$to.new"
-		die "Go $1 cannot be downloaded" "see apt's messages above" 4
-	}
-	for deb in "$to.new"/debs/*.deb; do
-		dpkg -x "$deb" "$to.new" || die "'$deb' cannot be unpacked" "is the disk full?"
-	done
-	rm -rf "$to.new/debs" "$to"
+	unpack_packages "$to.new" "golang-$1-go" "golang-$1-src"
+	rm -rf "$to"
 	ln -s "usr/lib/go-$1" "$to.new/goroot"
 	write_command "$to.new" "$1"
 	mv "$to.new" "$to"
@@ -107,7 +70,7 @@ done
 mkdir -p "$dir"
 exec 9>"$dir/lock"
 flock 9
-update
+update_lists "unpack a toolchain as $dir/VERSION/goroot"
 status=0
 for version in "${missing[@]}"; do
 	[ -x "$dir/$version/goroot/bin/go" ] || (fetch "$version") || status=$?

@@ -12,7 +12,6 @@
 set -euo pipefail
 cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
 suites=(bullseye bookworm bookworm-backports trixie trixie-backports sid)
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 state=$cache/apt
 asked=
 
@@ -22,35 +21,11 @@ die() { # CAUSE HINT [STATUS]
 	exit "${3:-1}"
 }
 
-# Images of containers turn its cache off, and each call takes 3 s then.
-own_apt() { # PROGRAM ARGUMENTS...
-	"$1" -q -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=- \
-		-o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
-		-o Dir::Cache="$state/cache" -o Dir::Cache::pkgcache=packages \
-		-o Dir::Cache::srcpkgcache=sources -o APT::Sandbox::User=root \
-		-o APT::Architecture=amd64 -o Acquire::Languages=none \
-		-o Acquire::AllowInsecureRepositories=false -o Acquire::http::Timeout=20 \
-		-o APT::Get::AllowUnauthenticated=false "${@:2}"
-}
+# shellcheck source-path=SCRIPTDIR source=../../scripts/own-apt.sh
+. "$(dirname "$0")/../../scripts/own-apt.sh"
 
-# Writes the sources and fetches the lists. A suite that the mirror no longer has is told of in
-# $state/update, and matters only to its own kernels.
 update() {
-	local mirror suite
-	command -v apt-get >/dev/null || die "no apt-get here" \
-		"unpack a kernel and its modules as $cache/VERSION"
-	[ -r $keyring ] || die "no keys to check signatures with" \
-		"install debian-archive-keyring"
-	mirror=$(apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)' \
-		'Created-By: Packages' | sed -n 's/^Debian|Debian|main|//p' | head -n 1)
-	[ -n "$mirror" ] || die "no mirror of Debian among this machine's package lists" \
-		"name one in /etc/apt/sources.list and run 'sudo apt-get update'" 4
-	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-	: >"$state/status"
-	for suite in "${suites[@]}"; do
-		echo "deb [arch=amd64 signed-by=$keyring] $mirror $suite main"
-	done >"$state/sources"
-	own_apt apt-get update >"$state/update" 2>&1 || true
+	update_lists "unpack a kernel and its modules as $cache/VERSION"
 	[ -z "$(own_apt apt-cache pkgnames linux-image-)" ] || : >"$state/updated"
 }
 
@@ -87,19 +62,9 @@ packages() { # IMAGE
 
 # download NAME PACKAGE...: unpacks packages as $cache/NAME.
 download() {
-	local deb into=$cache/$1.new
-	rm -rf "$into"
-	mkdir -p "$into/debs"
 	echo "fetch: $1: ${*:2}" >&2
-	(cd "$into/debs" && own_apt apt-get download "${@:2}") >"$state/log" 2>&1 || {
-		grep -E '^[EW]:' "$state/log" >&2
-		die "${*:2} cannot be downloaded" "see apt's messages above" 4
-	}
-	for deb in "$into/debs"/*.deb; do
-		dpkg -x "$deb" "$into" || die "'$deb' cannot be unpacked" "is the disk full?"
-	done
-	rm -rf "$into/debs"
-	mv "$into" "$cache/$1"
+	unpack_packages "$cache/$1.new" "${@:2}"
+	mv "$cache/$1.new" "$cache/$1"
 }
 
 fetch_kernel() { # VERSION
