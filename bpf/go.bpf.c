@@ -21,13 +21,6 @@ struct {
 	__type(value, struct cozbpf_thread);
 } blank SEC(".maps");
 
-static __always_inline struct cozbpf_thread *goroutine(const struct cozbpf_thread *own, __u64 goid)
-{
-	struct cozbpf_goroutine key = {.goid = goid, .tgid = own->tgid};
-
-	return bpf_map_lookup_elem(&goroutines, &key);
-}
-
 /* The new state of a goroutine that has none; NULL: there is no room. */
 static __always_inline struct cozbpf_thread *create(const struct cozbpf_thread *own, __u64 goid)
 {
@@ -38,7 +31,7 @@ static __always_inline struct cozbpf_thread *create(const struct cozbpf_thread *
 	t = bpf_map_lookup_elem(&blank, &zero);
 	if (t)
 		bpf_map_update_elem(&goroutines, &key, t, BPF_NOEXIST);
-	t = bpf_map_lookup_elem(&goroutines, &key);
+	t = goroutine(own, goid);
 	if (!t) {
 		__sync_fetch_and_add(&control.go_crowded, 1);
 		return NULL;
@@ -155,7 +148,7 @@ __attribute__((noinline, weak)) int go_exit(struct cozbpf_thread *own, __u64 goi
 	if (!own)
 		return 0;
 	key.tgid = own->tgid;
-	t = bpf_map_lookup_elem(&goroutines, &key);
+	t = goroutine(own, goid);
 	if (t)
 		delay_on_exit(t, &control, now);
 	if (own->runs.what == COZBPF_RUNS_GOROUTINE && own->runs.goid == goid)

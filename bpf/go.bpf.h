@@ -95,17 +95,23 @@ static __always_inline void go_on_with(
 	own->runs.what = what;
 }
 
+/* The state of a goroutine in the process of thread @own. */
+static __always_inline struct cozbpf_thread *goroutine(const struct cozbpf_thread *own, __u64 goid)
+{
+	struct cozbpf_goroutine key = {.goid = goid, .tgid = own->tgid};
+
+	return bpf_map_lookup_elem(&goroutines, &key);
+}
+
 /* It goes over to the goroutine @goid at @g. 0: that has no account. */
 __attribute__((noinline, weak)) int go_enter(
     struct cozbpf_thread *own, __u64 g, __u64 goid, __u64 now)
 {
-	struct cozbpf_goroutine key = {.goid = goid};
 	struct cozbpf_thread *t;
 
 	if (!own)
 		return 0;
-	key.tgid = own->tgid;
-	t = bpf_map_lookup_elem(&goroutines, &key);
+	t = goroutine(own, goid);
 	if (!t)
 		return 0;
 	own->runs.g = g;
