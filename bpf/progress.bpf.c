@@ -25,7 +25,7 @@ static __always_inline void visit(void *ctx, __u64 cookie)
 /*
  * A request begins: whoever serves it need not wait for it. A thread that is ahead by what it owes
  * would have it served before it has come, virtually; without this means of 1 ms were predicted up
- * to a fifth too short (docs/accuracy.md).
+ * to a fifth too short (docs/answers.md).
  */
 static __always_inline void hand_over(struct pt_regs *ctx)
 {

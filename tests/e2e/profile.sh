@@ -90,7 +90,7 @@ at_speed "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
 echo "-- short commands: two threads, of which the longer one matters"
-# What the runs tell is left to tests/unit/test_whole_runs.c and docs/accuracy.md.
+# What the runs tell is left to tests/unit/test_whole_runs.c and docs/answers.md.
 unequal=("$workloads/unequal" --rounds 1 --a-us 100000 --b-us 60000 --iters-per-ms "$rate")
 run 0 "${in_front[@]}" "$tool" --no-tui --seed 3 --end-to-end -n 12 -o "$dir/s.coz" \
 	-- "${unequal[@]}"

@@ -34,7 +34,7 @@ BOUNDS = {
     "SUnreclaim": (4096 * KB, 30 * KB),
 }
 # What may be lost, in percent: a session without delays costs what samples cost, each millisecond
-# 15 to 20 us on a virtual machine (docs/accuracy.md); sessions of the past cost nothing. Judged
+# 15 to 20 us on a virtual machine (docs/answers.md); sessions of the past cost nothing. Judged
 # with three standard errors to spare, and only where there are this many ratios.
 COST, COST_AFTERWARDS, ENOUGH = 4.0, 1.0, 20
 

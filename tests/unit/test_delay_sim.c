@@ -129,7 +129,7 @@ TEST(pauses_of_quanta)
 /*
  * Two threads and one that sleeps share a lock, half a millisecond each. A thread in debt passes
  * through the lock before it is sampled and pays, so others wait for it that virtually come first.
- * Where debts are paid each 0.1 ms that is mended, at 75 and 100 % (docs/accuracy.md).
+ * Where debts are paid each 0.1 ms that is mended, at 75 and 100 % (docs/rules.md).
  */
 TEST(debts_paid_late)
 {

@@ -6,7 +6,7 @@
  *
  * A command has two threads, which a join waits for, after a part that one thread runs alone.
  * Measured spread: 166 runs of tests/workloads/unequal.c without delays, a standard deviation of
- * 5.7 %, with priority beside six to ten other programs on two CPUs (docs/accuracy.md).
+ * 5.7 %, with priority beside six to ten other programs on two CPUs (docs/answers.md).
  * HEAVY_TAILS: one run of ten takes 1.2 to 3 times as long.
  */
 #include "check.h"

@@ -36,7 +36,7 @@
 /*
  * What a request is credited with is told from samples: those that are served in about a period
  * come out too short, by 14 % at a speedup of 75 % with 1 ms, by 4 to 5 % with 500 us, by 2 % with
- * 330 us, and no less with 250 us (docs/accuracy.md).
+ * 330 us, and no less with 250 us (docs/answers.md).
  */
 static void choose_period(struct runner *r)
 {
@@ -45,7 +45,7 @@ static void choose_period(struct runner *r)
 }
 
 /* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer
- * (docs/accuracy.md). Throughput is compared with as slow a baseline. */
+ * (docs/answers.md). Throughput is compared with as slow a baseline. */
 static void measure_samples(struct runner *r)
 {
 	bool latencies = point_pairs_any(&r->points);

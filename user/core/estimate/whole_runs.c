@@ -16,7 +16,7 @@
  *
  * What outsiders take is no spread. While threads are in a pause outsiders run, and then less where
  * the run counts: a line without effect seemed to gain 0.14 to 0.20 where outsiders had 4 to 9 % of
- * the CPU time (docs/accuracy.md). So their share is added to an interval as it is, and not as a
+ * the CPU time (docs/answers.md). So their share is added to an interval as it is, and not as a
  * part of the gain.
  */
 #include "core/estimate/private.h"

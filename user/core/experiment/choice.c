@@ -94,7 +94,7 @@ static bool is_whole(const struct readings *in, uint32_t unit)
 /*
  * Samples alone decide which line is hit, and when. Whether the line has an experiment depends on
  * what is known of the line, and on nothing of the moment. So each line's experiments begin when
- * the line runs, as often in each phase as without this (docs/accuracy.md).
+ * the line runs, as often in each phase as without this (docs/answers.md).
  */
 bool choice_takes(struct choice *c, const struct readings *in, uint32_t unit)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* standard deviation of runs of one sort, relative to their mean: measured with other programs on
- * the machine (docs/accuracy.md) */
+ * the machine (docs/answers.md) */
 #define RUN_SPREAD 0.04
 /* of a line, two for each speedup: that tells how far they differ */
 #define RUNS_MIN 4
