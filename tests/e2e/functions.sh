@@ -30,8 +30,11 @@ run 0 "$tool" lines "$dir/functions"
 prints 'fixtures/functions\.c$'
 run 4 "$tool" lines --granularity line "$dir/bare"
 says "'$dir/bare' has no debug information"
-run 2 "$tool" lines --granularity block "$dir/bare"
-says "no granularity 'block'" 'hint: give --granularity line, function or auto'
+run 2 "$tool" lines --granularity page "$dir/bare"
+says "no granularity 'page'" 'hint: give --granularity line, function, block or auto'
+run 0 "$tool" lines --granularity block "$dir/bare"
+prints "^bare\\${hot#bare}\+0x0$"
+says '[1-9][0-9]+ blocks can be selected'
 
 echo "-- a command"
 gain='import json, sys
@@ -44,10 +47,25 @@ share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" "$hot")
 says "'$dir/bare' has no debug information: functions are made faster" \
 	"'.*/libc.so.6': [0-9]+ functions in scope"
 check "halving it gains $share of 0.375" is "$share" '>=' 0.25
+run 2 "$tool" -P "$point" --granularity block --fixed-line hot+0x1 -- "$dir/named" 100
+says "no block or function begins at 'hot\+0x1'" "nearest ones are 'named:hot\+0x0' and 'named:hot"
 run 2 "$tool" -P "$point" --fixed-line hut -- "$dir/named" 100
 says "no function 'hut' in the program" "did you mean 'hot'"
 run 2 "$tool" -P "$point" --fixed-line libc.so.6:write -- "$dir/bare" 100
 says "no function 'libc.so.6:write' in the program" 'hint: libraries come later'
+
+# Some 1500 samples, of which three parts of four are in hot(): 0.6 is ten deviations away.
+echo "-- blocks"
+rm -f "$dir/p.coz"
+run 0 "${in_front[@]}" "$tool" -v --no-tui -P "$point" --granularity block -d 2s \
+	-o "$dir/p.coz" -- "$dir/functions" 3000
+says '[1-9][0-9]+ blocks, [0-9]+ address ranges in scope'
+of_hot='import re, sys
+found = dict(re.findall(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", open(sys.argv[1]).read()))
+hot = sum(int(n) for name, n in found.items() if name.startswith("functions:hot+0x"))
+print(hot / sum(int(n) for n in found.values()))'
+share=$(python3 -c "$of_hot" "$dir/p.coz")
+check "those of hot() have $share of 0.75" is "$share" '>' 0.6
 
 echo "-- functions first, where there are lines"
 rm -f "$dir/p.coz"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* libFuzzer: any bytes as an ELF file with debug information: opens it, reads lines, source files,
- * sites of lines, symbols and static probes, cheap sites, rows for unwinding. */
+ * sites of lines, symbols and static probes, cheap sites, blocks, rows for unwinding. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "mutate_elf.h"
 
 #define MAX_ROWS 100000
+#define MAX_BLOCKS 256
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
@@ -124,6 +125,42 @@ static void ask_spins(struct object *o)
 	free(sites);
 }
 
+/* Each range is a block, whose probes are within it. */
+static void check_blocks(struct object *o, const struct line_map *map)
+{
+	size_t n = map->n_ranges < MAX_BLOCKS ? map->n_ranges : MAX_BLOCKS;
+	struct block_site sites[MAX_BLOCKS];
+	uint64_t starts[MAX_BLOCKS];
+	struct error e;
+
+	for (size_t i = 0; i < n; i++)
+		starts[i] = map->ranges[i].lo;
+	if (object_block_sites(o, starts, n, sites, &e))
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		const struct block_site *s = &sites[i];
+
+		if (s->start != starts[i] || s->end != map->ranges[i].hi || !s->instructions ||
+		    s->entry < s->start || s->entry > s->exit || s->entry >= s->end ||
+		    s->exit > s->end || !*s->function)
+			abort();
+	}
+}
+
+static void ask_blocks(struct object *o)
+{
+	struct line_map map;
+	struct error e;
+	size_t n;
+
+	line_map_init(&map);
+	if (!object_add_blocks(o, NULL, &map, &n, &e)) {
+		check_map(&map);
+		check_blocks(o, &map);
+	}
+	line_map_deinit(&map);
+}
+
 static void ask_go(struct object *o)
 {
 	struct go_runtime runtime;
@@ -152,6 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask_markers(o);
 		ask_rows(o);
 		ask_spins(o);
+		ask_blocks(o);
 		ask_go(o);
 		if (!object_find_symbol(o, "work", 0, &sites, &n, &e)) {
 			ask_cheap(o, sites, n);

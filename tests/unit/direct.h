@@ -28,6 +28,8 @@
 #define object_unwind_rows(o, max, stop, ret, n, e) \
 	((void)(stop), (void)(e), image_unwind_rows(o, max, ret, n))
 #define object_spin_sites(o, max, ret, n, e) ((void)(e), image_spin_sites(o, max, ret, n))
+#define object_add_blocks image_add_blocks
+#define object_block_sites image_block_sites
 /* elf/image.h */
 #define object_path image_path
 #define object_address image_address

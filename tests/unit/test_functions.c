@@ -244,6 +244,6 @@ TEST(granularity)
 	CHECK_EQ(g, GRANULARITY_FUNCTION);
 	CHECK_EQ(granularity_parse(NULL, &g, &e), 0);
 	CHECK_EQ(g, GRANULARITY_AUTO);
-	CHECK_EQ(granularity_parse("block", &g, &e), -1);
+	CHECK_EQ(granularity_parse("page", &g, &e), -1);
 	CHECK(strstr(e.hint, "function"));
 }

@@ -41,8 +41,9 @@ static const struct option_entry entries[] = {
     {'b', "binary-scope", OPTION_LIST, offsetof(struct lines_options, binaries), "PATTERN",
 	"binaries that may be selected, by path with % as wildcard; repeatable (default: MAIN, "
 	"which is BINARY here)"},
-    {0, "granularity", OPTION_STRING, offsetof(struct lines_options, units), "line|function|auto",
-	"what to list: lines, functions, or functions where there is no "
+    {0, "granularity", OPTION_STRING, offsetof(struct lines_options, units),
+	"line|function|block|auto",
+	"what to list: lines, functions, basic blocks, or functions where there is no "
 	"debug information (default: auto)"},
     {'v', "verbose", OPTION_FLAG, offsetof(struct lines_options, verbose), NULL,
 	"print each line with its number of address ranges, and its samples where a profile is "
@@ -193,11 +194,11 @@ static size_t print_by_file(
 	return files;
 }
 
-static int print_units(struct line_map *map, const struct lines_options *o, struct error *e)
+static int print_units(
+    struct line_map *map, const struct scope *scope, const struct lines_options *o, struct error *e)
 {
 	size_t n = map->n_lines - 1, files;
 	struct listed_line *lines = calloc(n, sizeof(*lines));
-	bool functions = !map->lines[1].line;
 	FILE *out;
 
 	if (!lines)
@@ -210,8 +211,8 @@ static int print_units(struct line_map *map, const struct lines_options *o, stru
 	files = print_by_file(out, lines, n, o);
 	free(lines);
 	printable_close(out, stdout);
-	if (functions)
-		say("%zu function%s can be selected", n, n == 1 ? "" : "s");
+	if (!map->lines[1].line)
+		say("%zu %s%s can be selected", n, scope_unit(scope, false), n == 1 ? "" : "s");
 	else
 		say("%zu line%s in %zu file%s can be selected", n, n == 1 ? "" : "s", files,
 		    files == 1 ? "" : "s");
@@ -315,12 +316,15 @@ static int list_object(struct object *object, const char *name, const struct sco
 	} else {
 		if (line_map_rename(&map, path_base(object_path(object)), name))
 			ret = error_set(e, EXIT_OTHER, "out of memory");
+		else if (scope->granularity == GRANULARITY_BLOCK)
+			ret = object_add_units(object, scope, &map, &n_lines, e);
 		else if (scope_has_lines(scope, object_has_debug_info(object)))
 			ret = object_add_lines(object, scope, &map, &n_lines, e);
 		else
 			ret = object_add_functions(object, &map, &n_lines, e);
 		if (!ret)
-			ret = n_lines ? print_units(&map, o, e) : explain(object, scope, o, e);
+			ret =
+			    n_lines ? print_units(&map, scope, o, e) : explain(object, scope, o, e);
 		line_map_deinit(&map);
 	}
 	return ret;

@@ -59,11 +59,11 @@ static const struct option_entry entries[] = {
     {0, "disk", OPTION_STRING, FIELD(disk), "PATH",
 	"of the waits only those for files on PATH's file system, or on the disk PATH, are in io; "
 	"with --off-cpu"},
-    {0, "granularity", OPTION_STRING, FIELD(units), "line|function|auto",
-	"what is made faster, virtually: lines, functions, or functions first and then the lines "
-	"of those that matter (default: auto)"},
+    {0, "granularity", OPTION_STRING, FIELD(units), "line|function|block|auto",
+	"what is made faster, virtually: lines, functions, basic blocks, or functions first and "
+	"then the lines of those that matter (default: auto)"},
     {0, "inclusive", OPTION_FLAG, FIELD(inclusive), NULL,
-	"units are functions, and each counts with all that it calls"},
+	"units are functions, or blocks, and each counts with all that it calls"},
     {0, "fixed-speedup", OPTION_STRING, FIELD(fixed_speedup), "LIST",
 	"line speedups in percent, such as 0,25,50,100 (default: 5 to 100 by 5; 50 and 90 "
 	"end-to-end)"},
@@ -159,7 +159,8 @@ static int parse_units(struct run_options *o, struct error *e)
 		    o->sources.n ? "source-scope" : "granularity line");
 		return error_hint(e, "leave one out: lines call nothing, functions do");
 	}
-	o->granularity = GRANULARITY_FUNCTION;
+	if (o->granularity != GRANULARITY_BLOCK)
+		o->granularity = GRANULARITY_FUNCTION;
 	return 0;
 }
 

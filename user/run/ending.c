@@ -151,7 +151,7 @@ static void collect(const struct runner *r, struct facts *ret)
 	    .sleeps = r->o.sleep_pauses,
 	    .has_probes = r->o.sync_uprobe,
 	    .path = r->target.path,
-	    .unit = scope_has_lines(&r->files.scope, true) ? "line" : "function",
+	    .unit = scope_unit(&r->files.scope, scope_has_lines(&r->files.scope, true)),
 	    .binary = r->files.scope.n_binaries ? r->files.scope.binaries[0] : NULL,
 	    .n_objects = r->files.lines.n_objects,
 	    .throttled_ns = r->recorder.throttled_ns,

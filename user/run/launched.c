@@ -81,8 +81,8 @@ static int read_lines(struct target *t, struct error *e)
 	if (!n && !f->scope.n_binaries)
 		return files_fail_no_lines(f, e);
 	if (t->o->verbose)
-		console_say(t->console, "%zu %s, %zu address ranges in scope, read in %.0f ms", n,
-		    f->lines.lines[1].line ? "lines" : "functions", f->lines.n_ranges,
+		console_say(t->console, "%zu %ss, %zu address ranges in scope, read in %.0f ms", n,
+		    scope_unit(&f->scope, f->lines.lines[1].line), f->lines.n_ranges,
 		    (double)(monotonic_ns() - start) / 1e6);
 	return 0;
 }
@@ -136,8 +136,9 @@ static bool has_ended(struct target *t)
 {
 	int status;
 
-	if (waitpid(t->launch.pid, &status, WNOHANG) != t->launch.pid)
+	if (wait4(t->launch.pid, &status, WNOHANG, &t->usage) != t->launch.pid)
 		return false;
+	t->ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	t->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return true;
 }
@@ -182,6 +183,14 @@ static void leave(struct target *t)
 	handlers_take_back(t);
 }
 
+static void send_all(struct target *t, int sig)
+{
+	for (const struct process *p = t->processes; p; p = p->next)
+		if (p->pid != t->launch.pid)
+			kill(p->pid, sig);
+	kill(t->launch.pid, sig);
+}
+
 static void release(struct target *t)
 {
 	if (t->claim_fd >= 0)
@@ -205,5 +214,6 @@ const struct target_ops target_launched = {
     .take_signal = take_signal,
     .watch_quotas = watch_quotas,
     .leave = leave,
+    .send = send_all,
     .release = release,
 };

@@ -66,7 +66,7 @@ static void say_units(const struct files *f, const char *path, size_t n)
 
 	if (f->o->verbose)
 		console_say(
-		    f->console, "'%s': %zu %s in scope", path, n, lines ? "lines" : "functions");
+		    f->console, "'%s': %zu %ss in scope", path, n, scope_unit(&f->scope, lines));
 }
 
 static void set_line_object(struct file *file, int index)

@@ -100,6 +100,17 @@ int image_check_site(struct image *o, uint64_t offset, bool strict, struct error
 int image_spin_sites(
     struct image *o, const struct spin_question *q, struct spin_site **ret, size_t *n);
 
+/*
+ * Adds the object with its blocks as units: those whose first instruction has a line in @within, a
+ * map of this object alone; NULL: all of them. As object_add_units() with GRANULARITY_BLOCK.
+ * (blocks.c)
+ */
+int image_add_blocks(struct image *o, const struct line_map *within, struct line_map *map,
+    size_t *n_units, struct error *e);
+/* As object_block_sites(), but without lines. */
+int image_block_sites(
+    struct image *o, const uint64_t *starts, size_t n, struct block_site *ret, struct error *e);
+
 /* The runtime's places for probes, and where a thread's g is. -1 with @e (EXIT_USAGE), which names
  * the function that is not there. (gosites.c, gotls.c) */
 int image_go_sites(struct image *o, struct go_site sites[GO_EVENTS], struct error *e);

@@ -12,7 +12,7 @@
  *   sandbox/   the reader as a process: its rights, its limits, its answer
  *   elf/       the file, its separate debug file, symbol tables, static probes, unwind tables
  *   dwarf/     .debug_line and .debug_info: lines, units, functions, inlined copies
- *   code/      machine code: where a probe costs least
+ *   code/      machine code: where a probe costs least, where blocks begin
  *   code/coz/  the places of Coz's own coz.h in programs that run already
  *   door/      the functions below: each asks a reader, and checks the answer
  * dwarf/ and code/ do not know each other, elf/ and sandbox/ neither.
@@ -89,7 +89,11 @@ int object_add_lines(struct object *o, const struct scope *scope, struct line_ma
  */
 int object_add_functions(struct object *o, struct line_map *map, size_t *n_units, struct error *e);
 
-/* Either of them, as the scope's granularity says. */
+/* Either of them, or blocks, as the scope's granularity says. A block's unit is
+ * "FUNCTION+0xOFFSET", where FUNCTION is as above, but clones, cold parts and overloads are
+ * functions of their own: "MODULE:NAME.cold", "MODULE:NAME@0xADDRESS". Code of no function has no
+ * blocks. Where the scope names source files, blocks are in scope whose first instruction is. -1
+ * with @e also when nothing of the object is known to have blocks. */
 int object_add_units(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_units, struct error *e);
 
@@ -257,6 +261,34 @@ struct spin_question {
  */
 int object_spin_sites(struct object *o, const struct spin_question *q, struct spin_site **ret,
     size_t *n, struct error *e);
+
+/*
+ * A basic block: code that is entered at its first instruction only, and left at its last one only.
+ * Branch targets begin blocks; jumps, conditional or not, and returns end them. Calls do not: a
+ * block's time is that with what it calls.
+ *
+ * An execution of a block may have no exit: it calls what does not return, or an exception leaves
+ * it. An exit may have no entry: after setjmp(), or where a computed jump leads into a block
+ * (code/blockmap.h). Neither is counted. Where a call is a block's last instruction the exit is the
+ * next one, at ->end, which others may execute as well: that is an exit of whoever has entered.
+ */
+struct block_site {
+	uint64_t start, end;  /* [start, end) in file offsets; both 0: no block begins there */
+	uint64_t entry, exit; /* to probe: executed once in each execution of the block, exit last;
+				 see above for exit == end */
+	bool entry_is_cheap, exit_is_cheap; /* the kernel emulates the instruction */
+	bool calls;                         /* a function, or the kernel */
+	bool loops;                         /* it ends with a branch to its own start */
+	uint32_t instructions;
+	char function[128];       /* as the block's unit has it, without the module */
+	uint64_t function_offset; /* of the block in it */
+	char lines[128]; /* "compress.c:612-618", of the file with most of its code; "": unknown */
+};
+
+/* Of the blocks that begin at the @n file offsets, which are ranges' of the line map (a scope of
+ * GRANULARITY_BLOCK). -1 with @e. */
+int object_block_sites(
+    struct object *o, const uint64_t *starts, size_t n, struct block_site *ret, struct error *e);
 
 /*
  * What the delay machine needs to know of a Go program's runtime, for x86-64, Go 1.19 and later.

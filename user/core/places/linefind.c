@@ -3,6 +3,7 @@
  * linemap.h. */
 #include "core/places/linemap.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,11 +166,83 @@ static uint32_t judge_functions(const struct line_map *m, const struct function_
 	return 0;
 }
 
+/* Units of a function that begin nearest to an offset in it: blocks, or functions without a name in
+ * a module. */
+struct near_units {
+	uint32_t below, above; /* 0: none */
+	uint64_t offset_below, offset_above;
+};
+
+/* The offset that a name ends with, "+0xOFFSET", and the length of what is before it; false: it
+ * ends with none. */
+static bool split_offset(const char *name, size_t *length, uint64_t *offset)
+{
+	const char *plus = strrchr(name, '+');
+	char *end;
+
+	if (!plus || strncmp(plus, "+0x", 3) || !isxdigit((unsigned char)plus[3]))
+		return false;
+	*length = (size_t)(plus - name);
+	*offset = strtoull(plus + 3, &end, 16);
+	return !*end;
+}
+
+static void search_near(const struct line_map *m, const char *function, size_t length,
+    uint64_t offset, struct near_units *ret)
+{
+	*ret = (struct near_units){0};
+	for (uint32_t id = 1; id < m->n_lines; id++) {
+		const char *unit = m->lines[id].file, *colon;
+		uint64_t at;
+		size_t n;
+
+		if (m->lines[id].line || m->lines[id].wait || m->lines[id].is_couple ||
+		    !split_offset(unit, &n, &at))
+			continue;
+		colon = memchr(unit, ':', n);
+		if ((n != length || strncmp(unit, function, n)) &&
+		    (!colon || n - (size_t)(colon + 1 - unit) != length ||
+			strncmp(colon + 1, function, length)))
+			continue;
+		if (at <= offset && (!ret->below || at > ret->offset_below)) {
+			ret->below = id;
+			ret->offset_below = at;
+		} else if (at > offset && (!ret->above || at < ret->offset_above)) {
+			ret->above = id;
+			ret->offset_above = at;
+		}
+	}
+}
+
+/* True with @e: the name is that of a function with blocks, or of a place in it. */
+static bool names_no_begin(const struct line_map *m, const char *name, struct error *e)
+{
+	struct near_units near;
+	uint64_t offset;
+	size_t length;
+
+	search_near(m, name, strlen(name), 0, &near);
+	if (!near.below && !near.above && split_offset(name, &length, &offset))
+		search_near(m, name, length, offset, &near);
+	if (!near.below && !near.above)
+		return false;
+	error_set(e, EXIT_USAGE, "no block or function begins at '%s'", name);
+	if (near.below && near.above)
+		error_hint(e, "the nearest ones are '%s' and '%s'", m->lines[near.below].file,
+		    m->lines[near.above].file);
+	else
+		error_hint(e, "the nearest one is '%s'",
+		    m->lines[near.below ? near.below : near.above].file);
+	return true;
+}
+
 uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e)
 {
 	struct function_search s;
 
 	search_functions(m, 1, (uint32_t)m->n_lines, name, &s);
+	if (!s.found && names_no_begin(m, name, e))
+		return 0;
 	return judge_functions(m, &s, "program",
 	    "libraries come later, and theirs cannot be named; 'cozbpf lines' lists those of the "
 	    "program",

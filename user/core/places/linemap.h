@@ -81,7 +81,7 @@ uint32_t line_map_line(struct line_map *m, const char *file, uint32_t line);
  * suffix, or else the nearest lines and files. */
 uint32_t line_map_find(const struct line_map *m, const char *file, uint32_t line, struct error *e);
 
-/* The same for a function that the user named, as its unit or without the module. */
+/* The same for a function or block that the user named, as its unit or without the module. */
 uint32_t line_map_find_function(const struct line_map *m, const char *name, struct error *e);
 
 /* The same among the kernel's functions, which are the units from @first to @end. */

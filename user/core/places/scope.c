@@ -128,9 +128,14 @@ bool scope_has_both(const struct scope *s)
 	return s->granularity == GRANULARITY_AUTO;
 }
 
+const char *scope_unit(const struct scope *s, bool has_lines)
+{
+	return s->granularity == GRANULARITY_BLOCK ? "block" : has_lines ? "line" : "function";
+}
+
 int granularity_parse(const char *text, enum granularity *ret, struct error *e)
 {
-	static const char *const names[] = {"auto", "line", "function"};
+	static const char *const names[] = {"auto", "line", "function", "block"};
 
 	*ret = GRANULARITY_AUTO;
 	if (!text)
@@ -141,5 +146,5 @@ int granularity_parse(const char *text, enum granularity *ret, struct error *e)
 			return 0;
 	}
 	error_set(e, EXIT_USAGE, "there is no granularity '%s'", text);
-	return error_hint(e, "give --granularity line, function or auto");
+	return error_hint(e, "give --granularity line, function, block or auto");
 }

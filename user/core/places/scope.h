@@ -15,9 +15,10 @@ enum granularity {
 	GRANULARITY_AUTO,
 	GRANULARITY_LINE,
 	GRANULARITY_FUNCTION,
+	GRANULARITY_BLOCK, /* basic blocks: MODULE:FUNCTION+0xOFFSET (object_block_sites()) */
 };
 
-/* "line", "function", "auto", or NULL for the last one. -1 with @e (EXIT_USAGE). */
+/* "line", "function", "block", "auto", or NULL for the last one. -1 with @e (EXIT_USAGE). */
 int granularity_parse(const char *text, enum granularity *ret, struct error *e);
 
 /* Patterns are borrowed strings (argv). `%` matches any run of characters, and everything else
@@ -61,6 +62,9 @@ enum kernel_units kernel_units_of_unit(const char *unit);
 
 /* Whether lines, not functions, of a binary may be selected. -s asks for lines. */
 bool scope_has_lines(const struct scope *s, bool has_debug_info);
+
+/* What a unit is called in messages: "line", "function" or "block". */
+const char *scope_unit(const struct scope *s, bool has_lines);
 
 /* Whether functions are selected as well, where lines are. */
 bool scope_has_both(const struct scope *s);

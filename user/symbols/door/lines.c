@@ -20,6 +20,18 @@ struct unit_maps {
 	struct line_map lines, functions, both;
 };
 
+/* Files are told apart by lines. */
+static struct line_map *fill_blocks(struct unit_maps *maps, struct image *image,
+    const struct scope *scope, size_t *ret_n, struct error *e)
+{
+	const struct line_map *within = scope->n_sources ? &maps->lines : NULL;
+
+	if (within && image_add_lines(image, scope, &maps->lines, ret_n, e))
+		return NULL;
+	return image_add_blocks(image, within, &maps->functions, ret_n, e) ? NULL
+									   : &maps->functions;
+}
+
 static struct line_map *fill_maps(struct unit_maps *maps, struct image *image,
     const struct scope *scope, size_t *ret_n, struct error *e)
 {
@@ -28,6 +40,8 @@ static struct line_map *fill_maps(struct unit_maps *maps, struct image *image,
 	if (!scope)
 		return image_add_functions(image, &maps->functions, ret_n, e) ? NULL
 									      : &maps->functions;
+	if (scope->granularity == GRANULARITY_BLOCK)
+		return fill_blocks(maps, image, scope, ret_n, e);
 	if (image_add_lines(image, scope, &maps->lines, ret_n, e))
 		return NULL;
 	if (!scope_has_both(scope))
@@ -40,7 +54,7 @@ static struct line_map *fill_maps(struct unit_maps *maps, struct image *image,
 	return NULL;
 }
 
-/* Lines in the scope @arg; functions where there is none. */
+/* Lines or blocks in the scope @arg; functions where there is none. */
 static int read_units(struct image *image, void *arg, struct out *out, struct error *e)
 {
 	struct unit_maps maps = {0};
@@ -91,11 +105,16 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static bool needs_lines(const struct scope *scope)
+{
+	return scope && (scope->granularity != GRANULARITY_BLOCK || scope->n_sources);
+}
+
 static int ask_for_units(const struct object *o, const struct scope *scope, struct keeping *k,
     struct in *ret, struct error *e)
 {
 	const struct question q = {
-	    read_units, (void *)scope, .needs_debug = scope, .opens = &k->opens};
+	    read_units, (void *)scope, .needs_debug = needs_lines(scope), .opens = &k->opens};
 	uint64_t from = now_ns();
 	int err = 0;
 
@@ -119,11 +138,12 @@ static void keep_units(
 	out_free(&key);
 }
 
-/* @scope: of lines; NULL: functions. */
+/* @scope: of lines or blocks; NULL: functions. */
 static int add_units(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_units, struct error *e)
 {
-	enum unit_kind kind = !scope                  ? UNITS_FUNCTIONS
+	bool names = !scope || scope->granularity == GRANULARITY_BLOCK;
+	enum unit_kind kind = names                   ? UNITS_FUNCTIONS
 			      : scope_has_both(scope) ? UNITS_BOTH
 						      : UNITS_LINES;
 	struct line_object object = object_identity(o);
@@ -166,8 +186,10 @@ int object_add_functions(struct object *o, struct line_map *map, size_t *n_units
 int object_add_units(struct object *o, const struct scope *scope, struct line_map *map,
     size_t *n_units, struct error *e)
 {
-	return add_units(
-	    o, scope_has_lines(scope, o->has_debug_info) ? scope : NULL, map, n_units, e);
+	bool counts =
+	    scope->granularity == GRANULARITY_BLOCK || scope_has_lines(scope, o->has_debug_info);
+
+	return add_units(o, counts ? scope : NULL, map, n_units, e);
 }
 
 static int list_files(struct image *image, void *arg, struct out *out, struct error *e)

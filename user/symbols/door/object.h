@@ -55,7 +55,8 @@ int object_answered(const struct object *o, struct in *in, struct error *e);
 /* Whether reading_stops_when() has been told of something that says so. */
 bool reading_is_to_stop(void);
 
-/* What a line map may hold: lines, functions, or functions with their lines behind each. */
+/* What a line map may hold: lines, functions or blocks, or functions with their lines behind each.
+ */
 enum unit_kind { UNITS_LINES, UNITS_FUNCTIONS, UNITS_BOTH };
 
 /* units.c: a reader's line map as bytes. @n_units: of them in scope. */

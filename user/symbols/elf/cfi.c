@@ -18,6 +18,7 @@ struct common {
 	int64_t data_align;
 	uint8_t encoding; /* of addresses, DW_EH_PE_* */
 	bool has_size;    /* of the augmentation, in each function */
+	uint8_t lsda;     /* the encoding of its address; DW_EH_PE_omit: there is none */
 	bool is_signal;   /* the frame of a signal handler's return */
 	struct reader instructions;
 };
@@ -103,7 +104,7 @@ static void read_augmentation(
 		else if (*letters == 'P')
 			read_address(&data, c, read_u8(&data) & 0xf);
 		else if (*letters == 'L')
-			read_u8(&data);
+			ret->lsda = read_u8(&data);
 		else if (*letters == 'S')
 			ret->is_signal = true;
 		else if (*letters == 'B') /* the other key signs return addresses (arm64) */
@@ -122,7 +123,7 @@ static bool read_common(const struct cfi *c, uint64_t offset, struct common *ret
 	uint64_t next;
 	uint8_t version;
 
-	*ret = (struct common){0};
+	*ret = (struct common){.lsda = DW_EH_PE_omit};
 	if (!read_entry(c, offset, &r, &next) || reader_left(&r) > COMMON_MAX || read_u32(&r))
 		return false;
 	version = read_u8(&r);
@@ -140,6 +141,18 @@ static bool read_common(const struct cfi *c, uint64_t offset, struct common *ret
 	return !r.bad;
 }
 
+/* The address of the landing pads, of a function's augmentation; 0: none. */
+static uint64_t read_lsda(const struct cfi *c, const struct common *common, struct reader r)
+{
+	uint64_t place = c->addr + (uint64_t)(r.p - c->bytes.data), addr;
+
+	if (common->lsda == DW_EH_PE_omit)
+		return 0;
+	addr = read_address(&r, c, common->lsda);
+	/* No table is written as 0, whatever that is relative to. */
+	return r.bad || addr == place ? 0 : addr;
+}
+
 /* Reads a function's description up to its instructions. */
 static bool read_function(const struct cfi *c, uint64_t offset, struct common *common,
     struct reader *ret, struct cfi_function *f)
@@ -155,8 +168,13 @@ static bool read_function(const struct cfi *c, uint64_t offset, struct common *c
 	f->at = (uint32_t)offset;
 	f->lo = read_address(ret, c, common->encoding);
 	f->hi = f->lo + read_address(ret, c, common->encoding & 0xf);
-	if (common->has_size)
-		read_skip(ret, read_uleb(ret));
+	f->lsda = 0;
+	if (common->has_size) {
+		uint64_t size = read_uleb(ret);
+
+		f->lsda = read_lsda(c, common, *ret);
+		read_skip(ret, size);
+	}
 	return !ret->bad && f->hi > f->lo;
 }
 

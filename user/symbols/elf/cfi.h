@@ -30,6 +30,7 @@ struct cfi {
 /* What is known of a function: where its code is, and where its description is in the section. */
 struct cfi_function {
 	uint64_t lo, hi; /* link-time addresses */
+	uint64_t lsda;   /* address of its table of landing pads; 0: none */
 	uint32_t at;
 };
 

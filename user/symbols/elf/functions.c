@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Functions as units of a line map, for programs without debug information. Their bounds come from
- * symbols, and in stripped programs from .eh_frame, the table for exceptions. */
+/* Functions as units of a line map, for programs without debug information, and for blocks. Their
+ * bounds come from symbols, and in stripped programs from .eh_frame, the table for exceptions. */
 #include "symbols/elf/image.h"
 
 #include <limits.h>
@@ -18,14 +18,28 @@ struct functions {
 	struct image *o;
 	struct line_map *map;
 	const char *module; /* base name of the file */
+	bool apart;         /* see image_add_each_function() */
 	struct line_range *ranges;
 	size_t n, room;
 };
 
+/* Overloads, and static functions of two files, share names: addresses tell them apart. */
+static uint32_t unit_of(const struct functions *f, uint64_t addr, const char *name)
+{
+	size_t before = f->map->n_lines;
+	uint32_t unit = line_map_line(f->map, name, 0);
+	char own[NAME_SIZE + 32];
+
+	if (!f->apart || !unit || f->map->n_lines > before)
+		return unit;
+	snprintf(own, sizeof(own), "%s@0x%llx", name, (unsigned long long)addr);
+	return line_map_line(f->map, own, 0);
+}
+
 /* False: out of memory. What lies outside of the code is left out. */
 static bool add_range(struct functions *f, uint64_t lo, uint64_t hi, const char *name)
 {
-	uint64_t end = image_code_end(f->o, lo);
+	uint64_t addr = lo, end = image_code_end(f->o, lo);
 	uint32_t unit;
 
 	if (hi > end)
@@ -41,7 +55,7 @@ static bool add_range(struct functions *f, uint64_t lo, uint64_t hi, const char 
 		f->ranges = bigger;
 		f->room = room;
 	}
-	unit = line_map_line(f->map, name, 0);
+	unit = unit_of(f, addr, name);
 	f->ranges[f->n++] = (struct line_range){lo, hi, unit};
 	return unit;
 }
@@ -82,21 +96,25 @@ static bool add_nameless(struct functions *f)
 	return ok;
 }
 
-/* Clones, cold parts and overloads of one name are one unit. False: out of memory. */
+/* Clones, cold parts and overloads of one name are one unit, unless functions are apart: then what
+ * the compiler has added stays. False: out of memory. */
 static bool unit_name(const struct functions *f, const struct symbol *s, char *ret, size_t size)
 {
 	const char *symbol = s->name,
 		   *cold = symbol_is_cold(f->o, s) ? strstr(symbol, ".cold") : NULL;
 	size_t stem = name_stem(symbol);
+	const char *added = "";
 	char *name;
 
 	if (cold && (size_t)(cold - symbol) < stem)
 		stem = (size_t)(cold - symbol);
+	if (f->apart && symbol[stem] == '.')
+		added = symbol + stem;
 	name = name_demangle(symbol, stem);
 	if (!name)
 		return false;
 	name_cut_signature(name);
-	snprintf(ret, size, "%s:%s", f->module, name);
+	snprintf(ret, size, "%s:%s%s", f->module, name, added);
 	free(name);
 	return true;
 }
@@ -143,19 +161,35 @@ static bool add_named(struct functions *f)
 	return ok;
 }
 
-int image_add_functions(struct image *o, struct line_map *map, size_t *n_units, struct error *e)
+static int add_functions(struct functions *f, struct error *e)
 {
-	struct functions f = {.o = o, .map = map, .module = path_base(o->path)};
-	struct line_object object = {.path = o->path};
-	size_t before = map->n_lines;
+	struct line_object object = {.path = f->o->path};
 	int err = -1;
 
-	if (!image_load_symbols(o) && add_remainder(&f) && add_nameless(&f) && add_named(&f))
-		err = line_map_add_object(map, &object, f.ranges, f.n);
-	free(f.ranges);
-	if (err)
-		return error_set(
-		    e, EXIT_OTHER, "out of memory while reading the functions of '%s'", o->path);
+	f->module = path_base(f->o->path);
+	if (!image_load_symbols(f->o) && (f->apart || add_remainder(f)) && add_nameless(f) &&
+	    add_named(f))
+		err = line_map_add_object(f->map, &object, f->ranges, f->n);
+	free(f->ranges);
+	return err ? error_set(e, EXIT_OTHER, "out of memory while reading the functions of '%s'",
+			 f->o->path)
+		   : 0;
+}
+
+int image_add_functions(struct image *o, struct line_map *map, size_t *n_units, struct error *e)
+{
+	struct functions f = {.o = o, .map = map};
+	size_t before = map->n_lines;
+
+	if (add_functions(&f, e))
+		return -1;
 	*n_units = map->n_lines - before;
 	return 0;
+}
+
+int image_add_each_function(struct image *o, struct line_map *map, struct error *e)
+{
+	struct functions f = {.o = o, .map = map, .apart = true};
+
+	return add_functions(&f, e);
 }

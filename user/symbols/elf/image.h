@@ -134,6 +134,14 @@ bool image_own_start(struct image *o, uint64_t addr, uint64_t *ret);
 /* Whether a function begins in (@after, @upto]. */
 bool image_function_begins(struct image *o, uint64_t after, uint64_t upto);
 
+/* functions.c: as image_add_functions(), but clones, cold parts and overloads are units of their
+ * own ("MODULE:NAME.cold", "MODULE:NAME@0xADDRESS"), and code of no function has none. */
+int image_add_each_function(struct image *o, struct line_map *map, struct error *e);
+
+/* landing.c: where code goes on after an exception, by the tables of .gcc_except_table: @fn gets
+ * each address, of which some may be there twice. Damaged tables are left out. */
+void image_landing_pads(struct image *o, void (*fn)(void *ctx, uint64_t addr), void *ctx);
+
 /* unwind.c: .eh_frame, of machines that cfi_machine() knows; false: there is none. */
 struct cfi;
 bool image_frames(const struct image *o, struct cfi *ret);
