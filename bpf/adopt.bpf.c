@@ -3,6 +3,8 @@
  * until it finds none that is new. */
 #include "member.bpf.h"
 
+#define ADOPTED 0x80000000U /* their order is not that of those born later */
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
@@ -45,7 +47,7 @@ int on_adopt(struct bpf_iter__task *ctx)
 	t->filter = compat_filter(task) ? COZBPF_FILTER_UNKNOWN : COZBPF_FILTER_NONE;
 	delay_on_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
-	__sync_fetch_and_add(&control.adopted, 1);
+	t->order = ADOPTED | (__u32)__sync_fetch_and_add(&control.adopted, 1);
 	if (config.waits && !compat_task_runnable(task))
 		t->wait = COZBPF_WAIT_UNSEEN;
 	name_process(number, task->group_leader);

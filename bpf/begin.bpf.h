@@ -23,9 +23,22 @@ static __always_inline struct cozbpf_thread *paused_thread(
 	return *ret_stats ? t : NULL;
 }
 
+/* Without experiments all pauses are perturbation. Thread @t, which would have executed since
+ * @since, does so when its pause has ended. @n: 1 where the pause begins, else 0. */
+static __always_inline void count_perturbed(const struct cozbpf_thread *t, __u64 since, __u64 n)
+{
+	if (!config.perturb || DELAY_READ(control.active) || t->pause != COZBPF_PAUSE_BEGUN)
+		return;
+	__sync_fetch_and_add(&control.perturbed, n);
+	__sync_fetch_and_add(&control.perturbed_ns, delay_account(t)->run_since - since);
+}
+
 static __always_inline void begin(struct cozbpf_thread *t, struct cozbpf_proc_stats *stats)
 {
+	__u64 since = delay_account(t)->run_since;
+
 	delay_on_deliver(t, &control, bpf_ktime_get_ns());
+	count_perturbed(t, since, 1);
 	spin_show(t);
 	__sync_fetch_and_add(&stats->begun, 1);
 }

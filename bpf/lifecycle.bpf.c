@@ -46,7 +46,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	c->tgid = to;
 	c->filter = p->filter;
 	__sync_fetch_and_add(&control.threads, 1);
-	__sync_fetch_and_add(&control.born, 1);
+	c->order = (__u32)__sync_fetch_and_add(&control.born, 1);
 	if (process) {
 		struct cozbpf_proc *maps = bpf_map_lookup_elem(&procs, &from);
 		__u32 *set = bpf_map_lookup_elem(&process_counters, &from);
@@ -74,6 +74,8 @@ int BPF_PROG(on_exec, struct task_struct *p)
 	if (t->filter == COZBPF_FILTER_OURS)
 		t->filter = compat_filter(p);
 	delay_on_exec(t);
+	if (config.blocks)
+		bpf_task_storage_delete(&block_threads, p);
 	if (config.goroutines)
 		t->runs.what = COZBPF_RUNS_ITSELF;
 	bpf_map_delete_elem(&procs, &tgid);

@@ -177,6 +177,14 @@ struct {
 	__type(value, struct cozbpf_arg);
 } args SEC(".maps") __weak;
 
+/* Blocks that threads have entered and not left; written by blocks, deleted at exec (lifecycle). */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct cozbpf_block_thread);
+} block_threads SEC(".maps") __weak;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);

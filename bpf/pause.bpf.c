@@ -57,8 +57,8 @@ int BPF_PROG(on_quantum, int sig, struct kernel_siginfo *info)
 {
 	struct cozbpf_proc_stats *stats;
 	struct cozbpf_thread *t = paused_thread(sig, &stats);
-	__u64 now, end;
-	bool more;
+	__u64 now, end, since;
+	bool more, begins;
 
 	if (!t || compat_siginfo_value(info))
 		return 0;
@@ -71,7 +71,10 @@ int BPF_PROG(on_quantum, int sig, struct kernel_siginfo *info)
 		more = false;
 		__sync_fetch_and_add(&stats->not_sent, 1);
 	}
+	begins = t->pause != COZBPF_PAUSE_BEGUN;
+	since = t->pause == COZBPF_PAUSE_NONE ? now : delay_account(t)->run_since;
 	delay_on_quantum(t, &control, more, end, now);
+	count_perturbed(t, since, begins);
 	spin_show(t);
 	return 0;
 }

@@ -3,7 +3,9 @@
  * it pay. Where the signal carries no value, pause.bpf.c sees the pause begin. */
 #include "begin.bpf.h"
 #include "lines.bpf.h"
+#include <cozbpf/block_visit.h>
 #include <cozbpf/delay_wait.h>
+#include <cozbpf/perturb.h>
 
 /* Six times what the loop takes at 2.5 GHz. One that took longer met an interrupt of the host,
  * whose length would outweigh all other loops. */
@@ -308,16 +310,42 @@ static __always_inline void ask_to_pause(struct bpf_perf_event_data *ctx, struct
 		   : bpf_send_signal_thread(config.signal));
 }
 
-/* The thread owes @debt. In a system call the signal would be an EINTR for the program. */
+/* The pause that perturbation has drawn for this sample, 0 for none. */
+static __always_inline __u64 draw_pause(struct cozbpf_thread *t)
+{
+	if (DELAY_READ(control.active))
+		return 0;
+	return perturb_pause(config.perturb_seed, t->order, t->draws++, config.perturb);
+}
+
+/* The thread owes @debt, or 0. In a system call the signal would be an EINTR for the program. */
 static __always_inline void take_debt(struct bpf_perf_event_data *ctx, struct cozbpf_thread *t,
     struct cozbpf_proc_stats *stats, __u64 now, __u64 debt, bool values)
 {
+	struct task_struct *task;
+
+	if (config.perturb && !debt)
+		debt = draw_pause(t);
+	if (!debt)
+		return;
+	task = bpf_get_current_task_btf();
+	if (!runtime_lets(task, stats))
+		return;
 	if (debt >= COZBPF_PAUSE_MAX_NS &&
 	    control.required - delay_account(t)->paid > COZBPF_DEEP_DEBT_NS)
 		__sync_fetch_and_add(&control.deep_debt, 1);
 	if (compat_user_mode(ctx) && t->pause == COZBPF_PAUSE_NONE &&
-	    shim_listens(t, bpf_get_current_task_btf(), stats, compat_sample_sp(ctx)))
+	    shim_listens(t, task, stats, compat_sample_sp(ctx)))
 		ask_to_pause(ctx, t, stats, now, debt, values);
+}
+
+/* What the sample's program has taken from the thread is none of its blocks'. The way out of a
+ * sample is taken to be as long as the way in. */
+static __always_inline void leave_out_sample(struct cozbpf_thread *t)
+{
+	if (config.blocks)
+		delay_account(t)->run_since =
+		    bpf_ktime_get_ns() + 2 * (__u64)control.sample_entry_ns;
 }
 
 /* @values: the pause's signal carries its end. */
@@ -330,7 +358,6 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	struct cozbpf_cpu *cpu;
 	__u64 now, debt;
 	__u32 tgid, line = 0, pick = 0;
-	bool user;
 
 	if (!t) {
 		sample_outsider(ctx, task);
@@ -351,7 +378,6 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
 	if (!stats)
 		return 0;
-	user = compat_user_mode(ctx);
 	if (proc) {
 		line = line_of_sample(ctx, task, proc, now, &pick);
 		count_made(proc, stats, compat_sample_ip(ctx), line);
@@ -371,14 +397,16 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	if (!cpu)
 		return 0;
 	delay_follow_waits(&control, now);
+	if (config.blocks)
+		block_on_sample(t, cpu, now);
 	debt = delay_on_sample(t, &control, cpu, line, now, config.min_debt_ns);
 	if (control.speedup_pct)
 		delay_on_cpu(t, is_alone(task), &control, cpu, now);
 	spin_show(t);
-	if (debt && runtime_lets(task, stats))
-		take_debt(ctx, t, stats, now, debt, values);
+	take_debt(ctx, t, stats, now, debt, values);
 	t->returning = 0;
-	seems_to_spin(user ? compat_sample_ip(ctx) : 0, tgid);
+	seems_to_spin(compat_user_mode(ctx) ? compat_sample_ip(ctx) : 0, tgid);
+	leave_out_sample(t);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "lines.bpf.h"
 #include "wake.bpf.h"
+#include <cozbpf/block_visit.h>
 #include <cozbpf/delay_wait.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -332,6 +333,8 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 		delay_begin_wait(out, &control, prev->pid, now);
 	if (in)
 		count_wait(in, &wait, now);
+	if (config.blocks)
+		block_on_switch(out, in, cpu, now);
 	begin_on_cpu(in, next, cpu, now);
 	return 0;
 }

@@ -5,6 +5,7 @@
  * the thread state and the clock of this CPU, and create nothing.
  */
 #include "wake.bpf.h"
+#include <cozbpf/block_visit.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -33,6 +34,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		spin_released(out, now);
 	delay_on_switch(out, how_it_leaves(out, prev, in, preempt), in, outsider_had(out, prev),
 	    &control, cpu, now);
+	if (config.blocks)
+		block_on_switch(out, in, cpu, now);
 	begin_on_cpu(in, next, cpu, now);
 	return 0;
 }

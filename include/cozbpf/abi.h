@@ -7,6 +7,7 @@
 #ifndef COZBPF_ABI_H
 #define COZBPF_ABI_H
 
+#include <cozbpf/abi_blocks.h>
 #include <cozbpf/abi_go.h>
 #include <cozbpf/abi_spins.h>
 #include <cozbpf/abi_waits.h>
@@ -88,6 +89,9 @@ struct cozbpf_config {
 	__u32 kernel_unit;
 	__u32 goroutines; /* accounts follow the goroutines of Go programs */
 	struct cozbpf_go go;
+	__u32 blocks;       /* blocks are timed (abi_blocks.h): what threads execute is counted */
+	__u32 perturb;      /* samples that owe a random pause, in 1/COZBPF_PERTURB_ONE */
+	__u64 perturb_seed; /* what is random follows from this */
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif
@@ -295,6 +299,9 @@ struct cozbpf_cpu {
 	    executed_before; /* before: in earlier experiments */
 	__u32 executed_epoch;
 	__u32 number; /* of this CPU, from 1 */
+	/* config.blocks: what threads of the target have executed here, really, up to ran_since; 0:
+	 * none of them is here */
+	__u64 ran_ns, ran_since;
 };
 
 /* What the thread on a CPU earns, for spinners on other CPUs to read (delay_spin.h). A cache line
@@ -419,6 +426,7 @@ struct cozbpf_control {
 	__u64 wait_samples, wait_crowded, wait_before;
 	/* samples of waits whose stack, waker or system call found no room */
 	__u64 wait_stacks_lost, wakers_lost, wait_calls_lost;
+	__u64 perturbed, perturbed_ns; /* pauses of config.perturb that have begun; their time */
 	/* the lock that the selected line waited for first in this experiment, and that of a
 	 * couple's second line; 0: none yet */
 	__u64 wait_lock, other_lock;
@@ -557,6 +565,9 @@ struct cozbpf_thread {
 	__u32 wait_call;                     /* of struct cozbpf_wait_call */
 	__u32 wait_likely; /* how long waits of it have lasted lately, ns; 0: none has */
 	struct cozbpf_runs runs;
+	/* config.blocks: executed up to the last sample; as much of all is in a CPU's ran_ns */
+	__u64 ran_ns, told_ns;
+	__u32 order, draws; /* config.perturb: which thread it is, as they came; its samples */
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -565,13 +576,13 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 23 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 25 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
-		  23 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
+		  26 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

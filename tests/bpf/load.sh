@@ -54,6 +54,11 @@ on_sample 5300 38200
 on_switch 3030 17400
 on_waking 1030 8000
 '
+blocks='
+on_block 440 4700
+on_sample 3890 30000
+on_switch 1660 10460
+'
 verified_pct=100
 program=("$dir/speed")
 point=progress
@@ -66,6 +71,13 @@ fi
 
 # shellcheck disable=SC2317 # called by wait_for
 ready_or_gone() { has "$dir/out" '^ready' || gone "$tool_pid"; }
+
+# those BUDGETS: of the programs that look() found, these.
+those() {
+	grep -E "^($(sed -nE 's/^(on_[a-z_]*).*/\1/p' <<<"$1" | paste -sd'|')) " \
+		"$dir/out.programs" >"$dir/out.those"
+	mv "$dir/out.those" "$dir/out.programs"
+}
 
 begin_command() { # OPTIONS...
 	start env LD_PRELOAD="$dir/verified.so" "$tool" run -q "$@" -o "$dir/profile.coz" \
@@ -139,9 +151,7 @@ if [ "${1:-}" = go ]; then
 	new=1
 	begin_command || bad "the command starts"
 	look
-	grep -E "^($(sed -nE 's/^(on_[a-z_]*).*/\1/p' <<<"$goroutines" | paste -sd'|')) " \
-		"$dir/out.programs" >"$dir/out.go"
-	mv "$dir/out.go" "$dir/out.programs"
+	those "$goroutines"
 	judge "$goroutines"
 	finish
 fi
@@ -179,4 +189,16 @@ for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
 	sed -i "/^$sample /!d" "$dir/out.programs"
 	judge "$sample ${units[1]} $((units[2] * verified_pct / 100))"
 done
+
+# Blocks, with perturbation. Before 6.6 they are refused, in words.
+start env LD_PRELOAD="$dir/verified.so" "${BUILD:-build}/tests/bpf/blocks" hold
+wait_for 30 ready_or_gone
+if has "$dir/out" '^ready'; then
+	look
+	blocks=${blocks/on_sample /$sample }
+	those "$blocks"
+	judge "$blocks"
+else
+	check "blocks are refused" has "$dir/out" '^ok +refused'
+fi
 finish

@@ -188,6 +188,9 @@ static void configure(const struct session *s)
 	c->kernel_unit = s->config.kernel_unit;
 	c->goroutines = s->config.goroutines;
 	c->go = s->config.go;
+	c->blocks = s->config.blocks;
+	c->perturb = s->config.perturb;
+	c->perturb_seed = s->config.perturb_seed;
 	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
@@ -219,6 +222,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	go_prepare(s->bpf, s->config.goroutines);
 	waits_prepare(s->bpf, &s->config, s->lines_room);
+	if (blocks_prepare(s, e))
+		return -1;
 	multi_prepare(s->bpf->progs.on_visits);
 	multi_prepare(s->bpf->progs.on_spin);
 	multi_prepare(s->bpf->progs.on_candidate);

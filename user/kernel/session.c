@@ -104,6 +104,7 @@ void session_detach(struct session *s)
 	session_drop_calls(s, 0);
 	session_drop_spins(s, 0);
 	session_drop_goroutines(s, 0);
+	blocks_detach(s);
 }
 
 int session_signal(const struct session *s)
@@ -141,6 +142,7 @@ void session_destroy(struct session *s)
 	if (s->earners != MAP_FAILED)
 		munmap(s->earners, s->earners_size);
 	free(s->cpu_values);
+	blocks_deinit(s);
 	cozbpf_bpf__destroy(s->bpf);
 	session_forget_log(s);
 	free(s);
@@ -187,7 +189,10 @@ size_t session_add_unwind_rows(
 
 int session_add_process(struct session *s, int pid, int pidfd, const char *comm, struct error *e)
 {
-	struct cozbpf_thread t = {.member = 1, .tgid = (uint32_t)pid, .filter = COZBPF_FILTER_OURS};
+	struct cozbpf_thread t = {.member = 1,
+	    .tgid = (uint32_t)pid,
+	    .filter = COZBPF_FILTER_OURS,
+	    .order = (uint32_t)s->bpf->bss->control.born};
 	struct cozbpf_proc_stats stats = {0};
 	uint32_t key = (uint32_t)pid;
 
@@ -283,7 +288,9 @@ static bool is_wanted(const struct session *s, const struct bpf_program *prog)
 		return false;
 	if (s->config.watches_only)
 		return prog == bpf->progs.on_fork || prog == bpf->progs.on_exec ||
-		       prog == bpf->progs.on_exit;
+		       prog == bpf->progs.on_exit ||
+		       (s->config.blocks && prog == bpf->progs.on_switch) ||
+		       (s->config.perturb && prog == compat_pause_program(bpf, s->mode));
 	return prog != bpf->progs.on_yield && prog != bpf->progs.on_syscall;
 }
 
@@ -292,6 +299,8 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 	struct bpf_program *prog;
 
 	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
+	if (s->config.perturb)
+		s->bpf->bss->control.expires_ns = session_now_ns() + UNWATCHED_NS;
 	bpf_object__for_each_program(prog, s->bpf->obj)
 	{
 		struct bpf_link *link;

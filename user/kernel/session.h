@@ -35,6 +35,14 @@ struct session_config {
 	bool goroutines; /* those of Go programs have accounts; their runtime: */
 	struct cozbpf_go go;
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
+	/* Blocks are timed (kernel/blocks.h), of threads: not with goroutines. Then watches_only
+	 * leaves switches be attached. */
+	bool blocks;
+	/* Without an experiment: so many of the samples, in 1/COZBPF_PERTURB_ONE, make their thread
+	 * pause for a random time. It follows from the seed, the thread and its sample. While
+	 * session_watch() is called. */
+	uint32_t perturb;
+	uint64_t perturb_seed;
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
 };
 
@@ -265,8 +273,9 @@ void session_ask_line(struct session *s);
 /* Opens an experiment; the buckets of all points are cleared. */
 void session_open_experiment(struct session *s, const struct opening *o);
 /*
- * To be called more often than each second: an experiment that nobody has watched for two asks for
- * no more pauses, and does not count. Begins to sample on CPUs that have come, or come back.
+ * To be called more often than each second: an experiment, or perturbation, that nobody has watched
+ * for two asks for no more pauses, and does not count. Begins to sample on CPUs that have come, or
+ * come back.
  */
 void session_watch(struct session *s);
 void session_close_experiment(struct session *s, struct snapshot *ret);

@@ -48,6 +48,8 @@ struct session {
 	struct process_spins *spins; /* spins.c */
 	struct process_spins *spins_ended;
 	unsigned n_spins_ended;
+	struct session_blocks *blocks; /* blocks.c; NULL: there are none */
+	uint64_t executed_told;        /* by session_executed_ns() */
 	uint64_t spots_taken;          /* so many had there been */
 	struct cozbpf_earner *earners; /* mapped */
 	size_t earners_size;
@@ -96,6 +98,12 @@ void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
 
 /* go.c: call it before the programs are loaded. */
 void go_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
+/* blocks.c: call it before the programs are loaded. -1 with @e: this kernel cannot do it. */
+int blocks_prepare(struct session *s, struct error *e);
+void blocks_detach(struct session *s); /* takes all probes out */
+void blocks_deinit(struct session *s);
+void blocks_forget_probes(struct session *s); /* those before are nobody's cost */
 
 /* session.c: one reading of the iterator over all tasks (bpf/adopt.bpf.c). 0 or -errno. */
 int session_visit_tasks(struct session *s);
