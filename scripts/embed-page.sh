@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Puts the page of `cozbpf plot` together from user/report/html/ and Chart.js. Prints it as a C
-# header: page_head, and page_tail, which follows the data. The page's own policy forbids the
-# network and all scripts and styles except its own, which it names by their hashes.
-# usage: scripts/embed-page.sh CHART_JS
+# Puts the page of `cozbpf plot` together from user/report/html/ and Chart.js, or that of `cozbpf
+# blocks report` without Chart.js. Prints it as a C header: page_head or blocks_head, and page_tail
+# or blocks_tail, which follows the data. The page's own policy forbids the network and all scripts
+# and styles except its own, which it names by their hashes.
+# usage: scripts/embed-page.sh page CHART_JS
+#        scripts/embed-page.sh blocks
 set -euo pipefail
 html=$(cd "$(dirname "$0")/../user/report/html" && pwd)
-library=$1
-[ -r "$library" ] || {
+page=$1 library=${2:-}
+[ "$page" != page ] || [ -r "$library" ] || {
 	echo "embed-page: error: there is no '$library'" >&2
 	echo "embed-page: hint: run 'sudo scripts/install-deps.sh build'" \
 		"(package libjs-chart.js), or say 'make CHART_JS=FILE'" >&2
@@ -32,9 +34,17 @@ element() { # TAG FILE...: writes $dir/TAG and prints its hash as the policy has
 	{ printf '<%s>' "$tag" && cat "$dir/text" && printf '</%s>\n' "$tag"; } >>"$dir/$tag"
 }
 
-style=$(element style "$html/page.css")
-ours=("$html"/{model,chart,card,overview,words,page}.js)
-scripts="$(element script "$library") $(element script "${ours[@]}")"
+case $page in
+page)
+	style=$(element style "$html/page.css")
+	ours=("$html"/{model,chart,card,overview,words,page}.js)
+	scripts="$(element script "$library") $(element script "${ours[@]}")"
+	;;
+blocks)
+	style=$(element style "$html/page.css" "$html/blocks.css")
+	scripts=$(element script "$html"/{blocks_words,blocks_pictures,blocks}.js)
+	;;
+esac
 policy="default-src 'none'; script-src $scripts; style-src $style; img-src data:;"
 policy+=" base-uri 'none'; form-action 'none'"
 
@@ -47,7 +57,7 @@ while IFS= read -r line; do
 	@SCRIPTS@) cat "$dir/script" ;;
 	*) printf '%s\n' "$line" ;;
 	esac
-done <"$html/page.html" >"$dir/page"
+done <"$html/$page.html" >"$dir/page"
 
 bytes() { # NAME
 	echo "static const unsigned char $1[] = {"
@@ -58,5 +68,5 @@ bytes() { # NAME
 sed '/@DATA@<\/script>$/,$d' "$dir/page" >"$dir/head"
 printf '<script type="application/json" id="data">' >>"$dir/head"
 sed '1,/@DATA@<\/script>$/d' "$dir/page" >"$dir/tail"
-bytes page_head <"$dir/head"
-{ printf '</script>\n' && cat "$dir/tail"; } | bytes page_tail
+bytes "${page}_head" <"$dir/head"
+{ printf '</script>\n' && cat "$dir/tail"; } | bytes "${page}_tail"

@@ -30,6 +30,7 @@ gcc -g -O2 -I"$include" -nostdlib -static -o object/markers programs/markers.c
 gcc -gdwarf-4 -O2 -nostdlib -static -o object/dwarf4 programs/work.c
 gcc -g -gz -O2 -nostdlib -static -o object/compressed programs/work.c
 gcc -g -O2 -nostdlib -shared -fPIC -o object/library programs/work.c
+gcc -O1 -nostdlib -static -o object/blocks "$fixtures/blocks.S"
 gcc -x c - -O2 -nostdlib -static -o object/coz 2>/dev/null <<'END' || true
 #include "/usr/include/coz.h"
 int _start(void)

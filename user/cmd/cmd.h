@@ -9,6 +9,8 @@ int cmd_report(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_blocks(int argc, char **argv);
+int cmd_blocks_report(int argc, char **argv); /* `cozbpf blocks report` */
 int cmd_suggest(int argc, char **argv);
 int cmd_lines(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

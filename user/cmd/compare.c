@@ -79,30 +79,13 @@ static void input_deinit(struct input *i)
 	profile_deinit(&i->profile);
 }
 
-/* "25", "12.5", "25%" -> 0.25. Not by strtod(), whose decimal sign depends on the locale. */
-static int parse_percent(const char *text, double *ret, struct error *e)
+static int parse_speedup(const char *text, double *ret, struct error *e)
 {
-	double value = 0, scale = 1;
-	bool digits = false, point = false;
-	const char *s = text;
-
-	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !point); s++) {
-		if (*s == '.') {
-			point = true;
-			continue;
-		}
-		digits = true;
-		value = value * 10 + (*s - '0');
-		scale *= point ? 10 : 1;
-	}
-	value /= scale;
-	if (!digits || (*s && strcmp(s, "%") != 0) || !(value > 0 && value <= 100)) {
-		error_set(e, EXIT_USAGE, "'%s' is not a speedup", text);
-		return error_hint(e, "write how many percent less time the line takes, above 0 and "
-				     "up to 100, as in --by 25");
-	}
-	*ret = value / 100;
-	return 0;
+	if (!parse_percent(text, ret))
+		return 0;
+	error_set(e, EXIT_USAGE, "'%s' is not a speedup", text);
+	return error_hint(e, "write how many percent less time the line takes, above 0 and up to "
+			     "100, as in --by 25");
 }
 
 static int predict(struct comparison *c, const struct input *before, const struct input *after,
@@ -201,7 +184,7 @@ static int check_options(
 		return error_hint(
 		    e, "write cozbpf compare BEFORE AFTER; 'cozbpf merge' makes one of several");
 	}
-	return o->by ? parse_percent(o->by, ret_by, e) : 0;
+	return o->by ? parse_speedup(o->by, ret_by, e) : 0;
 }
 
 int cmd_compare(int argc, char **argv)

@@ -160,6 +160,29 @@ too_long:
 	return error_set(e, EXIT_USAGE, "the time '%s' is out of range", text);
 }
 
+/* Not by strtod(), whose decimal sign depends on the locale. */
+int parse_percent(const char *text, double *ret)
+{
+	double value = 0, scale = 1;
+	bool digits = false, point = false;
+	const char *s = text;
+
+	for (; isdigit((unsigned char)*s) || (*s == '.' && !point); s++) {
+		if (*s == '.') {
+			point = true;
+			continue;
+		}
+		digits = true;
+		value = value * 10 + (*s - '0');
+		scale *= point ? 10 : 1;
+	}
+	value /= scale;
+	if (!digits || (*s && strcmp(s, "%") != 0) || !(value > 0 && value <= 100))
+		return -1;
+	*ret = value / 100;
+	return 0;
+}
+
 static int parse_uint(const char *text, uint64_t *ret)
 {
 	char *end;

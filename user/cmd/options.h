@@ -53,6 +53,10 @@ int options_parse(
 int options_again(const struct option_table *t, const void *fields, const void *defaults,
     const char *const *without, char **line);
 
+/* "25", "12.5", "25%" -> 0.25. Returns 0, or -1 where @text is no percentage above 0 and up to
+ * 100. */
+int parse_percent(const char *text, double *ret);
+
 /* "1ms" -> ns. Returns 0, or -1 with @e. */
 int parse_time(const char *text, uint64_t *ret_ns, struct error *e);
 
