@@ -71,8 +71,9 @@ GEN_OBJ := gen/profile.pb-c.o
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o) $(BUILD)/$(GEN_OBJ)
 # What unit tests link with: everything that needs neither root nor a kernel.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
-	user/run/files.c user/kernel/events.c user/kernel/kallsyms.c user/kernel/pause_mode.c \
-	$(addprefix user/target/,cbpf.c cgroup.c keeper.c machine.c maps.c procfs.c \
+	user/run/blocklog.c user/run/files.c user/kernel/events.c user/kernel/kallsyms.c \
+	user/kernel/pause_mode.c \
+	$(addprefix user/target/,cbpf.c cgroup.c identity.c keeper.c machine.c maps.c procfs.c \
 		program.c quota.c),$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
@@ -102,8 +103,8 @@ all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 # Every rule that compiles writes, by -MMD, which headers it has read.
 OBJS := $(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS) $(SHIM_OBJS)
 -include $(OBJS:%.o=%.d) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) \
-	$(addprefix $(BUILD)/tests/bench/,noise outsider speed startup slowdir foreign sqlite \
-	leveldb libsynced.so))
+	$(BUILD)/tests/bpf/blocks $(addprefix $(BUILD)/tests/bench/,blocks foreign leveldb \
+	libsynced.so noise outsider slowdir speed sqlite startup))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -116,6 +117,8 @@ $(BUILD)/%.o: %.c
 $(filter $(BUILD)/user/kernel/% $(BUILD)/asan/user/kernel/%,$(OBJS)): $(BUILD)/gen/cozbpf.skel.h
 $(foreach d,user asan/user,$(BUILD)/$(d)/target/inject.o): $(BUILD)/gen/shim_blob.h
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/html.o): $(BUILD)/gen/page.h
+$(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/blocks_html.o): \
+	$(BUILD)/gen/blocks_page.h
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/core/places/syscalls.o): \
 	$(BUILD)/gen/syscall_names.h
 
@@ -173,7 +176,12 @@ $(BUILD)/gen/shim_blob.h: $(BUILD)/shim/blob.bin
 # The page of `cozbpf plot`, with Chart.js in it.
 $(BUILD)/gen/page.h: scripts/embed-page.sh $(wildcard user/report/html/*) $(CHART_JS)
 	@mkdir -p $(@D)
-	$(call say,PAGE,$@)scripts/embed-page.sh $(CHART_JS) >$@
+	$(call say,PAGE,$@)scripts/embed-page.sh page $(CHART_JS) >$@
+
+# The page of `cozbpf blocks report --html`.
+$(BUILD)/gen/blocks_page.h: scripts/embed-page.sh $(wildcard user/report/html/*)
+	@mkdir -p $(@D)
+	$(call say,PAGE,$@)scripts/embed-page.sh blocks >$@
 
 # Numbers of system calls differ between processors. Two of the macros are no calls.
 $(BUILD)/gen/syscall_names.h:
@@ -263,6 +271,12 @@ $(BUILD)/tests/bench/startup: tests/bench/startup.c $(STARTUP_OBJS)
 	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
 		$< $(STARTUP_OBJS) $(PURE_LIBS)
 
+# Reads and analyses a large log of blocks.
+$(BUILD)/tests/bench/blocks: tests/bench/blocks.c $(filter $(BUILD)/user/core/%,$(USER_OBJS))
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
+		$< $(filter %.o,$^) $(PURE_LIBS)
+
 # Beside the workloads: noise on purpose, and a fixed loop that tells how fast the CPUs are.
 BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise outsider speed)
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
@@ -312,17 +326,26 @@ check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
 	@COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh unit \
 		$(UNIT_TESTS) tests/vm/selftest.sh
 
-check-bpf: all ## load and verify the BPF objects, instruction budgets; needs root
+# The kernel side of `cozbpf blocks`, by its own interface.
+BPF_TESTS := $(BUILD)/tests/bpf/blocks
+$(BUILD)/tests/bpf/blocks: tests/bpf/blocks.c $(filter-out $(BUILD)/user/main.o,$(USER_OBJS))
+	@mkdir -p $(@D)
+	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
+		$(filter %.c %.o,$^) $(LIBS)
+
+check-vm check-vm-ci: $(BPF_TESTS)
+
+check-bpf: all $(BPF_TESTS) ## load and verify the BPF objects, instruction budgets; needs root
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)
 
 # What judges no speeds, and takes no other profiler's probes for its own.
-E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution children compare containers \
-	coroutines coz-header crowd deadman debuginfod doctor errors filters go-stripped \
-	go-unharmed libraries lines live markers merge outputs passthrough plot points reader \
-	refuse report signals usdt user viewer)
+E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
+	blocks-report children compare containers coroutines coz-header crowd deadman debuginfod \
+	doctor errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
+	passthrough plot points reader refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
-	pauses quota spin startup suggest sync waits)
+	pair pauses quota spin startup suggest sync waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS) $(E2E_LONG),\
@@ -446,6 +469,9 @@ bench-attach: all ## 500 times attached to a server under load, and left; needs 
 bench-servers: all ## stripped servers: the automatic point beside one by hand; needs root; 8 min
 	@tests/bench/servers.sh
 
+bench-blocks: $(BUILD)/tests/bench/blocks ## 100 runs of 10,000 blocks, read and analysed
+	@$<
+
 bench-startup: all $(BUILD)/tests/bench/startup
 bench-startup: ## our readers beside libdw's; from the start to the first experiment; needs root
 	@tests/bench/bigdebug.sh && tests/bench/start.py
@@ -460,7 +486,7 @@ format: ## reformat the sources
 format-check: ## fail when clang-format would change something
 	$(Q)clang-format --dry-run -Werror $(FORMAT_SRCS)
 
-analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h profile.pb-c.h shim_blob.h)
+analyze: $(addprefix $(BUILD)/gen/,cozbpf.skel.h page.h blocks_page.h profile.pb-c.h shim_blob.h)
 analyze: ## clang-tidy and gcc's analyzer over user/ (cppcheck is part of lint)
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/analyzer WERROR=1 \
 		CFLAGS='$(GCC_ANALYZER)' $(BUILD)/analyzer/cozbpf
@@ -512,7 +538,7 @@ help: ## this list
 
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
-	check-sanitized fuzz coverage coverage-all bench bench-attach bench-marker bench-startup \
-	bench-accuracy bench-go bench-off-cpu bench-off-cpu-real bench-overhead bench-rules \
-	bench-servers bench-stripped soak check-soak lint format format-check analyze install \
-	uninstall deb check-package dist clean help
+	check-sanitized fuzz coverage coverage-all bench bench-attach bench-blocks bench-marker \
+	bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real bench-overhead \
+	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
+	install uninstall deb check-package dist clean help

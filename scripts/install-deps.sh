@@ -26,7 +26,8 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 		;;
 	real)
 		echo postgresql podman runc conmon netavark iptables dpkg-dev binutils \
-			libevent-dev libmemcached-tools
+			libevent-dev libmemcached-tools g++ libbz2-dev autoconf automake \
+			autopoint gettext pkg-config valgrind nginx wrk nmap axel
 		;;
 	soak) echo nginx wrk postgresql bpftool ;;
 	servers)

@@ -29,6 +29,7 @@ static const struct {
     {"compare", cmd_compare,
 	"hold two profiles against each other: what a change did, and whether it was predicted",
 	true},
+    {"blocks", cmd_blocks, "which basic blocks are slow now and then, over many runs", false},
     {"suggest", cmd_suggest, "what could be a progress point of a program that runs", false},
     {"lines", cmd_lines, "what could be selected in a binary", false},
     {"doctor", cmd_doctor, "what this machine allows", false},
@@ -52,6 +53,13 @@ static int help(FILE *out)
 	      "profiling.\n",
 	    out);
 	return EXIT_OK;
+}
+
+/* `cozbpf blocks` runs programs, and reports of what it has found. */
+static bool only_reads(size_t command, int argc, char **argv)
+{
+	return commands[command].only_files ||
+	       (commands[command].run == cmd_blocks && argc > 2 && !strcmp(argv[2], "report"));
 }
 
 static int drop_rights(void)
@@ -78,7 +86,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name)) {
-			if (commands[i].only_files && drop_rights())
+			if (only_reads(i, argc, argv) && drop_rights())
 				return EXIT_OTHER;
 			return commands[i].run(argc - 1, argv + 1);
 		}

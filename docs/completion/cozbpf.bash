@@ -16,7 +16,7 @@ _cozbpf_values() { # OPTION METAVAR
 	--goroutines) compgen -W 'auto off' -- "$cur" ;;
 	--pause) compgen -W 'value write quanta' -- "$cur" ;;
 	*) case $2 in
-		-FILE | -PATH) compgen -f -- "$cur" ;;
+		-FILE | -PATH | -LOG) compgen -f -- "$cur" ;;
 		-PID) compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$cur" ;;
 		-USER) compgen -u -- "$cur" ;;
 		esac ;;

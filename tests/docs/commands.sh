@@ -40,7 +40,8 @@ has_target() {
 
 has_option() { # SUBCOMMAND OPTION
 	# No pipe: grep ends at the first match, and what still writes to it would fail.
-	grep -qE -- "(^|[ ,])${2%%=*}([ ,[]|\$)" <<<"$("$tool" "$1" --help)"
+	# shellcheck disable=SC2086 # a subcommand may have two words
+	grep -qE -- "(^|[ ,])${2%%=*}([ ,[]|\$)" <<<"$("$tool" $1 --help)"
 }
 
 check_make() { # WHERE ARGUMENT...
@@ -60,6 +61,10 @@ check_tool() { # WHERE ARGUMENT...
 	if [ $# -gt 0 ] && grep -qxe "$1" <<<"$known"; then
 		command=$1
 		shift
+		if [ "$command ${1:-}" = 'blocks report' ]; then
+			command+=" $1"
+			shift
+		fi
 	elif [[ "${1:-}" =~ ^[a-zA-Z]+$ ]]; then
 		check "$where" "subcommand '$1'" [ "$1" = COMMAND ]
 	fi

@@ -27,11 +27,12 @@ options() {
 mapfile -t commands < <("$tool" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
 equal 'the subcommands' "$(printf '%s\n' "${commands[@]}" | sort)" \
 	"$(sed -nE 's/^   ([a-z]+)$/\1/p' <<<"$text" | sort)"
-for command in "${commands[@]}"; do
+for command in "${commands[@]}" 'blocks report'; do
 	# The section of the subcommand: from its heading to the next heading.
 	section=$(awk -v name="   $command" \
 		'$0 == name { on = 1; next } on && /^(   )?[A-Za-z]/ { on = 0 } on' <<<"$text")
-	listed=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' | options |
+	# shellcheck disable=SC2086 # it may have two words
+	listed=$("$tool" $command --help | grep -E '^ +(-[A-Za-z], )?--' | options |
 		grep -vx -- '-h, --help' || true)
 	equal "the options of '$command'" "$listed" \
 		"$(grep -E '^     -' <<<"$section" | options || true)"

@@ -2,6 +2,7 @@
 /* A shell reads the words that were written for it. */
 #include "check.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "core/text/shell.h"
@@ -47,4 +48,49 @@ TEST(words_as_read)
 	CHECK_EQ(pclose(f), 0);
 	free(command);
 	free(line);
+}
+
+/* Words that were written are read again, and what a shell would do besides is not done. */
+TEST(lines_as_split)
+{
+	char *line = NULL, **read;
+
+	for (size_t i = 0; i < N; i++)
+		CHECK_EQ(shell_append(&line, words[i]), 0);
+	CHECK_EQ(shell_split(line, &read), 0);
+	for (size_t i = 0; i < N; i++)
+		CHECK_STR(read[i], words[i]);
+	CHECK(!read[N]);
+	shell_free(read);
+	free(line);
+	CHECK_EQ(shell_split(" a\\ b\t\"c $X \\\"d\\n\"'e'f > *  g#h # no word\n", &read), 0);
+	CHECK_STR(read[0], "a b");
+	CHECK_STR(read[1], "c $X \"d\\nef");
+	CHECK_STR(read[2], ">");
+	CHECK_STR(read[3], "*");
+	CHECK_STR(read[4], "g#h");
+	CHECK(!read[5]);
+	shell_free(read);
+}
+
+TEST(lines_without_words)
+{
+	static const char *const none[] = {"", "  \t\n", "# all of it", "  #"}, *const open[] = {
+										    "a 'b", "\"",
+										    "$'\\'",
+										    "x\"y\\\""};
+	char **read;
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		CHECK_EQ(shell_split(none[i], &read), 0);
+		CHECK(!read[0]);
+		shell_free(read);
+	}
+	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+		CHECK_EQ(shell_split(open[i], &read), -EINVAL);
+	/* a backslash at the end quotes nothing */
+	CHECK_EQ(shell_split("a\\", &read), 0);
+	CHECK_STR(read[0], "a\\");
+	shell_free(read);
+	shell_free(NULL);
 }

@@ -354,6 +354,12 @@ static void leave(struct target *t)
 	(void)t;
 }
 
+static void send_nothing(struct target *t, int sig)
+{
+	(void)t;
+	(void)sig;
+}
+
 static void release(struct target *t)
 {
 	session_detach(t->session);
@@ -375,5 +381,6 @@ const struct target_ops target_attached = {
     .take_signal = take_signal,
     .watch_quotas = watch_quotas,
     .leave = leave,
+    .send = send_nothing,
     .release = release,
 };

@@ -24,6 +24,8 @@
 
 /* at least that often: progress line, mappings */
 #define TICK_NS 250000000ULL
+/* in which a command may end by itself when it is told to */
+#define END_NS 5000000000ULL
 /* while tables for unwinding are being made */
 #define TICK_UNWIND_NS 10000000ULL
 
@@ -340,9 +342,11 @@ static int begin(struct loop *l, struct error *e)
 		return -1;
 	/* Threads of processes that run already may have been sampled to find out what runs most.
 	 */
-	if (!r->o.suggests)
+	if (!r->o.suggests && !r->blocks)
 		recorder_skip(&r->recorder);
 	debuginfod_hurry(&r->debuginfod);
+	if (r->blocks)
+		blocks_begin_run(r->blocks);
 	if ((!r->points.is_open && write_startup(r, e)) || t->ops->start(t, e))
 		return -1;
 	l->started_ns = l->counted_ns = monotonic_ns();
@@ -408,4 +412,92 @@ int loop_suggest(struct runner *r, struct error *e)
 	r->target.ops->release(&r->target);
 	close_signals(&l);
 	return found;
+}
+
+/* Watches blocks until the target has ended, or its time has come. */
+static void watch_blocks(struct loop *l)
+{
+	struct runner *r = l->r;
+	uint64_t now, due = 0, end = end_of_time(l, l->started_ns);
+
+	do {
+		if (due)
+			wait_until(l, least(due, end), monotonic_ns());
+		session_events(r->session, run_on_event, r);
+		take_signals(l);
+		now = monotonic_ns();
+		session_watch(r->session);
+		processes_rescan(&r->target, now, false);
+		r->target.ops->join(&r->target, now);
+		blocks_step(r->blocks, now, &due);
+	} while (!has_ended(l) && now < end && !is_left(l));
+	blocks_end_run(r->blocks, now, l->ended);
+}
+
+/* A command that is not over in its time is told to end, and then made to. */
+static void end_command(struct loop *l)
+{
+	struct target *t = &l->r->target;
+	uint64_t now = monotonic_ns(), last = now + END_NS;
+	bool is_killed = false;
+
+	if (!t->ops->restarts || has_ended(l))
+		return;
+	session_events(l->r->session, run_on_event, l->r);
+	t->ops->send(t, SIGTERM);
+	t->ops->send(t, SIGCONT);
+	while (!has_ended(l)) {
+		wait_until(l, is_killed ? now + TICK_NS : last, now);
+		session_events(l->r->session, run_on_event, l->r);
+		take_signals(l);
+		session_watch(l->r->session);
+		now = monotonic_ns();
+		if (now < last || is_killed)
+			continue;
+		t->ops->send(t, SIGKILL);
+		is_killed = true;
+	}
+}
+
+/* False: it does not start, which is said. */
+static bool start_blocks(struct loop *l, uint64_t run)
+{
+	struct runner *r = l->r;
+	struct error why = {0};
+
+	if (r->target.ops->restarts) {
+		r->o.command = blocks_command(r->blocks, run)->argv;
+		r->target.exit_status = r->target.ended_by = 0;
+	}
+	if ((!r->target.ops->restarts || !r->target.ops->find(&r->target, &why)) && !begin(l, &why))
+		return true;
+	blocks_not_started(r->blocks, run, &why);
+	return false;
+}
+
+static int blocks_once(struct loop *l, uint64_t run, struct error *e)
+{
+	struct runner *r = l->r;
+	int err = 0;
+
+	if (open_signals(l, e))
+		return -1;
+	if (start_blocks(l, run)) {
+		watch_blocks(l);
+		end_command(l);
+		err = blocks_record(r->blocks, run, e);
+	}
+	r->target.ops->release(&r->target);
+	close_signals(l);
+	return err;
+}
+
+int loop_blocks(struct runner *r, struct error *e)
+{
+	struct loop l = {.r = r, .signal_fd = -1};
+	int err = 0;
+
+	for (uint64_t run = 0; !err && run < r->o.runs && !l.interrupted; run++)
+		err = blocks_once(&l, run, e);
+	return err;
 }

@@ -14,5 +14,8 @@ int loop_run(struct runner *r, struct error *e);
 /* Watches it, prints what could be a progress point, and leaves it to its end. Returns how many
  * there are, or -1 with @e. */
 int loop_suggest(struct runner *r, struct error *e);
+/* Runs its commands with their blocks watched. A run that is not over when its time is, is ended. A
+ * command that does not start is said, and the others go on. 0, or -1 with @e. */
+int loop_blocks(struct runner *r, struct error *e);
 
 #endif

@@ -15,6 +15,21 @@
 /* lines that are faster, virtually, each alone and all at once */
 #define FIXED_LINES 2
 
+/* Of `cozbpf blocks`: words up to a NULL, and the line of the inputs that they are from; 0: they
+ * are those of our own command line. */
+struct run_command {
+	char **argv;
+	unsigned line;
+};
+
+struct blocks_options {
+	const struct run_command *commands; /* run i has number i % n_commands */
+	size_t n_commands;
+	double cost;    /* the part of the CPU time that probes may take */
+	double share;   /* least part of the samples that makes a block a candidate */
+	double perturb; /* the part of the samples that get a delay */
+};
+
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins, fixed_lines;
 	const char *cgroup, *output, *fixed_speedup, *user, *until, *sync, *units, *pause, *off_cpu,
@@ -24,6 +39,8 @@ struct run_options {
 	    sync_uprobe, inclusive;
 	/* of `cozbpf suggest`: no experiments; the list as JSON */
 	bool suggests, json;
+	/* of `cozbpf blocks`: no experiments; NULL: another command */
+	const struct blocks_options *blocks;
 	/* derived */
 	bool no_goroutines;
 	char **command;
@@ -44,5 +61,7 @@ void run_options_deinit(struct run_options *o);
 int run_profile(const struct run_options *o);
 /* Only watches, and lists what could be a progress point. */
 int run_suggest(const struct run_options *o);
+/* Watches blocks, and appends what each run told of them to the log. */
+int run_blocks(const struct run_options *o);
 
 #endif

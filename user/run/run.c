@@ -2,6 +2,7 @@
 /* The order of things, from set-up to report; see options.h. */
 #include "run/runner.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "report/say.h"
@@ -9,6 +10,7 @@
 #include "run/loop.h"
 #include "run/setup.h"
 #include "target/descriptors.h"
+#include "target/launch.h"
 
 void run_options_deinit(struct run_options *o)
 {
@@ -86,6 +88,44 @@ int run_suggest(const struct run_options *o)
 	if (!found)
 		fail_suggest(&r, &e);
 	status = found > 0 ? r.target.exit_status : say_error(&e);
+	console_deinit(&r.console);
+	run_teardown(&r);
+	return status;
+}
+
+/* What is read before the first run is the program of a command that can be found. */
+static int choose_first(struct runner *r, struct error *e)
+{
+	const struct blocks_options *b = r->o.blocks;
+	char path[PATH_MAX];
+	struct error why;
+
+	if (!b->n_commands)
+		return 0;
+	for (size_t i = 0; i < b->n_commands; i++) {
+		r->o.command = b->commands[i].argv;
+		if (!launch_find(r->o.command[0], path, sizeof(path), i ? &why : e))
+			return 0;
+	}
+	return b->n_commands > 1
+		   ? error_set(e, EXIT_USAGE, "none of the %zu commands can be run: %s",
+			 b->n_commands, why.cause)
+		   : -1;
+}
+
+int run_blocks(const struct run_options *o)
+{
+	struct runner r = {.o = *o};
+	struct error e = {0};
+	int err, status;
+
+	block_signals_of_writes(&r.mask);
+	descriptors_raise();
+	err = open_console(&r, &e) || choose_first(&r, &e) || run_setup(&r, &e) ||
+	      loop_blocks(&r, &e);
+	status = err ? say_error(&e) : r.target.exit_status;
+	if (!err && blocks_finish(r.blocks))
+		status = EXIT_OTHER;
 	console_deinit(&r.console);
 	run_teardown(&r);
 	return status;

@@ -9,6 +9,7 @@
 #include <cozbpf/abi.h>
 #include "core/estimate/answer.h"
 #include "kernel/session.h"
+#include "run/blocks.h"
 #include "run/console.h"
 #include "run/debuginfod.h"
 #include "run/experiments.h"
@@ -32,6 +33,7 @@ struct runner {
 	struct answer answer;
 	struct console console;
 	struct debuginfod debuginfod;
+	struct blocks *blocks; /* NULL: it is not about blocks */
 };
 
 #endif

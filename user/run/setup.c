@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cozbpf/perturb.h>
 #include "kernel/kallsyms.h"
 #include "run/calls.h"
 #include "run/goroutines.h"
@@ -193,6 +194,17 @@ static int prepare_watch(struct runner *r, struct error *e)
 	return session_attach(r->session, PERIOD_WATCH_NS, e);
 }
 
+/* What probes cost is measured before there are samples. */
+static int prepare_blocks(struct runner *r, struct error *e)
+{
+	const struct blocks_rooms rooms = {
+	    &r->o, &r->console, r->session, &r->files, &r->points, &r->target};
+
+	r->points.is_open = true;
+	return blocks_open(&rooms, &r->blocks, e) || session_attach(r->session, PERIOD_NS, e) ? -1
+											      : 0;
+}
+
 static void tell_pauses(struct runner *r)
 {
 	const struct pause_mode *mode = session_pause_mode(r->session);
@@ -233,6 +245,11 @@ int run_setup(struct runner *r, struct error *e)
 		if (!c.wait_first)
 			return error_set(e, EXIT_OTHER, "out of memory");
 	}
+	if (r->o.blocks) {
+		c.blocks = true;
+		c.perturb = (uint32_t)(r->o.blocks->perturb * COZBPF_PERTURB_ONE);
+		c.perturb_seed = r->o.seed;
+	}
 	c.signal = r->target.signal;
 	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
 	if (session_create(&c, &r->files.lines, &r->session, e))
@@ -244,6 +261,8 @@ int run_setup(struct runner *r, struct error *e)
 	tell_pauses(r);
 	if (r->o.suggests)
 		return prepare_watch(r, e);
+	if (r->o.blocks)
+		return prepare_blocks(r, e);
 	spins_init(&r->files);
 	if (add_points(r, e))
 		return -1;
@@ -259,6 +278,7 @@ int run_setup(struct runner *r, struct error *e)
 
 void run_teardown(struct runner *r)
 {
+	blocks_close(r->blocks);
 	session_destroy(r->session);
 	experiment_deinit(&r->experiments.machine);
 	recorder_deinit(&r->recorder);

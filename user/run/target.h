@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include "core/text/errors.h"
@@ -65,6 +66,8 @@ struct target_ops {
 	void (*watch_quotas)(struct target *t);
 	/* Takes back what we have changed in a command that goes on to its end unprofiled. */
 	void (*leave)(struct target *t);
+	/* Sends a signal to all of a command's processes. */
+	void (*send)(struct target *t, int sig);
 	/* The counterpart of hold(), whether that has succeeded or not: processes that run already
 	 * are as they were. */
 	void (*release)(struct target *t);
@@ -111,6 +114,8 @@ struct target {
 	struct identity identity; /* whom a command runs as */
 	int signal;               /* number of the pause signal */
 	int exit_status;          /* of the command */
+	int ended_by;             /* the signal that ended the command; 0: none did */
+	struct rusage usage;      /* of the command, and of what it has waited for */
 	struct process *processes;
 	uint64_t unblock_ns; /* when to look who blocks the signal */
 	/* target.c */

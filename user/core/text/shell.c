@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Words as a shell reads them; see shell.h. */
+/* Words as a shell reads them, and writes them; see shell.h. */
 #include "core/text/shell.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,4 +65,91 @@ int shell_append(char **line, const char *word)
 	quote(bigger + used, word);
 	*line = bigger;
 	return 0;
+}
+
+/* Of $'...': one character. Returns what follows it. */
+static const char *unescape(const char *s, char **to)
+{
+	static const char letters[] = "abefnrtv", bytes[] = "\a\b\033\f\n\r\t\v";
+	const char *at = *s ? strchr(letters, *s) : NULL;
+	unsigned value = 0, digits = 0;
+
+	if (*s == 'x') {
+		while (digits < 2 && isxdigit((unsigned char)s[1 + digits]))
+			digits++;
+		sscanf(s + 1, "%2x", &value);
+		*(*to)++ = digits ? (char)value : 'x';
+		return s + 1 + digits;
+	}
+	*(*to)++ = at ? bytes[at - letters] : *s;
+	return s + 1;
+}
+
+/* What is between quotes, of which @s is past the first one. Returns what follows the last one;
+ * NULL: there is none. */
+static const char *read_quoted(const char *s, char quote, bool escapes, char **to)
+{
+	while (*s && *s != quote) {
+		if (escapes && *s == '\\' && s[1])
+			s = unescape(s + 1, to);
+		else if (quote == '"' && *s == '\\' && s[1] && strchr("\"\\$`", s[1]))
+			*(*to)++ = s[1], s += 2;
+		else
+			*(*to)++ = *s++;
+	}
+	return *s ? s + 1 : NULL;
+}
+
+/* The word at @s. Returns what follows it; NULL: a quote does not end. */
+static const char *read_word(const char *s, char *to)
+{
+	while (s && *s && !isspace((unsigned char)*s)) {
+		if (*s == '\'' || *s == '"')
+			s = read_quoted(s + 1, *s, false, &to);
+		else if (*s == '$' && s[1] == '\'')
+			s = read_quoted(s + 2, '\'', true, &to);
+		else if (*s == '\\' && s[1])
+			*to++ = s[1], s += 2;
+		else
+			*to++ = *s++;
+	}
+	*to = 0;
+	return s;
+}
+
+static const char *skip_blanks(const char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	return *s == '#' ? "" : s;
+}
+
+int shell_split(const char *line, char ***ret)
+{
+	size_t length = strlen(line), n = 0;
+	/* no more words than half the characters and one; words are no longer than what is read */
+	char **words = calloc(length / 2 + 2, sizeof(*words));
+	int err = words ? 0 : -ENOMEM;
+
+	line = skip_blanks(line);
+	while (!err && *line) {
+		words[n] = malloc(strlen(line) + 1);
+		err = words[n] ? 0 : -ENOMEM;
+		line = err ? line : read_word(line, words[n++]);
+		err = line ? err : -EINVAL;
+		line = err ? line : skip_blanks(line);
+	}
+	if (err) {
+		shell_free(words);
+		return err;
+	}
+	*ret = words;
+	return 0;
+}
+
+void shell_free(char **words)
+{
+	for (char **w = words; w && *w; w++)
+		free(*w);
+	free(words);
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a shell's command prints, run as the user whom the target runs as. */
+#ifndef COZBPF_LISTING_H
+#define COZBPF_LISTING_H
+
+#include <stdio.h>
+
+#include "core/text/errors.h"
+#include "target/identity.h"
+
+struct listing {
+	FILE *out;
+	int pid;
+};
+
+/* -1 with @e. */
+int listing_open(
+    struct listing *l, const char *command, const struct identity *id, struct error *e);
+/* Waits for its end. -1 with @e: it has failed. */
+int listing_close(struct listing *l, const char *command, struct error *e);
+
+#endif
