@@ -14,7 +14,6 @@ import statistics
 import sys
 from pathlib import Path
 
-METHOD_ERROR = 0.04  # that of user/core/estimate/private.h, which the intervals contain
 LEAST_GAIN = 0.05  # smaller gains tell nothing of a share of the gain
 
 
@@ -44,15 +43,15 @@ def row(record):
     return f"| {record['case']} | {actual} | {errors} | {held} |"
 
 
-def method_share(cell):
+def method_share(cell, contained):
     """What would have to be added for this cell's interval to hold; 0: nothing."""
     half = (cell["interval"][1] - cell["interval"][0]) / 2
-    scatter = math.hypot(max(0, half**2 - (METHOD_ERROR * cell["predicted"]) ** 2) ** 0.5,
+    scatter = math.hypot(max(0, half**2 - (contained * cell["predicted"]) ** 2) ** 0.5,
                          2 * cell["spread"])
     return max(0, cell["error"] ** 2 - scatter**2) ** 0.5 / abs(cell["predicted"])
 
 
-def summary(cells):
+def summary(cells, contained):
     errors = [100 * abs(c["error"]) for c in cells]
     widths = [100 * (c["interval"][1] - c["interval"][0]) for c in cells]
     worst = max(cells, key=lambda c: abs(c["error"]))
@@ -62,7 +61,7 @@ def summary(cells):
         or abs(c["error"]) <= math.hypot((c["interval"][1] - c["interval"][0]) / 2, 2 * c["spread"])
         for c in cells
     )
-    shares = sorted(method_share(c) for c in cells if c["predicted"] >= LEAST_GAIN)
+    shares = sorted(method_share(c, contained) for c in cells if c["predicted"] >= LEAST_GAIN)
     print(
         f"\n{len(cells)} figures: mean error {statistics.mean(errors):.2f} points, median"
         f" {statistics.median(errors):.2f}, worst {100 * worst['error']:+.1f}"
@@ -82,6 +81,8 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("files", nargs="+", metavar="FILE.json")
     parser.add_argument("--cases", default="", help="of these alone, by commas")
+    parser.add_argument("--contained", type=float, default=0.06,
+        help="what the intervals contain of that: METHOD_ERROR of user/core/estimate/private.h")
     return parser.parse_args(argv)
 
 
@@ -94,7 +95,7 @@ def main(argv):
     cells = [c for r in records for c in r["cells"]]
     known = [c for c in cells if c["interval"] and not c["sign_only"]]
     if known:
-        summary(known)
+        summary(known, options.contained)
     return 0
 
 

@@ -14,7 +14,7 @@
  * a fleet does not need. So it gains more than sqrt(8), and only the lower limit holds. (3.36
  * measured.)
  *
- * Looked at without the method's own error, 4 % of the gain, which no number of replicas lowers.
+ * Looked at without the method's own error, 6 % of the gain, which no number of replicas lowers.
  * With that error the interval still has to hold the truth.
  */
 #include "check.h"

@@ -22,7 +22,7 @@
  * Outsiders' share of the CPU time is added: of what they take from whom, and of who waits for
  * that, only a part is known, and it is not the same with a faster line.
  */
-#define METHOD_ERROR 0.04
+#define METHOD_ERROR 0.06
 
 /* One progress point in one experiment. A latency point makes two of them: its ends, which are
  * visits like others, and its latency. */
