@@ -35,10 +35,13 @@ prints 'blocks\.c:'
 
 echo "-- inputs: one is slow, one fails, one does not start, one never ends"
 rm -f "$log"
+printf '\177ELF no program' >garbage
+chmod 755 garbage
 cat >inputs <<'END'
 # one run for each line
 './blocks' 20000 usual
 ./blocks 20000 usual
+./garbage
 
 "./blocks" 10000 slow
 ./no-such-program x
@@ -46,7 +49,8 @@ cat >inputs <<'END'
 sleep 1000
 END
 run 1 "$tool" blocks --inputs inputs -d 4s
-says 'line 6 of the inputs does not start: ' '1 commands did not start' '1 of the runs failed' \
+says 'line 4 of the inputs does not start: ' 'line 7 of the inputs does not start: ' \
+	'2 commands did not start' '1 of the runs failed' \
 	'ended by --duration'
 check "the others are in the log" [ "$(read_log runs | awk '{ print $1, $2 }' | tr '\n' ';')" = \
 	'0 1;0 1;0 1;9 1;-15 0;' ]

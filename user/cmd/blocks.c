@@ -89,13 +89,13 @@ static const struct option_table table = {
 static int parse_pct(
     const char *name, const char *text, double least, double most, double *ret, struct error *e)
 {
-	char *end;
-	double pct = text ? strtod(text, &end) : 0;
+	double share = 0;
 
 	if (!text)
 		return 0;
-	if (end != text && (!*end || !strcmp(end, "%")) && pct >= least && pct <= most) {
-		*ret = pct / 100;
+	if ((!parse_percent(text, &share) || !strcmp(text, "0")) && 100 * share >= least &&
+	    100 * share <= most) {
+		*ret = share;
 		return 0;
 	}
 	error_set(e, EXIT_USAGE, "'--%s %s' is no percentage for that", name, text);
@@ -150,6 +150,16 @@ static int check_options(struct fields *f, struct error *e)
 		    f->progress.n ? "" : " where a process runs already");
 		return error_hint(e, "blocks are timed without a progress point");
 	}
+	if (f->then_experiment && has_inputs) {
+		error_set(e, EXIT_USAGE, "'--then-experiment' and inputs exclude each other");
+		return error_hint(e, "an input that is slow is one for: cozbpf run --granularity "
+				     "block --fixed-line BLOCK -- cmd args");
+	}
+	if (f->then_experiment && f->run.pids.n && !f->run.duration_ns) {
+		error_set(e, EXIT_USAGE,
+		    "'--then-experiment' needs '--duration' where a process runs already");
+		return error_hint(e, "blocks are timed for so long, and then experimented on");
+	}
 	return check_attach(f, e) || parse_numbers(f, e) ? -1 : 0;
 }
 
@@ -178,12 +188,14 @@ static int list_commands(struct fields *f, struct run_command *own, struct error
 static int run(const struct fields *f)
 {
 	uint64_t before = blocks_log_length(f->run.output);
-	int status = run_blocks(&f->run);
+	bool is_whole;
+	int status = run_blocks(&f->run, &is_whole), then;
 
 	/* without a run there is nothing to experiment on */
-	if (!f->then_experiment || blocks_log_length(f->run.output) <= before)
+	if (!f->then_experiment || !is_whole || blocks_log_length(f->run.output) <= before)
 		return status;
-	return blocks_experiment(&f->run, &f->progress, before);
+	then = blocks_experiment(&f->run, &f->progress, before);
+	return then ? then : status;
 }
 
 int cmd_blocks(int argc, char **argv)

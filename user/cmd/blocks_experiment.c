@@ -81,17 +81,19 @@ static unsigned gain_pct(const struct block_leader *l)
 static int experiment_on(const struct run_options *blocks, const struct string_list *progress,
     const struct block_leader *l)
 {
-	char name[512];
-	const char *unit = name;
+	char *name;
+	const char *unit;
 	unsigned speedups[] = {0, gain_pct(l)};
 	struct run_options o = *blocks;
+	int status;
 
-	snprintf(name, sizeof(name), "%s+0x%llx", l->place->function,
-	    (unsigned long long)l->place->offset);
+	if (asprintf(&name, "%s+0x%llx", l->place->function, (unsigned long long)l->place->offset) <
+	    0)
+		return EXIT_OTHER;
+	unit = name;
 	if (!blocks->quiet)
-		say("experiments on %s%s%s: each execution by %u %% faster, from %.3g us, its "
-		    "mean, "
-		    "to %.3g us, its median",
+		say("experiments on %s%s%s, by %u %% faster: its mean is %.3g us, its median %.3g "
+		    "us",
 		    name, *l->place->lines ? ", " : "", l->place->lines, speedups[1],
 		    l->mean_ns / 1e3, l->typical_ns / 1e3);
 	o.blocks = NULL;
@@ -108,7 +110,9 @@ static int experiment_on(const struct run_options *blocks, const struct string_l
 	o.no_spin = o.no_goroutines = false;
 	if (blocks->blocks->n_commands)
 		o.command = blocks->blocks->commands[0].argv;
-	return run_profile(&o);
+	status = run_profile(&o);
+	free(name);
+	return status;
 }
 
 int blocks_experiment(

@@ -65,10 +65,11 @@ static int take_line(struct blocks_inputs *in, const char *text, size_t size, un
 		err = add(in, words, line, argv);
 	if (!err)
 		return 0;
-	return error_set(e, EXIT_USAGE, "line %u of the inputs: %s", line,
-	    err == -EINVAL   ? "a quote does not end"
-	    : err == -EILSEQ ? "it holds a zero byte"
-			     : "out of memory");
+	if (err == -ENOMEM)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	error_set(e, EXIT_USAGE, "line %u of the inputs: %s", line,
+	    err == -EINVAL ? "a quote does not end" : "it holds a zero byte");
+	return error_hint(e, "a line holds the words of one run, quoted as for a shell");
 }
 
 static int take_lines(struct blocks_inputs *in, FILE *f, char **argv, struct error *e)
@@ -97,9 +98,10 @@ static int read_file(struct blocks_inputs *in, const char *name, char **argv, st
 	privileges_lower();
 	f = fopen(name, "re");
 	privileges_raise();
-	if (!f)
-		return error_set(
-		    e, EXIT_USAGE, "cannot open the inputs '%s': %s", name, strerror(errno));
+	if (!f) {
+		error_set(e, EXIT_USAGE, "cannot open the inputs '%s': %s", name, strerror(errno));
+		return error_hint(e, "give a file that the user who runs cozbpf can read, or -");
+	}
 	err = take_lines(in, f, argv, e);
 	fclose(f);
 	return err;
@@ -116,7 +118,7 @@ static int read_command(
 	if (identity_resolve(user, &id, e) || listing_open(&l, command, &id, e))
 		return -1;
 	err = take_lines(in, l.out, argv, e);
-	if (listing_close(&l, command, &end) && !err) {
+	if (listing_close(&l, command, !err, &end) && !err) {
 		*e = end;
 		return -1;
 	}

@@ -481,6 +481,13 @@ void session_process(const struct session *s, int pid, struct cozbpf_proc_stats 
 		*ret = (struct cozbpf_proc_stats){0};
 }
 
+bool session_has_process(const struct session *s, int pidfd)
+{
+	struct cozbpf_thread t;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.threads), &pidfd, &t) && t.member;
+}
+
 void session_processes(const struct session *s,
     void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg)
 {

@@ -303,6 +303,9 @@ void session_process(const struct session *s, int pid, struct cozbpf_proc_stats 
 /* Signals, events and threads' storage that were lost since the session began: a look at each
  * process. */
 
+/* Whether the process is the target's, as long as its first thread lives. */
+bool session_has_process(const struct session *s, int pidfd);
+
 /* Statistics of every process seen; @handle gets each. */
 void session_processes(const struct session *s,
     void (*handle)(int pid, const struct cozbpf_proc_stats *stats, void *arg), void *arg);

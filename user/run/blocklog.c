@@ -17,6 +17,9 @@
 #include "core/text/hash.h"
 #include "target/identity.h"
 
+#define LOCK_TRIES 500
+#define LOCK_PAUSE_NS 10000000
+
 struct block_log {
 	int fd;
 	char *path;
@@ -88,6 +91,20 @@ static int begin(struct block_log *log, struct error *e)
 	return write(log->fd, text, (size_t)n) == n ? 0 : cannot(log, errno ? errno : ENOSPC, e);
 }
 
+/* Others that append need some milliseconds. False: one of them keeps the log. Some file systems
+ * know no locks. */
+static bool lock(int fd)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 int block_log_open(
     const char *path, const struct block_session *session, struct block_log **ret, struct error *e)
 {
@@ -110,9 +127,9 @@ int block_log_open(
 	}
 	log->fd = identity_open_append(&identity, path);
 	err = log->fd < 0 ? cannot(log, -log->fd, e) : 0;
+	if (!err && !lock(log->fd))
+		err = cannot(log, EBUSY, e);
 	if (!err) {
-		/* Some file systems know no locks. */
-		flock(log->fd, LOCK_EX);
 		err = begin(log, e);
 		flock(log->fd, LOCK_UN);
 	}
@@ -131,7 +148,8 @@ static int append(struct block_log *log, const char *text, size_t n, struct erro
 	ssize_t written;
 	int err = 0;
 
-	flock(log->fd, LOCK_EX);
+	if (!lock(log->fd))
+		return cannot(log, EBUSY, e);
 	if (fstat(log->fd, &before))
 		err = errno;
 	errno = 0;

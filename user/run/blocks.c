@@ -2,6 +2,7 @@
 /* The order of things in the runs of `cozbpf blocks`; see blocks.h. */
 #include "run/blocks.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static int open_log(struct blocks *b, struct error *e)
 	const struct run_options *o = b->rooms.o;
 	const struct files *f = b->rooms.files;
 	struct block_session s = {.program = (char *)b->rooms.target->path,
-	    .perturb_pct = (unsigned)(100 * o->blocks->perturb + 0.5),
+	    .perturb_pct = (unsigned)ceil(100 * o->blocks->perturb),
 	    .seed = o->seed};
 	uint8_t id[20];
 	uint32_t n = f->main_object ? object_build_id(f->main_object, id) : 0;
@@ -182,6 +183,8 @@ void blocks_end_run(struct blocks *b, uint64_t now, bool target_ended)
 	b->run.ended = target_ended;
 	b->run.wall_ns = now - b->run.began_ns;
 	b->run.samples = c.samples - b->all_before;
+	for (size_t i = 0; i < b->n; i++)
+		b->candidates[i].run_samples = candidate_samples(b, &b->candidates[i]);
 	b->run.executed_ns = session_executed_ns(s) - b->run.executed_from;
 	b->run.probed_ns = session_probes_ns(b->rooms.session) - b->run.probed_from;
 	b->run.paused_ns = paused_ns(b) - b->run.paused_from;

@@ -54,6 +54,7 @@ struct candidate {
 	/* of this run; trial: of windows that tell little */
 	struct window_sums sums, trial, by_other[OTHERS];
 	struct block_reading reading; /* of the slots that it had */
+	uint64_t run_samples;         /* of its unit */
 	uint64_t window_samples;      /* in random windows: probes are in these, too */
 	bool was_watched;
 };
@@ -114,9 +115,9 @@ struct blocks {
 	struct block_place *places;
 	size_t n_places;
 	/* of all runs */
-	uint64_t n_runs, n_failed, n_unended, n_not_started;
+	uint64_t n_runs, n_failed, n_not_started;
 	double executed_ns, probed_ns;
-	bool said_refused, said_crowded;
+	bool said_refused;
 };
 
 /* blocks_candidates.c: what samples have found so far. It reads files: no random window is to be

@@ -6,6 +6,7 @@
 
 #include "core/blocks/shorten.h"
 #include "core/text/shell.h"
+#include "report/say.h"
 #include "run/blocks_private.h"
 #include "run/console.h"
 #include "run/options.h"
@@ -117,8 +118,7 @@ static struct window_estimate by_windows(const struct blocks *b, const struct ca
 static struct window_samples samples_of(
     const struct blocks *b, const struct candidate *c, const struct block_figures *f)
 {
-	return (struct window_samples){
-	    .in_block = (double)(candidate_samples(b, c) - c->window_samples),
+	return (struct window_samples){.in_block = (double)(c->run_samples - c->window_samples),
 	    .all = (double)b->run.samples - (double)b->run.window_samples,
 	    .avg_ns = f->timed ? fmax(f->avg_ns, 1) : 0};
 }
@@ -175,14 +175,20 @@ static char *command_text(const struct blocks *b)
 	return text ? text : strdup(b->rooms.target->path);
 }
 
+/* A process that has ended takes its faults with it. */
+static uint64_t since(uint64_t now, uint64_t from)
+{
+	return now > from ? now - from : 0;
+}
+
 /* The kernel tells of a command that has ended what /proc can no longer tell. */
 static void fill_usage(const struct blocks *b, struct block_run *ret)
 {
 	const struct target *t = b->rooms.target;
 
 	if (!t->ops->restarts) {
-		ret->minor_faults = b->run.faults.minor - b->run.faults_from.minor;
-		ret->major_faults = b->run.faults.major - b->run.faults_from.major;
+		ret->minor_faults = since(b->run.faults.minor, b->run.faults_from.minor);
+		ret->major_faults = since(b->run.faults.major, b->run.faults_from.major);
 		return;
 	}
 	ret->status = t->ended_by ? -t->ended_by : t->exit_status;
@@ -247,7 +253,6 @@ int blocks_record(struct blocks *b, uint64_t run, struct error *e)
 		say_run(b, run, &r, n);
 	b->n_runs++;
 	b->n_failed += r.ended && r.status;
-	b->n_unended += !r.ended;
 	b->executed_ns += (double)r.cpu_ns;
 	b->probed_ns += (double)r.probed_ns;
 	free(r.command);
@@ -257,14 +262,10 @@ int blocks_record(struct blocks *b, uint64_t run, struct error *e)
 
 void blocks_not_started(struct blocks *b, uint64_t run, const struct error *why)
 {
-	const struct run_command *c = blocks_command(b, run);
-
 	b->n_not_started++;
-	if (c->line)
-		console_say(b->rooms.console, "line %u of the inputs does not start: %s", c->line,
-		    why->cause);
-	else
-		console_say(b->rooms.console, "the command does not start: %s", why->cause);
+	windows_close(b);
+	slots_free(b);
+	say("line %u of the inputs does not start: %s", blocks_command(b, run)->line, why->cause);
 }
 
 uint64_t blocks_finish(const struct blocks *b)

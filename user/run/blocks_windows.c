@@ -258,6 +258,9 @@ static void open_cheap(struct blocks *b)
 {
 	struct open_window w = {.is_always = true};
 
+	/* Random windows need a place. All that are watched all the time come back as one. */
+	if (b->n_windows + 1 >= MAX_WINDOWS)
+		windows_close(b);
 	for (size_t s = 0; s < COZBPF_BLOCK_SLOTS; s++)
 		if (b->slots[s] != SIZE_MAX && b->candidates[b->slots[s]].state == CANDIDATE_CHEAP)
 			add_member(b, &w, b->slots[s]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,12 +184,24 @@ static void leave(struct target *t)
 	handlers_take_back(t);
 }
 
+/* The number of a process that has ended may be somebody else's by now. */
+static void send_to_member(const struct target *t, int pid, int sig)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return;
+	if (session_has_process(t->session, fd))
+		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+	close(fd);
+}
+
 static void send_all(struct target *t, int sig)
 {
 	for (const struct process *p = t->processes; p; p = p->next)
 		if (p->pid != t->launch.pid)
-			kill(p->pid, sig);
-	kill(t->launch.pid, sig);
+			send_to_member(t, p->pid, sig);
+	syscall(SYS_pidfd_send_signal, t->launch.pidfd, sig, NULL, 0);
 }
 
 static void release(struct target *t)

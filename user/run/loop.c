@@ -446,7 +446,8 @@ static void end_command(struct loop *l)
 	session_events(l->r->session, run_on_event, l->r);
 	t->ops->send(t, SIGTERM);
 	t->ops->send(t, SIGCONT);
-	while (!has_ended(l)) {
+	/* A process whose end was not told of is not waited for for ever. */
+	while (!has_ended(l) || (t->processes && now < last + END_NS)) {
 		wait_until(l, is_killed ? now + TICK_NS : last, now);
 		session_events(l->r->session, run_on_event, l->r);
 		take_signals(l);
@@ -459,20 +460,21 @@ static void end_command(struct loop *l)
 	}
 }
 
-/* False: it does not start, which is said. */
-static bool start_blocks(struct loop *l, uint64_t run)
+/* 1; 0: a line of inputs does not start, which is said; -1 with @e where there are none. */
+static int start_blocks(struct loop *l, uint64_t run, struct error *e)
 {
 	struct runner *r = l->r;
-	struct error why = {0};
 
 	if (r->target.ops->restarts) {
 		r->o.command = blocks_command(r->blocks, run)->argv;
 		r->target.exit_status = r->target.ended_by = 0;
 	}
-	if ((!r->target.ops->restarts || !r->target.ops->find(&r->target, &why)) && !begin(l, &why))
-		return true;
-	blocks_not_started(r->blocks, run, &why);
-	return false;
+	if ((!r->target.ops->restarts || !r->target.ops->find(&r->target, e)) && !begin(l, e))
+		return 1;
+	if (!r->target.ops->restarts || !blocks_command(r->blocks, run)->line)
+		return -1;
+	blocks_not_started(r->blocks, run, e);
+	return 0;
 }
 
 static int blocks_once(struct loop *l, uint64_t run, struct error *e)
@@ -482,7 +484,8 @@ static int blocks_once(struct loop *l, uint64_t run, struct error *e)
 
 	if (open_signals(l, e))
 		return -1;
-	if (start_blocks(l, run)) {
+	err = start_blocks(l, run, e);
+	if (err > 0) {
 		watch_blocks(l);
 		end_command(l);
 		err = blocks_record(r->blocks, run, e);
@@ -492,12 +495,13 @@ static int blocks_once(struct loop *l, uint64_t run, struct error *e)
 	return err;
 }
 
-int loop_blocks(struct runner *r, struct error *e)
+int loop_blocks(struct runner *r, bool *ret_whole, struct error *e)
 {
 	struct loop l = {.r = r, .signal_fd = -1};
 	int err = 0;
 
 	for (uint64_t run = 0; !err && run < r->o.runs && !l.interrupted; run++)
 		err = blocks_once(&l, run, e);
+	*ret_whole = !err && !l.interrupted;
 	return err;
 }

@@ -5,6 +5,8 @@
 #ifndef COZBPF_LOOP_H
 #define COZBPF_LOOP_H
 
+#include <stdbool.h>
+
 #include "core/text/errors.h"
 
 struct runner;
@@ -15,7 +17,8 @@ int loop_run(struct runner *r, struct error *e);
  * there are, or -1 with @e. */
 int loop_suggest(struct runner *r, struct error *e);
 /* Runs its commands with their blocks watched. A run that is not over when its time is, is ended. A
- * command that does not start is said, and the others go on. 0, or -1 with @e. */
-int loop_blocks(struct runner *r, struct error *e);
+ * line of inputs that does not start is said, and the others go on. *@ret_whole: nobody has
+ * interrupted it. 0, or -1 with @e. */
+int loop_blocks(struct runner *r, bool *ret_whole, struct error *e);
 
 #endif

@@ -61,7 +61,8 @@ void run_options_deinit(struct run_options *o);
 int run_profile(const struct run_options *o);
 /* Only watches, and lists what could be a progress point. */
 int run_suggest(const struct run_options *o);
-/* Watches blocks, and appends what each run told of them to the log. */
-int run_blocks(const struct run_options *o);
+/* Watches blocks, and appends what each run told of them to the log. *@ret_whole: all were
+ * made, and nobody has interrupted them. */
+int run_blocks(const struct run_options *o, bool *ret_whole);
 
 #endif

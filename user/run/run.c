@@ -113,16 +113,17 @@ static int choose_first(struct runner *r, struct error *e)
 		   : -1;
 }
 
-int run_blocks(const struct run_options *o)
+int run_blocks(const struct run_options *o, bool *ret_whole)
 {
 	struct runner r = {.o = *o};
 	struct error e = {0};
 	int err, status;
 
+	*ret_whole = false;
 	block_signals_of_writes(&r.mask);
 	descriptors_raise();
 	err = open_console(&r, &e) || choose_first(&r, &e) || run_setup(&r, &e) ||
-	      loop_blocks(&r, &e);
+	      loop_blocks(&r, ret_whole, &e);
 	status = err ? say_error(&e) : r.target.exit_status;
 	if (!err && blocks_finish(r.blocks))
 		status = EXIT_OTHER;

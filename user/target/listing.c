@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,11 +33,13 @@ int listing_open(struct listing *l, const char *command, const struct identity *
 	return error_set(e, EXIT_OTHER, "cannot run '%s': %s", command, strerror(errno));
 }
 
-int listing_close(struct listing *l, const char *command, struct error *e)
+int listing_close(struct listing *l, const char *command, bool is_wanted, struct error *e)
 {
 	int status;
 
 	fclose(l->out);
+	if (!is_wanted)
+		kill(l->pid, SIGTERM);
 	if (waitpid(l->pid, &status, 0) == l->pid && WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	error_set(e, EXIT_USAGE, "'%s', which prints the inputs, has failed", command);

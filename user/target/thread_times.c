@@ -183,6 +183,9 @@ void thread_times_sum(const struct thread_times *t, struct thread_sums *ret)
 
 		ret->runnable_ns += waited;
 		ret->blocked_ns += lived > ran + waited ? lived - ran - waited : 0;
+		/* A thread that ends meanwhile may be read in part. */
+		if (s->last.switches < s->first.switches)
+			continue;
 		ret->switches += s->last.switches - s->first.switches;
 		ret->preemptions += s->last.preemptions - s->first.preemptions;
 		ret->migrations += s->last.migrations - s->first.migrations;
