@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -406,10 +407,19 @@ static void check_file(const char *path, size_t runs, size_t damaged)
 	free(text);
 }
 
+/* A file without a name, which is gone however the test ends, and a path to it. */
+static int make_file(char path[64])
+{
+	int fd = memfd_create("blocks.log", MFD_CLOEXEC);
+
+	snprintf(path, 64, "/proc/%d/fd/%d", getpid(), fd);
+	return fd;
+}
+
 TEST(several_write_one_file_at_once)
 {
-	char path[] = "/tmp/cozbpf-blocklog-XXXXXX";
-	int fd = mkstemp(path), status;
+	char path[64];
+	int fd = make_file(path), status;
 	struct error e;
 
 	CHECK(fd >= 0);
@@ -421,13 +431,12 @@ TEST(several_write_one_file_at_once)
 		CHECK(wait(&status) > 0 && status == 0);
 	check_file(path, 120, 0);
 	close(fd);
-	unlink(path);
 }
 
 TEST(a_torn_run_does_not_harm_the_next_session)
 {
-	char path[] = "/tmp/cozbpf-blocklog-XXXXXX";
-	int fd = mkstemp(path);
+	char path[64];
+	int fd = make_file(path);
 	struct error e;
 	struct stat st;
 
@@ -436,13 +445,12 @@ TEST(a_torn_run_does_not_harm_the_next_session)
 	CHECK_EQ(append(path, 10, 2, &e), 2);
 	check_file(path, 4, 1);
 	close(fd);
-	unlink(path);
 }
 
 TEST(what_cannot_be_written_is_said)
 {
-	char path[] = "/tmp/cozbpf-blocklog-XXXXXX";
-	int fd = mkstemp(path);
+	char path[64];
+	int fd = make_file(path);
 	struct error e = {0};
 	struct stat st;
 
@@ -451,7 +459,6 @@ TEST(what_cannot_be_written_is_said)
 	CHECK(strstr(e.cause, "is no log of blocks: line 1 is '#!/bin/sh'"));
 	CHECK(!fstat(fd, &st) && st.st_size == 10);
 	close(fd);
-	unlink(path);
 	CHECK_EQ(append("/nowhere/blocks.log", 0, 1, &e), 0);
 	CHECK_STR(e.cause, "cannot write the log '/nowhere/blocks.log': No such file or directory");
 	CHECK_EQ(append("/dev/full", 0, 1, &e), 0);
