@@ -544,22 +544,36 @@ int line_map_find_object(const struct line_map *m, const struct line_object *o)
 	return -1;
 }
 
-uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset)
+size_t line_map_after(const struct line_map *m, size_t object, uint64_t offset)
 {
-	const struct line_range *r;
-	size_t lo = 0, hi;
+	size_t lo, hi;
 
 	if (object >= m->n_objects)
-		return 0;
-	r = m->ranges + m->objects[object].first;
-	hi = m->objects[object].count;
+		return m->n_ranges;
+	lo = m->objects[object].first;
+	hi = lo + m->objects[object].count;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (r[mid].hi <= offset)
+		if (m->ranges[mid].hi <= offset)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < m->objects[object].count && r[lo].lo <= offset ? r[lo].line : 0;
+	return lo;
+}
+
+bool line_map_range_at(const struct line_map *m, size_t object, uint64_t offset, size_t *ret)
+{
+	*ret = line_map_after(m, object, offset);
+	return object < m->n_objects &&
+	       *ret - m->objects[object].first < m->objects[object].count &&
+	       m->ranges[*ret].lo <= offset;
+}
+
+uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset)
+{
+	size_t at;
+
+	return line_map_range_at(m, object, offset, &at) ? m->ranges[at].line : 0;
 }

@@ -120,6 +120,12 @@ void line_map_cut(struct line_map *m, size_t n_objects, size_t n_lines);
  */
 int line_map_find_object(const struct line_map *m, const struct line_object *o);
 
+/* Index of the first range of object @object that ends behind @offset: one past its last one where
+ * none does. */
+size_t line_map_after(const struct line_map *m, size_t object, uint64_t offset);
+/* Index of the range that holds @offset of object @object. False: none does. */
+bool line_map_range_at(const struct line_map *m, size_t object, uint64_t offset, size_t *ret);
+
 /* Line id at @offset of object @object; 0: none. */
 uint32_t line_map_lookup(const struct line_map *m, size_t object, uint64_t offset);
 

@@ -13,19 +13,7 @@
 
 bool block_range_of(const struct block_map *b, uint64_t offset, size_t *ret)
 {
-	const struct line_map *m = &b->functions;
-	size_t lo = 0, hi = m->n_ranges;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->ranges[mid].lo <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*ret = lo - 1;
-	return lo && offset < m->ranges[lo - 1].hi;
+	return line_map_range_at(&b->functions, 0, offset, ret);
 }
 
 /* What a scan of one range knows. */

@@ -50,28 +50,12 @@ static struct stretch stretch_of(
 	return ret;
 }
 
-/* The first range that ends behind @offset. */
-static size_t first_range(const struct line_map *map, uint64_t offset)
-{
-	size_t lo = 0, hi = map->n_ranges;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (map->ranges[mid].hi <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 #define MAX_FILES 8 /* that are inlined into one block */
 
 /* Lines are those of the file that has most of the block's code. */
 static void set_lines(const struct line_map *map, struct block_site *site)
 {
-	size_t first = first_range(map, site->start), n = 0;
+	size_t first = line_map_after(map, 0, site->start), n = 0;
 	struct stretch most = {0}, s;
 	const char *seen[MAX_FILES];
 
