@@ -79,8 +79,8 @@ void handlers_after_fork(struct process *child, const struct process *parent)
 int handlers_inject(struct target *t, struct process *p, struct error *e)
 {
 	p->shim_ns = 0;
-	if (t->o->suggests)
-		return 0; /* nobody will pause it */
+	if (run_only_watches(t->o))
+		return 0;
 
 	/* of a preloaded handler that is gone */
 	inject_forget(&p->injection);

@@ -57,6 +57,12 @@ struct run_options {
 
 void run_options_deinit(struct run_options *o);
 
+/* Nothing that they ask for delays the target, so no process needs a pause handler. */
+static inline bool run_only_watches(const struct run_options *o)
+{
+	return o->suggests || (o->blocks && o->blocks->perturb <= 0);
+}
+
 /* Does what they ask for, from set-up to report. Returns the tool's exit status. */
 int run_profile(const struct run_options *o);
 /* Only watches, and lists what could be a progress point. */
