@@ -15,33 +15,6 @@
 #define MOST_RUNS 1000
 #define MOST_VALUES 50
 
-static void number(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_number(j, v);
-}
-
-static void count(struct json *j, const char *key, uint64_t v)
-{
-	json_key(j, key);
-	json_count(j, v);
-}
-
-static void string(struct json *j, const char *key, const char *v)
-{
-	json_key(j, key);
-	json_string(j, v);
-}
-
-static void numbers(struct json *j, const char *key, const double *v, size_t n)
-{
-	json_key(j, key);
-	json_open(j, '[');
-	for (size_t i = 0; i < n; i++)
-		json_number(j, v[i]);
-	json_close(j, ']');
-}
-
 static void open_list(struct json *j, const char *key)
 {
 	json_key(j, key);
@@ -179,14 +152,14 @@ static int write_block(struct json *j, const struct block_result *r)
 
 	json_open(j, '{');
 	block_place_words(r->place, words, sizeof(words));
-	string(j, "where", words);
+	json_key_string(j, "where", words);
 	block_function_words(r->place, words, sizeof(words));
-	string(j, "of", words);
+	json_key_string(j, "of", words);
 	json_key(j, "reported");
 	json_bool(j, r->is_reported);
-	count(j, "n", r->n_in);
-	number(j, "frequency", r->frequency);
-	number(j, "average", r->avg_ns);
+	json_key_count(j, "n", r->n_in);
+	json_key_number(j, "frequency", r->frequency);
+	json_key_number(j, "average", r->avg_ns);
 	/* of an execution: least, 5, 25, 50, 75, 95 %, longest */
 	json_key(j, "times");
 	json_open(j, '[');
@@ -195,12 +168,14 @@ static int write_block(struct json *j, const struct block_result *r)
 		json_number(j, r->quantiles[i]);
 	json_number(j, r->max_ns);
 	json_close(j, ']');
-	number(j, "mean", r->mean_ns);
-	numbers(j, "significance",
-	    (const double[]){r->significance_ns, r->significance.lo, r->significance.hi}, 3);
-	numbers(j, "range", (const double[]){r->range_ns, r->range.lo, r->range.hi}, 3);
-	number(j, "cost", r->cost_ns);
-	number(j, "samples", r->share);
+	json_key_number(j, "mean", r->mean_ns);
+	json_key(j, "significance");
+	json_numbers(
+	    j, (const double[]){r->significance_ns, r->significance.lo, r->significance.hi}, 3);
+	json_key(j, "range");
+	json_numbers(j, (const double[]){r->range_ns, r->range.lo, r->range.hi}, 3);
+	json_key_number(j, "cost", r->cost_ns);
+	json_key_number(j, "samples", r->share);
 	write_in_runs(j, r);
 	write_slow(j, &r->slow);
 	ret = write_values(j, r);
@@ -222,14 +197,14 @@ static int write_data(struct json *j, const struct blocks_report *r)
 		json_string(j, a->logs->logs[i]);
 	json_close(j, ']');
 	blocks_summary_words(a, words, sizeof(words));
-	string(j, "summary", words);
-	number(j, "cpu", a->cpu_ns);
-	number(j, "threshold", a->options.threshold_pct);
+	json_key_string(j, "summary", words);
+	json_key_number(j, "cpu", a->cpu_ns);
+	json_key_number(j, "threshold", a->options.threshold_pct);
 	json_key(j, "once");
 	json_bool(j, a->options.range == BLOCK_RANGE_ONCE);
-	count(j, "reported", a->n_reported);
-	count(j, "watched", a->n_results);
-	count(j, "runs_total", a->n_runs);
+	json_key_count(j, "reported", a->n_reported);
+	json_key_count(j, "watched", a->n_results);
+	json_key_count(j, "runs_total", a->n_runs);
 	write_notes(j, a);
 	write_runs(j, a);
 	write_failed(j, a);

@@ -10,39 +10,14 @@
 #include "report/blocks.h"
 #include "report/jsontext.h"
 
-static cJSON *number(double v)
-{
-	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
-}
-
-/* cJSON's adders accept NULL and then return false, so the object is complete or not made at
- * all. */
-static bool add(cJSON *object, const char *key, cJSON *item)
-{
-	if (item &&
-	    (key ? cJSON_AddItemToObject(object, key, item) : cJSON_AddItemToArray(object, item)))
-		return true;
-	cJSON_Delete(item);
-	return false;
-}
-
 static bool add_number(cJSON *object, const char *key, double v)
 {
-	return add(object, key, number(v));
+	return json_add(object, key, json_figure(v));
 }
 
 static bool add_count(cJSON *object, const char *key, uint64_t v)
 {
-	return add(object, key, cJSON_CreateNumber((double)v));
-}
-
-/* @object when it is complete, else NULL. */
-static cJSON *whole(cJSON *object, bool complete)
-{
-	if (complete)
-		return object;
-	cJSON_Delete(object);
-	return NULL;
+	return json_add(object, key, cJSON_CreateNumber((double)v));
 }
 
 static cJSON *numbers(const double *v, size_t n)
@@ -51,13 +26,13 @@ static cJSON *numbers(const double *v, size_t n)
 	bool ok = ret;
 
 	for (size_t i = 0; ok && i < n; i++)
-		ok = add(ret, NULL, number(v[i]));
-	return whole(ret, ok);
+		ok = json_add(ret, NULL, json_figure(v[i]));
+	return json_whole(ret, ok);
 }
 
 static bool add_interval(cJSON *object, const char *key, const struct block_interval *i)
 {
-	return add(object, key, numbers((const double[]){i->lo, i->hi}, 2));
+	return json_add(object, key, numbers((const double[]){i->lo, i->hi}, 2));
 }
 
 static cJSON *run(const struct block_analysis *a, const struct block_read_run *r, bool counts)
@@ -65,38 +40,39 @@ static cJSON *run(const struct block_analysis *a, const struct block_read_run *r
 	const struct block_run *x = &r->run;
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add(ret, "log", json_text(a->logs->logs[r->log])) &&
-			      add_count(ret, "number", x->number) &&
-			      add(ret, "counts", cJSON_CreateBool(counts)) &&
-			      add(ret, "command", json_text(x->command)) &&
-			      add_number(ret, "status", x->status) &&
-			      add(ret, "ended", cJSON_CreateBool(x->ended)) &&
-			      add_count(ret, "started_ns", x->started_ns) &&
-			      add_count(ret, "wall_ns", x->wall_ns) &&
-			      add_count(ret, "cpu_ns", x->cpu_ns) &&
-			      add_count(ret, "probed_ns", x->probed_ns) &&
-			      add_count(ret, "paused_ns", x->paused_ns) &&
-			      add_count(ret, "blocked_ns", x->blocked_ns) &&
-			      add_count(ret, "runnable_ns", x->runnable_ns) &&
-			      add_count(ret, "switches", x->switches) &&
-			      add_count(ret, "preemptions", x->preemptions) &&
-			      add_count(ret, "migrations", x->migrations) &&
-			      add_count(ret, "minor_faults", x->minor_faults) &&
-			      add_count(ret, "major_faults", x->major_faults) &&
-			      add(ret, "program", json_text(r->session.program)) &&
-			      add(ret, "build_id", json_text(r->session.build_id)) &&
-			      add_count(ret, "perturb_pct", r->session.perturb_pct) &&
-			      add_count(ret, "seed", r->session.seed));
+	return json_whole(ret, ret && json_add(ret, "log", json_text(a->logs->logs[r->log])) &&
+				   add_count(ret, "number", x->number) &&
+				   json_add(ret, "counts", cJSON_CreateBool(counts)) &&
+				   json_add(ret, "command", json_text(x->command)) &&
+				   add_number(ret, "status", x->status) &&
+				   json_add(ret, "ended", cJSON_CreateBool(x->ended)) &&
+				   add_count(ret, "started_ns", x->started_ns) &&
+				   add_count(ret, "wall_ns", x->wall_ns) &&
+				   add_count(ret, "cpu_ns", x->cpu_ns) &&
+				   add_count(ret, "probed_ns", x->probed_ns) &&
+				   add_count(ret, "paused_ns", x->paused_ns) &&
+				   add_count(ret, "blocked_ns", x->blocked_ns) &&
+				   add_count(ret, "runnable_ns", x->runnable_ns) &&
+				   add_count(ret, "switches", x->switches) &&
+				   add_count(ret, "preemptions", x->preemptions) &&
+				   add_count(ret, "migrations", x->migrations) &&
+				   add_count(ret, "minor_faults", x->minor_faults) &&
+				   add_count(ret, "major_faults", x->major_faults) &&
+				   json_add(ret, "program", json_text(r->session.program)) &&
+				   json_add(ret, "build_id", json_text(r->session.build_id)) &&
+				   add_count(ret, "perturb_pct", r->session.perturb_pct) &&
+				   add_count(ret, "seed", r->session.seed));
 }
 
 static bool add_place(cJSON *o, const struct block_place *p)
 {
-	return add(o, "object", json_text(p->object)) &&
-	       add(o, "build_id", json_text(p->build_id)) &&
-	       add(o, "function", json_text(p->function)) && add_count(o, "offset", p->offset) &&
-	       add_count(o, "start", p->start) && add_count(o, "end", p->end) &&
-	       add(o, "lines", *p->lines ? json_text(p->lines) : cJSON_CreateNull()) &&
-	       add(o, "calls", cJSON_CreateBool(p->calls));
+	return json_add(o, "object", json_text(p->object)) &&
+	       json_add(o, "build_id", json_text(p->build_id)) &&
+	       json_add(o, "function", json_text(p->function)) &&
+	       add_count(o, "offset", p->offset) && add_count(o, "start", p->start) &&
+	       add_count(o, "end", p->end) &&
+	       json_add(o, "lines", *p->lines ? json_text(p->lines) : cJSON_CreateNull()) &&
+	       json_add(o, "calls", cJSON_CreateBool(p->calls));
 }
 
 /* [[value, runs], ...] for each figure */
@@ -113,10 +89,11 @@ static cJSON *values(const struct block_result *r)
 
 		ok = list;
 		for (size_t j = 0; ok && j < n; j++)
-			ok = add(list, NULL, numbers((const double[]){v[j].value, v[j].runs}, 2));
+			ok = json_add(
+			    list, NULL, numbers((const double[]){v[j].value, v[j].runs}, 2));
 	}
 	free(v);
-	return whole(ret, ok);
+	return json_whole(ret, ok);
 }
 
 /* A block in each run that executed it. */
@@ -129,16 +106,16 @@ static cJSON *in_runs(const struct block_result *r)
 		const struct block_in_run *in = &r->in[i];
 		cJSON *one = cJSON_CreateObject();
 
-		ok = add(ret, NULL,
-		    whole(one, one && add_count(one, "run", in->run) &&
-				   add_number(one, "frequency", in->frequency) &&
-				   add_number(one, "frequency_se", in->frequency_se) &&
-				   add_count(one, "timed", in->timed) &&
-				   add_number(one, "min_ns", in->min_ns) &&
-				   add_number(one, "avg_ns", in->avg_ns) &&
-				   add_number(one, "max_ns", in->max_ns)));
+		ok = json_add(ret, NULL,
+		    json_whole(one, one && add_count(one, "run", in->run) &&
+					add_number(one, "frequency", in->frequency) &&
+					add_number(one, "frequency_se", in->frequency_se) &&
+					add_count(one, "timed", in->timed) &&
+					add_number(one, "min_ns", in->min_ns) &&
+					add_number(one, "avg_ns", in->avg_ns) &&
+					add_number(one, "max_ns", in->max_ns)));
 	}
-	return whole(ret, ok);
+	return json_whole(ret, ok);
 }
 
 static cJSON *difference(const struct block_difference *d)
@@ -146,13 +123,13 @@ static cJSON *difference(const struct block_difference *d)
 	static const char *const names[] = {"blocked_ns", "runnable_ns", "switches", "preemptions",
 	    "migrations", "minor_faults", "major_faults", "block_frequency"};
 	cJSON *ret = cJSON_CreateObject(), *other;
-	bool ok = ret && add(ret, "what", cJSON_CreateString(names[d->feature]));
+	bool ok = ret && json_add(ret, "what", cJSON_CreateString(names[d->feature]));
 
 	if (ok && d->other) {
 		other = cJSON_CreateObject();
-		ok = add(ret, "block", whole(other, other && add_place(other, d->other)));
+		ok = json_add(ret, "block", json_whole(other, other && add_place(other, d->other)));
 	}
-	return whole(ret,
+	return json_whole(ret,
 	    ok && add_number(ret, "slow", d->slow) && add_number(ret, "usual", d->usual) &&
 		add_number(ret, "distance", d->distance) && add_number(ret, "chance", d->chance));
 }
@@ -161,8 +138,9 @@ static cJSON *input(const struct block_input *i)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add(ret, "command", json_text(i->command)) &&
-			      add_count(ret, "slow", i->slow) && add_count(ret, "runs", i->runs));
+	return json_whole(ret, ret && json_add(ret, "command", json_text(i->command)) &&
+				   add_count(ret, "slow", i->slow) &&
+				   add_count(ret, "runs", i->runs));
 }
 
 static cJSON *slow(const struct block_slow *s)
@@ -173,42 +151,42 @@ static cJSON *slow(const struct block_slow *s)
 	list = ok ? cJSON_AddArrayToObject(ret, "runs") : NULL;
 	ok = list;
 	for (size_t i = 0; ok && i < s->n; i++)
-		ok = add(list, NULL, cJSON_CreateNumber(s->runs[i]));
+		ok = json_add(list, NULL, cJSON_CreateNumber(s->runs[i]));
 	list = ok ? cJSON_AddArrayToObject(ret, "differences") : NULL;
 	ok = list;
 	for (size_t i = 0; ok && i < s->n_differences; i++)
-		ok = add(list, NULL, difference(&s->differences[i]));
+		ok = json_add(list, NULL, difference(&s->differences[i]));
 	list = ok ? cJSON_AddArrayToObject(ret, "inputs") : NULL;
 	ok = list;
 	for (size_t i = 0; ok && i < s->n_inputs; i++)
-		ok = add(list, NULL, input(&s->inputs[i]));
-	return whole(ret, ok && add(ret, "too_few_runs", cJSON_CreateBool(s->too_few)));
+		ok = json_add(list, NULL, input(&s->inputs[i]));
+	return json_whole(ret, ok && json_add(ret, "too_few_runs", cJSON_CreateBool(s->too_few)));
 }
 
 static cJSON *block(const struct block_analysis *a, const struct block_result *r)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret,
+	return json_whole(ret,
 	    ret && add_place(ret, r->place) &&
-		add(ret, "reported", cJSON_CreateBool(r->is_reported)) &&
+		json_add(ret, "reported", cJSON_CreateBool(r->is_reported)) &&
 		add_count(ret, "runs", r->n_in) &&
 		add_number(ret, "probability", (double)r->n_in / (double)a->n_runs) &&
 		add_number(ret, "frequency", r->frequency) &&
-		add(ret, "counted", cJSON_CreateBool(r->is_counted)) &&
+		json_add(ret, "counted", cJSON_CreateBool(r->is_counted)) &&
 		add_number(ret, "min_ns", r->min_ns) && add_number(ret, "avg_ns", r->avg_ns) &&
 		add_number(ret, "max_ns", r->max_ns) && add_count(ret, "timed", r->timed) &&
-		add(ret, "average_by_samples", cJSON_CreateBool(r->is_sampled)) &&
+		json_add(ret, "average_by_samples", cJSON_CreateBool(r->is_sampled)) &&
 		add_number(ret, "mean_ns", r->mean_ns) &&
 		add_number(ret, "typical_ns", r->typical_ns) &&
-		add(ret, "quantiles_ns", numbers(r->quantiles, BLOCK_QUANTILES)) &&
+		json_add(ret, "quantiles_ns", numbers(r->quantiles, BLOCK_QUANTILES)) &&
 		add_number(ret, "samples_share", r->share) &&
 		add_number(ret, "significance_ns", r->significance_ns) &&
 		add_interval(ret, "significance_ci", &r->significance) &&
 		add_number(ret, "range_ns", r->range_ns) &&
 		add_interval(ret, "range_ci", &r->range) && add_number(ret, "run_ns", r->run_ns) &&
-		add_number(ret, "cost_ns", r->cost_ns) && add(ret, "values", values(r)) &&
-		add(ret, "in_runs", in_runs(r)) && add(ret, "slow", slow(&r->slow)));
+		add_number(ret, "cost_ns", r->cost_ns) && json_add(ret, "values", values(r)) &&
+		json_add(ret, "in_runs", in_runs(r)) && json_add(ret, "slow", slow(&r->slow)));
 }
 
 static bool add_head(cJSON *root, const struct block_analysis *a)
@@ -219,15 +197,15 @@ static bool add_head(cJSON *root, const struct block_analysis *a)
 	bool ok = logs;
 
 	for (size_t i = 0; ok && i < l->n_logs; i++)
-		ok = add(logs, NULL, json_text(l->logs[i]));
-	damage = whole(damage, damage && ok && add_count(damage, "parts", l->n_damaged) &&
-				   add_count(damage, "first_line", l->damaged_line) &&
-				   add_count(damage, "nameless", l->n_nameless));
-	return add(root, "damaged", damage) && add_count(root, "twins", l->n_twins) &&
+		ok = json_add(logs, NULL, json_text(l->logs[i]));
+	damage = json_whole(damage, damage && ok && add_count(damage, "parts", l->n_damaged) &&
+					add_count(damage, "first_line", l->damaged_line) &&
+					add_count(damage, "nameless", l->n_nameless));
+	return json_add(root, "damaged", damage) && add_count(root, "twins", l->n_twins) &&
 	       add_number(root, "cpu_ns", a->cpu_ns) &&
 	       add_number(root, "threshold_pct", o->threshold_pct) &&
 	       add_number(root, "threshold_ns", a->threshold_ns) &&
-	       add(root, "range",
+	       json_add(root, "range",
 		   cJSON_CreateString(o->range == BLOCK_RANGE_RUN ? "run" : "once")) &&
 	       add_count(root, "seed", o->seed) && add_count(root, "watched", a->n_results) &&
 	       add_count(root, "timed", a->n_timed) && add_count(root, "reported", a->n_reported);
@@ -236,18 +214,19 @@ static bool add_head(cJSON *root, const struct block_analysis *a)
 static bool fill(cJSON *root, const struct blocks_report *r)
 {
 	const struct block_analysis *a = r->analysis;
-	bool ok = add(root, "schema", cJSON_CreateString("cozbpf-blocks/1")) && add_head(root, a);
+	bool ok =
+	    json_add(root, "schema", cJSON_CreateString("cozbpf-blocks/1")) && add_head(root, a);
 	cJSON *runs = ok ? cJSON_AddArrayToObject(root, "runs") : NULL, *failed, *blocks;
 
 	failed = runs ? cJSON_AddArrayToObject(root, "failed") : NULL;
 	blocks = failed ? cJSON_AddArrayToObject(root, "blocks") : NULL;
 	ok = blocks;
 	for (size_t i = 0; ok && i < a->n_runs; i++)
-		ok = add(runs, NULL, run(a, a->runs[i], true));
+		ok = json_add(runs, NULL, run(a, a->runs[i], true));
 	for (size_t i = 0; ok && i < a->n_failed; i++)
-		ok = add(failed, NULL, run(a, a->failed[i], false));
+		ok = json_add(failed, NULL, run(a, a->failed[i], false));
 	for (size_t i = 0; ok && i < blocks_shown(r); i++)
-		ok = add(blocks, NULL, block(a, &a->results[i]));
+		ok = json_add(blocks, NULL, block(a, &a->results[i]));
 	return ok;
 }
 

@@ -9,39 +9,14 @@
 #include "report/compare.h"
 #include "report/jsontext.h"
 
-static cJSON *number(double v)
-{
-	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
-}
-
-/* cJSON's adders accept NULL and then return false, so the object is complete or not made at
- * all. */
-static bool add(cJSON *object, const char *key, cJSON *item)
-{
-	if (item &&
-	    (key ? cJSON_AddItemToObject(object, key, item) : cJSON_AddItemToArray(object, item)))
-		return true;
-	cJSON_Delete(item);
-	return false;
-}
-
-/* @object when it is complete, else NULL. */
-static cJSON *whole(cJSON *object, bool complete)
-{
-	if (complete)
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
 static bool add_figure(
     cJSON *object, const char *key, const char *interval_key, const struct compare_figure *f)
 {
 	cJSON *ends = cJSON_CreateArray();
 
-	ends =
-	    whole(ends, ends && add(ends, NULL, number(f->lo)) && add(ends, NULL, number(f->hi)));
-	return add(object, key, number(f->value)) && add(object, interval_key, ends);
+	ends = json_whole(ends, ends && json_add(ends, NULL, json_figure(f->lo)) &&
+				    json_add(ends, NULL, json_figure(f->hi)));
+	return json_add(object, key, json_figure(f->value)) && json_add(object, interval_key, ends);
 }
 
 static cJSON *side(const char *name, const struct compare_side *s)
@@ -49,40 +24,42 @@ static cJSON *side(const char *name, const struct compare_side *s)
 	cJSON *ret = cJSON_CreateObject();
 	const struct estimate *e = s->estimate;
 
-	return whole(ret, ret && add(ret, "file", json_text(name)) &&
-			      add(ret, "experiments", number((double)e->experiments)) &&
-			      add(ret, "runs", number((double)e->runs)) &&
-			      add(ret, "builds", number((double)e->builds)) &&
-			      add(ret, "build",
-				  e->builds == 1 && s->profile->runs[0].build_id[0]
-				      ? json_text(s->profile->runs[0].build_id)
-				      : cJSON_CreateNull()));
+	return json_whole(
+	    ret, ret && json_add(ret, "file", json_text(name)) &&
+		     json_add(ret, "experiments", json_figure((double)e->experiments)) &&
+		     json_add(ret, "runs", json_figure((double)e->runs)) &&
+		     json_add(ret, "builds", json_figure((double)e->builds)) &&
+		     json_add(ret, "build",
+			 e->builds == 1 && s->profile->runs[0].build_id[0]
+			     ? json_text(s->profile->runs[0].build_id)
+			     : cJSON_CreateNull()));
 }
 
 static cJSON *rate(const struct compare_rate *r)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add(ret, "period", number(r->period)) &&
-			      add(ret, "experiments", number((double)r->experiments)) &&
-			      add(ret, "visits", number((double)r->visits)) &&
-			      add(ret, "runs", number((double)r->runs)));
+	return json_whole(
+	    ret, ret && json_add(ret, "period", json_figure(r->period)) &&
+		     json_add(ret, "experiments", json_figure((double)r->experiments)) &&
+		     json_add(ret, "visits", json_figure((double)r->visits)) &&
+		     json_add(ret, "runs", json_figure((double)r->runs)));
 }
 
 static bool add_point(cJSON *object, const char *progress, bool is_latency)
 {
-	return add(object, "progress", json_text(progress)) &&
-	       add(object, "kind", cJSON_CreateString(is_latency ? "latency" : "throughput"));
+	return json_add(object, "progress", json_text(progress)) &&
+	       json_add(object, "kind", cJSON_CreateString(is_latency ? "latency" : "throughput"));
 }
 
 static cJSON *point(const struct compare_point *p)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret, ret && add_point(ret, p->progress, p->is_latency) &&
-			      add(ret, "before", rate(&p->before)) &&
-			      add(ret, "after", rate(&p->after)) &&
-			      add_figure(ret, "speedup", "speedup_ci", &p->speedup));
+	return json_whole(ret, ret && add_point(ret, p->progress, p->is_latency) &&
+				   json_add(ret, "before", rate(&p->before)) &&
+				   json_add(ret, "after", rate(&p->after)) &&
+				   add_figure(ret, "speedup", "speedup_ci", &p->speedup));
 }
 
 static cJSON *prediction(const struct compare_prediction *p)
@@ -91,16 +68,17 @@ static cJSON *prediction(const struct compare_prediction *p)
 	static const struct compare_figure none = {NAN, NAN, NAN};
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(ret,
-	    ret && add(ret, "line", json_text(p->line->line)) &&
+	return json_whole(ret,
+	    ret && json_add(ret, "line", json_text(p->line->line)) &&
 		add_point(ret, p->line->progress, p->line->is_latency) &&
 		add_figure(ret, "line_speedup", "line_speedup_ci", &p->at) &&
-		add(ret, "source", json_text(sources[p->source])) &&
+		json_add(ret, "source", json_text(sources[p->source])) &&
 		add_figure(ret, "predicted", "predicted_ci", &p->predicted) &&
 		add_figure(ret, "predicted_by_slope", "predicted_by_slope_ci", &p->by_slope) &&
 		add_figure(ret, "measured", "measured_ci", p->point ? &p->point->speedup : &none) &&
 		add_figure(ret, "difference", "difference_ci", &p->difference) &&
-		add(ret, "agreement", cJSON_CreateString(compare_agreement_name(p->agreement))));
+		json_add(
+		    ret, "agreement", cJSON_CreateString(compare_agreement_name(p->agreement))));
 }
 
 static cJSON *rank(size_t r)
@@ -113,15 +91,15 @@ static cJSON *line(const struct compare_line *l)
 	const struct estimate_line *any = l->before ? l->before : l->after;
 	cJSON *ret = cJSON_CreateObject();
 
-	return whole(
-	    ret, ret && add(ret, "line", json_text(any->line)) &&
-		     add_point(ret, any->progress, any->is_latency) &&
-		     add(ret, "rank_before", rank(l->rank_before)) &&
-		     add(ret, "rank_after", rank(l->rank_after)) &&
-		     add(ret, "slope_before", number(l->before ? l->before->slope : NAN)) &&
-		     add(ret, "slope_after", number(l->after ? l->after->slope : NAN)) &&
-		     add_figure(ret, "slope_change", "slope_change_ci", &l->slope) &&
-		     add(ret, "change", cJSON_CreateString(compare_move_name(l->move))));
+	return json_whole(ret,
+	    ret && json_add(ret, "line", json_text(any->line)) &&
+		add_point(ret, any->progress, any->is_latency) &&
+		json_add(ret, "rank_before", rank(l->rank_before)) &&
+		json_add(ret, "rank_after", rank(l->rank_after)) &&
+		json_add(ret, "slope_before", json_figure(l->before ? l->before->slope : NAN)) &&
+		json_add(ret, "slope_after", json_figure(l->after ? l->after->slope : NAN)) &&
+		add_figure(ret, "slope_change", "slope_change_ci", &l->slope) &&
+		json_add(ret, "change", cJSON_CreateString(compare_move_name(l->move))));
 }
 
 static bool fill(cJSON *points, cJSON *predictions, cJSON *lines, const struct comparison *c)
@@ -129,11 +107,11 @@ static bool fill(cJSON *points, cJSON *predictions, cJSON *lines, const struct c
 	bool ok = points && predictions && lines;
 
 	for (size_t i = 0; ok && i < c->n_points; i++)
-		ok = add(points, NULL, point(&c->points[i]));
+		ok = json_add(points, NULL, point(&c->points[i]));
 	for (size_t i = 0; ok && i < c->n_predictions; i++)
-		ok = add(predictions, NULL, prediction(&c->predictions[i]));
+		ok = json_add(predictions, NULL, prediction(&c->predictions[i]));
 	for (size_t i = 0; ok && i < c->n_lines; i++)
-		ok = add(lines, NULL, line(&c->lines[i]));
+		ok = json_add(lines, NULL, line(&c->lines[i]));
 	return ok;
 }
 
@@ -142,9 +120,9 @@ int compare_json(FILE *out, const struct compare_report *r)
 	cJSON *root = cJSON_CreateObject(), *points = NULL, *predictions = NULL, *lines = NULL;
 	char *text = NULL;
 
-	if (root && add(root, "schema", cJSON_CreateString("cozbpf-compare/1")) &&
-	    add(root, "before", side(r->before_name, r->before)) &&
-	    add(root, "after", side(r->after_name, r->after))) {
+	if (root && json_add(root, "schema", cJSON_CreateString("cozbpf-compare/1")) &&
+	    json_add(root, "before", side(r->before_name, r->before)) &&
+	    json_add(root, "after", side(r->after_name, r->after))) {
 		points = cJSON_AddArrayToObject(root, "progress");
 		predictions = cJSON_AddArrayToObject(root, "predictions");
 		lines = cJSON_AddArrayToObject(root, "lines");

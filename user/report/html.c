@@ -80,32 +80,6 @@ const char **name_set_order(const struct name_set *s)
 	return ret;
 }
 
-static void number(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_number(j, v);
-}
-
-static void count(struct json *j, const char *key, uint64_t v)
-{
-	json_key(j, key);
-	json_count(j, v);
-}
-
-static void string(struct json *j, const char *key, const char *v)
-{
-	json_key(j, key);
-	json_string(j, v);
-}
-
-static void numbers(struct json *j, const double *v, size_t n)
-{
-	json_open(j, '[');
-	for (size_t i = 0; i < n; i++)
-		json_number(j, v[i]);
-	json_close(j, ']');
-}
-
 /* [mean, its interval's ends, then p50, p90 and p99 alike], in ns */
 static void write_figures(struct json *j, const struct latency_figures *f)
 {
@@ -159,7 +133,7 @@ static void write_words(
 		flat_words(l, label, words, sizeof(words));
 	if (!words[0])
 		shortage_words(e, l, words, sizeof(words));
-	string(j, "words", words);
+	json_key_string(j, "words", words);
 }
 
 /* Where the profile has waits: the unit's share of all waits, or of all that was executed; and the
@@ -173,15 +147,15 @@ static void write_shares(struct json *j, const struct estimate *e, const struct 
 	if (!w->off)
 		return;
 	if (wait_of_unit(l->line, &length) >= 0) {
-		number(j, "off", waiting_share(l->samples, w->off));
+		json_key_number(j, "off", waiting_share(l->samples, w->off));
 		return;
 	}
-	number(j, "on", waiting_share(l->samples, w->on));
+	json_key_number(j, "on", waiting_share(l->samples, w->on));
 	for (size_t i = 0; i < w->n; i++) {
 		if (!w->lines[i].off || strcmp(w->lines[i].line, l->line) != 0)
 			continue;
 		line_waits_words(w, &w->lines[i], words, sizeof(words));
-		string(j, "waits", words);
+		json_key_string(j, "waits", words);
 	}
 }
 
@@ -189,29 +163,29 @@ static void write_series(struct json *j, const struct estimate *e, const struct 
     const char *label, uint32_t line, uint32_t point)
 {
 	json_open(j, '{');
-	count(j, "line", line);
-	count(j, "point", point);
+	json_key_count(j, "line", line);
+	json_key_count(j, "point", point);
 	if (l->holder && l->holder < e->lines + HTML_MAX_SERIES)
-		count(j, "holder", (uint64_t)(l->holder - e->lines));
+		json_key_count(j, "holder", (uint64_t)(l->holder - e->lines));
 	json_key(j, "latency");
 	json_bool(j, l->is_latency);
-	string(j, "verdict", verdict_name(l->verdict));
+	json_key_string(j, "verdict", verdict_name(l->verdict));
 	/* As in the report: lines with an answer, lines whose interval is too wide, all others. */
-	count(j, "order",
+	json_key_count(j, "order",
 	    l->verdict != VERDICT_NOT_ENOUGH_DATA ? 0
 	    : l->shortage == SHORT_INTERVAL       ? 1
 						  : 2);
 	json_key(j, "keys");
-	numbers(j, l->rank_keys, N_SORT_KEYS);
+	json_numbers(j, l->rank_keys, N_SORT_KEYS);
 	json_key(j, "slope");
-	numbers(j, (const double[]){l->slope, l->slope_lo, l->slope_hi}, 3);
-	number(j, "max", l->max_speedup);
-	number(j, "phase", l->phase_factor);
-	count(j, "experiments", l->experiments);
-	count(j, "baselines", l->baselines);
-	count(j, "samples", l->samples);
+	json_numbers(j, (const double[]){l->slope, l->slope_lo, l->slope_hi}, 3);
+	json_key_number(j, "max", l->max_speedup);
+	json_key_number(j, "phase", l->phase_factor);
+	json_key_count(j, "experiments", l->experiments);
+	json_key_count(j, "baselines", l->baselines);
+	json_key_count(j, "samples", l->samples);
 	write_shares(j, e, l);
-	count(j, "visits", l->visits);
+	json_key_count(j, "visits", l->visits);
 	write_words(j, e, l, label);
 	write_points(j, l);
 	json_close(j, '}');
@@ -222,10 +196,10 @@ static void write_latency(struct json *j, const struct estimate_latency *l)
 	char words[1024];
 
 	json_open(j, '{');
-	string(j, "point", l->name);
+	json_key_string(j, "point", l->name);
 	latency_words(&l->now, words, sizeof(words));
-	string(j, "now", words);
-	number(j, "in_flight", l->in_flight);
+	json_key_string(j, "now", words);
+	json_key_number(j, "in_flight", l->in_flight);
 	json_key(j, "warnings");
 	json_open(j, '[');
 	for (unsigned n = 0;; n++) {
@@ -279,18 +253,18 @@ static void write_summary(
 	for (size_t i = 0; i < o->n_profiles; i++)
 		json_string(j, o->profiles[i]);
 	json_close(j, ']');
-	string(j, "sort", sort_name(o->sort));
-	string(j, "reason", o->reason);
-	count(j, "started_ns", p->n_runs ? p->runs[0].startup_time_ns : 0);
-	count(j, "runs", p->n_runs);
-	count(j, "experiments_total", e->experiments);
-	count(j, "samples", e->samples);
+	json_key_string(j, "sort", sort_name(o->sort));
+	json_key_string(j, "reason", o->reason);
+	json_key_count(j, "started_ns", p->n_runs ? p->runs[0].startup_time_ns : 0);
+	json_key_count(j, "runs", p->n_runs);
+	json_key_count(j, "experiments_total", e->experiments);
+	json_key_count(j, "samples", e->samples);
 	write_losses(j, &e->totals);
-	string(j, "unit", estimate_unit(e));
-	count(j, "left_out", e->n_dropped);
-	count(j, "series_total", e->n_lines);
-	count(j, "skipped", p->n_skipped);
-	number(j, "runtime_s", e->runtime_s);
+	json_key_string(j, "unit", estimate_unit(e));
+	json_key_count(j, "left_out", e->n_dropped);
+	json_key_count(j, "series_total", e->n_lines);
+	json_key_count(j, "skipped", p->n_skipped);
+	json_key_number(j, "runtime_s", e->runtime_s);
 	write_doubts(j, &e->totals);
 }
 
@@ -353,7 +327,7 @@ static void write_waiting(struct json *j, const struct estimate *e, size_t prefi
 	json_key(j, "waiting");
 	json_open(j, '{');
 	waiting_words(w, words, sizeof(words));
-	string(j, "words", words);
+	json_key_string(j, "words", words);
 	json_key(j, "lines");
 	json_open(j, '[');
 	for (size_t i = 0; i < n_lines && i < WAITING_LINES; i++)
@@ -376,7 +350,7 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 
 	json_open(j, '{');
 	write_summary(j, p, e, o);
-	count(j, "prefix", prefix);
+	json_key_count(j, "prefix", prefix);
 	ret = write_names(j, "lines", lines, 0);
 	if (!ret)
 		ret = write_names(j, "labels", lines, prefix);

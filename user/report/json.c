@@ -15,28 +15,12 @@
 #include "core/profile/counters.h"
 #include "core/profile/wait_fields.h"
 
-/* Six decimals: more are noise, and print differently from machine to machine. What was not
- * estimated is null. */
-static cJSON *number(double v)
-{
-	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
-}
-
-/* cJSON's adders accept NULL and then return false, so the report is complete or not made at
- * all. */
-static bool add(cJSON *object, const char *key, cJSON *item)
-{
-	if (item && cJSON_AddItemToObject(object, key, item))
-		return true;
-	cJSON_Delete(item);
-	return false;
-}
-
 static cJSON *interval(double lo, double hi)
 {
 	cJSON *ret = cJSON_CreateArray();
 
-	if (ret && cJSON_AddItemToArray(ret, number(lo)) && cJSON_AddItemToArray(ret, number(hi)))
+	if (ret && cJSON_AddItemToArray(ret, json_figure(lo)) &&
+	    cJSON_AddItemToArray(ret, json_figure(hi)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -58,7 +42,7 @@ static bool add_figure(
 		cJSON_Delete(ends);
 		return false;
 	}
-	return add(object, key, nanoseconds(f->value)) && add(object, interval_key, ends);
+	return json_add(object, key, nanoseconds(f->value)) && json_add(object, interval_key, ends);
 }
 
 static bool add_figures(cJSON *object, const struct latency_figures *f)
@@ -67,8 +51,8 @@ static bool add_figures(cJSON *object, const struct latency_figures *f)
 	       add_figure(object, "p50", "p50_ci", &f->p50) &&
 	       add_figure(object, "p90", "p90_ci", &f->p90) &&
 	       add_figure(object, "p99", "p99_ci", &f->p99) &&
-	       add(object, "pairs_mean", nanoseconds(f->pairs_mean)) &&
-	       add(object, "pairs", number((double)f->pairs));
+	       json_add(object, "pairs_mean", nanoseconds(f->pairs_mean)) &&
+	       json_add(object, "pairs", json_figure((double)f->pairs));
 }
 
 static cJSON *figures(const struct latency_figures *f)
@@ -85,12 +69,12 @@ static cJSON *point(const struct estimate_point *p, const struct latency_figures
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line_speedup", number(p->line_speedup)) &&
-	    add(ret, "program_speedup", number(p->program_speedup)) &&
-	    add(ret, "raw_program_speedup", number(p->raw_program_speedup)) &&
-	    add(ret, "ci", interval(p->ci_lo, p->ci_hi)) &&
-	    add(ret, "experiments", number((double)p->experiments)) &&
-	    add(ret, "visits", number((double)p->visits)) &&
+	if (ret && json_add(ret, "line_speedup", json_figure(p->line_speedup)) &&
+	    json_add(ret, "program_speedup", json_figure(p->program_speedup)) &&
+	    json_add(ret, "raw_program_speedup", json_figure(p->raw_program_speedup)) &&
+	    json_add(ret, "ci", interval(p->ci_lo, p->ci_hi)) &&
+	    json_add(ret, "experiments", json_figure((double)p->experiments)) &&
+	    json_add(ret, "visits", json_figure((double)p->visits)) &&
 	    (!latency || add_figures(ret, latency)))
 		return ret;
 	cJSON_Delete(ret);
@@ -121,8 +105,9 @@ static bool add_share(cJSON *object, const struct estimate *e, const struct esti
 	if (!e->waiting.off)
 		return true;
 	if (wait_of_unit(l->line, &length) >= 0)
-		return add(object, "off_cpu", number(waiting_share(l->samples, e->waiting.off)));
-	return add(object, "on_cpu", number(waiting_share(l->samples, e->waiting.on)));
+		return json_add(
+		    object, "off_cpu", json_figure(waiting_share(l->samples, e->waiting.off)));
+	return json_add(object, "on_cpu", json_figure(waiting_share(l->samples, e->waiting.on)));
 }
 
 /* In which system calls a unit of waits is. */
@@ -133,8 +118,8 @@ static cJSON *calls(const struct wait_calls *w)
 	for (size_t i = 0; ret && i < w->n; i++) {
 		cJSON *item = cJSON_CreateObject();
 
-		if (item && add(item, "call", json_text(w->v[i].name)) &&
-		    add(item, "share", number(wait_calls_share(w, i))) &&
+		if (item && json_add(item, "call", json_text(w->v[i].name)) &&
+		    json_add(item, "share", json_figure(wait_calls_share(w, i))) &&
 		    cJSON_AddItemToArray(ret, item))
 			continue;
 		cJSON_Delete(item);
@@ -150,18 +135,18 @@ static cJSON *line(const struct estimate *e, const struct estimate_line *l)
 	size_t length;
 	int wait = l->is_couple ? -1 : wait_of_unit(l->line, &length);
 
-	if (ret && add(ret, "line", json_text(l->line)) &&
-	    (!l->function || add(ret, "function", json_text(l->function))) &&
-	    (wait < 0 || add(ret, "wait", cJSON_CreateString(wait_name((unsigned)wait)))) &&
-	    (!l->calls || add(ret, "calls", calls(l->calls))) && add_share(ret, e, l) &&
-	    add(ret, "progress", json_text(l->progress)) &&
-	    add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
-	    add(ret, "slope", number(l->slope)) &&
-	    add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) &&
-	    add(ret, "max_speedup", number(l->max_speedup)) &&
-	    add(ret, "verdict", cJSON_CreateString(verdict_name(l->verdict))) &&
-	    (!l->latencies || add(ret, "baseline", figures(l->latencies))) &&
-	    add(ret, "points", points(l)))
+	if (ret && json_add(ret, "line", json_text(l->line)) &&
+	    (!l->function || json_add(ret, "function", json_text(l->function))) &&
+	    (wait < 0 || json_add(ret, "wait", cJSON_CreateString(wait_name((unsigned)wait)))) &&
+	    (!l->calls || json_add(ret, "calls", calls(l->calls))) && add_share(ret, e, l) &&
+	    json_add(ret, "progress", json_text(l->progress)) &&
+	    json_add(ret, "kind", cJSON_CreateString(l->is_latency ? "latency" : "throughput")) &&
+	    json_add(ret, "slope", json_figure(l->slope)) &&
+	    json_add(ret, "slope_ci", interval(l->slope_lo, l->slope_hi)) &&
+	    json_add(ret, "max_speedup", json_figure(l->max_speedup)) &&
+	    json_add(ret, "verdict", cJSON_CreateString(verdict_name(l->verdict))) &&
+	    (!l->latencies || json_add(ret, "baseline", figures(l->latencies))) &&
+	    json_add(ret, "points", points(l)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -188,15 +173,15 @@ static cJSON *latency(const struct estimate_latency *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "progress", json_text(l->name)) && add_figures(ret, &l->now) &&
-	    add(ret, "in_flight", number(l->in_flight)) &&
-	    add(ret, "arrivals", number((double)l->arrivals)) &&
-	    add(ret, "departures", number((double)l->departures)) &&
-	    add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) &&
-	    add(ret, "unmatched_ends", number((double)l->unmatched)) &&
-	    add(ret, "abandoned_begins", number((double)l->abandoned)) &&
-	    add(ret, "lost_begins", number((double)l->lost)) &&
-	    add(ret, "in_flight_before", number((double)l->missing)))
+	if (ret && json_add(ret, "progress", json_text(l->name)) && add_figures(ret, &l->now) &&
+	    json_add(ret, "in_flight", json_figure(l->in_flight)) &&
+	    json_add(ret, "arrivals", json_figure((double)l->arrivals)) &&
+	    json_add(ret, "departures", json_figure((double)l->departures)) &&
+	    json_add(ret, "stable", cJSON_CreateBool(!(l->growth > 0))) &&
+	    json_add(ret, "unmatched_ends", json_figure((double)l->unmatched)) &&
+	    json_add(ret, "abandoned_begins", json_figure((double)l->abandoned)) &&
+	    json_add(ret, "lost_begins", json_figure((double)l->lost)) &&
+	    json_add(ret, "in_flight_before", json_figure((double)l->missing)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -227,9 +212,9 @@ static bool add_counters(cJSON *object, const struct run_record *totals, enum co
 		const struct counter *c = &run_counters[i];
 
 		if (c->shown == shown && c->json)
-			ret = add(object, c->json,
-			    number(shown == COUNTER_SHARE ? counter_share(c, totals)
-							  : (double)counter_value(c, totals)));
+			ret = json_add(object, c->json,
+			    json_figure(shown == COUNTER_SHARE ? counter_share(c, totals)
+							       : (double)counter_value(c, totals)));
 	}
 	return ret;
 }
@@ -238,19 +223,19 @@ static cJSON *summary(const struct estimate *e)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "experiments", number((double)e->experiments)) &&
-	    add(ret, "samples", number((double)e->samples)) &&
+	if (ret && json_add(ret, "experiments", json_figure((double)e->experiments)) &&
+	    json_add(ret, "samples", json_figure((double)e->samples)) &&
 	    (!e->n_lines || source_line_is_inclusive(e->lines[0].line) ||
-		add(ret, "decided", number(estimate_decided_share(e, &e->lines[0])))) &&
+		json_add(ret, "decided", json_figure(estimate_decided_share(e, &e->lines[0])))) &&
 	    add_counters(ret, &e->totals, COUNTER_LOSS) &&
-	    add(ret, "runtime_s", number(e->runtime_s)) &&
-	    add(ret, "lines_dropped", number((double)e->n_dropped)) &&
+	    json_add(ret, "runtime_s", json_figure(e->runtime_s)) &&
+	    json_add(ret, "lines_dropped", json_figure((double)e->n_dropped)) &&
 	    add_counters(ret, &e->totals, COUNTER_SHARE) &&
-	    add(ret, "runs", number((double)e->runs)) &&
-	    add(ret, "builds", number((double)e->builds)) &&
+	    json_add(ret, "runs", json_figure((double)e->runs)) &&
+	    json_add(ret, "builds", json_figure((double)e->builds)) &&
 	    (!e->n_lines || !(e->lines[0].scatter > 0) ||
-		(add(ret, "scatter", number(e->lines[0].scatter)) &&
-		    add(ret, "wider", number(e->lines[0].wider)))))
+		(json_add(ret, "scatter", json_figure(e->lines[0].scatter)) &&
+		    json_add(ret, "wider", json_figure(e->lines[0].wider)))))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -262,7 +247,8 @@ static cJSON *classes(const uint64_t *classes, uint64_t all)
 	cJSON *ret = cJSON_CreateObject();
 
 	for (unsigned i = 0; ret && i < COZBPF_WAIT_CLASSES; i++) {
-		if (!classes[i] || add(ret, wait_name(i), number(waiting_share(classes[i], all))))
+		if (!classes[i] ||
+		    json_add(ret, wait_name(i), json_figure(waiting_share(classes[i], all))))
 			continue;
 		cJSON_Delete(ret);
 		return NULL;
@@ -274,9 +260,10 @@ static cJSON *waiting_line(const struct waiting *w, const struct waiting_line *l
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line", json_text(l->line)) &&
-	    add(ret, "on_cpu", number(l->on_share)) && add(ret, "off_cpu", number(l->off_share)) &&
-	    (!l->off || add(ret, "waits", classes(l->classes, w->off))))
+	if (ret && json_add(ret, "line", json_text(l->line)) &&
+	    json_add(ret, "on_cpu", json_figure(l->on_share)) &&
+	    json_add(ret, "off_cpu", json_figure(l->off_share)) &&
+	    (!l->off || json_add(ret, "waits", classes(l->classes, w->off))))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -290,9 +277,9 @@ static cJSON *waker(const struct waiting_unit *u, size_t i)
 	cJSON *ret = cJSON_CreateObject();
 
 	if (ret &&
-	    (w->line ? add(ret, "line", json_text(w->line))
-		     : add(ret, "waker", cJSON_CreateString(name ? name : "thread"))) &&
-	    add(ret, "share", number(waiting_share(w->count, u->woken))))
+	    (w->line ? json_add(ret, "line", json_text(w->line))
+		     : json_add(ret, "waker", cJSON_CreateString(name ? name : "thread"))) &&
+	    json_add(ret, "share", json_figure(waiting_share(w->count, u->woken))))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -318,9 +305,9 @@ static cJSON *waiting_unit(const struct waiting *w, const struct waiting_unit *u
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line", json_text(u->unit)) &&
-	    add(ret, "off_cpu", number(waiting_share(u->count, w->off))) &&
-	    add(ret, "woken_by", wakers(u)))
+	if (ret && json_add(ret, "line", json_text(u->unit)) &&
+	    json_add(ret, "off_cpu", json_figure(waiting_share(u->count, w->off))) &&
+	    json_add(ret, "woken_by", wakers(u)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -366,9 +353,10 @@ static cJSON *waiting(const struct waiting *w)
 	double on = (double)w->on / ((double)w->on + (double)w->off);
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "on_cpu", number(on)) && add(ret, "off_cpu", number(1 - on)) &&
-	    add(ret, "waits", classes(w->classes, w->off)) &&
-	    add(ret, "lines", waiting_lines_array(w)) && add(ret, "leading", leading(w)))
+	if (ret && json_add(ret, "on_cpu", json_figure(on)) &&
+	    json_add(ret, "off_cpu", json_figure(1 - on)) &&
+	    json_add(ret, "waits", classes(w->classes, w->off)) &&
+	    json_add(ret, "lines", waiting_lines_array(w)) && json_add(ret, "leading", leading(w)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -379,9 +367,9 @@ static cJSON *contradiction(const struct contradiction *c)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line", json_text(c->worth->line)) &&
-	    add(ret, "optimize", json_text(c->worth->progress)) &&
-	    add(ret, "not", json_text(c->not_worth->progress)))
+	if (ret && json_add(ret, "line", json_text(c->worth->line)) &&
+	    json_add(ret, "optimize", json_text(c->worth->progress)) &&
+	    json_add(ret, "not", json_text(c->not_worth->progress)))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -389,8 +377,8 @@ static cJSON *contradiction(const struct contradiction *c)
 
 static bool add_gain(cJSON *object, const char *key, const char *interval_key, const struct gain *g)
 {
-	return add(object, key, number(g->value)) &&
-	       add(object, interval_key, interval(g->lo, g->hi));
+	return json_add(object, key, json_figure(g->value)) &&
+	       json_add(object, interval_key, interval(g->lo, g->hi));
 }
 
 static const char *dependence_name(enum dependence d)
@@ -404,13 +392,13 @@ static cJSON *couple_point(const struct interaction_point *p)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	if (ret && add(ret, "line_speedup", number(p->line_speedup)) &&
+	if (ret && json_add(ret, "line_speedup", json_figure(p->line_speedup)) &&
 	    add_gain(ret, "first", "first_ci", &p->first) &&
 	    add_gain(ret, "second", "second_ci", &p->second) &&
 	    add_gain(ret, "both", "both_ci", &p->both) &&
 	    add_gain(ret, "interaction", "interaction_ci", &p->interaction) &&
 	    add_gain(ret, "worth", "worth_ci", &p->worth) &&
-	    add(ret, "together", cJSON_CreateString(dependence_name(p->dependence))))
+	    json_add(ret, "together", cJSON_CreateString(dependence_name(p->dependence))))
 		return ret;
 	cJSON_Delete(ret);
 	return NULL;
@@ -419,12 +407,12 @@ static cJSON *couple_point(const struct interaction_point *p)
 static cJSON *couple(const struct interaction *x)
 {
 	cJSON *ret = cJSON_CreateObject(), *points = cJSON_CreateArray();
-	bool done =
-	    ret && points && add(ret, "line", json_text(x->both->line)) &&
-	    add(ret, "first", json_text(x->first->line)) &&
-	    add(ret, "second", json_text(x->second->line)) &&
-	    add(ret, "progress", json_text(x->both->progress)) &&
-	    add(ret, "kind", cJSON_CreateString(x->both->is_latency ? "latency" : "throughput"));
+	bool done = ret && points && json_add(ret, "line", json_text(x->both->line)) &&
+		    json_add(ret, "first", json_text(x->first->line)) &&
+		    json_add(ret, "second", json_text(x->second->line)) &&
+		    json_add(ret, "progress", json_text(x->both->progress)) &&
+		    json_add(ret, "kind",
+			cJSON_CreateString(x->both->is_latency ? "latency" : "throughput"));
 
 	for (size_t i = 0; done && i < x->n_points; i++) {
 		cJSON *item = couple_point(&x->points[i]);
@@ -433,7 +421,7 @@ static cJSON *couple(const struct interaction *x)
 		if (!done)
 			cJSON_Delete(item);
 	}
-	if (done && add(ret, "points", points))
+	if (done && json_add(ret, "points", points))
 		return ret;
 	if (!done)
 		cJSON_Delete(points);
@@ -466,12 +454,12 @@ int report_json(FILE *out, const struct estimate *e)
 	char *text = NULL;
 
 	if (root && !estimate_contradiction(e, &c) && !interactions_init(&x, e) &&
-	    add(root, "schema", cJSON_CreateString("cozbpf-report/1")) &&
-	    add(root, "summary", summary(e)) &&
-	    (!e->n_latencies || add(root, "latencies", latencies(e))) &&
-	    (!c.worth || add(root, "contradiction", contradiction(&c))) &&
-	    (!e->waiting.off || add(root, "waiting", waiting(&e->waiting))) &&
-	    (!x.n || add(root, "couples", couples(&x))) && add(root, "lines", lines(e)))
+	    json_add(root, "schema", cJSON_CreateString("cozbpf-report/1")) &&
+	    json_add(root, "summary", summary(e)) &&
+	    (!e->n_latencies || json_add(root, "latencies", latencies(e))) &&
+	    (!c.worth || json_add(root, "contradiction", contradiction(&c))) &&
+	    (!e->waiting.off || json_add(root, "waiting", waiting(&e->waiting))) &&
+	    (!x.n || json_add(root, "couples", couples(&x))) && json_add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
 	interactions_deinit(&x);
 	if (text)

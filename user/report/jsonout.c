@@ -87,3 +87,29 @@ void json_bool(struct json *j, bool v)
 	separate(j);
 	fputs(v ? "true" : "false", j->out);
 }
+
+void json_key_string(struct json *j, const char *key, const char *s)
+{
+	json_key(j, key);
+	json_string(j, s);
+}
+
+void json_key_number(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_number(j, v);
+}
+
+void json_key_count(struct json *j, const char *key, uint64_t v)
+{
+	json_key(j, key);
+	json_count(j, v);
+}
+
+void json_numbers(struct json *j, const double *v, size_t n)
+{
+	json_open(j, '[');
+	for (size_t i = 0; i < n; i++)
+		json_number(j, v[i]);
+	json_close(j, ']');
+}

@@ -33,4 +33,10 @@ void json_number(struct json *j, double v);
 void json_count(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);
 
+/* The same with their key. */
+void json_key_string(struct json *j, const char *key, const char *s);
+void json_key_number(struct json *j, const char *key, double v);
+void json_key_count(struct json *j, const char *key, uint64_t v);
+void json_numbers(struct json *j, const double *v, size_t n); /* a list */
+
 #endif

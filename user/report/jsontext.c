@@ -2,6 +2,7 @@
 /* See jsontext.h. */
 #include "report/jsontext.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/text/utf8.h"
@@ -13,4 +14,27 @@ cJSON *json_text(const char *s)
 
 	free(text);
 	return ret;
+}
+
+cJSON *json_figure(double v)
+{
+	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
+}
+
+/* cJSON's adders accept NULL and then return false. */
+bool json_add(cJSON *object, const char *key, cJSON *item)
+{
+	if (item &&
+	    (key ? cJSON_AddItemToObject(object, key, item) : cJSON_AddItemToArray(object, item)))
+		return true;
+	cJSON_Delete(item);
+	return false;
+}
+
+cJSON *json_whole(cJSON *object, bool complete)
+{
+	if (complete)
+		return object;
+	cJSON_Delete(object);
+	return NULL;
 }
