@@ -36,19 +36,21 @@ element() { # TAG FILE...: writes $dir/TAG and prints its hash as the policy has
 
 case $page in
 page)
+	title='cozbpf: causal profile'
 	style=$(element style "$html/page.css")
-	ours=("$html"/{model,chart,card,overview,words,page}.js)
+	ours=("$html"/{theme,model,chart,card,overview,words,page}.js)
 	scripts="$(element script "$library") $(element script "${ours[@]}")"
 	;;
 blocks)
+	title='cozbpf: blocks'
 	style=$(element style "$html/page.css" "$html/blocks.css")
-	scripts=$(element script "$html"/{blocks_words,blocks_pictures,blocks}.js)
+	scripts=$(element script "$html"/{theme,blocks_words,blocks_pictures,blocks}.js)
 	;;
 esac
 policy="default-src 'none'; script-src $scripts; style-src $style; img-src data:;"
 policy+=" base-uri 'none'; form-action 'none'"
 
-# A line that holds nothing but @NAME@ is replaced.
+# A line that holds nothing but @NAME@ is replaced. Both pages have the same head.
 while IFS= read -r line; do
 	case $line in
 	@POLICY@) printf '<meta http-equiv="Content-Security-Policy" content="%s">\n' "$policy" ;;
@@ -57,7 +59,9 @@ while IFS= read -r line; do
 	@SCRIPTS@) cat "$dir/script" ;;
 	*) printf '%s\n' "$line" ;;
 	esac
-done <"$html/$page.html" >"$dir/page"
+done < <(sed -e "/^@HEAD@\$/{r $html/head.html" -e d -e '}' \
+	-e "/^@THEME@\$/{r $html/theme.html" -e d -e '}' "$html/$page.html" |
+	sed "s/@TITLE@/$title/") >"$dir/page"
 
 bytes() { # NAME
 	echo "static const unsigned char $1[] = {"

@@ -2,22 +2,8 @@
 // The pages that blocks-page.sh has made, in a browser: their contents, what controls and keys do,
 // and that they ask nothing of the network.
 'use strict';
-const {Browser} = require('./browser.js');
+const {holds, judge, same, texts} = require('./page_checks.js');
 const dir = process.argv[2] + '/';
-let passed = 0, failed = 0;
-
-function same(what, got, want) {
-	if (JSON.stringify(got) === JSON.stringify(want)) {
-		passed++;
-	} else {
-		failed++;
-		console.log(`FAIL ${what}: ${JSON.stringify(got)}, not ${JSON.stringify(want)}`);
-	}
-}
-
-const holds = (what, condition) => same(what, Boolean(condition), true);
-const texts = selector =>
-	`[...document.querySelectorAll(${JSON.stringify(selector)})].map(e => e.textContent)`;
 const set = (id, value) => `{ const e = document.getElementById('${id}');
 	e.value = ${JSON.stringify(value)};
 	e.dispatchEvent(new Event('input', {bubbles: true})); e.value; }`;
@@ -116,22 +102,4 @@ async function many(b) {
 	holds('no sideways scrolling', await b.value(fits));
 }
 
-(async () => {
-	const b = new Browser();
-	try {
-		await b.start();
-		await b.size(1280, 900);
-		for (const test of [look, heat, controls, hostile, many])
-			await test(b);
-		same('no error', b.problems, []);
-		same('nothing but the pages was asked for',
-			b.requests.filter(r => !r.startsWith('file://' + dir)), []);
-	} finally {
-		await b.stop();
-	}
-	console.log(`${passed} passed, ${failed} failed`);
-	process.exit(failed ? 1 : 0);
-})().catch(e => {
-	console.log(e.stack);
-	process.exit(1);
-});
+judge([look, heat, controls, hostile, many], ['file://' + dir]);

@@ -2,26 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `cozbpf blocks report` from the outside: what it says of logs good, damaged, foreign and empty, of
 # several ones and of different builds, and its exit statuses. Needs no root.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD
-tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
-[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0 failed=0
-
-bad() {
-	failed=$((failed + 1))
-	echo "FAIL $1"
-}
-
-check() { # WHAT COMMAND...
-	local what=$1
-	shift
-	if "$@"; then passed=$((passed + 1)); else bad "$what"; fi
-}
+# shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
+. "$(dirname "$0")/fixtures/expect.sh"
 
 # expect STATUS PATTERN ARGS...: the pattern is of a line of standard output or error, or of all of
 # them as one.
@@ -34,7 +16,7 @@ expect() {
 	elif ! { cat out err && cat out err | tr -s '\n ' ' '; } | grep -Eq -- "$pattern"; then
 		bad "blocks report $*: '$(cat out err)' does not match '$pattern'"
 	else
-		passed=$((passed + 1))
+		ok
 	fi
 }
 
@@ -113,5 +95,4 @@ expect 0 '^<!doctype html>' --html - known.log
 expect 1 "cannot write 'nowhere/x.html'" --html nowhere/x.html known.log
 "$tool" blocks report known.log >/dev/full 2>err && bad 'a full device went unnoticed'
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -2,28 +2,14 @@
 // The pages that plot.sh has made, in a browser: their contents, what controls and keys do, and
 // that they ask nothing of the network.
 'use strict';
-const {Browser} = require('./browser.js');
+const {holds, judge, same, texts} = require('./page_checks.js');
 const dir = process.argv[2] + '/';
-let passed = 0, failed = 0;
-
-function same(what, got, want) {
-	if (JSON.stringify(got) === JSON.stringify(want)) {
-		passed++;
-	} else {
-		failed++;
-		console.log(`FAIL ${what}: ${JSON.stringify(got)}, not ${JSON.stringify(want)}`);
-	}
-}
-
-const holds = (what, condition) => same(what, Boolean(condition), true);
 
 // Sets a control as a user does.
 const set = (id, value) => `{ const e = document.getElementById('${id}');
 	const value = ${JSON.stringify(value)};
 	if (e.type === 'checkbox') e.checked = value; else e.value = value;
 	e.dispatchEvent(new Event('input', {bubbles: true})); e.value; }`;
-const texts = selector =>
-	`[...document.querySelectorAll(${JSON.stringify(selector)})].map(e => e.textContent)`;
 const lines = "[...document.querySelectorAll('.card')].map(c => c.dataset.line.split('/').pop())";
 const card = name => `[...document.querySelectorAll('.card')].find(c =>
 	c.dataset.line.endsWith('${name}') && c.dataset.point === 'progress point done')`;
@@ -440,24 +426,5 @@ async function many(b) {
 		` ${sorted.toFixed()} ms, ${canvases} charts alive`);
 }
 
-(async () => {
-	const b = new Browser();
-	try {
-		await b.start();
-		await b.size(1280, 900);
-		const tests = [look, overview, overviewKeys, filter, readCard, press, restyle];
-		for (const test of [...tests, others, waiting, tree, many])
-			await test(b);
-		same('no error', b.problems, []);
-		const pages = ['file://' + dir, 'data:image/png'];
-		const asked = b.requests.filter(r => !pages.some(p => r.startsWith(p)));
-		same('nothing but the pages was asked for', asked, []);
-	} finally {
-		await b.stop();
-	}
-	console.log(`page: ${passed} passed, ${failed} failed`);
-	process.exit(failed ? 1 : 0);
-})().catch(e => {
-	console.log(e.stack);
-	process.exit(1);
-});
+judge([look, overview, overviewKeys, filter, readCard, press, restyle, others, waiting, tree, many],
+	['file://' + dir, 'data:image/png'], 'page: ');

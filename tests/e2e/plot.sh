@@ -3,23 +3,9 @@
 # `cozbpf plot` from the outside: which file it writes and when it refuses, for profiles good,
 # foreign, damaged and empty; then the page in a browser (plot.js). Needs a Chromium (package
 # chromium-headless-shell) and node; needs no root.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD
-tool=$(realpath "${COZBPF:-${BUILD:-build}/cozbpf}")
-[ -x "$tool" ] || { echo "'$tool' is not built: make all"; exit 1; }
-command -v node >/dev/null || { echo "node is not installed"; exit 77; }
-node -e 'process.exit(require("./tests/e2e/browser.js").find() ? 0 : 1)' ||
-	{ echo "no Chromium is installed (package chromium-headless-shell)"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0 failed=0
-
-bad() {
-	failed=$((failed + 1))
-	echo "FAIL $1"
-}
+# shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
+. "$(dirname "$0")/fixtures/expect.sh"
+need_browser
 
 # expect STATUS STDERR-PATTERN ARGS...: standard output has to be empty, unless the page goes there.
 expect() {
@@ -33,14 +19,8 @@ expect() {
 	elif [ -s out ] && [[ " $* " != *" - "* ]] && [ "$1" != --help ]; then
 		bad "plot $*: something on standard output"
 	else
-		passed=$((passed + 1))
+		ok
 	fi
-}
-
-check() { # WHAT COMMAND...
-	local what=$1
-	shift
-	if "$@"; then passed=$((passed + 1)); else bad "$what"; fi
 }
 
 mkdir -p src sub
@@ -116,5 +96,4 @@ cat page.out
 counts=$(sed -nE 's/^page: ([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' page.out)
 passed=$((passed + ${counts% *} + 0)) failed=$((failed + ${counts#* } + 0))
 [ $rc -eq 0 ] || [ "${counts#* }" != 0 ] || bad "plot.js ends with $rc"
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -107,13 +107,6 @@ function arrange() {
 	fillHeat(shown);
 }
 
-function applyTheme() {
-	const dark =
-		matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches;
-	document.documentElement.classList.toggle(
-		'dark', by('theme').value ? by('theme').value === 'dark' : dark);
-}
-
 fillHead();
 by('controls').addEventListener('input', arrange);
 by('controls').addEventListener('submit', event => event.preventDefault());
@@ -123,11 +116,11 @@ by('controls').addEventListener('reset', event => {
 	by('filter').value = '';
 	arrange();
 });
-by('theme').addEventListener('input', applyTheme);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme);
+by('theme').addEventListener('input', setColours);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', setColours);
 addEventListener('beforeprint', () => document.documentElement.classList.remove('dark'));
-addEventListener('afterprint', applyTheme);
-applyTheme();
+addEventListener('afterprint', setColours);
+setColours();
 arrange();
 if (/^#block-[0-9]+$/.test(location.hash))
 	by(location.hash.slice(1))?.scrollIntoView();

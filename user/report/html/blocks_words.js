@@ -4,7 +4,6 @@
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const by = id => document.getElementById(id);
 
 // An element with attributes and children, which are elements or text.
 function element(name, attributes = {}, ...children) {

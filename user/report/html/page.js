@@ -3,7 +3,6 @@
 // into sight.
 'use strict';
 
-const by = id => document.getElementById(id);
 const cards = new Map(data.series.map(s => [s, new Card(s)]));
 const cardOf = new Map([...cards.values()].map(c => [c.root, c]));
 let shown = [], common = extent([]);
@@ -158,10 +157,7 @@ function fillControls() {
 }
 
 function applyTheme() {
-	const dark =
-		matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches;
-	document.documentElement.classList.toggle(
-		'dark', by('theme').value ? by('theme').value === 'dark' : dark);
+	setColours();
 	redraw();
 }
 
