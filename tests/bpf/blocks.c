@@ -451,8 +451,9 @@ static void check_perturbation(void)
 	    (unsigned long long)(p.paused_ns / 1000 / (p.pauses ? p.pauses : 1)));
 	check(p.pauses > 50, "the thread is made to pause");
 	check_count(r.timed, 10, "blocks with pauses in them");
-	check_share((double)r.wall_ns - (double)r.sum_ns, (double)p.paused_ns, 0.1,
-	    "what they last longer than they execute is pauses");
+	/* Turns of other programs come on top. */
+	check(is_emulated || (double)r.wall_ns - (double)r.sum_ns > 0.9 * (double)p.paused_ns,
+	    "they last longer than they execute by their pauses at least");
 	check_share((double)own, (double)r.sum_ns, 0.05, "executed, as the session tells");
 	/* The kernel's time has the pauses in it, which hold the CPU. */
 	check_share(

@@ -27,6 +27,8 @@ says '^cozbpf: run 3 of 3: .* blocks, probes .*, exit status 7$' '^cozbpf: 3 run
 	"see: cozbpf blocks report blocks.log$" '3 of the runs failed'
 check "each run is in the log" \
 	[ "$(read_log runs | grep -c '^7 1 .*/blocks 30000 usual 7$')" -eq 3 ]
+# Watched all the time it is counted exactly; in windows, where probes cost more than their part at
+# the moment, to within the 10 % that are promised.
 check "what is executed seldom is counted to within 10 %: $(later HOLD frequency | tr '\n' ' ')" \
 	awk '{ bad += $1 < 108 || $1 > 132 } END { exit bad || NR != 2 }' <(later HOLD frequency)
 check "most are timed" awk '{ bad += $1 < 60 } END { exit bad || NR != 2 }' <(later HOLD timed)
