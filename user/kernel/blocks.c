@@ -139,6 +139,12 @@ static void note_slot(struct session *s, struct window *w, const struct block_pr
 	b->exit_sorts[p->slot] = COZBPF_BLOCK_SORT_OF(COZBPF_BLOCK_EXIT, !p->exit_is_cheap);
 }
 
+/* We have too little of something at the moment; the place is none that cannot be probed. */
+static bool is_passing(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
 /* Those of the probes that are in the file of the @first one. Where the kernel does not take them
  * together, one block after the other: returns how many it takes; *@err is of one that it does not
  * take. */
@@ -166,7 +172,7 @@ static unsigned attach_file(struct session *s, struct window *w, const struct bl
 		one.n = 0;
 		add_block(&one, &probes[i], s->blocks->generation);
 		refused = attach(s, w, path, &one);
-		s->blocks->refused[probes[i].slot] = refused;
+		s->blocks->refused[probes[i].slot] = refused && !is_passing(refused);
 		*err = refused ? refused : *err;
 		ret += !refused;
 	}

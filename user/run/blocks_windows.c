@@ -98,18 +98,13 @@ static int open_probes(struct blocks *b, const struct open_window *w, struct err
 	return session_open_blocks(b->rooms.session, probes, w->n, e);
 }
 
-/* One block that the kernel does not take makes it refuse all: each is tried alone. */
+/* None of them could be probed, each tried alone. */
 static void refuse(struct blocks *b, const struct open_window *w, const struct error *why)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		struct open_window one = {.n = 1, .members = {w->members[i]}};
 		struct candidate *c = &b->candidates[w->members[i].candidate];
-		struct error e = {0};
-		int id = open_probes(b, &one, &e);
 
-		if (id >= 0)
-			session_close_blocks(b->rooms.session, id);
-		else
+		if (session_block_is_refused(b->rooms.session, (unsigned)c->slot))
 			c->state = CANDIDATE_REFUSED;
 	}
 	if (!b->said_refused)
