@@ -232,33 +232,28 @@ class Eintr:
     Both servers block in this call alone. The kernel's own tracepoint would also see calls that
     cozbpf interrupts, and makes again before the program sees an answer."""
 
-    EVENT = "cozbpf_soak/epoll_wait"
-
     def __init__(self, instance, pids):
         self.instance = Path(instance)
-        self.events = self.instance.parents[1] / "uprobe_events"
+        self.event = f"cozbpf_soak/{self.instance.name}"
         maps = Path(f"/proc/{pids[0]}/maps").read_text()
         libc = re.search(r"/\S*/libc\.so\.6$", maps, re.M)[0]
         symbols = subprocess.check_output(["nm", "-D", libc], text=True)
         at = int(re.search(r"^(\w+) . epoll_wait@", symbols, re.M)[1], 16)
-        self.define(f"r:{self.EVENT} {libc}:{at:#x} ret=$retval:s32\n")
+        # O_TRUNC would take away everybody's, and this file cannot be sought in.
+        events = self.instance.parents[1] / "uprobe_events"
+        file = os.open(events, os.O_WRONLY | os.O_APPEND)
+        os.write(file, f"r:{self.event} {libc}:{at:#x} ret=$retval:s32\n".encode())
+        os.close(file)
         self.write("set_event_pid", " ".join(map(str, pids)))
         self.write("options/event-fork", "1")
-        self.write(f"events/{self.EVENT}/filter", "ret == -1")
-        self.write(f"events/{self.EVENT}/enable", "1")
-
-    def define(self, text):
-        # O_TRUNC would take away everybody's, and this file cannot be sought in.
-        file = os.open(self.events, os.O_WRONLY | os.O_APPEND)
-        os.write(file, text.encode())
-        os.close(file)
+        self.write(f"events/{self.event}/filter", "ret == -1")
+        self.write(f"events/{self.event}/enable", "1")
 
     def write(self, name, text):
         (self.instance / name).write_text(text)
 
     def end(self):
-        self.write(f"events/{self.EVENT}/enable", "0")
-        self.define(f"-:{self.EVENT}\n")
+        self.write(f"events/{self.event}/enable", "0")
         lines = (self.instance / "trace").read_text().split("\n")
         return [line for line in lines if line and not line.startswith("#")]
 

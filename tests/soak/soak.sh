@@ -14,7 +14,20 @@ for at in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	[ ! -e "$at/cgroup.controllers" ] || groups=$at/cozbpf-soak-$$
 done
 mkdir "${groups:?there is no cgroup v2}" || skip "no control group can be made here"
-trace=/sys/kernel/tracing/instances/cozbpf-soak-$$
+# An instance of the tracer holds the event that soak.py defines, and is named as the event is.
+tracer=/sys/kernel/tracing
+trace=$tracer/instances/cozbpf_soak_$$
+trace_remove() { # INSTANCE
+	[ -d "$1" ] || return 0
+	echo 0 >"$1/events/enable"
+	rmdir "$1"
+	! grep -q "cozbpf_soak/${1##*/} " $tracer/uprobe_events ||
+		echo "-:cozbpf_soak/${1##*/}" >>$tracer/uprobe_events
+}
+# A killed run cannot clean up, and the kernel keeps its event until the machine starts anew.
+for left in "$tracer"/instances/cozbpf_soak_*; do
+	[ -e "/proc/${left##*_}" ] || trace_remove "$left"
+done
 # shellcheck disable=SC2317 # at the end
 undo() {
 	local name
@@ -22,7 +35,8 @@ undo() {
 	for name in db db-fresh; do pg_stop $name; done
 	cleanup
 	sleep 0.5
-	rmdir "$trace" "$groups"/* "$groups" 2>/dev/null
+	trace_remove "$trace"
+	rmdir "$groups"/* "$groups" 2>/dev/null
 }
 trap undo EXIT
 
