@@ -53,11 +53,11 @@ async function heat(b) {
 	await b.key('ArrowRight');
 	holds('to the right', (await b.value(readout)).startsWith('compress.c:1-6, run 2: '));
 	await b.key('ArrowDown');
-	holds('down', (await b.value(readout)).startsWith('compress.c:81-86, run 2: '));
+	holds('down', (await b.value(readout)).startsWith('compress.c:41-46, run 2: '));
 	await b.key('End');
-	holds('to the end', (await b.value(readout)).startsWith('compress.c:81-86, run 40: '));
+	holds('to the end', (await b.value(readout)).startsWith('compress.c:41-46, run 40: '));
 	await b.key('ArrowRight');
-	holds('and no further', (await b.value(readout)).startsWith('compress.c:81-86, run 40: '));
+	holds('and no further', (await b.value(readout)).startsWith('compress.c:41-46, run 40: '));
 	same('one cell is in the order of Tab', await b.value(
 		number('#heat td[tabindex=\"0\"]')), 1);
 }

@@ -221,15 +221,15 @@ TEST(what_another_block_tells)
 
 TEST(what_samples_tell)
 {
-	struct window_samples samples = {100, 1000, 1000};
+	struct window_samples samples = {100, 1000, 1000, true};
 	struct window_estimate e = window_from_samples(&samples, 1e9);
 	const struct window_estimate none = {0, 0}, exact = {7, 0}, vague = {50000, 40000};
 
 	CHECK_NEAR(e.frequency, 100000, 1e-6);
-	CHECK_NEAR(e.se, 100000 * sqrt(0.01 + 0.0225), 1e-6);
+	CHECK_NEAR(e.se, 100000 * sqrt(0.01 + 0.09), 1e-6);
 	/* 120000 executions of 833 ns make up as much; known to within 100 ns */
 	CHECK_NEAR(window_time_excess((struct window_estimate){120000, 1}, &samples, 1e9),
-	    167 * 2.25 / (2.25 + 0.69), 2);
+	    167 * 9 / (9 + 0.69), 2);
 	CHECK_NEAR(window_time_excess((struct window_estimate){120000, 1e9}, &samples, 1e9), 0, 1);
 	CHECK_NEAR(window_time_excess(none, &samples, 1e9), 0, 0);
 	samples.avg_ns = 2;
@@ -237,6 +237,10 @@ TEST(what_samples_tell)
 	CHECK(e.se > 10 * e.frequency);
 	samples.avg_ns = 0;
 	CHECK_NEAR(window_from_samples(&samples, 1e9).frequency, 0, 0);
+	/* one long execution among short ones makes no time certain */
+	samples = (struct window_samples){100, 1000, 4000, false};
+	CHECK_NEAR(window_from_samples(&samples, 1e9).frequency, 0, 0);
+	samples.is_certain = true;
 	/* what was counted all the time stays, what is not known is left out */
 	samples.avg_ns = 1000;
 	e = window_from_samples(&samples, 1e9);

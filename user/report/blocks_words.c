@@ -206,6 +206,6 @@ double block_time_in(const struct block_result *r, uint32_t run)
 {
 	for (uint32_t i = 0; i < r->n_in; i++)
 		if (r->in[i].run == run)
-			return r->in[i].frequency * r->in[i].avg_ns;
+			return r->in[i].time_ns;
 	return 0;
 }

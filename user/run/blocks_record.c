@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/blocks/analyse.h"
 #include "core/blocks/shorten.h"
 #include "core/text/shell.h"
 #include "report/say.h"
@@ -114,13 +115,25 @@ static struct window_estimate by_windows(const struct blocks *b, const struct ca
 	return window_merge(by_time(b, c), others);
 }
 
+/* Most executions are so long that probes tell their time. A mean says nothing of that, which one
+ * interrupt may double. */
+static bool is_certain(const struct block_figures *f)
+{
+	uint64_t shorter = 0;
+
+	for (unsigned i = 0; i < BLOCK_CELLS && block_cell_ns(i) < BLOCK_CERTAIN_NS; i++)
+		shorter += f->cells[i];
+	return 2 * shorter < f->timed;
+}
+
 /* Outside of the block's windows, in which its probes are sampled as well. */
 static struct window_samples samples_of(
     const struct blocks *b, const struct candidate *c, const struct block_figures *f)
 {
 	return (struct window_samples){.in_block = (double)(c->run_samples - c->window_samples),
 	    .all = (double)b->run.samples - (double)b->run.window_samples,
-	    .avg_ns = f->timed ? fmax(f->avg_ns, 1) : 0};
+	    .avg_ns = f->timed ? fmax(f->avg_ns, 1) : 0,
+	    .is_certain = is_certain(f)};
 }
 
 /* False: nothing is known of how often it was executed. */

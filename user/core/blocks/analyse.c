@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Algorithm 2 over the runs of logs; see analyse.h. Intervals are in resample.c, slow runs in
- * slow.c. */
+/* Algorithm 2 over the runs of logs; see analyse.h. What runs tell of each other is
+ * in pool.c, intervals are in resample.c, slow runs in slow.c. */
 #include "core/blocks/analyse_private.h"
 
 #include <errno.h>
@@ -33,12 +33,12 @@ static int choose_runs(struct block_analysis *a)
 	const struct block_logs *l = a->logs;
 	struct names commands = {0};
 	double sum = 0;
-	uint32_t id;
 	int ret = 0;
 
 	a->runs = calloc(l->n_runs + 1, sizeof(*a->runs));
+	a->commands = calloc(l->n_runs + 1, sizeof(*a->commands));
 	a->failed = calloc(l->n_runs + 1, sizeof(*a->failed));
-	if (!a->runs || !a->failed)
+	if (!a->runs || !a->commands || !a->failed)
 		return -ENOMEM;
 	a->has_cut = true;
 	for (size_t i = 0; i < l->n_runs; i++)
@@ -50,9 +50,9 @@ static int choose_runs(struct block_analysis *a)
 			a->failed[a->n_failed++] = r;
 			continue;
 		}
-		a->runs[a->n_runs++] = r;
+		a->runs[a->n_runs] = r;
 		sum += (double)r->run.cpu_ns;
-		ret = names_id(&commands, r->run.command, &id);
+		ret = names_id(&commands, r->run.command, &a->commands[a->n_runs++]);
 	}
 	a->has_cut &= a->n_runs > 0;
 	a->n_commands = commands.n;
@@ -71,20 +71,25 @@ static void average_by_samples(struct block_in_run *in, double cpu_ns)
 	if (average <= 0 || average >= BLOCK_CERTAIN_NS)
 		return;
 	in->is_sampled = true;
+	in->time_ns = in->share * cpu_ns;
 	in->avg_ns = average;
 	in->min_ns = fmin(in->min_ns, average);
 	in->max_ns = fmax(in->max_ns, average);
 }
 
-static struct block_in_run in_run_of(
-    const struct block_analysis *a, uint32_t run, const struct block_entry *e)
+static struct block_in_run in_run_of(uint32_t run, const struct block_entry *e)
 {
-	struct block_in_run ret = {run, e->timed, e->frequency, e->frequency_se, e->share,
-	    e->min_ns, e->avg_ns, e->max_ns, false};
+	struct block_in_run ret = {.run = run,
+	    .timed = e->timed,
+	    .frequency = e->frequency,
+	    .frequency_se = e->frequency_se,
+	    .told = e->frequency,
+	    .share = e->share,
+	    .min_ns = e->min_ns,
+	    .avg_ns = e->avg_ns,
+	    .max_ns = e->max_ns};
 
-	if (e->timed)
-		average_by_samples(&ret, (double)a->runs[run]->run.cpu_ns);
-	else
+	if (!e->timed)
 		ret.min_ns = ret.avg_ns = ret.max_ns = NAN;
 	return ret;
 }
@@ -100,11 +105,10 @@ static void merge_in_run(struct block_in_run *to, const struct block_in_run *fro
 		to->avg_ns = (to->avg_ns * to->frequency + from->avg_ns * from->frequency) / both;
 	to->min_ns = fmin(to->min_ns, from->min_ns);
 	to->max_ns = fmax(to->max_ns, from->max_ns);
-	to->frequency = both;
+	to->frequency = to->told = both;
 	to->frequency_se = hypot(to->frequency_se, from->frequency_se);
 	to->share = fmin(1, to->share + from->share);
 	to->timed += from->timed;
-	to->is_sampled |= from->is_sampled;
 }
 
 /* The entries of runs that count, by place; @begin: by place, where its entries begin. */
@@ -255,8 +259,8 @@ static void judge(struct block_result *r, const struct block_analysis *a, const 
 	r->is_reported = a->threshold_ns > 0 && block_nearness(a, r) >= 1;
 }
 
-static struct block_result make_result(
-    struct block_analysis *a, uint32_t place, const struct by_place *b, size_t *n_in_runs)
+static int make_result(struct block_analysis *a, uint32_t place, const struct by_place *b,
+    size_t *n_in_runs, struct block_result *ret)
 {
 	const struct block_logs *l = a->logs;
 	struct block_in_run *in = a->in_runs + *n_in_runs;
@@ -265,7 +269,7 @@ static struct block_result make_result(
 
 	for (size_t i = b->begin[place]; i < b->begin[place + 1]; i++) {
 		const struct block_entry *entry = &l->entries[b->entries[i]];
-		struct block_in_run one = in_run_of(a, b->runs[i], entry);
+		struct block_in_run one = in_run_of(b->runs[i], entry);
 
 		add_cells(&h, l, entry);
 		if (r.n_in && in[r.n_in - 1].run == one.run)
@@ -274,9 +278,17 @@ static struct block_result make_result(
 			in[r.n_in++] = one;
 	}
 	*n_in_runs += r.n_in;
+	if (block_pool_runs(a, in, r.n_in))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r.n_in; i++) {
+		in[i].time_ns = in[i].told * in[i].avg_ns;
+		if (in[i].timed)
+			average_by_samples(&in[i], (double)a->runs[in[i].run]->run.cpu_ns);
+	}
 	aggregate(&r, a);
 	judge(&r, a, &h);
-	return r;
+	*ret = r;
+	return 0;
 }
 
 static double key_of(const struct block_result *r)
@@ -306,8 +318,11 @@ static int make_results(struct block_analysis *a, const struct by_place *b)
 	if (!a->results || !a->in_runs)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < l->n_places; p++) {
-		if (b->begin[p] < b->begin[p + 1])
-			a->results[a->n_results++] = make_result(a, p, b, &n_in_runs);
+		if (b->begin[p] == b->begin[p + 1])
+			continue;
+		if (make_result(a, p, b, &n_in_runs, &a->results[a->n_results]))
+			return -ENOMEM;
+		a->n_results++;
 	}
 	qsort(a->results, a->n_results, sizeof(*a->results), compare_results);
 	for (size_t i = 0; i < a->n_results; i++) {
@@ -354,6 +369,7 @@ void block_analysis_deinit(struct block_analysis *a)
 		free(a->results[i].slow.inputs);
 	}
 	free(a->runs);
+	free(a->commands);
 	free(a->failed);
 	free(a->results);
 	free(a->in_runs);

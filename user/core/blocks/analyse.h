@@ -25,12 +25,15 @@ struct block_interval {
 	double lo, hi;
 };
 
-/* A block in a run that counts. */
+/* A block in a run that counts. Runs of one command whose frequencies agree have one in common. */
 struct block_in_run {
 	uint32_t run; /* index in block_analysis.runs */
+	bool is_own;  /* its frequency does not agree with that of most runs */
 	uint64_t timed;
 	double frequency, frequency_se, share;
+	double told;                   /* the frequency, as the run itself told it */
 	double min_ns, avg_ns, max_ns; /* NaN where it was not timed */
+	double time_ns;                /* in the run, by what it told; NaN likewise */
 	bool is_sampled;               /* avg_ns is what samples tell: BLOCK_CERTAIN_NS */
 };
 
@@ -99,9 +102,10 @@ struct block_analysis {
 	size_t n_runs;
 	const struct block_read_run **failed; /* that do not */
 	size_t n_failed;
-	bool has_cut;      /* no run ended by itself, so those that were cut off count */
-	size_t n_commands; /* different ones, of the runs that count */
-	double cpu_ns;     /* mean of a run */
+	bool has_cut;       /* no run ended by itself, so those that were cut off count */
+	size_t n_commands;  /* different ones, of the runs that count */
+	uint32_t *commands; /* by run: which one it had */
+	double cpu_ns;      /* mean of a run */
 	double threshold_ns;
 	struct block_analysis_options options;
 	/* Reported ones first, then the others; by significance, and last those never timed. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Intervals of significance and range: what as many other runs would tell, on average. Runs are
- * drawn again with replacement. A greatest value is never above the greatest one that was seen, so
- * draws tell only the distance downwards, from the figure to their 2.5 % quantile. The interval is
- * so long downwards, and longer upwards by UPWARDS, which tests/unit/test_blocks_analyse.c has set
- * by simulation. What happens in fewer than one of the runs seen is beyond any interval.
+ * drawn again with replacement, and what they have in common is drawn with its error (pool.c). A
+ * greatest value is never above the greatest one that was seen, so draws tell only the distance
+ * downwards, from the figure to their 2.5 % quantile. The interval is so long downwards, and longer
+ * upwards by UPWARDS, which tests/unit/test_blocks_analyse.c has set by simulation. What happens in
+ * fewer than one of the runs seen is beyond any interval.
  */
 #include "core/blocks/analyse_private.h"
 
@@ -25,20 +26,32 @@ struct draws {
 	const struct block_in_run **by_run; /* NULL: not executed in that run */
 	double *significance, *range;
 	size_t n;
+	double error; /* relative, of the frequency that runs have in common */
 };
+
+/* By the sum of twelve uniform numbers. */
+static double draw_normal(struct rng *rng)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += (double)rng_below(rng, 1u << 30) / (1u << 30);
+	return sum;
+}
 
 /* A run in which the block was not executed draws nothing: it has no time there. */
 static void draw(const struct block_analysis *a, struct draws *d, size_t at, struct rng *rng)
 {
 	double frequency = 0, avg = NAN, min = NAN, max = NAN;
+	double common = exp(d->error * draw_normal(rng));
 
 	for (size_t i = 0; i < a->n_runs; i++) {
 		const struct block_in_run *in = d->by_run[rng_below(rng, a->n_runs)];
 
 		if (!in)
 			continue;
-		frequency = fmax(frequency, in->frequency);
-		avg = fmax(avg, in->avg_ns);
+		avg = fmax(avg, in->avg_ns / (in->is_sampled ? common : 1));
+		frequency = fmax(frequency, in->frequency * (in->is_own ? 1 : common));
 		min = fmin(min, in->min_ns);
 		max = fmax(max, in->max_ns);
 	}
@@ -58,8 +71,13 @@ static void resample(const struct block_analysis *a, struct block_result *r, str
 	struct rng rng = {
 	    a->options.seed * 0x9e3779b97f4a7c15ULL + (uint64_t)(r->place - a->logs->places)};
 
-	for (uint32_t i = 0; i < r->n_in; i++)
-		d->by_run[r->in[i].run] = &r->in[i];
+	for (uint32_t i = 0; i < r->n_in; i++) {
+		const struct block_in_run *in = &r->in[i];
+
+		d->by_run[in->run] = in;
+		if (!in->is_own && in->frequency > 0)
+			d->error = fmax(d->error, in->frequency_se / in->frequency);
+	}
 	for (size_t i = 0; i < d->n; i++)
 		draw(a, d, i, &rng);
 	r->significance = interval_of(r->significance_ns, d->significance, d->n);

@@ -85,7 +85,7 @@ static void fill_times(const struct block_result *r, size_t n, struct times *t)
 	for (uint32_t i = 0; i < r->n_in; i++) {
 		const struct block_in_run *in = &r->in[i];
 
-		t->time[in->run] = in->frequency * in->avg_ns;
+		t->time[in->run] = in->time_ns;
 		t->longest[in->run] = log(fmax(in->max_ns, 1));
 	}
 }
@@ -203,7 +203,7 @@ static void fill_features(
 		x->what = FEATURE_BLOCK;
 		x->other = other->place;
 		for (uint32_t j = 0; j < other->n_in; j++)
-			x->values[other->in[j].run] = other->in[j].frequency;
+			x->values[other->in[j].run] = other->in[j].told;
 		f->n++;
 	}
 }

@@ -14,7 +14,7 @@
  * of a CPU makes it half as much again. */
 #define COST_ERROR 0.3
 /* So far off may the time of an execution be, for the same reason. */
-#define TIME_ERROR_NS 150.0
+#define TIME_ERROR_NS 300.0
 
 static double uniform(struct rng *r)
 {
@@ -177,7 +177,7 @@ struct window_estimate window_from_samples(const struct window_samples *s, doubl
 {
 	double frequency;
 
-	if (s->avg_ns <= 0 || s->in_block <= 0 || s->all <= 0)
+	if (!s->is_certain || s->avg_ns <= 0 || s->in_block <= 0 || s->all <= 0)
 		return (struct window_estimate){0};
 	frequency = s->in_block / s->all * total / s->avg_ns;
 	return (struct window_estimate){

@@ -91,7 +91,8 @@ struct window_estimate window_merge(struct window_estimate a, struct window_esti
 /* What samples tell of a block, which are taken outside of windows, too. */
 struct window_samples {
 	double in_block, all;
-	double avg_ns; /* of an execution, with what it calls; 0: not known */
+	double avg_ns;   /* of an execution, with what it calls; 0: not known */
+	bool is_certain; /* most executions are long enough for probes to tell their time */
 };
 /*
  * How much longer executions seem than they are, for probes take more than is known, and more where
@@ -101,7 +102,7 @@ struct window_samples {
 double window_time_excess(struct window_estimate e, const struct window_samples *s, double total);
 
 /* How many executions of that length make up the block's part of the samples. 0 and 0: it is not
- * known. */
+ * known, or not certain. */
 struct window_estimate window_from_samples(const struct window_samples *s, double total);
 
 #endif
