@@ -111,6 +111,7 @@ __attribute__((noinline, weak)) int go_ready(
 		return 0;
 	}
 	cpu->joins++;
+	go_excuse(by, now);
 	/* Who waits for goroutines to end waits for a counter that each of them takes down last. */
 	cause = by->maker == t->number ? DELAY_BY_EXIT : DELAY_BY_THREAD;
 	delay_on_wake(t, cause, by, (__u32)(goid * 0x9e3779b97f4a7c15ULL >> 32), 0, &control, now);
@@ -157,6 +158,16 @@ __attribute__((noinline, weak)) int go_exit(struct cozbpf_thread *own, __u64 goi
 	return 0;
 }
 
+/* What the current thread runs is a worker of the collector. */
+__attribute__((noinline, weak)) int go_collect(struct cozbpf_thread *own)
+{
+	struct cozbpf_thread *t = own && own->runs.what == COZBPF_RUNS_GOROUTINE ? run_by(own) : NULL;
+
+	if (t)
+		t->runs.what = COZBPF_RUNS_COLLECTOR;
+	return 0;
+}
+
 /* Number of the goroutine at @g; 0: it has none. The one that runs need not be asked. */
 static __always_inline __u64 number_of(const struct cozbpf_thread *own, __u64 g)
 {
@@ -178,6 +189,8 @@ int on_go(struct pt_regs *ctx)
 
 	if (!config.goroutines || !own || !is_sound(own, g0))
 		return 0;
+	if (COZBPF_GO_COOKIE_EVENT(cookie) == COZBPF_GO_COLLECT)
+		return go_collect(own);
 	goid = number_of(own, g);
 	if (!goid)
 		return 0;

@@ -40,6 +40,20 @@ static __always_inline bool go_read(struct go_now *ret)
 	return !g || go_m(g, ret);
 }
 
+/* The collector's workers may not be paused, so they owe nothing: who waits for one of them need not
+ * pay what it owes. */
+static __always_inline void go_excuse(struct cozbpf_thread *t, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+	__u64 required = DELAY_READ(control.required);
+
+	if (t->runs.what != COZBPF_RUNS_COLLECTOR)
+		return;
+	delay_advance(t, &control, now);
+	if (a->paid < required)
+		a->paid = required;
+}
+
 /* The current thread @own stops to run what it has run: that leaves as @how says. Nothing leaves
  * where another thread was faster to go over to it, as from the queue that it was put into. */
 __attribute__((noinline, weak)) int go_leave(struct cozbpf_thread *own, int how, __u64 now)
@@ -56,6 +70,7 @@ __attribute__((noinline, weak)) int go_leave(struct cozbpf_thread *own, int how,
 		return 0;
 	if (DELAY_READ(control.spins))
 		spin_released(t, now);
+	go_excuse(t, now);
 	delay_on_switch(t, how, NULL, 0, &control, cpu, now);
 	if (DELAY_READ(control.spins))
 		spin_show(NULL);

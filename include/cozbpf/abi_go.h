@@ -21,6 +21,7 @@ struct cozbpf_go {
 #define COZBPF_GO_READY 2   /* it becomes runnable */
 #define COZBPF_GO_NEW 3     /* it has been made */
 #define COZBPF_GO_EXIT 4    /* it ends */
+#define COZBPF_GO_COLLECT 5 /* the one that the thread runs is a worker of the collector */
 #define COZBPF_GO_COOKIE(event, in_rbx) ((__u64)(event) | (__u64)(in_rbx) << 8)
 #define COZBPF_GO_COOKIE_EVENT(cookie) ((cookie)&0xff)
 #define COZBPF_GO_COOKIE_RBX(cookie) ((cookie) >> 8 & 1)
@@ -36,6 +37,8 @@ struct cozbpf_goroutine {
 #define COZBPF_RUNS_OWN 1       /* code without a goroutine that has an account */
 #define COZBPF_RUNS_RUNTIME 2   /* Go's scheduler: nobody's account */
 #define COZBPF_RUNS_GOROUTINE 3 /* that one */
+/* What a goroutine's state has there: */
+#define COZBPF_RUNS_COLLECTOR 4 /* it is a worker of the collector */
 struct cozbpf_runs {
 	__u64 g, goid; /* address and number of the goroutine that it ran last */
 	__u32 what;    /* COZBPF_RUNS_* */

@@ -23,7 +23,8 @@ static const uint64_t events[GO_EVENTS] = {[GO_EXECUTE] = COZBPF_GO_EXECUTE,
     [GO_PARK] = COZBPF_GO_PARK,
     [GO_READY] = COZBPF_GO_READY,
     [GO_NEW] = COZBPF_GO_NEW,
-    [GO_EXIT] = COZBPF_GO_EXIT};
+    [GO_EXIT] = COZBPF_GO_EXIT,
+    [GO_COLLECT] = COZBPF_GO_COLLECT};
 
 static struct cozbpf_go offsets_of(const struct go_runtime *r)
 {

@@ -301,6 +301,7 @@ enum go_event {
 	GO_READY, /* runtime.ready(gp): gp becomes runnable, by m.curg where there is one; on g0 */
 	GO_NEW,   /* the go statement: gp has been made by m.curg, with its goid; on g0 */
 	GO_EXIT,  /* runtime.gdestroy(gp), before 1.22 runtime.goexit0(gp): gp ends; on g0 */
+	GO_COLLECT, /* runtime.gcDrain(): m.curg is a worker of the collector; on g0 */
 	GO_EVENTS
 };
 

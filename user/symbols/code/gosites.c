@@ -15,6 +15,7 @@ static const char *const functions[GO_EVENTS][2] = {
     /* newproc1() makes the goroutine, and its caller puts it into a queue. */
     [GO_NEW] = {"runtime.newproc.func1"},
     [GO_EXIT] = {"runtime.gdestroy", "runtime.goexit0"},
+    [GO_COLLECT] = {"runtime.gcDrain"},
 };
 #define QUEUES "runtime.runqput"
 

@@ -70,7 +70,7 @@ static int tell_runtime(struct image *image, void *arg, struct out *out, struct 
 static void get_site(struct in *in, struct go_site *ret)
 {
 	static const char *const names[] = {"runtime.execute", "runtime.park_m", "runtime.ready",
-	    "runtime.newproc.func1", "runtime.gdestroy", "runtime.goexit0", ""};
+	    "runtime.newproc.func1", "runtime.gdestroy", "runtime.goexit0", "runtime.gcDrain", ""};
 	const char *name;
 	uint32_t gp;
 
