@@ -161,7 +161,8 @@ __attribute__((noinline, weak)) int go_exit(struct cozbpf_thread *own, __u64 goi
 /* What the current thread runs is a worker of the collector. */
 __attribute__((noinline, weak)) int go_collect(struct cozbpf_thread *own)
 {
-	struct cozbpf_thread *t = own && own->runs.what == COZBPF_RUNS_GOROUTINE ? run_by(own) : NULL;
+	struct cozbpf_thread *t =
+	    own && own->runs.what == COZBPF_RUNS_GOROUTINE ? run_by(own) : NULL;
 
 	if (t)
 		t->runs.what = COZBPF_RUNS_COLLECTOR;

@@ -40,8 +40,8 @@ static __always_inline bool go_read(struct go_now *ret)
 	return !g || go_m(g, ret);
 }
 
-/* The collector's workers may not be paused, so they owe nothing: who waits for one of them need not
- * pay what it owes. */
+/* The collector's workers may not be paused, so they owe nothing: who waits for one of them need
+ * not pay what it owes. */
 static __always_inline void go_excuse(struct cozbpf_thread *t, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
