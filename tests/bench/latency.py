@@ -19,15 +19,20 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import machine  # noqa: E402
 from cases import BUILD, Case, calibrate  # noqa: E402
+from gocases import GoCase  # noqa: E402
 
 SPEEDUPS = (0, 25, 50, 75)
 EACH = re.compile(r"^each ([\d.]+)$", re.M)
 FIGURES = ("mean", "p50", "p90", "p99")
+REQUEST = "request=enqueue..done,key=arg0"
 CASES = (
-    Case("queue", "reqqueue"),
-    Case("queue-long", "reqqueue", None, ("--service-us", "8000", "--gap-us", "10400")),
-    Case("queue-light", "reqqueue", None, ("--service-us", "1500", "--gap-us", "5000")),
-    Case("queue-all", "reqqueue", None, ("--line-pct", "100")),
+    Case("queue", "reqqueue", point=REQUEST),
+    Case("queue-long", "reqqueue", None, ("--service-us", "8000", "--gap-us", "10400"),
+         point=REQUEST),
+    Case("queue-light", "reqqueue", None, ("--service-us", "1500", "--gap-us", "5000"),
+         point=REQUEST),
+    Case("queue-all", "reqqueue", None, ("--line-pct", "100"), point=REQUEST),
+    GoCase("go-http", "http", point="request=main.enter..main.leave"),
 )
 
 
@@ -100,7 +105,8 @@ def profile(options, case, iters_per_ms, out):
         return text
 
     words = [options.cozbpf, "run", "-q", "--no-tui", "-o", part, "-d", f"{seconds:g}s"]
-    words += ["-L", "request=enqueue..done,key=arg0", "--fixed-line", case.line()]
+    words += ["--no-follow-children", "-L", case.point]
+    words += ["--fixed-line", case.line()]
     words += ["--fixed-speedup", ",".join(map(str, SPEEDUPS)), *options.extra, "--"]
     words += command(case, iters_per_ms, seconds + 1, 0)
     result, text = run_quiet(options, words, 3 * seconds + 60, collect)
