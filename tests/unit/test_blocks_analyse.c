@@ -191,9 +191,8 @@ TEST(what_variation_costs)
 	made_init(&m, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		struct block_run run = made_plain_run(i);
-		struct block_figures f[] = {
-		    {.block = 0, .frequency = 100000, .frequency_se = 9}, steady(1, 100, 1e6, 1e6),
-		    {.block = 2, .frequency = 100}};
+		struct block_figures f[] = {{.block = 0, .frequency = 100000, .frequency_se = 9},
+		    steady(1, 100, 1e6, 1e6), {.block = 2, .frequency = 100}};
 
 		made_time(&f[0], 1000, 990);
 		made_time(&f[0], 101000, 10);

@@ -14,8 +14,8 @@
 
 /* a block with fewer may be there by chance */
 #define LEAST_SAMPLES 5
-/* Each question takes a reader some 10 ms; more blocks of a share of 1 % there cannot be of one call
- * level. */
+/* Each question takes a reader some 10 ms; more blocks of a share of 1 % there cannot be of one
+ * call level. */
 #define ASKED_AT_ONCE 4096
 
 /* The map has grown by files that have come. False: out of memory. */
