@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `cozbpf blocks --then-experiment`: blocks whose executions are long now and then are found, and
-# experiments tell what would be gained if each took the median. Every fifth job of `sometimes` takes
-# 6 ms in place of 1 ms; all other work of a round takes 1 ms. So a round would take 2 ms in place of
-# 3 ms, whichever block around the job is asked for: a gain of 0.33. Half of that and 0.5 are the
-# middles to no gain and to a job without time, 0.67. Here gains were 0.23 to 0.40 in six runs.
+# experiments tell what would be gained if each took the median. Every fifth job of `sometimes`
+# takes 6 ms in place of 1 ms; all other work of a round takes 1 ms. So a round would take 2 ms in
+# place of 3 ms, whichever block around the job is asked for: a gain of 0.33. Half of that and 0.5
+# are the middles to no gain and to a job without time, 0.67. Here gains were 0.23 to 0.40 in six
+# runs.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture sometimes
