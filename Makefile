@@ -345,7 +345,7 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	passthrough plot points reader refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
-	off-cpu pair pauses quota spin startup suggest sync waits)
+	off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS) $(E2E_LONG),\

@@ -32,12 +32,17 @@ words() {
 commands=$("$tool" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | words)
 offers "$commands" ''
 offers 'report' rep
-for command in $commands; do
-	options=$("$tool" "$command" --help | grep -E '^ +(-[A-Za-z], )?--' |
+for command in $commands 'blocks report'; do
+	read -ra called <<<"$command"
+	options=$("$tool" "${called[@]}" --help | grep -E '^ +(-[A-Za-z], )?--' |
 		grep -oE -- '--[a-z][a-z-]+' | words)
-	offers "$options" "$command" --
-	offers '' "$command" --no-such-option
+	offers "$options" "${called[@]}" --
+	offers '' "${called[@]}" --no-such-option
 done
+offers 'report' blocks repo
+offers '' blocks -q repo
+offers '--inputs --inputs-from' blocks report.log --inp
+offers '--threshold' blocks report x.log --thr
 offers '--version' --vers
 offers '--csv' report --cs
 offers '--pprof' report --pp
@@ -59,6 +64,14 @@ for pause in value write quanta; do
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1)) && echo "no mode '$pause'"
+	fi
+done
+offers 'run once' blocks report --range ''
+for range in run once; do
+	if "$tool" blocks report --range "$range" /dev/null 2>&1 | grep -q 'is empty'; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1)) && echo "no range '$range'"
 	fi
 done
 for sync in wake uprobe; do

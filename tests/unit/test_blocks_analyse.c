@@ -181,21 +181,24 @@ TEST(values_with_the_runs_that_had_them)
 	made_deinit(&m);
 }
 
-/* 990 executions of 1 us and 10 of 101 us, in each of the runs. */
+/* 990 executions of 1 us and 10 of 101 us, in each of the runs. Of another block 99 of 1 ms and one
+ * of 5 ms: that is no leader. */
 TEST(what_variation_costs)
 {
 	struct block_leader leaders[4];
 	struct made m;
 
-	made_init(&m, 2);
+	made_init(&m, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		struct block_run run = made_plain_run(i);
-		struct block_figures f[] = {
-		    {.block = 0, .frequency = 100000, .frequency_se = 9}, steady(1, 100, 1e6, 1e6)};
+		struct block_figures f[] = {{.block = 0, .frequency = 100000, .frequency_se = 9},
+		    steady(1, 100, 1e6, 1e6), {.block = 2, .frequency = 100}};
 
 		made_time(&f[0], 1000, 990);
 		made_time(&f[0], 101000, 10);
-		add(&m, &run, f, 2);
+		made_time(&f[2], 1e6, 99);
+		made_time(&f[2], 5e6, 1);
+		add(&m, &run, f, 3);
 	}
 	analyse(&m, (struct block_analysis_options){.seed = 1});
 	/* The mean is 2 us. Cells are up to a quarter wide, and the long times are half of it. */
@@ -205,6 +208,9 @@ TEST(what_variation_costs)
 	CHECK_NEAR(result_of(&m, 0)->cost_ns, 1e8, 1.5e7);
 	CHECK_NEAR(result_of(&m, 1)->typical_ns, 1e6, 0);
 	CHECK_NEAR(result_of(&m, 1)->cost_ns, 0, 0);
+	CHECK_NEAR(result_of(&m, 2)->mean_ns, 1.04e6, 1);
+	CHECK_NEAR(result_of(&m, 2)->cost_ns, 4e6, 1e6);
+	CHECK_EQ(m.a.n_reported, 2);
 	CHECK_EQ(blocks_leading(&m.a, leaders, 4), 1);
 	CHECK(leaders[0].place == result_of(&m, 0)->place);
 	CHECK_NEAR(leaders[0].cost_ns, 1e8, 1.5e7);

@@ -75,7 +75,7 @@ static unsigned gain_pct(const struct block_leader *l)
 {
 	double pct = 5 * round(20 * (1 - l->typical_ns / l->mean_ns));
 
-	return pct < 5 ? 5 : pct > 100 ? 100 : (unsigned)pct;
+	return pct > 100 ? 100 : (unsigned)pct;
 }
 
 static int experiment_on(const struct run_options *blocks, const struct string_list *progress,

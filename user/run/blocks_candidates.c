@@ -14,9 +14,9 @@
 
 /* a block with fewer may be there by chance */
 #define LEAST_SAMPLES 5
-/* Each file is read by a reader, which takes some 10 ms; more blocks of a share of 1 % there cannot
- * be of one call level. */
-#define MOST_ASKED 4096
+/* Each question takes a reader some 10 ms; more blocks of a share of 1 % there cannot be of one
+ * call level. */
+#define ASKED_AT_ONCE 4096
 
 /* The map has grown by files that have come. False: out of memory. */
 static bool follow_map(struct blocks *b)
@@ -157,8 +157,8 @@ static void add(struct blocks *b, uint32_t unit, size_t object, const struct blo
 
 /* Blocks of one file that samples have found. */
 struct question {
-	uint64_t starts[MOST_ASKED];
-	uint32_t units[MOST_ASKED];
+	uint64_t starts[ASKED_AT_ONCE];
+	uint32_t units[ASKED_AT_ONCE];
 	size_t n;
 };
 
@@ -198,11 +198,15 @@ static void ask_of_object(struct blocks *b, size_t index, const bool *is_new, st
 	const struct line_object *o = &m->objects[index];
 
 	q->n = 0;
-	for (uint32_t i = o->first; i < o->first + o->count && q->n < MOST_ASKED; i++) {
+	for (uint32_t i = o->first; i < o->first + o->count; i++) {
 		if (!is_new[m->ranges[i].line])
 			continue;
 		q->starts[q->n] = m->ranges[i].lo;
 		q->units[q->n++] = m->ranges[i].line;
+		if (q->n < ASKED_AT_ONCE)
+			continue;
+		ask(b, index, q);
+		q->n = 0;
 	}
 	if (q->n)
 		ask(b, index, q);

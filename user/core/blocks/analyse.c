@@ -426,6 +426,9 @@ size_t block_values(const struct block_result *r, enum block_figure figure, stru
 	return kept;
 }
 
+/* of a block's time: less may be the width of its histogram's cells */
+#define LEAST_GAIN 0.05
+
 size_t blocks_leading(const struct block_analysis *a, struct block_leader *ret, size_t n)
 {
 	size_t kept = 0;
@@ -433,7 +436,7 @@ size_t blocks_leading(const struct block_analysis *a, struct block_leader *ret, 
 	for (size_t i = 0; i < a->n_reported && kept < n; i++) {
 		const struct block_result *r = &a->results[i];
 
-		if (r->cost_ns > 0)
+		if (r->cost_ns > 0 && r->cost_ns >= LEAST_GAIN * r->run_ns)
 			ret[kept++] =
 			    (struct block_leader){r->place, r->mean_ns, r->typical_ns, r->cost_ns};
 	}

@@ -152,7 +152,7 @@ struct block_leader {
 	double mean_ns, typical_ns; /* of an execution */
 	double cost_ns;             /* in a run */
 };
-/* The first @n reported ones whose times vary. Returns how many. */
+/* The first @n reported ones that would gain 5 % and more. Returns how many. */
 size_t blocks_leading(const struct block_analysis *a, struct block_leader *ret, size_t n);
 
 #endif
