@@ -221,7 +221,7 @@ TEST(what_another_block_tells)
 
 TEST(what_samples_tell)
 {
-	struct window_samples samples = {100, 1000, 1000, true};
+	struct window_samples samples = {100, 1000, 1000, 1500, true};
 	struct window_estimate e = window_from_samples(&samples, 1e9);
 	const struct window_estimate none = {0, 0}, exact = {7, 0}, vague = {50000, 40000};
 
@@ -238,9 +238,16 @@ TEST(what_samples_tell)
 	samples.avg_ns = 0;
 	CHECK_NEAR(window_from_samples(&samples, 1e9).frequency, 0, 0);
 	/* one long execution among short ones makes no time certain */
-	samples = (struct window_samples){100, 1000, 4000, false};
+	samples = (struct window_samples){100, 1000, 4000, 1500, false};
 	CHECK_NEAR(window_from_samples(&samples, 1e9).frequency, 0, 0);
 	samples.is_certain = true;
+	/* where the kernel steps the probes' instructions their time is less certain */
+	CHECK_NEAR(window_certain_ns(1500), 2000, 1e-9);
+	CHECK_NEAR(window_certain_ns(20000), 25000, 1e-9);
+	samples.probe_ns = 20000;
+	e = window_from_samples(&samples, 1e9);
+	CHECK(e.se > e.frequency);
+	samples.probe_ns = 1500;
 	/* what was counted all the time stays, what is not known is left out */
 	samples.avg_ns = 1000;
 	e = window_from_samples(&samples, 1e9);

@@ -173,6 +173,7 @@ static cJSON *block(const struct block_analysis *a, const struct block_result *r
 		add_count(ret, "runs", r->n_in) &&
 		add_number(ret, "probability", (double)r->n_in / (double)a->n_runs) &&
 		add_number(ret, "frequency", r->frequency) &&
+		json_add(ret, "known", cJSON_CreateBool(r->is_known)) &&
 		json_add(ret, "counted", cJSON_CreateBool(r->is_counted)) &&
 		add_number(ret, "min_ns", r->min_ns) && add_number(ret, "avg_ns", r->avg_ns) &&
 		add_number(ret, "max_ns", r->max_ns) && add_count(ret, "timed", r->timed) &&

@@ -75,10 +75,13 @@ static void print_row(const struct printer *p, const struct block_result *r)
 	block_share_words(r->significance_ns / p->a->cpu_ns, words, sizeof(words));
 	fprintf(p->out, "%8s", r->timed ? words : "-");
 	block_count_words(r->frequency, words, sizeof(words));
-	fprintf(p->out, " %9s", words);
+	fprintf(p->out, " %9s", r->is_known ? words : "?");
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		time_words(times[i], words, sizeof(words));
-		fprintf(p->out, " %8s", isnan(times[i]) ? "-" : words);
+		fprintf(p->out, " %8s",
+		    !r->is_known && r->timed ? "?"
+		    : isnan(times[i])        ? "-"
+					     : words);
 	}
 	block_share_words(r->range_ns / p->a->cpu_ns, words, sizeof(words));
 	fprintf(p->out, " %8s", r->timed ? words : "-");

@@ -141,6 +141,7 @@ void windows_plan(struct blocks *b); /* for how much of the time each is watched
 bool windows_step(struct blocks *b, uint64_t now, uint64_t *due);
 void windows_begin(struct blocks *b, uint64_t now); /* of a run */
 void windows_close(struct blocks *b);               /* all */
+struct block_probe candidate_probe(const struct blocks *b, const struct candidate *c);
 /* Takes one candidate out of all windows that are open. */
 void windows_leave(struct blocks *b, size_t candidate);
 size_t windows_count(const struct blocks *b, enum candidate_state state);

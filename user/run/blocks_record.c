@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/blocks/analyse.h"
 #include "core/blocks/shorten.h"
 #include "core/text/shell.h"
 #include "report/say.h"
@@ -117,11 +116,11 @@ static struct window_estimate by_windows(const struct blocks *b, const struct ca
 
 /* Most executions are so long that probes tell their time. A mean says nothing of that, which one
  * interrupt may double. */
-static bool is_certain(const struct block_figures *f)
+static bool is_certain(const struct block_figures *f, double certain_ns)
 {
 	uint64_t shorter = 0;
 
-	for (unsigned i = 0; i < BLOCK_CELLS && block_cell_ns(i) < BLOCK_CERTAIN_NS; i++)
+	for (unsigned i = 0; i < BLOCK_CELLS && (double)block_cell_ns(i) < certain_ns; i++)
 		shorter += f->cells[i];
 	return 2 * shorter < f->timed;
 }
@@ -130,10 +129,14 @@ static bool is_certain(const struct block_figures *f)
 static struct window_samples samples_of(
     const struct blocks *b, const struct candidate *c, const struct block_figures *f)
 {
+	struct block_probe probe = candidate_probe(b, c);
+	double probe_ns = (double)session_block_cost_ns(b->rooms.session, &probe);
+
 	return (struct window_samples){.in_block = (double)(c->run_samples - c->window_samples),
 	    .all = (double)b->run.samples - (double)b->run.window_samples,
 	    .avg_ns = f->timed ? fmax(f->avg_ns, 1) : 0,
-	    .is_certain = is_certain(f)};
+	    .probe_ns = probe_ns,
+	    .is_certain = is_certain(f, window_certain_ns(probe_ns))};
 }
 
 /* False: nothing is known of how often it was executed. */

@@ -79,7 +79,7 @@ static void learn_cost(struct blocks *b, struct window_member *m, uint64_t now)
 	m->since_executed_ns = now;
 }
 
-static struct block_probe probe_of(const struct blocks *b, const struct candidate *c)
+struct block_probe candidate_probe(const struct blocks *b, const struct candidate *c)
 {
 	return (struct block_probe){.path = b->objects[c->object].probe_path,
 	    .entry = c->site.entry,
@@ -94,7 +94,7 @@ static int open_probes(struct blocks *b, const struct open_window *w, struct err
 	struct block_probe probes[COZBPF_BLOCK_SLOTS];
 
 	for (size_t i = 0; i < w->n; i++)
-		probes[i] = probe_of(b, &b->candidates[w->members[i].candidate]);
+		probes[i] = candidate_probe(b, &b->candidates[w->members[i].candidate]);
 	return session_open_blocks(b->rooms.session, probes, w->n, e);
 }
 

@@ -68,7 +68,7 @@ static void average_by_samples(struct block_in_run *in, double cpu_ns)
 {
 	double average = in->frequency > 0 ? in->share * cpu_ns / in->frequency : 0;
 
-	if (average <= 0 || average >= BLOCK_CERTAIN_NS)
+	if (average <= 0 || (in->is_known && average >= BLOCK_CERTAIN_NS))
 		return;
 	in->is_sampled = true;
 	in->time_ns = in->share * cpu_ns;
@@ -84,6 +84,7 @@ static struct block_in_run in_run_of(uint32_t run, const struct block_entry *e)
 	    .frequency = e->frequency,
 	    .frequency_se = e->frequency_se,
 	    .told = e->frequency,
+	    .is_known = e->frequency_se <= e->frequency,
 	    .share = e->share,
 	    .min_ns = e->min_ns,
 	    .avg_ns = e->avg_ns,
@@ -107,6 +108,7 @@ static void merge_in_run(struct block_in_run *to, const struct block_in_run *fro
 	to->max_ns = fmax(to->max_ns, from->max_ns);
 	to->frequency = to->told = both;
 	to->frequency_se = hypot(to->frequency_se, from->frequency_se);
+	to->is_known &= from->is_known;
 	to->share = fmin(1, to->share + from->share);
 	to->timed += from->timed;
 }
@@ -222,6 +224,7 @@ static void aggregate(struct block_result *r, const struct block_analysis *a)
 		r->min_ns = fmin(r->min_ns, in->min_ns);
 		r->avg_ns = fmax(r->avg_ns, in->avg_ns);
 		r->max_ns = fmax(r->max_ns, in->max_ns);
+		r->is_known |= in->is_known;
 		r->is_counted &= in->frequency_se == 0;
 		r->is_sampled |= in->is_sampled;
 		r->timed += in->timed;

@@ -27,8 +27,9 @@ struct block_interval {
 
 /* A block in a run that counts. Runs of one command whose frequencies agree have one in common. */
 struct block_in_run {
-	uint32_t run; /* index in block_analysis.runs */
-	bool is_own;  /* its frequency does not agree with that of most runs */
+	uint32_t run;  /* index in block_analysis.runs */
+	bool is_known; /* its frequency, by any run of the command: its error is less than itself */
+	bool is_own;   /* its frequency does not agree with that of most runs */
 	uint64_t timed;
 	double frequency, frequency_se, share;
 	double told;                   /* the frequency, as the run itself told it */
@@ -80,6 +81,7 @@ struct block_result {
 	const struct block_place *place;
 	const struct block_in_run *in; /* runs that executed it, in their order */
 	uint32_t n_in;
+	bool is_known;   /* the frequency, in a run; else executed at least so often */
 	bool is_counted; /* all the time, in each run: its frequency is no estimate */
 	bool is_sampled; /* in a run: its average is the samples', its median is not told */
 	uint64_t timed;

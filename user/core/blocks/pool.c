@@ -69,23 +69,50 @@ static int compare_ordered(const void *a, const void *b)
 
 	if (x->command != y->command)
 		return x->command < y->command ? -1 : 1;
+	if (x->in->is_known != y->in->is_known)
+		return x->in->is_known ? -1 : 1;
 	return (x->in->frequency > y->in->frequency) - (x->in->frequency < y->in->frequency);
 }
 
-/* @of: by frequency, all above 0. */
-static void pool_command(const struct ordered *of, uint32_t n)
+/* Of the @n that are known, by frequency: which ones agree with the median. */
+static struct pool agreed(const struct ordered *of, uint32_t n)
 {
-	double median = sqrt(of[(n - 1) / 2].in->frequency * of[n / 2].in->frequency);
-	struct pool p = {0};
+	struct pool ret = {0};
+	double median;
 
+	if (!n)
+		return ret;
+	median = sqrt(of[(n - 1) / 2].in->frequency * of[n / 2].in->frequency);
 	for (uint32_t i = 0; i < n; i++) {
 		of[i].in->is_own = !agrees(of[i].in, median);
 		if (!of[i].in->is_own)
-			add(&p, of[i].in);
+			add(&ret, of[i].in);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!of[i].in->is_own && of[i].in->frequency_se > 0)
-			take_mean(&p, of[i].in);
+	return ret;
+}
+
+/* What is not known is as in other runs, or else at least as often as in any of them. @of: those
+ * that are known first, each part by frequency. */
+static void pool_command(const struct ordered *of, uint32_t n)
+{
+	double most = of[n - 1].in->frequency;
+	uint32_t known = 0;
+	struct pool p;
+
+	while (known < n && of[known].in->is_known)
+		known++;
+	p = agreed(of, known);
+	for (uint32_t i = 0; i < n; i++) {
+		struct block_in_run *in = of[i].in;
+
+		if (p.n > 0 && !in->is_own && in->frequency_se > 0) {
+			take_mean(&p, in);
+			in->is_known = true;
+		} else if (!in->is_known) {
+			in->frequency_se *= most / in->frequency;
+			in->frequency = most;
+		}
+	}
 }
 
 int block_pool_runs(const struct block_analysis *a, struct block_in_run *in, uint32_t n)

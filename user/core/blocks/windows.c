@@ -13,8 +13,15 @@
 /* What a probe costs is known to so much: it was measured on an idle machine, where a busy sibling
  * of a CPU makes it half as much again. */
 #define COST_ERROR 0.3
-/* So far off may the time of an execution be, for the same reason. */
+/* Error of a frequency that is not known: it may be too low by any factor. */
+#define UNKNOWN 10.0
+/* So far off may the time of an execution be, for the same reason, or by a part of what its probes
+ * take. */
 #define TIME_ERROR_NS 300.0
+#define TIME_ERROR 0.2
+/* Of what probes take, and of time: shorter executions are not certain. */
+#define CERTAIN 1.25
+#define LEAST_CERTAIN_NS 2000.0
 
 static double uniform(struct rng *r)
 {
@@ -146,6 +153,9 @@ struct window_estimate window_estimate(const struct window_sums *s, double total
 		ret.se = fmax(ret.se, few);
 	ret.se = sqrt(
 	    square(ret.se) + square(ret.frequency * missed * COST_ERROR * s->probed / s->executed));
+	/* What is left of the windows may as well be what probes took more than calibrated. */
+	if (COST_ERROR * s->probed >= s->executed)
+		ret.se = fmax(ret.se, UNKNOWN * ret.frequency);
 	return ret;
 }
 
@@ -173,6 +183,16 @@ struct window_estimate window_merge(struct window_estimate a, struct window_esti
 	return a;
 }
 
+double window_certain_ns(double probe_ns)
+{
+	return fmax(LEAST_CERTAIN_NS, CERTAIN * probe_ns);
+}
+
+static double time_error(const struct window_samples *s)
+{
+	return fmax(TIME_ERROR_NS, TIME_ERROR * s->probe_ns);
+}
+
 struct window_estimate window_from_samples(const struct window_samples *s, double total)
 {
 	double frequency;
@@ -181,7 +201,7 @@ struct window_estimate window_from_samples(const struct window_samples *s, doubl
 		return (struct window_estimate){0};
 	frequency = s->in_block / s->all * total / s->avg_ns;
 	return (struct window_estimate){
-	    frequency, frequency * sqrt(1 / s->in_block + square(TIME_ERROR_NS / s->avg_ns))};
+	    frequency, frequency * sqrt(1 / s->in_block + square(time_error(s) / s->avg_ns))};
 }
 
 double window_time_excess(struct window_estimate e, const struct window_samples *s, double total)
@@ -192,5 +212,5 @@ double window_time_excess(struct window_estimate e, const struct window_samples 
 		return 0;
 	avg = s->in_block / s->all * total / e.frequency;
 	se = avg * sqrt(1 / s->in_block + square(e.se / e.frequency));
-	return (s->avg_ns - avg) * square(TIME_ERROR_NS) / (square(TIME_ERROR_NS) + square(se));
+	return (s->avg_ns - avg) * square(time_error(s)) / (square(time_error(s)) + square(se));
 }

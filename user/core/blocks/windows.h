@@ -92,8 +92,12 @@ struct window_estimate window_merge(struct window_estimate a, struct window_esti
 struct window_samples {
 	double in_block, all;
 	double avg_ns;   /* of an execution, with what it calls; 0: not known */
-	bool is_certain; /* most executions are long enough for probes to tell their time */
+	double probe_ns; /* what the two probes of an execution take */
+	bool is_certain; /* most executions take longer than window_certain_ns(probe_ns) */
 };
+/* Shorter times tell nothing: what probes take varies by as much. */
+double window_certain_ns(double probe_ns);
+
 /*
  * How much longer executions seem than they are, for probes take more than is known, and more where
  * the block is short: so that @e executions make up the block's part of the samples. ns, 0: it
