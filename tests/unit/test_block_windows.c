@@ -125,7 +125,7 @@ static struct outcome simulate(const struct program *p, uint32_t every, uint64_t
 			continue;
 		if (taken)
 			window_sums_add(
-			    &sums, every, &(struct window_counts){entries, executed, 0});
+			    &sums, every, &(struct window_counts){entries, executed, 0, false});
 		executed = entries = 0;
 		c = window_next(&r, c.end_ns);
 		taken = window_turn_take(&turn, &r);
@@ -175,21 +175,21 @@ TEST(watched_all_the_time)
 
 	CHECK_NEAR(e.frequency, 0, 0);
 	CHECK_NEAR(e.se, 0, 0);
-	window_sums_add(&s, 0, &(struct window_counts){3, 0.9999e9, 0});
+	window_sums_add(&s, 0, &(struct window_counts){3, 0.9999e9, 0, false});
 	e = window_estimate(&s, 1e9);
 	CHECK_NEAR(e.frequency, 3, 0);
 	CHECK_NEAR(e.se, 0, 0);
 	/* only half of the run: what was missed may be up to twice as much */
 	s = (struct window_sums){0};
-	window_sums_add(&s, 0, &(struct window_counts){1000, 0.5e9, 0});
+	window_sums_add(&s, 0, &(struct window_counts){1000, 0.5e9, 0, false});
 	e = window_estimate(&s, 1e9);
 	CHECK_NEAR(e.frequency, 2000, 1e-9);
 	CHECK_NEAR(e.se, 1000 / sqrt(3), 1e-9);
 	/* windows before that count for what they stand for */
 	s = (struct window_sums){0};
 	for (unsigned i = 0; i < 10; i++)
-		window_sums_add(&s, 2, &(struct window_counts){100, 5e6, 0});
-	window_sums_add(&s, 0, &(struct window_counts){10000, 0.5e9, 0});
+		window_sums_add(&s, 2, &(struct window_counts){100, 5e6, 0, false});
+	window_sums_add(&s, 0, &(struct window_counts){10000, 0.5e9, 0, false});
 	e = window_estimate(&s, 1e9);
 	CHECK_NEAR(e.frequency, 20000, 1);
 }
@@ -205,8 +205,8 @@ TEST(what_another_block_tells)
 	for (unsigned i = 0; i < 100; i++) {
 		double n = 80 + (double)rng_below(&r, 20);
 
-		window_sums_add(&time, 1, &(struct window_counts){n, 1.5e6, 3.5e6});
-		window_sums_add(&other, 1, &(struct window_counts){n, floor(n / 9), 0});
+		window_sums_add(&time, 1, &(struct window_counts){n, 1.5e6, 3.5e6, false});
+		window_sums_add(&other, 1, &(struct window_counts){n, floor(n / 9), 0, true});
 	}
 	by_time = window_estimate(&time, 5e9);
 	by_other = window_estimate(&other, 100000);

@@ -169,7 +169,7 @@ static void compare_with_others(
 	if (w->is_always || m->is_trial)
 		return;
 	for (size_t i = 0; i < OTHERS; i++) {
-		struct window_counts counts = {.entries = entries};
+		struct window_counts counts = {.entries = entries, .is_other = true};
 
 		if (b->others[i] == SIZE_MAX || b->others[i] == m->candidate)
 			continue;

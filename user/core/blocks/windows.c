@@ -13,8 +13,14 @@
 /* What a probe costs is known to so much: it was measured on an idle machine, where a busy sibling
  * of a CPU makes it half as much again. */
 #define COST_ERROR 0.3
-/* Error of a frequency that is not known: it may be too low by any factor. */
+/* Relative error of a frequency that is not known: it may be too low by any factor. */
 #define UNKNOWN 10.0
+/* So many of the entries may be in windows that tell nothing of the time. */
+#define MOST_VAGUE 0.1
+/* Fewer windows may all have met one moment of the run. */
+#define LEAST_TELLING 3
+/* With fewer executions of another block a window tells nothing of that. */
+#define LEAST_OTHER 3
 /* So far off may the time of an execution be, for the same reason, or by a part of what its probes
  * take. */
 #define TIME_ERROR_NS 300.0
@@ -112,6 +118,13 @@ static void add_difference(struct window_sums *s, double entries, double execute
 	s->executed2 += d_executed * d_executed;
 }
 
+/* What is left of the window may as well be what probes took more than calibrated: where the block
+ * is executed they take all, and time is left where it is not. */
+static bool is_vague(const struct window_counts *c)
+{
+	return c->is_other ? c->executed < LEAST_OTHER : COST_ERROR * c->probed >= c->executed;
+}
+
 void window_sums_add(struct window_sums *s, uint32_t every, const struct window_counts *c)
 {
 	double weight = every ? every / WINDOW_DUTY : 1;
@@ -119,6 +132,8 @@ void window_sums_add(struct window_sums *s, uint32_t every, const struct window_
 	s->seen += c->entries;
 	s->watched += c->executed;
 	s->entries += weight * c->entries;
+	s->vague += is_vague(c) ? weight * c->entries : 0;
+	s->telling += every && c->entries > 0 && !is_vague(c);
 	s->executed += weight * c->executed;
 	s->probed += weight * c->probed;
 	if (every)
@@ -153,10 +168,14 @@ struct window_estimate window_estimate(const struct window_sums *s, double total
 		ret.se = fmax(ret.se, few);
 	ret.se = sqrt(
 	    square(ret.se) + square(ret.frequency * missed * COST_ERROR * s->probed / s->executed));
-	/* What is left of the windows may as well be what probes took more than calibrated. */
-	if (COST_ERROR * s->probed >= s->executed)
+	if (s->vague > MOST_VAGUE * s->entries || (s->n && s->telling < LEAST_TELLING))
 		ret.se = fmax(ret.se, UNKNOWN * ret.frequency);
 	return ret;
+}
+
+struct window_estimate window_unknown(double seen)
+{
+	return (struct window_estimate){fmax(seen, 1), UNKNOWN * fmax(seen, 1)};
 }
 
 struct window_estimate window_relative_to(struct window_estimate e, struct window_estimate other)

@@ -51,12 +51,14 @@ int window_shares(const double *loads, size_t n, double budget, double *ret);
 
 /* What windows of one block have told in one run. */
 struct window_sums {
-	uint64_t n;      /* random windows */
-	double entries;  /* in all windows, weighted by the time that each stands for */
-	double executed; /* likewise; without what probes took: */
-	double probed;   /* likewise */
-	double seen;     /* entries, as counted */
-	double watched;  /* time executed in windows */
+	uint64_t n;       /* random windows */
+	double entries;   /* in all windows, weighted by the time that each stands for */
+	double executed;  /* likewise; without what probes took: */
+	double probed;    /* likewise */
+	double seen;      /* entries, as counted */
+	uint64_t telling; /* random windows with entries and without that: */
+	double vague;     /* of the entries, those in windows that tell nothing of the time */
+	double watched;   /* time executed in windows */
 	/* of differences between a window and the one before */
 	double entries2, product, executed2;
 	double last_entries, last_executed;
@@ -66,6 +68,7 @@ struct window_sums {
 struct window_counts {
 	double entries;
 	double executed, probed; /* by the target, and by probes besides */
+	bool is_other;           /* executed counts another block's executions, not time */
 };
 /* @every: as window_turn had it; 0: the block is watched all the time. */
 void window_sums_add(struct window_sums *s, uint32_t every, const struct window_counts *c);
@@ -87,6 +90,9 @@ struct window_estimate window_estimate(const struct window_sums *s, double total
 struct window_estimate window_relative_to(struct window_estimate e, struct window_estimate other);
 /* Two estimates that are independent of each other, each with the weight of its error. */
 struct window_estimate window_merge(struct window_estimate a, struct window_estimate b);
+
+/* It was executed @seen times and more: how often is not known. */
+struct window_estimate window_unknown(double seen);
 
 /* What samples tell of a block, which are taken outside of windows, too. */
 struct window_samples {
