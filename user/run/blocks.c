@@ -110,7 +110,7 @@ void blocks_begin_run(struct blocks *b)
 		c->sums = c->trial = (struct window_sums){0};
 		memset(c->by_other, 0, sizeof(c->by_other));
 		c->reading = (struct block_reading){0};
-		c->was_watched = false;
+		c->was_watched = c->got_hot = false;
 		c->window_samples = 0;
 	}
 	candidates_begin(b);

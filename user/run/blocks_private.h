@@ -57,6 +57,7 @@ struct candidate {
 	uint64_t run_samples;         /* of its unit */
 	uint64_t window_samples;      /* in random windows: probes are in these, too */
 	bool was_watched;
+	bool got_hot; /* it was watched all the time until then */
 };
 
 /* Blocks whose probes are there, from one moment to another. */

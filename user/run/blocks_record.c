@@ -18,6 +18,9 @@
 /* of the time that is left to the target in a block's windows */
 #define MOST_PROBED 0.5
 
+/* executions of which most are long: fewer may all have met an interrupt */
+#define LEAST_TIMED 10
+
 _Static_assert(COZBPF_BLOCK_CELLS == BLOCK_CELLS, "the log has the cells that are counted");
 
 /* The block's place in the log. False: out of memory. */
@@ -78,7 +81,12 @@ static double own_ns(const struct blocks *b)
 /* By the time in windows. */
 static struct window_estimate by_time(const struct blocks *b, const struct candidate *c)
 {
-	return window_estimate(c->sums.executed > 0 ? &c->sums : &c->trial, own_ns(b));
+	struct window_estimate e =
+	    window_estimate(c->sums.executed > 0 ? &c->sums : &c->trial, own_ns(b));
+	bool was_too_hot = c->got_hot && !c->sums.n;
+
+	/* One that was watched all the time, until it got hot, was not watched when it was. */
+	return c->sums.executed <= 0 || was_too_hot ? window_unknown(e) : e;
 }
 
 /* By how often it is executed for each time that another block is; of several others by that with
@@ -122,7 +130,7 @@ static bool is_certain(const struct block_figures *f, double certain_ns)
 
 	for (unsigned i = 0; i < BLOCK_CELLS && (double)block_cell_ns(i) < certain_ns; i++)
 		shorter += f->cells[i];
-	return 2 * shorter < f->timed;
+	return f->timed >= LEAST_TIMED && 2 * shorter < f->timed;
 }
 
 /* Outside of the block's windows, in which its probes are sampled as well. */
@@ -154,8 +162,9 @@ static bool fill(const struct blocks *b, const struct candidate *c, struct block
 		block_figures_shorten(ret, excess);
 	if (e.se > VAGUE * e.frequency || e.frequency <= 0)
 		e = window_merge(e, window_from_samples(&s, own_ns(b)));
+	e.frequency = fmax(e.frequency, c->sums.seen + c->trial.seen);
 	if (e.frequency <= 0 && s.in_block > 0)
-		e = window_unknown(c->sums.seen + c->trial.seen);
+		e = window_unknown((struct window_estimate){1, 1});
 	if (c->sums.executed + c->trial.executed <= 0 && e.frequency <= 0)
 		return false;
 	ret->frequency = e.frequency;

@@ -295,8 +295,10 @@ static void apply(struct blocks *b, size_t candidate, double share)
 
 	if (c->state == CANDIDATE_ALWAYS && share >= STAYS)
 		return;
-	if (c->state == CANDIDATE_ALWAYS)
+	if (c->state == CANDIDATE_ALWAYS) {
 		windows_leave(b, candidate);
+		c->got_hot |= every > 0;
+	}
 	c->state = every ? CANDIDATE_SAMPLED : CANDIDATE_CHEAP;
 	if (every)
 		window_turn_set(&c->turn, is_other(b, candidate) ? 1 : every);

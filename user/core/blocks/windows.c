@@ -17,8 +17,10 @@
 #define UNKNOWN 10.0
 /* So many of the entries may be in windows that tell nothing of the time. */
 #define MOST_VAGUE 0.1
-/* Fewer windows may all have met one moment of the run. */
+/* Fewer windows may all have met one moment of the run, and so may one that was open for a smaller
+ * part of the run. */
 #define LEAST_TELLING 3
+#define LEAST_WATCHED 0.5
 /* With fewer executions of another block a window tells nothing of that. */
 #define LEAST_OTHER 3
 /* So far off may the time of an execution be, for the same reason, or by a part of what its probes
@@ -145,6 +147,12 @@ static double square(double x)
 	return x * x;
 }
 
+struct window_estimate window_unknown(struct window_estimate e)
+{
+	e.se = fmax(e.se, UNKNOWN * e.frequency);
+	return e;
+}
+
 struct window_estimate window_estimate(const struct window_sums *s, double total)
 {
 	struct window_estimate ret = {0};
@@ -168,14 +176,10 @@ struct window_estimate window_estimate(const struct window_sums *s, double total
 		ret.se = fmax(ret.se, few);
 	ret.se = sqrt(
 	    square(ret.se) + square(ret.frequency * missed * COST_ERROR * s->probed / s->executed));
-	if (s->vague > MOST_VAGUE * s->entries || (s->n && s->telling < LEAST_TELLING))
-		ret.se = fmax(ret.se, UNKNOWN * ret.frequency);
+	if (s->vague > MOST_VAGUE * s->entries ||
+	    (s->n ? s->telling < LEAST_TELLING : s->watched < LEAST_WATCHED * total))
+		return window_unknown(ret);
 	return ret;
-}
-
-struct window_estimate window_unknown(double seen)
-{
-	return (struct window_estimate){fmax(seen, 1), UNKNOWN * fmax(seen, 1)};
 }
 
 struct window_estimate window_relative_to(struct window_estimate e, struct window_estimate other)

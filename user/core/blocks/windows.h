@@ -91,8 +91,8 @@ struct window_estimate window_relative_to(struct window_estimate e, struct windo
 /* Two estimates that are independent of each other, each with the weight of its error. */
 struct window_estimate window_merge(struct window_estimate a, struct window_estimate b);
 
-/* It was executed @seen times and more: how often is not known. */
-struct window_estimate window_unknown(double seen);
+/* The same, but as one that is not known: it may be too low by any factor. */
+struct window_estimate window_unknown(struct window_estimate e);
 
 /* What samples tell of a block, which are taken outside of windows, too. */
 struct window_samples {
