@@ -106,7 +106,8 @@ def main():
         print(f"{name:44.44} {exact:14} {estimate:14.0f} {off:+8.1%} {se / exact:12.1%}"
               f"{'  bad' if is_bad else ''}")
         n_bad += is_bad
-    print(f"{n} blocks, {n_known} of them known, {n_bad} off by more than {TOLERANCE:.0%} and 3 standard errors")
+    print(f"{n} blocks, {n_known} of them known,"
+          f" {n_bad} off by more than {TOLERANCE:.0%} and 3 standard errors")
     sys.exit(not n or n_bad > 0)
 
 
