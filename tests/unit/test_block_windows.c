@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/blocks/shorten.h"
+#include "core/blocks/blocklog.h"
 #include "core/blocks/windows.h"
 
 #define SECOND 1000000000ULL
@@ -217,6 +218,43 @@ TEST(what_another_block_tells)
 	both = window_merge(by_time, by_other);
 	CHECK_NEAR(both.frequency, by_other.frequency, 20000);
 	CHECK(both.se < by_other.se);
+}
+
+static bool is_known(const struct window_sums *s)
+{
+	struct window_estimate e = window_estimate(s, 1e9);
+
+	return e.frequency > 0 && e.se < BLOCK_UNKNOWN * e.frequency;
+}
+
+/* Windows in which probes take all of the time, one moment of the run, and less than half of it. */
+TEST(what_windows_cannot_know)
+{
+	const struct window_counts hot = {1000, 1e5, 4.9e6, false}, cool = {1000, 4e6, 1e6, false},
+				   none = {0, 5e6, 0, false}, other = {1000, 5, 0, true},
+				   no_other = {1000, 1, 0, true};
+	struct window_sums s = {0};
+
+	for (int i = 0; i < 10; i++) {
+		window_sums_add(&s, 1, &hot);
+		window_sums_add(&s, 1, &none);
+	}
+	CHECK(!is_known(&s));
+	s = (struct window_sums){0};
+	for (int i = 1; i <= 3; i++) {
+		window_sums_add(&s, 1, &cool);
+		window_sums_add(&s, 1, &none);
+		CHECK(is_known(&s) == (i == 3));
+	}
+	s = (struct window_sums){0};
+	for (int i = 0; i < 10; i++)
+		window_sums_add(&s, 1, i % 2 ? &other : &no_other);
+	CHECK(!is_known(&s));
+	s = (struct window_sums){0};
+	window_sums_add(&s, 0, &(struct window_counts){1000, 0.4e9, 0, false});
+	CHECK(!is_known(&s));
+	window_sums_add(&s, 0, &(struct window_counts){1000, 0.4e9, 0, false});
+	CHECK(is_known(&s));
 }
 
 TEST(what_samples_tell)

@@ -399,6 +399,32 @@ TEST(runs_of_a_command_tell_of_each_other)
 	made_deinit(&m);
 }
 
+/* What no run knows has its share of the samples; what one run knows holds for all. */
+TEST(a_frequency_that_is_not_known)
+{
+	for (unsigned known = 0; known < 2; known++) {
+		struct made m;
+
+		made_init(&m, 1);
+		for (unsigned i = 0; i < 4; i++) {
+			struct block_run run = made_plain_run(i);
+			struct block_figures f = steady(0, 100 * (i + 1), 30000, 60000);
+
+			f.frequency_se = 2 * BLOCK_UNKNOWN * f.frequency;
+			if (known && i == 2)
+				f.frequency = 1e6, f.frequency_se = 1e4;
+			add(&m, &run, &f, 1);
+		}
+		analyse(&m, (struct block_analysis_options){0});
+		CHECK_EQ(m.a.results[0].is_known, known);
+		CHECK(m.a.results[0].is_sampled);
+		CHECK_NEAR(m.a.results[0].significance_ns, 1e8, 1);
+		for (unsigned i = 0; i < 4; i++)
+			CHECK_NEAR(m.a.results[0].in[i].frequency, known ? 1e6 : 400, 1e-3);
+		made_deinit(&m);
+	}
+}
+
 /* The truth of each run is the same; the error of its counts is all that differs. 300 rounds of 95
  * % have a standard error of 1.3 %; four of them are allowed. */
 TEST(intervals_hold_the_truth_of_estimates)

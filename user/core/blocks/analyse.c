@@ -84,7 +84,7 @@ static struct block_in_run in_run_of(uint32_t run, const struct block_entry *e)
 	    .frequency = e->frequency,
 	    .frequency_se = e->frequency_se,
 	    .told = e->frequency,
-	    .is_known = e->frequency_se <= e->frequency,
+	    .is_known = e->frequency_se < BLOCK_UNKNOWN * e->frequency || e->frequency <= 0,
 	    .share = e->share,
 	    .min_ns = e->min_ns,
 	    .avg_ns = e->avg_ns,

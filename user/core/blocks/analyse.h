@@ -28,7 +28,7 @@ struct block_interval {
 /* A block in a run that counts. Runs of one command whose frequencies agree have one in common. */
 struct block_in_run {
 	uint32_t run;  /* index in block_analysis.runs */
-	bool is_known; /* its frequency, by any run of the command: its error is less than itself */
+	bool is_known; /* its frequency, by any run of the command: BLOCK_UNKNOWN */
 	bool is_own;   /* its frequency does not agree with that of most runs */
 	uint64_t timed;
 	double frequency, frequency_se, share;

@@ -43,6 +43,9 @@ struct block_place {
 	bool calls;          /* times include what it calls */
 };
 
+/* A frequency whose error is so many times itself is not known: it may be too low by any factor. */
+#define BLOCK_UNKNOWN 5
+
 /* What one run told of one block. */
 struct block_figures {
 	uint32_t block;      /* index of its place */

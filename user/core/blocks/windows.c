@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/blocks/blocklog.h"
+
 /* With fewer windows their spread tells little of the error. */
 #define FEW_WINDOWS 5
 /* A block was watched all the time but for what it takes to open and to close its window. */
@@ -13,8 +15,6 @@
 /* What a probe costs is known to so much: it was measured on an idle machine, where a busy sibling
  * of a CPU makes it half as much again. */
 #define COST_ERROR 0.3
-/* Relative error of a frequency that is not known: it may be too low by any factor. */
-#define UNKNOWN 10.0
 /* So many of the entries may be in windows that tell nothing of the time. */
 #define MOST_VAGUE 0.1
 /* Fewer windows may all have met one moment of the run, and so may one that was open for a smaller
@@ -149,7 +149,7 @@ static double square(double x)
 
 struct window_estimate window_unknown(struct window_estimate e)
 {
-	e.se = fmax(e.se, UNKNOWN * e.frequency);
+	e.se = fmax(e.se, 2 * BLOCK_UNKNOWN * e.frequency);
 	return e;
 }
 
