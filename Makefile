@@ -277,6 +277,12 @@ $(BUILD)/tests/bench/blocks: tests/bench/blocks.c $(filter $(BUILD)/user/core/%,
 	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
 		$< $(filter %.o,$^) $(PURE_LIBS)
 
+# Writes profiles of a fleet (tests/bench/merge.sh).
+$(BUILD)/tests/bench/merge: tests/bench/merge.c $(filter $(BUILD)/user/core/%,$(USER_OBJS))
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
+		$< $(filter %.o,$^) $(PURE_LIBS)
+
 # Beside the workloads: noise on purpose, and a fixed loop that tells how fast the CPUs are.
 BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise outsider speed)
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
@@ -472,6 +478,10 @@ bench-servers: all ## stripped servers: the automatic point beside one by hand; 
 bench-blocks: $(BUILD)/tests/bench/blocks ## 100 runs of 10,000 blocks, read and analysed
 	@$<
 
+bench-merge: all $(BUILD)/tests/bench/merge
+bench-merge: ## 10,000 profiles merged and reported (MERGE="PROFILES EXPERIMENTS"); 3 GB, 6 min
+	@tests/bench/merge.sh $(MERGE)
+
 bench-startup: all $(BUILD)/tests/bench/startup
 bench-startup: ## our readers beside libdw's; from the start to the first experiment; needs root
 	@tests/bench/bigdebug.sh && tests/bench/start.py
@@ -539,6 +549,7 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-blocks bench-marker \
-	bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real bench-overhead \
+	bench-merge bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
+	bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
 	install uninstall deb check-package dist clean help

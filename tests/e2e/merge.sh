@@ -98,6 +98,39 @@ expect 0 '^/src/a.c;/src/a.c:7 8000$' '^cozbpf: warning: runs of 2 builds' repor
 expect 0 'optimize' "no source lies below '/nowhere'" report --source-prefix /nowhere=/src 1.coz
 expect 2 '' "takes OLD=NEW, not '/src'" report --source-prefix /src 1.coz
 
+# Runs added up: a small file, the same answers, and no run counts twice.
+expect 0 '^3 runs, 108 experiments from 3 files, added up: sum.coz' '' \
+	merge --sum -o sum.coz 1.coz 2.coz 3.coz
+expect 0 '108 experiments, 12300 samples, 9.0 s, 3 runs' '' report sum.coz
+"$tool" report --json sum.coz | grep '"slope":' >sum.slope
+check 'slopes are the same' [ "$(sed 's/\(.*\.....\).*/\1/' sum.slope)" = \
+	"$(grep '"slope":' files.json | sed 's/\(.*\.....\).*/\1/')" ]
+expect 0 '^3 runs' '1 run is there twice and counted once, such as one of .2.coz.' \
+	merge -o again.coz sum.coz 2.coz
+check 'a sum that gets nothing new stays as it is' cmp again.coz sum.coz
+expect 0 '^3 runs' '3 runs are there twice' merge -o again.coz sum.coz sum.coz
+profile 7 $a /src >7.coz
+"$tool" merge --sum -o sum2.coz 3.coz 7.coz >out 2>err
+expect 2 '' "'sum2.coz' has runs added up, some of which are in another" report sum.coz sum2.coz
+expect 2 '' 'different builds' report sum.coz other.coz
+
+# A directory stands for its files; what is no profile there is named and passed over.
+mkdir fleet empty foreign
+cp 1.coz 2.coz 3.coz fleet
+expect 0 '^3 runs' '' merge -o again.coz fleet
+check 'as the files by name' cmp again.coz all.coz
+echo 'notes' >fleet/README
+: >fleet/4.coz
+mkdir fleet/more
+expect 0 '^3 runs' "'fleet/README' is not a profile.*; skipped" merge -o again.coz fleet
+expect 0 '^3 runs' "the profile 'fleet/4.coz' is empty; skipped" merge -o again.coz fleet
+expect 0 '^3 runs' 'warning: 2 of 5 files are no profiles and were skipped' merge -o again.coz fleet
+check 'the others are there' cmp again.coz all.coz
+cp fleet/README foreign
+expect 4 '' 'none of the 1 files found is a profile' report foreign
+expect 4 '' "no file is in the directory 'empty'" report empty
+expect 1 '' "'fleet/README' is not a profile" merge -o again.coz 1.coz fleet/README
+
 expect 2 '' 'merge needs -o FILE' merge 1.coz
 expect 2 '' 'merge needs the profiles' merge -o x.coz
 expect 1 '' "cannot open 'missing.coz'" merge -o x.coz 1.coz missing.coz

@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "core/estimate/sums.h"
 #include "core/profile/runs.h"
 #include "report/html.h"
 #include "report/report.h"
@@ -100,6 +101,22 @@ static void put_together(struct profile *p)
 	free(drop);
 }
 
+/* As it is done with more than memory is for: nothing may be lost, and what is done is done. */
+static void add_up(struct profile *p)
+{
+	uint64_t runs = profile_runs(p), experiments = profile_experiments(p);
+	size_t n;
+
+	require(!profile_sum(p), "memory suffices");
+	require(profile_runs(p) == runs, "runs are kept");
+	require(profile_experiments(p) == experiments, "experiments are kept");
+	n = p->n_experiments;
+	require(!profile_sum(p), "memory suffices");
+	require(p->n_experiments == n, "sums are final");
+	if (p->n_runs)
+		check_round_trip(p);
+}
+
 static void report(const struct profile *p)
 {
 	struct estimate_options options = {.seed = 1, .replicates = 10, .waiting = true};
@@ -133,6 +150,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	limit_begin();
 	if (!read_bytes(&p, text, text_size)) {
 		put_together(&p);
+		report(&p);
+		add_up(&p);
 		report(&p);
 	}
 	profile_deinit(&p);

@@ -5,64 +5,17 @@
 #include "profiles.h"
 #include "../unit/pprof_read.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "core/estimate/estimate.h"
 #include "core/estimate/compare.h"
+#include "core/estimate/sums.h"
 #include "core/profile/runs.h"
 #include "report/compare.h"
 #include "report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void write_all(FILE *out, const struct profile *p)
-{
-	for (size_t run = 0; run < p->n_runs; run++) {
-		profile_write_startup(out, &p->runs[run]);
-		for (size_t i = 0; i < p->n_experiments; i++) {
-			if (p->experiments[i].run == run)
-				profile_write_experiment(out, &p->experiments[i]);
-		}
-		for (size_t i = 0; i < p->n_samples; i++) {
-			if (p->samples[i].run == run)
-				profile_write_samples(out, &p->samples[i]);
-		}
-		profile_write_runtime(out, &p->runs[run]);
-	}
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static void check_round_trip(const struct profile *p)
-{
-	struct profile again;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	write_all(out, p);
-	fclose(out);
-	require(!read_bytes(&again, text, size), "what was written is a profile");
-	require(!again.n_skipped, "what was written is understood");
-	require(again.n_experiments == p->n_experiments && again.n_samples == p->n_samples &&
-		    again.n_runs == p->n_runs,
-	    "nothing is lost");
-	for (size_t i = 0; i < p->n_samples; i++)
-		require(same_text(again.samples[i].stacks, p->samples[i].stacks) &&
-			    same_text(again.samples[i].wakers, p->samples[i].wakers),
-		    "waits are kept");
-	for (size_t i = 0; i < p->n_experiments; i++) {
-		require(again.experiments[i].duration_ns == p->experiments[i].duration_ns,
-		    "durations are kept");
-		require(
-		    again.experiments[i].n_points == p->experiments[i].n_points, "points are kept");
-	}
-	profile_deinit(&again);
-	free(text);
-}
 
 static void check_comparison(FILE *out, const struct profile *p, const struct estimate *e)
 {
@@ -167,6 +120,23 @@ static void check_runs(struct profile *p)
 	free(drop);
 }
 
+/* Nothing of what may stand in a file breaks the adding up. */
+static void check_sum(struct profile *p)
+{
+	struct estimate_options options = {.seed = 1, .replicates = 40};
+	size_t torn;
+	bool *drop = calloc(p->n_runs + 1, sizeof(*drop));
+	struct estimate e;
+	int err;
+
+	require(!runs_find_members(p, drop, &torn), "memory suffices");
+	free(drop);
+	err = profile_sum(p);
+	require(!err || err == -E2BIG, "memory suffices");
+	require(!estimate_profile(p, &options, &e), "memory suffices");
+	estimate_deinit(&e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct profile p;
@@ -177,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_round_trip(&p);
 		check_estimate(&p);
 		check_runs(&p);
+		check_sum(&p);
 	}
 	profile_deinit(&p);
 	return 0;

@@ -36,6 +36,59 @@ static inline int read_bytes(struct profile *p, const void *data, size_t size)
 	return ret;
 }
 
+static inline void write_all(FILE *out, const struct profile *p)
+{
+	for (size_t run = 0; run < p->n_runs; run++) {
+		profile_write_startup(out, &p->runs[run]);
+		for (size_t i = 0; i < p->n_members; i++) {
+			if (p->members[i].run == run)
+				profile_write_member(out, &p->members[i]);
+		}
+		for (size_t i = 0; i < p->n_experiments; i++) {
+			if (p->experiments[i].run == run)
+				profile_write_experiment(out, &p->experiments[i]);
+		}
+		for (size_t i = 0; i < p->n_samples; i++) {
+			if (p->samples[i].run == run)
+				profile_write_samples(out, &p->samples[i]);
+		}
+		profile_write_runtime(out, &p->runs[run]);
+	}
+}
+
+static inline bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static inline void check_round_trip(const struct profile *p)
+{
+	struct profile again;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	write_all(out, p);
+	fclose(out);
+	require(!read_bytes(&again, text, size), "what was written is a profile");
+	require(!again.n_skipped, "what was written is understood");
+	require(again.n_experiments == p->n_experiments && again.n_samples == p->n_samples &&
+		    again.n_runs == p->n_runs && again.n_members == p->n_members,
+	    "nothing is lost");
+	for (size_t i = 0; i < p->n_samples; i++)
+		require(same_text(again.samples[i].stacks, p->samples[i].stacks) &&
+			    same_text(again.samples[i].wakers, p->samples[i].wakers),
+		    "waits are kept");
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		require(again.experiments[i].duration_ns == p->experiments[i].duration_ns,
+		    "durations are kept");
+		require(
+		    again.experiments[i].n_points == p->experiments[i].n_points, "points are kept");
+	}
+	profile_deinit(&again);
+	free(text);
+}
+
 /* Neither a control character nor one that turns the direction of writing. */
 static inline bool is_printable(uint32_t c)
 {

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/input_files.h"
+#include "core/estimate/sums.h"
 #include "core/profile/runs.h"
 #include "report/say.h"
 #include "symbols/elf/privileges.h"
@@ -41,11 +43,20 @@ struct text_options terminal_options(void)
 	return ret;
 }
 
-/* The files of the runs. */
+#define MOST_NAMED 10 /* files that are no profiles, in warnings */
+
+/* The files of the runs, and what is said about them once all are read. */
 struct sources {
-	char **names;
-	size_t n;
-	size_t *end; /* by file: index of the first run after its own */
+	struct input_files files;
+	size_t n;         /* of them that were read, or are being read */
+	size_t *end;      /* by file: index of the first run after its own */
+	size_t n_foreign; /* files found that are no profiles */
+	size_t n_twins;
+	const char *twin, *holder; /* a file with a run that is there twice, and the other */
+	bool *moved;               /* by --source-prefix: there was something */
+	bool chosen;               /* a run is of --build */
+	const char *other;         /* else, the file of the last run, */
+	char other_build[sizeof(((struct run_record *)0)->build_id)]; /* and its build */
 };
 
 static const char *file_of(const struct sources *s, size_t run)
@@ -54,13 +65,12 @@ static const char *file_of(const struct sources *s, size_t run)
 
 	while (i + 1 < s->n && run >= s->end[i])
 		i++;
-	return s->names[i];
+	return s->files.v[i].name;
 }
 
-int input_read(struct profile *p, const char *name, struct error *e)
+static FILE *open_input(const char *name, struct error *e)
 {
 	FILE *in = strcmp(name, "-") ? fopen(name, "re") : stdin;
-	int ret;
 
 	if (!in) {
 		int err = errno;
@@ -71,27 +81,23 @@ int input_read(struct profile *p, const char *name, struct error *e)
 			    e, "'cozbpf -- cmd' profiles a command and writes %s", DEFAULT_PROFILE);
 		if (err == EACCES && getenv("SUDO_UID"))
 			error_hint(e, "files are read with the rights of the user who called sudo");
-		return -1;
 	}
+	return in;
+}
+
+int input_read(struct profile *p, const char *name, struct error *e)
+{
+	FILE *in = open_input(name, e);
+	int ret;
+
+	if (!in)
+		return -1;
 	privileges_lower();
 	ret = profile_read(p, in, name, e);
 	privileges_raise();
 	if (in != stdin)
 		fclose(in);
 	return ret;
-}
-
-static int read_files(struct profile *p, const struct sources *s, struct error *e)
-{
-	for (size_t i = 0; i < s->n; i++) {
-		if (input_read(p, s->names[i], e))
-			return -1;
-		s->end[i] = p->n_runs;
-	}
-	if (p->n_skipped)
-		say("warning: %zu record%s not understood and skipped", p->n_skipped,
-		    p->n_skipped == 1 ? "" : "s");
-	return 0;
 }
 
 static int out_of_memory(struct error *e)
@@ -115,24 +121,38 @@ static void drop(struct profile *p, struct sources *s, const bool *dropped)
 static int choose_build(struct profile *p, struct sources *s, const char *build, struct error *e)
 {
 	bool *dropped = calloc(p->n_runs + 1, sizeof(*dropped));
-	size_t n = 0;
 
 	if (!dropped)
 		return out_of_memory(e);
 	for (size_t i = 0; i < p->n_runs; i++) {
 		dropped[i] = !runs_is_of(&p->runs[i], build);
-		n += !dropped[i];
+		s->chosen |= !dropped[i];
 	}
-	if (n) {
-		drop(p, s, dropped);
-	} else {
-		error_set(e, EXIT_USAGE, "no run is of the build '%s'", build);
-		if (p->n_runs && p->runs[p->n_runs - 1].build_id[0])
-			error_hint(e, "the last one, in '%s', is of build %s",
-			    file_of(s, p->n_runs - 1), p->runs[p->n_runs - 1].build_id);
+	if (p->n_runs && !s->chosen) {
+		s->other = file_of(s, p->n_runs - 1);
+		strcpy(s->other_build, p->runs[p->n_runs - 1].build_id);
 	}
+	drop(p, s, dropped);
 	free(dropped);
-	return n ? 0 : -1;
+	return 0;
+}
+
+static int check_choice(const struct sources *s, const char *build, struct error *e)
+{
+	if (!build || s->chosen)
+		return 0;
+	error_set(e, EXIT_USAGE, "no run is of the build '%s'", build);
+	if (s->other && s->other_build[0])
+		error_hint(e, "the last one, in '%s', is of build %s", s->other, s->other_build);
+	return -1;
+}
+
+static int refuse_torn(const char *name, struct error *e)
+{
+	error_set(e, EXIT_USAGE,
+	    "'%s' has runs added up, some of which are in another of the files, too", name);
+	return error_hint(
+	    e, "they cannot be taken out again: merge the profiles that it was made of");
 }
 
 static int drop_twins(struct profile *p, struct sources *s, struct error *e)
@@ -140,24 +160,39 @@ static int drop_twins(struct profile *p, struct sources *s, struct error *e)
 	uint32_t *twins = calloc(p->n_runs + 1, sizeof(*twins));
 	bool *dropped = calloc(p->n_runs + 1, sizeof(*dropped));
 	int ret = twins && dropped && !runs_find_twins(p, twins) ? 0 : out_of_memory(e);
-	size_t n = 0, last = 0;
+	size_t torn = SIZE_MAX, n = s->n_twins;
 
-	for (size_t i = 0; !ret && i < p->n_runs; i++) {
+	for (size_t i = 0; !ret && i < p->n_runs; i++)
 		dropped[i] = twins[i] != i;
-		if (dropped[i]) {
-			last = i;
-			n++;
-		}
+	if (!ret && runs_find_members(p, dropped, &torn))
+		ret = out_of_memory(e);
+	if (torn != SIZE_MAX)
+		ret = refuse_torn(file_of(s, torn), e);
+	for (size_t i = 0; !ret && i < p->n_runs; i++) {
+		if (!dropped[i])
+			continue;
+		s->n_twins += p->runs[i].runs ? p->runs[i].runs : 1;
+		s->twin = file_of(s, i);
+		s->holder = twins[i] != i ? file_of(s, twins[i]) : NULL;
 	}
-	if (n) {
-		say("warning: %zu run%s there twice and counted once, such as one of '%s' that "
-		    "is in '%s' as well",
-		    n, n == 1 ? " is" : "s are", file_of(s, last), file_of(s, twins[last]));
+	if (!ret && s->n_twins > n)
 		drop(p, s, dropped);
-	}
 	free(twins);
 	free(dropped);
 	return ret;
+}
+
+static void tell_twins(const struct sources *s)
+{
+	const char *are = s->n_twins == 1 ? " is" : "s are";
+
+	if (s->n_twins && s->holder)
+		say("warning: %zu run%s there twice and counted once, such as one of '%s' that "
+		    "is in '%s' as well",
+		    s->n_twins, are, s->twin, s->holder);
+	else if (s->n_twins)
+		say("warning: %zu run%s there twice and counted once, such as one of '%s'",
+		    s->n_twins, are, s->twin);
 }
 
 /*
@@ -187,23 +222,27 @@ static int refuse_builds(
 static int check_builds(const struct profile *p, const struct sources *s,
     const struct input_options *o, struct error *e)
 {
-	size_t a, b, unknown = runs_without_build(p);
+	size_t a, b;
 
-	if (runs_other_build(p, &a, &b)) {
-		if (!o->mixed_builds)
-			return refuse_builds(p, s, a, b, e);
-		say("warning: runs of %zu builds are added: a line of one need not be the same "
-		    "in another",
-		    runs_count_builds(p));
-	}
-	if (unknown && p->n_runs > 1 && (s->n > 1 || unknown < p->n_runs))
-		say("warning: %zu of %zu runs do not say their build (Coz's never do) and are "
-		    "taken for the same",
-		    unknown, p->n_runs);
-	return 0;
+	return !o->mixed_builds && runs_other_build(p, &a, &b) ? refuse_builds(p, s, a, b, e) : 0;
 }
 
-static int move_sources(struct profile *p, const struct input_options *o, struct error *e)
+static void tell_builds(const struct profile *p, const struct sources *s)
+{
+	size_t unknown = runs_without_build(p), n = profile_runs(p), builds = runs_count_builds(p);
+
+	if (builds > 1)
+		say("warning: runs of %zu builds are added: a line of one need not be the same "
+		    "in another",
+		    builds);
+	if (unknown && n > 1 && (s->n > 1 || unknown < n))
+		say("warning: %zu of %zu runs do not say their build (Coz's never do) and are "
+		    "taken for the same",
+		    unknown, n);
+}
+
+static int move_sources(
+    struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
 {
 	for (size_t i = 0; i < o->sources.n; i++) {
 		const char *equals = strchr(o->sources.items[i], '=');
@@ -218,11 +257,17 @@ static int move_sources(struct profile *p, const struct input_options *o, struct
 		free(old);
 		if (n < 0)
 			return out_of_memory(e);
-		if (!n)
-			say("warning: no source lies below '%.*s'",
-			    (int)(equals - o->sources.items[i]), o->sources.items[i]);
+		s->moved[i] |= n > 0;
 	}
 	return 0;
+}
+
+static void tell_unmoved(const struct sources *s, const struct input_options *o)
+{
+	for (size_t i = 0; i < o->sources.n; i++)
+		if (!s->moved[i])
+			say("warning: no source lies below '%.*s'",
+			    (int)strcspn(o->sources.items[i], "="), o->sources.items[i]);
 }
 
 /* Paths come from the debug information, so they are the same for one build everywhere. */
@@ -244,20 +289,143 @@ static int tell_moved(const struct profile *p, const struct sources *s, struct e
 	return 0;
 }
 
+/* Leaves in @p what counts of the runs that were read so far. */
+static int prepare(
+    struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
+{
+	if ((o->build && choose_build(p, s, o->build, e)) || drop_twins(p, s, e) ||
+	    check_builds(p, s, o, e))
+		return -1;
+	return move_sources(p, s, o, e);
+}
+
+/* The same, added up. */
+static int add_up(
+    struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
+{
+	int err;
+
+	if (prepare(p, s, o, e))
+		return -1;
+	err = profile_sum(p);
+	if (err == -ENOMEM)
+		return out_of_memory(e);
+	for (size_t i = 0; !err && i < s->n; i++)
+		s->end[i] = p->n_runs;
+	if (!err && p->bytes + p->names.bytes <= PROFILE_FULL_BYTES / 2)
+		return 0;
+	error_set(e, EXIT_OTHER, "the profiles up to '%s' are too many to be added up",
+	    s->files.v[s->n - 1].name);
+	return error_hint(
+	    e, "they have too many different lines, progress points, builds or sampling periods");
+}
+
+/* The records of one file. @ret_foreign: it holds none. */
+static int read_records(struct profile *p, struct sources *s, FILE *in,
+    const struct input_options *o, bool *ret_foreign, struct error *e)
+{
+	struct profile_reader *r = profile_reader_new(p, in, s->files.v[s->n - 1].name, e);
+	int ret = r ? profile_reader_next(r, PROFILE_FULL_BYTES, e) : -1;
+
+	bool failed = false;
+
+	while (ret > 0 && !failed) {
+		s->end[s->n - 1] = p->n_runs;
+		failed = add_up(p, s, o, e);
+		if (!failed)
+			ret = profile_reader_next(r, PROFILE_FULL_BYTES, e);
+	}
+	*ret_foreign = r && !failed && !profile_reader_known(r);
+	profile_reader_free(r);
+	return failed ? -1 : ret;
+}
+
+static int read_file(struct profile *p, struct sources *s, const struct input_options *o,
+    bool *ret_foreign, struct error *e)
+{
+	FILE *in = open_input(s->files.v[s->n - 1].name, e);
+	int ret;
+
+	*ret_foreign = !in;
+	if (!in)
+		return -1;
+	privileges_lower();
+	ret = read_records(p, s, in, o, ret_foreign, e);
+	privileges_raise();
+	if (in != stdin)
+		fclose(in);
+	return ret;
+}
+
+/* A file that is no profile is refused by name, but passed over where it was found in a
+ * directory. */
+static int read_or_skip(
+    struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
+{
+	size_t skipped = p->n_skipped;
+	bool foreign;
+	int ret = read_file(p, s, o, &foreign, e);
+
+	s->end[s->n - 1] = p->n_runs;
+	if (!ret || !foreign || !s->files.v[s->n - 1].found)
+		return ret;
+	if (s->n_foreign++ < MOST_NAMED)
+		say("warning: %s; skipped", e->cause);
+	*e = (struct error){0};
+	p->n_skipped = skipped;
+	return 0;
+}
+
+static int check_foreign(const struct sources *s, struct error *e)
+{
+	if (!s->n_foreign)
+		return 0;
+	if (s->n_foreign == s->files.n)
+		return error_set(
+		    e, EXIT_NO_RESULT, "none of the %zu files found is a profile", s->n_foreign);
+	say("warning: %zu of %zu files are no profiles and were skipped", s->n_foreign, s->files.n);
+	return 0;
+}
+
+static int read_files(
+    struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
+{
+	while (s->n < s->files.n) {
+		s->n++;
+		if (read_or_skip(p, s, o, e))
+			return -1;
+	}
+	if (check_foreign(s, e))
+		return -1;
+	if (p->n_skipped)
+		say("warning: %zu record%s not understood and skipped", p->n_skipped,
+		    p->n_skipped == 1 ? "" : "s");
+	return profile_is_summed(p) || o->sum ? add_up(p, s, o, e) : prepare(p, s, o, e);
+}
+
 int inputs_read(
     struct profile *p, char **names, int n, const struct input_options *o, struct error *e)
 {
 	static char standard_name[] = DEFAULT_PROFILE, *standard[] = {standard_name};
-	struct sources s = {n ? names : standard, n ? (size_t)n : 1, NULL};
-	int ret = -1;
+	struct sources s = {0};
+	int ret = input_files_init(
+	    &s.files, n ? names : standard, n ? (size_t)n : 1, PROFILE_FULL_BYTES, e);
 
-	s.end = calloc(s.n, sizeof(*s.end));
-	if (!s.end)
-		return out_of_memory(e);
-	if (!read_files(p, &s, e) && !(o->build && choose_build(p, &s, o->build, e)) &&
-	    !drop_twins(p, &s, e) && !check_builds(p, &s, o, e) && !move_sources(p, o, e) &&
-	    !tell_moved(p, &s, e))
-		ret = 0;
+	if (!ret) {
+		s.end = calloc(s.files.n + 1, sizeof(*s.end));
+		s.moved = calloc(o->sources.n + 1, sizeof(*s.moved));
+		ret = s.end && s.moved ? 0 : out_of_memory(e);
+	}
+	if (!ret)
+		ret = read_files(p, &s, o, e) || check_choice(&s, o->build, e) ? -1 : 0;
+	if (!ret) {
+		tell_twins(&s);
+		tell_builds(p, &s);
+		tell_unmoved(&s, o);
+		ret = tell_moved(p, &s, e);
+	}
+	input_files_deinit(&s.files);
 	free(s.end);
+	free(s.moved);
 	return ret;
 }

@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 struct input_options {
-	bool mixed_builds;
+	bool mixed_builds, sum;
 	const char *build;          /* first digits of a build id; NULL: any */
 	struct string_list sources; /* OLD=NEW */
 };

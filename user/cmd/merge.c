@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,9 @@ struct merge_options {
 static const struct option_entry entries[] = {
     {'o', "output", OPTION_STRING, offsetof(struct merge_options, output), "FILE",
 	"where the merged profile goes, in place of what is there; - is standard output"},
+    {0, "sum", OPTION_FLAG, offsetof(struct merge_options, inputs.sum), NULL,
+	"add up the runs: a small file, with the same answers, that no longer holds single "
+	"experiments; very many are added up without it, too"},
     INPUT_ENTRIES(merge_options, inputs),
     {0, NULL, 0, 0, NULL, NULL},
 };
@@ -32,7 +36,7 @@ static const struct option_table table = {
     .usage = "cozbpf merge -o FILE FILE...",
     .summary = "Puts profiles of one program together: of many machines or replicas, each of which "
 	       "does its own experiments. A run that is "
-	       "there twice is taken once.",
+	       "there twice is taken once. A directory stands for the profiles in it.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf merge -o all.coz replica-*.coz && cozbpf report all.coz\n"
@@ -42,11 +46,13 @@ static const struct option_table table = {
 /* In the order of the records: experiments of a run stand together, and so do its samples. */
 static int write_runs(FILE *out, const struct profile *p)
 {
-	size_t experiment = 0, sample = 0;
+	size_t experiment = 0, sample = 0, member = 0;
 	int ret = 0;
 
 	for (size_t run = 0; !ret && run < p->n_runs; run++) {
 		ret |= profile_write_startup(out, &p->runs[run]);
+		for (; member < p->n_members && p->members[member].run == run; member++)
+			ret |= profile_write_member(out, &p->members[member]);
 		for (; experiment < p->n_experiments && p->experiments[experiment].run == run;
 		     experiment++)
 			ret |= profile_write_experiment(out, &p->experiments[experiment]);
@@ -81,8 +87,9 @@ static int merge(const struct merge_options *o, char **names, int n, struct erro
 	if (!ret)
 		ret = write_file(o->output, &p, e);
 	if (!ret && strcmp(o->output, "-") != 0)
-		printf("%zu runs, %zu experiments from %d file%s: %s\n", p.n_runs, p.n_experiments,
-		    n, n == 1 ? "" : "s", o->output);
+		printf("%" PRIu64 " runs, %" PRIu64 " experiments from %d file%s%s: %s\n",
+		    profile_runs(&p), profile_experiments(&p), n, n == 1 ? "" : "s",
+		    profile_is_summed(&p) ? ", added up" : "", o->output);
 	profile_deinit(&p);
 	return ret;
 }

@@ -56,8 +56,8 @@ static const struct option_table table = {
 	     "[--sort KEY] [FILE...]",
     .summary = "Says which lines are worth optimizing, from profiles that cozbpf or Coz wrote. "
 	       "Several files count as runs of one "
-	       "profile and have to be of one build; without one, profile.coz is read, and - is "
-	       "standard input.",
+	       "profile and have to be of one build. A directory stands for the profiles in it; "
+	       "without a file, profile.coz is read, and - is standard input.",
     .entries = entries,
     .epilogue = "examples:\n"
 		"  cozbpf report\n"

@@ -130,6 +130,29 @@ static void add_shares(struct baselines *b, const struct experiment_record *x, u
 	}
 }
 
+/* By line; of a line they are in the order of the experiments already. There may be millions. */
+static int sort_shares(struct baselines *b, size_t n_lines)
+{
+	struct share *sorted = calloc(b->n_shares + 1, sizeof(*sorted));
+	size_t *next = calloc(n_lines + 1, sizeof(*next));
+
+	if (!sorted || !next) {
+		free(sorted);
+		free(next);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < b->n_shares; i++)
+		next[b->shares[i].line + 1]++;
+	for (size_t i = 1; i <= n_lines; i++)
+		next[i] += next[i - 1];
+	for (size_t i = 0; i < b->n_shares; i++)
+		sorted[next[b->shares[i].line]++] = b->shares[i];
+	free(next);
+	free(b->shares);
+	b->shares = sorted;
+	return 0;
+}
+
 /* A function has a share for each of its lines: together they are its own. */
 static void add_up_shares(struct baselines *b)
 {
@@ -163,8 +186,10 @@ static int fill_shares(struct baselines *b, const struct profile *p, const struc
 		if (is_shared(&p->experiments[i]))
 			add_shares(b, &p->experiments[i], (uint32_t)i, names, n_names);
 	}
-	if (b->n_shares)
-		qsort(b->shares, b->n_shares, sizeof(*b->shares), compare_shares);
+	if (sort_shares(b, o->lines.n)) {
+		free(names);
+		return -ENOMEM;
+	}
 	add_up_shares(b);
 	for (size_t i = b->n_shares; i > 0; i--)
 		b->first[b->shares[i - 1].line] = i - 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * From experiments to cells: observations, grouped by line and progress point, then by speedup; and
- * the phase factor of a line.
+ * From experiments to cells: observations, grouped by line and progress point, then by speedup.
  *
  * The period of a cell is a ratio of sums over its experiments, sum of times / sum of counts, never
  * a mean of ratios (paper 3.2). Two pairs of time and count are on record:
@@ -40,8 +39,6 @@
 #define MAX_GAP_VARIATION 0.25
 /* per run; in a run with more points a missing point record does not mean 'no visits' */
 #define MAX_FILLED_POINTS 64
-/* in baselines; with fewer, chance moves the factor by a third or more */
-#define MIN_PHASE_SAMPLES 10
 
 /* Observations */
 
@@ -200,7 +197,7 @@ static void fill_latency(struct observation *item, const struct point_record *r,
 		item->in_flight = (double)r->difference * item->duration;
 }
 
-static int add_point(struct observations *o, const struct observation *x,
+static int add_visits(struct observations *o, const struct observation *x,
     const struct point_record *r, const struct run_points *points)
 {
 	struct observation item = *x;
@@ -215,14 +212,25 @@ static int add_point(struct observations *o, const struct observation *x,
 	fill_visits(&item, r, known < points->n && points->paced[known] > 0);
 	if (!r->paced_ns && known < points->n)
 		bound_visits(&item, least_period(points, known));
-	if (push(o, &item))
+	return push(o, &item);
+}
+
+/* In a sum the ends of a latency point are a point of their own, and the smallest number in flight
+ * is accounted for. */
+static int add_point(struct observations *o, const struct observation *x, bool is_sum,
+    const struct point_record *r, const struct run_points *points)
+{
+	struct observation item = *x;
+	size_t known;
+
+	if (!(is_sum && r->is_latency) && add_visits(o, x, r, points))
 		return -ENOMEM;
 	if (!r->is_latency)
 		return 0;
-	item = *x;
-	item.point = o->items[o->n - 1].point + 1;
+	if (point_id(o, r, true, &item.point))
+		return -ENOMEM;
 	known = find_point(points, item.point);
-	fill_latency(&item, r, known < points->n ? points->least[known] : 0);
+	fill_latency(&item, r, known < points->n && !is_sum ? points->least[known] : 0);
 	return push(o, &item);
 }
 
@@ -234,6 +242,9 @@ static int add_experiment(
 	    .run = x->run,
 	    .index = (uint32_t)index,
 	    .fixed = x->fixed,
+	    .own = experiment_is_sum(x) ? (double)x->experiments : 1,
+	    .experiments =
+		experiment_is_sum(x) ? fmax((double)x->served, (double)x->experiments) : 1,
 	    .duration = (double)x->duration_ns,
 	    .samples = (double)x->selected_samples,
 	    .line_time = x->has_selected_ns ? (double)x->selected_ns : -1,
@@ -241,7 +252,7 @@ static int add_experiment(
 	    .outsiders =
 		x->loops && x->elapsed_ns ? (double)x->outsiders_ns / (double)x->elapsed_ns : -1,
 	    .beside = -1,
-	    .sampled = (double)x->duration_ns,
+	    .sampled = (double)(experiment_is_sum(x) ? x->observed_ns : x->duration_ns),
 	    .weight = 1,
 	    .widen = 1};
 	size_t first = o->n;
@@ -252,12 +263,13 @@ static int add_experiment(
 	if (names_id(&o->lines, x->selected, &item.line))
 		return -ENOMEM;
 	for (size_t i = 0; i < x->n_points; i++) {
-		if (add_point(o, &item, &x->points[i], points))
+		if (add_point(o, &item, experiment_is_sum(x), &x->points[i], points))
 			return -ENOMEM;
 	}
 	/* Coz writes a point only once it has been visited. A point of the run that is missing here
 	 * had no visit, and the time counts. */
-	for (size_t i = 0; points->n <= MAX_FILLED_POINTS && i < points->n; i++) {
+	for (size_t i = 0; !experiment_is_sum(x) && points->n <= MAX_FILLED_POINTS && i < points->n;
+	     i++) {
 		bool there = false;
 
 		for (size_t j = first; j < o->n; j++)
@@ -370,7 +382,8 @@ static double gap_variation(const struct observation *obs, size_t n)
 
 			if (obs[j].span > 0)
 				sum += scale * obs[j].weight * error * error /
-				       (obs[j].span * obs[j].span) * (obs[j].visits - 1);
+				       (obs[j].span * obs[j].span) *
+				       (obs[j].visits - obs[j].experiments);
 		}
 		df += known >= 2 ? known - 1 : 0;
 	}
@@ -391,7 +404,7 @@ static bool use_spans(const struct observation *obs, size_t n, enum estimate_per
 	return known >= MIN_SPAN_SHARE * all && gap_variation(obs, n) <= MAX_GAP_VARIATION;
 }
 
-void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period)
+bool observations_choose_period(struct observation *obs, size_t n, enum estimate_period period)
 {
 	bool span = use_spans(obs, n, period);
 
@@ -403,6 +416,7 @@ void observations_choose_period(struct observation *obs, size_t n, enum estimate
 			obs[i].time = obs[i].in_flight;
 		obs[i].raw_time = obs[i].time;
 	}
+	return span;
 }
 
 /*
@@ -438,6 +452,7 @@ static bool sum_cell(const struct group *g, struct cell *c)
 		c->count += o->weight * o->count;
 		c->exposure += o->weight * o->exposure;
 		c->visits += o->visits;
+		c->experiments += o->experiments;
 		weighted += o->weight * o->visits;
 		squares += o->weight * o->weight * o->visits;
 		c->is_weighted |= o->weight != 1;
@@ -464,10 +479,13 @@ static bool is_baseline_cell(const struct cell *c)
 static const struct observation *choose_sort(const struct observation *own, size_t *n)
 {
 	size_t random = 0;
+	double more = 0;
 
-	while (random < *n && !own[random].fixed)
-		random++;
-	if (random < *n - random) {
+	for (size_t i = 0; i < *n; i++) {
+		random += !own[i].fixed;
+		more += own[i].fixed ? own[i].experiments : -own[i].experiments;
+	}
+	if (more > 0) {
 		*n -= random;
 		return own + random;
 	}
@@ -478,7 +496,7 @@ static const struct observation *choose_sort(const struct observation *own, size
 /* Any run without a speedup is a baseline: they are one cell, whose runs are not copied. */
 static void add_whole_runs(struct group *g, const struct whole_runs *w)
 {
-	g->baselines = w->baseline.n;
+	g->baselines = g->served = w->baseline.n;
 	g->has_baseline = w->baseline.n;
 	if (g->has_baseline)
 		g->cells[g->n_cells++] = w->baseline;
@@ -507,8 +525,12 @@ static int collect(
 	memcpy(g->obs + baselines, own + n - others, others * sizeof(*own));
 	g->n = baselines + others;
 	g->baselines = baselines;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		g->visits += own[i].delta;
+		g->experiments += (uint64_t)own[i].own;
+	}
+	for (size_t i = 0; i < baselines; i++)
+		g->served += (uint64_t)g->obs[i].experiments;
 	return 0;
 }
 
@@ -525,7 +547,6 @@ int group_init(struct group *g, const struct observations *o, const struct share
 	g->is_latency = is_latency_point(own->point);
 	g->end_to_end = is_end_to_end(g->progress) && !g->is_latency;
 	g->is_fixed = own->fixed;
-	g->experiments = n;
 	g->phase = 1;
 	if (collect(g, own, n, &s->baselines))
 		return -ENOMEM;
@@ -558,34 +579,4 @@ void group_deinit(struct group *g)
 	free(g->obs);
 	free(g->cells);
 	memset(g, 0, sizeof(*g));
-}
-
-/*
- * Paper 3.4.4: a line that runs only in phases gets experiments only in them. Their result holds
- * for the share tA / T of the time, with tA = s t_obs / s_obs. s and T are of delay-free time, so
- * t_obs and s_obs have to be as well. They come from the baselines that serve the line, by the same
- * weights. The share is at most 1; any excess is noise.
- */
-void group_phase(struct group *g, const struct phase_totals *t)
-{
-	double time = 0, samples = 0, squares = 0;
-
-	if (g->is_fixed || g->end_to_end || !t->free_time || !t->free_samples[g->line_id])
-		return;
-	for (size_t i = 0; i < g->baselines; i++) {
-		const struct observation *o = &g->obs[i];
-
-		if (!t->run_counts[o->run])
-			continue;
-		time += o->weight * o->sampled;
-		samples += o->weight * o->samples;
-		squares += o->weight * o->weight * o->samples;
-	}
-	/* With weights: the number of unweighted samples with the same scatter. */
-	if (samples <= 0 || samples * samples < squares * MIN_PHASE_SAMPLES)
-		return;
-	g->has_phase = true;
-	g->phase_rate = samples / time;
-	g->phase_unclamped = t->free_samples[g->line_id] / t->free_time / g->phase_rate;
-	g->phase = fmin(g->phase_unclamped, 1);
 }

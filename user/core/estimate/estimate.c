@@ -203,8 +203,8 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 static void fill_summary(struct estimate *e, const struct profile *p, const struct totals *t)
 {
 	runs_total(p, &e->totals);
-	e->experiments = p->n_experiments;
-	e->runs = p->n_runs;
+	e->experiments = profile_experiments(p);
+	e->runs = profile_runs(p);
 	e->builds = runs_count_builds(p);
 	e->samples = e->totals.samples ? e->totals.samples : t->all_samples;
 	e->runtime_s = (double)e->totals.runtime_ns / 1e9;
@@ -267,7 +267,7 @@ static int fill_points(struct estimate_line *l, const struct group *g)
 		    .raw_program_speedup = raw,
 		    .ci_lo = NAN,
 		    .ci_hi = NAN,
-		    .experiments = c->n,
+		    .experiments = (uint64_t)c->experiments,
 		    .visits = (uint64_t)c->visits};
 	}
 	if (l->n_points) {
@@ -302,7 +302,7 @@ static int fill_line(struct estimate_line *l, const struct group *g, const struc
 	l->verdict = VERDICT_NOT_ENOUGH_DATA;
 	l->phase_factor = g->phase;
 	l->experiments = g->experiments;
-	l->baselines = g->baselines;
+	l->baselines = g->served;
 	l->visits = (uint64_t)g->visits;
 	if (!g->has_baseline)
 		l->shortage = SHORT_BASELINE;

@@ -35,6 +35,18 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Of a sum (sums.h): as far as each of its experiments is off, if they are independent. */
+static struct off off_of(const struct observation *o, const struct cell *c)
+{
+	double wider = sqrt(o->experiments);
+
+	return (struct off){.index = o->index,
+	    .raw = wider * (o->raw_time / o->count / c->raw_period - 1),
+	    .left = wider * (o->time / o->count / c->period - 1),
+	    .weight = o->weight,
+	    .visits = o->visits / o->experiments};
+}
+
 static size_t fill(const struct group *g, struct off *offs, double *ret_cells)
 {
 	size_t n = 0;
@@ -47,9 +59,7 @@ static size_t fill(const struct group *g, struct off *offs, double *ret_cells)
 			const struct observation *o = &c->obs[i];
 
 			if (o->raw_time > 0 && o->count > 0)
-				offs[n++] = (struct off){o->index,
-				    o->raw_time / o->count / c->raw_period - 1,
-				    o->time / o->count / c->period - 1, o->weight, o->visits};
+				offs[n++] = off_of(o, c);
 		}
 	}
 	return n;

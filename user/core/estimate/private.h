@@ -32,6 +32,7 @@ struct observation {
 	uint32_t permille;   /* line speedup */
 	uint32_t run, index; /* index: of the experiment in the profile */
 	bool fixed;
+	double experiments, own; /* 1, or those in the sum (sums.h); own: of the line */
 	double duration, delta;  /* as recorded */
 	double span, span_delta; /* 0 where unknown */
 	double visits;           /* bursts where known */
@@ -73,7 +74,7 @@ struct cell {
 	size_t n;
 	double speedup;               /* fraction */
 	double time, count, exposure; /* weighted sums */
-	double visits;                /* unweighted */
+	double visits, experiments;   /* unweighted */
 	double period;                /* time / count */
 	double raw_period;            /* period before observations_control() */
 	bool is_weighted;             /* not all weights are 1 */
@@ -99,6 +100,7 @@ struct group {
 	bool has_baseline;
 	double visits;      /* in the line's own experiments */
 	uint64_t baselines; /* observations of speedup 0, enough visits or not */
+	uint64_t served;    /* experiments of these */
 	struct control control;
 	double doubtful;  /* share of the time, by observations_trust() */
 	double outsiders; /* their share of the CPU time wanted, in all runs */
@@ -173,8 +175,8 @@ int observations_by_point(const void *a, const void *b);
  * Returns 0 or -ENOMEM. */
 int observations_level_runs(struct observations *o, size_t n_runs);
 /* Fills time, raw_time, count and exposure of the @n observations of one point, ordered by speedup.
- * All get the same kind of period. */
-void observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
+ * All get the same kind of period. Returns whether it is of spans. */
+bool observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
 
 /* trust.c. Lowers the weights of those of the @n observations, ordered by speedup, that lie far off
  * their cell's others. @ret_doubtful: the share of the time of those that may have been the
@@ -224,7 +226,7 @@ int latency_fill_all(const struct observations *o, struct estimate *e);
 /* noise.c. Fills scatter and wider. Returns 0 or -ENOMEM. */
 int group_noise(const struct group *g, struct estimate_line *line);
 
-/* Sets g->phase. */
+/* phase.c. Sets g->phase. */
 void group_phase(struct group *g, const struct phase_totals *t);
 
 /* Regression through 0. @weights come from regression_weights(), @y are the program speedups of

@@ -44,14 +44,14 @@ int estimate_reason(const struct profile *p, const struct estimate *e, struct er
 	if (!p->n_experiments)
 		return no_experiment(e, err);
 	if (!count_visits(p)) {
-		error_set(err, EXIT_NO_RESULT, "no progress point was visited in %zu experiments",
-		    p->n_experiments);
+		error_set(err, EXIT_NO_RESULT,
+		    "no progress point was visited in %" PRIu64 " experiments", e->experiments);
 		return error_hint(err, "check with -P that the point is where the program works; "
 				       "--end-to-end takes the whole run as one visit");
 	}
-	error_set(err, EXIT_NO_RESULT, "no %s has enough data yet: %zu experiments on %zu %s%s",
-	    estimate_unit(e), p->n_experiments, e->n_lines, estimate_unit(e),
-	    e->n_lines == 1 ? "" : "s");
+	error_set(err, EXIT_NO_RESULT,
+	    "no %s has enough data yet: %" PRIu64 " experiments on %zu %s%s", estimate_unit(e),
+	    e->experiments, e->n_lines, estimate_unit(e), e->n_lines == 1 ? "" : "s");
 	return error_hint(err,
 	    "profile longer or more often (runs add up in one file), or name a %s with "
 	    "--fixed-line",

@@ -64,7 +64,7 @@ static bool is_known(const struct level *l)
  * Returns whether there are enough of them per experiment on any line. */
 static bool add_up(struct observation *const *at_point, size_t n, struct levels *levels)
 {
-	size_t baselines = 0, on_line = 0, most = 0;
+	double baselines = 0, on_line = 0, most = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct observation *x = at_point[i];
@@ -76,10 +76,11 @@ static bool add_up(struct observation *const *at_point, size_t n, struct levels 
 		if (i && x->line != at_point[i - 1]->line)
 			on_line = 0;
 		if (x->permille) {
-			most = ++on_line > most ? on_line : most;
+			on_line += x->experiments;
+			most = fmax(most, on_line);
 			continue;
 		}
-		baselines++;
+		baselines += x->experiments;
 		l->time += time_of(x);
 		l->count += x->delta;
 		l->visits += x->visits;
@@ -95,7 +96,7 @@ static bool add_up(struct observation *const *at_point, size_t n, struct levels 
 			l->squares += e * e;
 		}
 	}
-	return (double)baselines >= MIN_SHARE * (double)most;
+	return baselines >= MIN_SHARE * most;
 }
 
 /* Fills the factors; false when the runs do not differ. */

@@ -89,7 +89,7 @@ static void add_baselines(struct cell *c, const struct observation *obs, size_t 
 
 static void finish_baseline(struct cell *c)
 {
-	c->count = c->visits = c->effective_n = (double)c->n;
+	c->count = c->visits = c->experiments = c->effective_n = (double)c->n;
 	c->exposure = c->effective_time = c->time;
 	c->period = c->raw_period = c->time / c->count;
 }

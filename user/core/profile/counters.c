@@ -47,16 +47,19 @@ void counters_since(
 #include "core/profile/counters.def"
 }
 
+void run_add(struct run_record *to, const struct run_record *r)
+{
+	to->runtime_ns += r->runtime_ns;
+#define COUNTER(name, ...) to->name += r->name;
+#include "core/profile/counters.def"
+}
+
 void runs_total(const struct profile *p, struct run_record *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < p->n_runs; i++) {
-		const struct run_record *r = &p->runs[i];
-
-		if (r->fixed_speedups > ret->fixed_speedups)
-			ret->fixed_speedups = r->fixed_speedups;
-		ret->runtime_ns += r->runtime_ns;
-#define COUNTER(name, ...) ret->name += r->name;
-#include "core/profile/counters.def"
+		if (p->runs[i].fixed_speedups > ret->fixed_speedups)
+			ret->fixed_speedups = p->runs[i].fixed_speedups;
+		run_add(ret, &p->runs[i]);
 	}
 }

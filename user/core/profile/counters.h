@@ -39,6 +39,9 @@ double counter_share(const struct counter *c, const struct run_record *r);
 void counters_since(
     const struct run_record *now, const struct run_record *before, struct run_record *ret);
 
+/* Adds the counters and the time of @r. */
+void run_add(struct run_record *to, const struct run_record *r);
+
 /* Merges all runs: adds up counters and times. What a run began with is left 0, but for
  * fixed_speedups, of which it is the most. */
 void runs_total(const struct profile *p, struct run_record *ret);

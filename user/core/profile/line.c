@@ -11,7 +11,10 @@
 const struct field *field_find(const struct line *l, const char *key)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		if (!strcmp(l->fields[i].key, key))
+		const char *k = l->fields[i].key;
+
+		/* Most keys differ in their first letter, and this is done for each field. */
+		if (k[0] == key[0] && !strcmp(k, key))
 			return &l->fields[i];
 	}
 	return NULL;

@@ -33,7 +33,69 @@ void profile_deinit(struct profile *p)
 	free(p->experiments);
 	free(p->samples);
 	free(p->runs);
+	free(p->members);
 	profile_init(p);
+}
+
+void *profile_grow(void *items, size_t n, size_t size)
+{
+	return n & (n - 1) ? items : realloc(items, (n ? n * 2 : 1) * size);
+}
+
+static size_t array_bytes(size_t n, size_t size)
+{
+	size_t room = 1;
+
+	while (room < n)
+		room *= 2;
+	return n ? room * size : 0;
+}
+
+size_t profile_bytes(const struct profile *p)
+{
+	size_t ret = array_bytes(p->n_experiments, sizeof(*p->experiments)) +
+		     array_bytes(p->n_samples, sizeof(*p->samples)) +
+		     array_bytes(p->n_runs, sizeof(*p->runs)) +
+		     array_bytes(p->n_members, sizeof(*p->members));
+
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		const struct experiment_record *x = &p->experiments[i];
+
+		ret +=
+		    array_bytes(x->n_points, sizeof(*x->points)) + x->n_lines * sizeof(*x->lines);
+		for (size_t j = 0; j < x->n_points; j++)
+			ret += x->points[j].n_cells * sizeof(*x->points[j].cells);
+	}
+	return ret;
+}
+
+bool profile_is_summed(const struct profile *p)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		ret |= p->runs[i].runs > 0;
+	return ret;
+}
+
+uint64_t profile_runs(const struct profile *p)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		ret += p->runs[i].runs ? p->runs[i].runs : 1;
+	return ret;
+}
+
+uint64_t profile_experiments(const struct profile *p)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < p->n_experiments; i++)
+		ret += !experiment_is_sum(&p->experiments[i]);
+	for (size_t i = 0; i < p->n_runs; i++)
+		ret += p->runs[i].experiments;
+	return ret;
 }
 
 void samples_free_names(struct samples_record *s)
@@ -76,4 +138,9 @@ int profile_write_samples(FILE *out, const struct samples_record *s)
 int profile_write_runtime(FILE *out, const struct run_record *r)
 {
 	return record_write(out, &record_runtime, NULL, r);
+}
+
+int profile_write_member(FILE *out, const struct member_record *m)
+{
+	return record_write(out, &record_member, NULL, m);
 }

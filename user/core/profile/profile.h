@@ -101,6 +101,10 @@ struct experiment_record {
 	uint64_t start_ns;
 	/* Own key `fixed=1`: the user named the line, no sample picked it: no phase correction. */
 	bool fixed;
+	/* Own keys `experiments` and `served` of a sum, which is at one point
+	 * (core/estimate/sums.h): so many experiments of the line are in it; or, where baselines of
+	 * several lines serve it, so many of these. Both 0: it is one experiment. */
+	uint64_t experiments, served;
 	uint32_t run; /* index of the startup record it follows, from 0 */
 	struct point_record *points;
 	size_t n_points;
@@ -108,9 +112,15 @@ struct experiment_record {
 	 * all lines sampled in its opening, by id. None: not known. */
 	struct baseline_line *lines;
 	size_t n_lines;
-	/* Own key `observed`: time in which the lines' `observed` was counted. */
+	/* Own key `observed`: time in which the lines' `observed` was counted; of a sum, its
+	 * selected_samples. */
 	uint64_t observed_ns;
 };
+
+static inline bool experiment_is_sum(const struct experiment_record *x)
+{
+	return x->experiments || x->served;
+}
 
 /*
  * Makes what was measured in virtual time @by times as long: duration, spans, and with as many
@@ -155,10 +165,19 @@ struct run_record {
 	 * mode
 	 * (--pause); empty: not known. */
 	char pause[8];
+	/* Own keys `runs` and `experiments` of startup: it is the sum of so many; 0: it is one. */
+	uint64_t runs, experiments;
 	uint64_t runtime_ns;
 	/* Own keys of runtime: counters.def. */
 #define COUNTER(name, ...) uint64_t name;
 #include "core/profile/counters.def"
+};
+
+/* member: a run that is in a sum, which is how it is known when it is met again. */
+struct member_record {
+	uint64_t startup_time_ns;
+	uint64_t first; /* says which its first experiment was (runs_first()) */
+	uint32_t run;   /* the sum */
 };
 
 struct profile {
@@ -168,20 +187,24 @@ struct profile {
 	size_t n_samples;
 	struct run_record *runs;
 	size_t n_runs;
+	struct member_record *members; /* by run */
+	size_t n_members;
 	/* Records and lines that were not understood: skipped and counted, never fatal. */
 	size_t n_skipped;
 	/* Private. Of a profile that was read: it owns all names in it, and equal ones are one.
 	 * Else (no items) each record owns its own. */
 	struct names names;
+	size_t bytes;     /* of what was read: records without their names */
 	size_t max_bytes; /* 0: PROFILE_MAX_BYTES; for tests */
 };
 
 /*
- * What records in memory may take; a profile that needs more is refused. It is one to four million
- * experiments, of a week of one run at least, or of a thousand replicas for a quarter of an hour
- * each. Estimation takes up to twice as much again (measured: 400 MB of file, 0.8 GB of
- * records, 2.2 GB in all).
+ * What records in memory may take. Beyond PROFILE_FULL_BYTES, half a million experiments or more,
+ * runs are added up (core/estimate/sums.h). A single run is not, and one that needs more than
+ * PROFILE_MAX_BYTES is refused: that is a week of experiments at least. Estimation takes up to
+ * twice as much again.
  */
+#define PROFILE_FULL_BYTES (256ULL << 20)
 #define PROFILE_MAX_BYTES (1ULL << 30)
 
 /* Of a record that owns its names. */
@@ -198,10 +221,38 @@ void profile_deinit(struct profile *p);
  */
 int profile_read(struct profile *p, FILE *in, const char *name, struct error *e);
 
+/*
+ * The same run by run. profile_reader_next() returns 1, with all runs so far complete, when @p
+ * takes more than @full bytes and another run follows: the caller may change all of @p and read on.
+ * 0 is the end. Returns NULL, and -1, with @e.
+ */
+struct profile_reader;
+struct profile_reader *profile_reader_new(
+    struct profile *p, FILE *in, const char *name, struct error *e);
+int profile_reader_next(struct profile_reader *r, size_t full, struct error *e);
+/* Records that were understood so far. */
+size_t profile_reader_known(const struct profile_reader *r);
+void profile_reader_free(struct profile_reader *r);
+
 /* Write one record each; the caller flushes. Negative when the stream has failed. */
 int profile_write_startup(FILE *out, const struct run_record *r);
 int profile_write_experiment(FILE *out, const struct experiment_record *x);
 int profile_write_samples(FILE *out, const struct samples_record *s);
 int profile_write_runtime(FILE *out, const struct run_record *r);
+int profile_write_member(FILE *out, const struct member_record *m);
+
+/* Whether there is a sum in it. */
+bool profile_is_summed(const struct profile *p);
+/* Runs and experiments, those in sums included. */
+uint64_t profile_runs(const struct profile *p);
+uint64_t profile_experiments(const struct profile *p);
+
+/* What its records take, without their names. */
+size_t profile_bytes(const struct profile *p);
+
+/* Room for one more in an array of @n items of @size bytes that only ever grows by one: it is
+ * reallocated at powers of two. NULL without memory. All arrays of a profile that was read are such
+ * ones. */
+void *profile_grow(void *items, size_t n, size_t size);
 
 #endif

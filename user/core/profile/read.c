@@ -9,68 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/input.h"
+
 #define MAX_LINE (1 << 20) /* bytes; a line longer than this is damage: paths end at 4096 */
 
-struct reader {
+struct profile_reader {
 	struct profile *p;
-	size_t *samples; /* by name: 1 + where its last samples record is; 0: nowhere */
+	struct text_input in;
+	const char *name;
+	struct text_line ahead; /* a startup that was not taken yet; text NULL: none */
+	bool empty;             /* no line has anything in it */
+	size_t *samples;        /* by name: 1 + where its last samples record is; 0: nowhere */
 	size_t n_samples;
-	size_t bytes;       /* of what the records have allocated besides arrays and names */
 	bool in_run;        /* a run is open, the last one of p->runs */
 	bool in_experiment; /* point records belong to the last one of p->experiments */
 	size_t known;       /* records understood */
 	bool failed;        /* out of memory */
-	bool too_large;     /* more than max_bytes */
 };
 
-/* Room for one more in an array of @n items of @size bytes that only ever grows by one: it is
- * reallocated at powers of two. */
-static void *grow(struct reader *r, void *items, size_t n, size_t size)
+/* profile_grow(), counted. */
+static void *grow(struct profile_reader *r, void *items, size_t n, size_t size)
 {
-	if (n & (n - 1))
-		return items;
-	r->bytes += (n ? n : 1) * size;
-	return realloc(items, (n ? n * 2 : 1) * size);
-}
-
-static size_t array_bytes(size_t n, size_t size)
-{
-	size_t room = 1;
-
-	while (room < n)
-		room *= 2;
-	return n ? room * size : 0;
-}
-
-/* What a profile that was read before holds. */
-static size_t bytes_held(const struct profile *p)
-{
-	size_t ret = array_bytes(p->n_experiments, sizeof(*p->experiments)) +
-		     array_bytes(p->n_samples, sizeof(*p->samples)) +
-		     array_bytes(p->n_runs, sizeof(*p->runs));
-
-	for (size_t i = 0; i < p->n_experiments; i++) {
-		const struct experiment_record *x = &p->experiments[i];
-
-		ret +=
-		    array_bytes(x->n_points, sizeof(*x->points)) + x->n_lines * sizeof(*x->lines);
-		for (size_t j = 0; j < x->n_points; j++)
-			ret += x->points[j].n_cells * sizeof(*x->points[j].cells);
-	}
-	return ret;
+	if (!(n & (n - 1)))
+		r->p->bytes += (n ? n : 1) * size;
+	return profile_grow(items, n, size);
 }
 
 /* Records: each returns false when the line is no good. Memory that is short sets failed and counts
  * as good. */
 
-static bool out_of_memory(struct reader *r)
+static bool out_of_memory(struct profile_reader *r)
 {
 	r->failed = true;
 	return true;
 }
 
 /* The profile's own copy. The type is that of records that own their names. */
-static char *copy(struct reader *r, const char *s, uint32_t *ret_id)
+static char *copy(struct profile_reader *r, const char *s, uint32_t *ret_id)
 {
 	if (!names_copy(&r->p->names, s, ret_id))
 		return (char *)r->p->names.items[*ret_id];
@@ -80,7 +55,7 @@ static char *copy(struct reader *r, const char *s, uint32_t *ret_id)
 
 /* Those of the rows of FIELD_TEXT; NULL: there is none, or no memory. */
 static void copy_texts(
-    struct reader *r, const struct line *l, const struct record_type *type, void *record)
+    struct profile_reader *r, const struct line *l, const struct record_type *type, void *record)
 {
 	uint32_t id;
 
@@ -92,7 +67,7 @@ static void copy_texts(
 	}
 }
 
-static struct run_record *new_run(struct reader *r)
+static struct run_record *new_run(struct profile_reader *r)
 {
 	struct profile *p = r->p;
 	struct run_record *runs = grow(r, p->runs, p->n_runs, sizeof(*runs));
@@ -109,12 +84,28 @@ static struct run_record *new_run(struct reader *r)
 }
 
 /* The run that a record belongs to; records before any startup are a run of their own. */
-static struct run_record *current_run(struct reader *r)
+static struct run_record *current_run(struct profile_reader *r)
 {
 	return r->in_run ? &r->p->runs[r->p->n_runs - 1] : new_run(r);
 }
 
-static bool add_startup(struct reader *r, const struct line *l)
+static bool add_member(struct profile_reader *r, const struct line *l)
+{
+	struct profile *p = r->p;
+	struct member_record m = {0}, *all;
+
+	if (!r->in_run || !record_read(l, &record_member, &m, NULL))
+		return false;
+	m.run = (uint32_t)(p->n_runs - 1);
+	all = grow(r, p->members, p->n_members, sizeof(*all));
+	if (!all)
+		return out_of_memory(r);
+	p->members = all;
+	all[p->n_members++] = m;
+	return true;
+}
+
+static bool add_startup(struct profile_reader *r, const struct line *l)
 {
 	struct run_record start = {0}, *run;
 
@@ -127,7 +118,8 @@ static bool add_startup(struct reader *r, const struct line *l)
 }
 
 /* Takes @x over; false without memory. */
-static bool keep_experiment(struct reader *r, const char *selected, struct experiment_record *x)
+static bool keep_experiment(
+    struct profile_reader *r, const char *selected, struct experiment_record *x)
 {
 	struct profile *p = r->p;
 	struct experiment_record *all;
@@ -144,12 +136,12 @@ static bool keep_experiment(struct reader *r, const char *selected, struct exper
 	if (!x->selected)
 		return false;
 	all[p->n_experiments++] = *x;
-	r->bytes += x->n_lines * sizeof(*x->lines);
+	r->p->bytes += x->n_lines * sizeof(*x->lines);
 	r->in_experiment = true;
 	return true;
 }
 
-static bool add_experiment(struct reader *r, const struct line *l)
+static bool add_experiment(struct profile_reader *r, const struct line *l)
 {
 	struct experiment_record x = {0};
 	bool no_memory = false;
@@ -165,7 +157,8 @@ static bool add_experiment(struct reader *r, const struct line *l)
 	return true;
 }
 
-static bool add_point(struct reader *r, const struct line *l, const struct record_type *type)
+static bool add_point(
+    struct profile_reader *r, const struct line *l, const struct record_type *type)
 {
 	struct experiment_record *x =
 	    r->in_experiment ? &r->p->experiments[r->p->n_experiments - 1] : NULL;
@@ -188,12 +181,12 @@ static bool add_point(struct reader *r, const struct line *l, const struct recor
 		return out_of_memory(r);
 	}
 	all[x->n_points++] = p;
-	r->bytes += p.n_cells * sizeof(*p.cells);
+	r->p->bytes += p.n_cells * sizeof(*p.cells);
 	return true;
 }
 
 /* Where the record of the line that has the id @id is noted; NULL without memory. */
-static size_t *noted_at(struct reader *r, uint32_t id)
+static size_t *noted_at(struct profile_reader *r, uint32_t id)
 {
 	if (id >= r->n_samples) {
 		size_t room = r->n_samples ? r->n_samples * 2 : 64;
@@ -207,7 +200,7 @@ static size_t *noted_at(struct reader *r, uint32_t id)
 			return NULL;
 		}
 		memset(larger + r->n_samples, 0, (room - r->n_samples) * sizeof(*larger));
-		r->bytes += (room - r->n_samples) * sizeof(*larger);
+		r->p->bytes += (room - r->n_samples) * sizeof(*larger);
 		r->samples = larger;
 		r->n_samples = room;
 	}
@@ -218,7 +211,7 @@ static size_t *noted_at(struct reader *r, uint32_t id)
  * Counts are cumulative: a record takes the place of the one before it on that line in that run.
  * With another id it is of a line that has become the same one since (runs_move_sources()).
  */
-static bool add_samples(struct reader *r, const struct line *l)
+static bool add_samples(struct profile_reader *r, const struct line *l)
 {
 	struct profile *p = r->p;
 	struct samples_record s = {0}, *all;
@@ -249,7 +242,7 @@ static bool add_samples(struct reader *r, const struct line *l)
 }
 
 /* Figures of a run so far; the largest count, since old files repeat the record within a run. */
-static bool add_runtime(struct reader *r, const struct line *l)
+static bool add_runtime(struct profile_reader *r, const struct line *l)
 {
 	struct run_record now = {0}, *run;
 
@@ -264,7 +257,7 @@ static bool add_runtime(struct reader *r, const struct line *l)
 }
 
 /* The old end of a run, in realtime; it says the run's length where no runtime record does. */
-static bool add_shutdown(struct reader *r, const struct line *l)
+static bool add_shutdown(struct profile_reader *r, const struct line *l)
 {
 	uint64_t time, samples = 0;
 	struct run_record *run;
@@ -285,7 +278,7 @@ static bool add_shutdown(struct reader *r, const struct line *l)
 
 static bool add_line(const struct line *l, void *arg)
 {
-	struct reader *r = arg;
+	struct profile_reader *r = arg;
 	const char *t = l->type;
 
 	if (!strcmp(t, "experiment"))
@@ -301,51 +294,54 @@ static bool add_line(const struct line *l, void *arg)
 		return add_runtime(r, l);
 	if (!strcmp(t, "startup"))
 		return add_startup(r, l);
+	if (!strcmp(t, "member"))
+		return add_member(r, l);
 	if (!strcmp(t, "shutdown"))
 		return add_shutdown(r, l);
 	return false;
 }
 
-/* One line of @n bytes, without its newline; @complete says that it had one. */
-static void read_line(struct reader *r, char *text, size_t n, bool complete)
+/* Where the line begins that is one of the profile. A run that was killed leaves half a line, and
+ * the next one appends its startup to it. */
+static char *skip_half(struct profile_reader *r, char *text)
 {
-	char *startup;
+	char *startup = text[0] == '{' ? NULL : strstr(text + 1, "startup\ttime=");
 
-	while (n && (text[n - 1] == '\r'))
-		text[--n] = 0;
-	if (!n)
-		return;
-	if (memchr(text, 0, n)) {
+	if (startup)
 		r->p->n_skipped++;
-		return;
-	}
-	/* A run that was killed leaves half a line, and the next one appends its startup to it. */
-	startup = text[0] == '{' ? NULL : strstr(text + 1, "startup\ttime=");
-	if (startup) {
-		r->p->n_skipped++;
-		text = startup;
-	}
+	return startup ? startup : text;
+}
+
+static void take_line(struct profile_reader *r, char *text, bool complete)
+{
 	if (line_read(text, complete, add_line, r))
 		r->known++;
 	else
 		r->p->n_skipped++;
 }
 
-/* Reads a line into @buf of MAX_LINE + 1 bytes, ended by NUL; @ret_n counts what was there, more
- * than MAX_LINE when it did not fit. Returns the last character read: a newline or EOF. */
-static int get_line(FILE *in, char *buf, size_t *ret_n)
+/* Takes a line. False, with the line kept for later: it begins a run, and @p is full. */
+static bool read_line(struct profile_reader *r, struct text_line *l, size_t full)
 {
-	size_t n = 0;
-	int c;
+	char *text = l->text;
 
-	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
-		if (n < MAX_LINE)
-			buf[n] = (char)c;
-		n++;
+	r->empty &= text && !l->n;
+	while (text && l->n && text[l->n - 1] == '\r')
+		text[--l->n] = 0;
+	if (!text || memchr(text, 0, l->n)) {
+		r->p->n_skipped++;
+		return true;
 	}
-	buf[n < MAX_LINE ? n : MAX_LINE] = 0;
-	*ret_n = n;
-	return c;
+	if (!l->n)
+		return true;
+	text = skip_half(r, text);
+	if (r->p->n_runs && r->p->bytes + r->p->names.bytes > full &&
+	    !strncmp(text, "startup\t", 8)) {
+		r->ahead = (struct text_line){text, strlen(text), l->complete};
+		return false;
+	}
+	take_line(r, text, l->complete);
+	return true;
 }
 
 static int too_large(const struct profile *p, const char *name, size_t max, struct error *e)
@@ -358,50 +354,90 @@ static int too_large(const struct profile *p, const char *name, size_t max, stru
 			     "with a line 'startup' and can be cut off before it");
 }
 
-static void read_all(struct reader *r, FILE *in, char *buf, bool *ret_empty)
+/* What the reader knows of @p, which others may have changed since. */
+static void begin(struct profile_reader *r)
 {
-	size_t max = r->p->max_bytes ? r->p->max_bytes : PROFILE_MAX_BYTES, n;
-	int c = 0;
-
-	*ret_empty = true;
-	while (c != EOF && !r->failed && !r->too_large) {
-		c = get_line(in, buf, &n);
-		*ret_empty &= !n;
-		if (n > MAX_LINE)
-			r->p->n_skipped++;
-		else
-			read_line(r, buf, n, c == '\n');
-		r->too_large = r->bytes + r->p->names.bytes > max;
-	}
+	free(r->samples);
+	r->samples = NULL;
+	r->n_samples = 0;
+	r->in_run = r->in_experiment = false;
 }
 
-int profile_read(struct profile *p, FILE *in, const char *name, struct error *e)
+static int ended(const struct profile_reader *r, struct error *e)
 {
-	struct reader r = {.p = p, .bytes = bytes_held(p)};
-	char *buf = malloc(MAX_LINE + 1);
-	bool empty;
+	const char *name = r->name;
 
-	if (!buf)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	read_all(&r, in, buf, &empty);
-	free(buf);
-	free(r.samples);
-	if (r.too_large)
-		return too_large(p, name, p->max_bytes ? p->max_bytes : PROFILE_MAX_BYTES, e);
-	if (r.failed)
-		return error_set(e, EXIT_OTHER, "out of memory while reading '%s'", name);
-	if (ferror(in))
+	if (ferror(r->in.in))
 		return error_set(e, EXIT_OTHER, "cannot read '%s': %s", name, strerror(errno));
-	if (empty) {
+	if (r->empty) {
 		error_set(e, EXIT_NO_RESULT, "the profile '%s' is empty", name);
 		return error_hint(e, "the run that wrote it ended before its first record; 'cozbpf "
 				     "-- cmd' makes a profile");
 	}
-	if (!r.known) {
+	if (!r->known) {
 		error_set(e, EXIT_OTHER,
 		    "'%s' is not a profile: it holds no record that Coz or cozbpf writes", name);
 		return error_hint(e, "a profile is the file written by 'cozbpf -- cmd' or 'coz "
 				     "run', profile.coz by default");
 	}
 	return 0;
+}
+
+struct profile_reader *profile_reader_new(
+    struct profile *p, FILE *in, const char *name, struct error *e)
+{
+	struct profile_reader *r = calloc(1, sizeof(*r));
+
+	if (!r || text_input_init(&r->in, in, MAX_LINE)) {
+		free(r);
+		error_set(e, EXIT_OTHER, "out of memory");
+		return NULL;
+	}
+	r->p = p;
+	r->name = name;
+	r->empty = true;
+	return r;
+}
+
+int profile_reader_next(struct profile_reader *r, size_t full, struct error *e)
+{
+	size_t max = r->p->max_bytes ? r->p->max_bytes : PROFILE_MAX_BYTES;
+	struct text_line l = r->ahead;
+
+	begin(r);
+	r->ahead.text = NULL;
+	if (l.text)
+		take_line(r, l.text, l.complete);
+	while (!r->failed && text_input_next(&r->in, &l)) {
+		if (!read_line(r, &l, full))
+			return 1;
+		if (r->p->bytes + r->p->names.bytes > max)
+			return too_large(r->p, r->name, max, e);
+	}
+	if (r->failed)
+		return error_set(e, EXIT_OTHER, "out of memory while reading '%s'", r->name);
+	return ended(r, e);
+}
+
+size_t profile_reader_known(const struct profile_reader *r)
+{
+	return r->known;
+}
+
+void profile_reader_free(struct profile_reader *r)
+{
+	if (!r)
+		return;
+	text_input_deinit(&r->in);
+	free(r->samples);
+	free(r);
+}
+
+int profile_read(struct profile *p, FILE *in, const char *name, struct error *e)
+{
+	struct profile_reader *r = profile_reader_new(p, in, name, e);
+	int ret = r ? profile_reader_next(r, SIZE_MAX, e) : -1;
+
+	profile_reader_free(r);
+	return ret;
 }

@@ -101,14 +101,16 @@ static bool read_items(const char *text, struct experiment_record *x)
 	}
 }
 
-/* `lines` of a baseline, and `observed`, which means nothing without. */
+/* `lines` of a baseline, and `observed`, which means nothing without, except in a sum. */
 static bool read_lines(const struct line *l, void *record, bool *ret_no_memory)
 {
 	const char *text = field_text(l, "lines");
 	struct experiment_record *x = record;
 
+	if (!text && field_find(l, "lines"))
+		return false;
 	if (!text)
-		return !field_find(l, "lines");
+		return !experiment_is_sum(x) || field_own(l, "observed", MAX_NS, &x->observed_ns);
 	if (!field_u64(l, "observed", MAX_NS, &x->observed_ns) || !x->observed_ns)
 		return false;
 	x->lines = calloc(count_items(text), sizeof(*x->lines));
@@ -122,7 +124,7 @@ static void write_lines(FILE *out, const void *record)
 {
 	const struct experiment_record *x = record;
 
-	if (x->n_lines && x->observed_ns)
+	if ((x->n_lines || experiment_is_sum(x)) && x->observed_ns)
 		fprintf(out, "\tobserved=%" PRIu64, x->observed_ns);
 	for (size_t i = 0; i < x->n_lines; i++)
 		fprintf(out, "%s%" PRIu32 ":%" PRIu64 ":%" PRIu64,
@@ -235,9 +237,17 @@ static const struct field_row startup[] = {
     {"build-id", OTHER(build_id)},
     {"speedups", FIELD_SPEEDUPS, UNLESS_0, AT(run_record, fixed_speedups)},
     {"period", FIELD_NS, UNLESS_0, AT(run_record, period_ns)},
+    {"runs", FIELD_COUNT, UNLESS_0, AT(run_record, runs)},
+    {"experiments", FIELD_COUNT, UNLESS_0, AT(run_record, experiments)},
     {"pause", OTHER(pause)},
 };
 const struct record_type record_startup = {"startup", NULL, RECORD(startup), NULL};
+
+static const struct field_row member[] = {
+    {"time", FIELD_REALTIME, MUST, AT(member_record, startup_time_ns)},
+    {"first", FIELD_REALTIME, MUST, AT(member_record, first)},
+};
+const struct record_type record_member = {"member", NULL, RECORD(member), NULL};
 
 static const struct field_row runtime[] = {
     {"time", FIELD_NS, MUST, AT(run_record, runtime_ns)},
@@ -258,6 +268,8 @@ static const struct field_row experiment[] = {
     {"elapsed", FIELD_NS, UNLESS_0, AT(experiment_record, elapsed_ns)},
     {"start", FIELD_NS, UNLESS_0, AT(experiment_record, start_ns)},
     {"fixed", FIELD_FLAG, UNLESS_0, AT(experiment_record, fixed)},
+    {"experiments", FIELD_COUNT, UNLESS_0, AT(experiment_record, experiments)},
+    {"served", FIELD_COUNT, UNLESS_0, AT(experiment_record, served)},
     {"lines", OTHER(lines)},
 };
 const struct record_type record_experiment = {"experiment", "selected", RECORD(experiment), NULL};

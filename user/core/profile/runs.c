@@ -48,7 +48,8 @@ size_t runs_without_build(const struct profile *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->n_runs; i++)
-		n += !p->runs[i].build_id[0];
+		if (!p->runs[i].build_id[0])
+			n += p->runs[i].runs ? p->runs[i].runs : 1;
 	return n;
 }
 
@@ -190,6 +191,16 @@ void runs_drop(struct profile *p, const bool *drop)
 		p->samples[kept++] = *s;
 	}
 	p->n_samples = kept;
+	kept = at = number = 0;
+	for (size_t i = 0; i < p->n_members; i++) {
+		struct member_record m = p->members[i];
+
+		if (drop[m.run])
+			continue;
+		m.run = number_after(drop, m.run, &at, &number);
+		p->members[kept++] = m;
+	}
+	p->n_members = kept;
 	kept = 0;
 	for (size_t i = 0; i < p->n_runs; i++) {
 		if (!drop[i])

@@ -31,6 +31,19 @@ bool runs_is_of(const struct run_record *r, const char *build);
  */
 int runs_find_twins(const struct profile *p, uint32_t *ret);
 
+/* Says which one @x is, by its times: of two runs that began in the same ns, it tells them apart.
+ * NULL: 0. */
+uint64_t runs_first(const struct experiment_record *x);
+/* The first experiment of @run, or NULL. For rising runs; *@at, 0 at first, is the caller's. */
+const struct experiment_record *runs_next_first(const struct profile *p, uint32_t run, size_t *at);
+
+/*
+ * The same for what is in sums, where the experiments are no longer there: sets @drop, by run, for
+ * runs that are members of a sum, and for sums all of whose members are in another one. *@ret_torn
+ * is a sum of which only some are, which cannot be taken apart, or SIZE_MAX. 0 or -ENOMEM.
+ */
+int runs_find_members(const struct profile *p, bool *drop, size_t *ret_torn);
+
 /* Takes out the runs for which @drop, by run, is set, with all their records. The other runs'
  * numbers change. */
 void runs_drop(struct profile *p, const bool *drop);
