@@ -21,7 +21,9 @@ static int add(struct input_files *f, const char *name, bool found, size_t size)
 		free(copy);
 		return -ENOMEM;
 	}
-	v[f->n++] = (struct input_file){copy, found, size};
+	f->v[f->n].name = copy;
+	f->v[f->n].found = found;
+	f->v[f->n++].size = size;
 	return 0;
 }
 

@@ -126,10 +126,11 @@ static double number_of(const struct experiment_record *x)
 static int find_slots(struct adder *a)
 {
 	const struct profile *p = a->p;
-	double *all = calloc(2 * (a->ret.n_runs + 1), sizeof(*all)), *before = all + a->ret.n_runs;
+	double *all = calloc(2 * (a->ret.n_runs + 1), sizeof(*all)), *before;
 
 	if (!all)
 		return -ENOMEM;
+	before = all + a->ret.n_runs;
 	for (size_t i = 0; i < p->n_experiments; i++) {
 		const struct experiment_record *x = &p->experiments[i];
 		uint32_t kind = a->kinds[x->run];
