@@ -62,7 +62,8 @@ expect 4 '0 experiments, 77 samples' 'none of the 77 samples' --overview none.co
 expect 4 '"lines":.*\[\]' 'none of the 77 samples' --json none.coz
 expect 1 '' "'noise.coz' is not a profile" noise.coz
 expect 1 '' "cannot open 'missing.coz'" good.coz missing.coz
-expect 1 '' 'cannot read .*: Is a directory' .
+mkdir nothing
+expect 4 '' "no file is in the directory 'nothing'" nothing
 cp good.coz profile.coz
 expect 0 'optimize' ''
 cat noise.coz good.coz >both.coz

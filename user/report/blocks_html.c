@@ -158,7 +158,7 @@ static int write_block(struct json *j, const struct block_result *r)
 	json_key(j, "reported");
 	json_bool(j, r->is_reported);
 	json_key_count(j, "n", r->n_in);
-	json_key_number(j, "frequency", r->frequency);
+	json_key_number(j, "frequency", r->is_known ? r->frequency : NAN);
 	json_key_number(j, "average", r->avg_ns);
 	/* of an execution: least, 5, 25, 50, 75, 95 %, longest */
 	json_key(j, "times");

@@ -258,7 +258,7 @@ static int print_block(const struct printer *p, const struct block_result *r)
 	print_row(p, r);
 	if (r->is_reported) {
 		print_where(p, r);
-		for (int i = 0; i < N_FIGURES; i++)
+		for (int i = 0; r->is_known && i < N_FIGURES; i++)
 			print_values(p, r, (enum block_figure)i, values);
 		print_slow(p, r);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Algorithm 2 over the runs of logs; see analyse.h. What runs tell of each other is
- * in pool.c, intervals are in resample.c, slow runs in slow.c. */
+/* Algorithm 2 over the runs of logs; see analyse.h. What runs tell of each other is in pool.c,
+ * intervals are in resample.c, slow runs in slow.c. */
 #include "core/blocks/analyse_private.h"
 
 #include <errno.h>

@@ -72,8 +72,9 @@ function card(b, scale) {
 	root.append(
 		element('div', {class: 'head'}, element('h3', {}, b.where)),
 		element('p', {class: 'of'}, b.of),
-		element('p', {class: 'of'}, `${times(b.frequency)} times at most, in ` +
-			`${b.n} of ${count(data.runs_total, 'run')}`),
+		element('p', {class: 'of'}, (b.frequency === null ? 'How often is not known'
+			: `${times(b.frequency)} times at most`) +
+			`, in ${b.n} of ${count(data.runs_total, 'run')}`),
 		element('p', {class: 'says'}, says));
 	const hasMedian = isTimed && b.times[3] !== null;
 	if (isTimed && !hasMedian)
