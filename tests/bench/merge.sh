@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build} profiles=${1:-10000} experiments=${2:-1000}
-dir=$(mktemp -d /var/tmp/cozbpf-merge.XXXXXX)
+dir=$(mktemp -d -p "${TMPDIR:-/var/tmp}") # 3 GB: not every /tmp has room for that
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/in"
 "$build/tests/bench/merge" "$dir/in" "$profiles" "$experiments"

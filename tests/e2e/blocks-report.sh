@@ -27,6 +27,7 @@ make_log() { # ARGUMENT...
 make_log 41 12 >known.log || exit 1
 make_log 41 12 dd44ee55ff66 >other.log || exit 1
 make_log 2 4 >two.log || exit 1
+make_log 41 12 aa11bb22cc33 4 >unknown.log || exit 1
 : >empty.log
 head -c 20000 /dev/urandom >noise.log
 printf 'startup\ttime=1\nruntime\ttime=1000\n' >profile.coz
@@ -92,6 +93,15 @@ END
 check 'the same seed, the same report' cmp -s out again
 expect 0 "the page is 'x.html'" --html x.html known.log
 expect 0 '^<!doctype html>' --html - known.log
+expect 0 '10\.0 %( +\?){5} .* compress\.c:41-46' unknown.log
+expect 0 '' --json unknown.log
+check 'its share is known, how often it was executed is not' python3 - <<'END'
+import json
+blocks = {b['lines']: b for b in json.load(open('out'))['blocks']}
+assert not blocks['compress.c:41-46']['known'] and blocks['compress.c:1-6']['known']
+assert abs(blocks['compress.c:41-46']['significance_ns'] - 1e8) < 1e6
+END
+expect 0 '"frequency":null' --html - unknown.log
 expect 1 "cannot write 'nowhere/x.html'" --html nowhere/x.html known.log
 "$tool" blocks report known.log >/dev/full 2>err && bad 'a full device went unnoticed'
 

@@ -326,7 +326,6 @@ static int read_records(struct profile *p, struct sources *s, FILE *in,
 {
 	struct profile_reader *r = profile_reader_new(p, in, s->files.v[s->n - 1].name, e);
 	int ret = r ? profile_reader_next(r, PROFILE_FULL_BYTES, e) : -1;
-
 	bool failed = false;
 
 	while (ret > 0 && !failed) {

@@ -25,7 +25,7 @@ static const struct option_entry entries[] = {
     {'o', "output", OPTION_STRING, offsetof(struct merge_options, output), "FILE",
 	"where the merged profile goes, in place of what is there; - is standard output"},
     {0, "sum", OPTION_FLAG, offsetof(struct merge_options, inputs.sum), NULL,
-	"add up the runs: a small file, with the same answers, that no longer holds single "
+	"add up the runs: a small file, with nearly the same answers, that no longer holds single "
 	"experiments; very many are added up without it, too"},
     INPUT_ENTRIES(merge_options, inputs),
     {0, NULL, 0, 0, NULL, NULL},
