@@ -3,9 +3,9 @@
 # `cozbpf blocks --then-experiment`: blocks whose executions are long now and then are found, and
 # experiments tell what would be gained if each took the median. Every fifth job of `sometimes`
 # takes 6 ms in place of 1 ms; all other work of a round takes 1 ms. So a round would take 2 ms in
-# place of 3 ms, whichever block around the job is asked for: a gain of 0.33. Here gains were 0.23 to
-# 0.40 in six runs, a standard deviation of 0.07 about 0.31. So 0.05 and 0.57 are 3.9 of them away,
-# and no gain and a job without time, 0.67, are outside.
+# place of 3 ms, whichever block around the job is asked for: a gain of 0.33. Here gains were 0.23
+# to 0.40 in six runs, a standard deviation of 0.07 about 0.31. So 0.05 and 0.57 are 3.9 of them
+# away, and no gain and a job without time, 0.67, are outside.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture sometimes
