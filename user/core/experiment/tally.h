@@ -19,7 +19,7 @@ struct tally_point {
 	uint64_t pace_ns;
 	/* Of begins, when the run began: requests that earlier runs took with them. */
 	int64_t in_flight_before;
-	uint64_t doubtful_before;
+	int64_t doubtful_before;
 	/* of begins, up to the last record */
 	uint64_t unmatched, abandoned, lost;
 };
