@@ -114,7 +114,7 @@ for s in 0 0.5; do
 done
 
 echo "-- attached while some are in flight, and always are: they are known by their ends"
-start "$dir/giveup" $((20000 * slowness))
+start "$dir/giveup" $((20000 * slowness)) crowd
 giveup_pid=$tool_pid
 wait_for 10 has "/proc/$giveup_pid/comm" giveup
 run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup WORK)" \
@@ -125,7 +125,7 @@ wait "$giveup_pid"
 run 0 "$tool" report --json "$dir/known.coz"
 cp "$dir/out" "$dir/report.json"
 looked "the JSON report keeps the contract" json "$dir/report.json"
-# Without them one of two would be missing.
+# Without them five of eight would be missing.
 little=$(figure "mean 0") pairs=$(figure "pairs_mean 0")
 check "Little's law ($little ns) and pairs ($pairs ns) agree" is \
 	"$(awk "BEGIN { d = ($little - $pairs) / $pairs; print d < 0 ? -d : d }")" '<=' 0.1

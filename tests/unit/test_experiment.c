@@ -423,8 +423,8 @@ TEST(end_to_end_runs_follow_a_plan)
 	session_deinit(&s);
 }
 
-/* A pair whose begins come every 10 ms and never end; 3 were in flight before the run, and 5 more
- * at V0, of which @mistaken are not. */
+/* A pair whose begins come every 10 ms and never end. 3 were in flight as a second run began, and 5
+ * more at V0, of which @mistaken are not. */
 static void begin_pair(struct session *s, int mistaken)
 {
 	const unsigned list[] = {25};
@@ -442,6 +442,7 @@ static void begin_pair(struct session *s, int mistaken)
 	s->latency.matched = 100;
 	s->latency.unmatched = 3;
 	s->latency.doubtful = 7;
+	session_begin(s);
 	session_begin(s);
 	s->latency.doubtful = 7 + mistaken;
 	s->latency.cells[10] = 4;
@@ -473,7 +474,7 @@ TEST(latency_record)
 	session_deinit(&s);
 }
 
-/* Three that were in flight before the run ended in it. Where most ends have no begin, that says
+/* Three more began before the probes were there. Where most ends have no begin, that says
  * nothing. */
 TEST(requests_from_before_are_in_flight)
 {
