@@ -3,6 +3,7 @@
 # A Slurm cluster on this machine, for the scripts here; sourced, after tests/e2e/lib.sh: munge, one
 # slurmctld and three slurmd, n1 to n3, which have this machine's CPUs in common. Everything is in
 # $dir/slurm and goes with the script. Debian's slurmd takes several on one host (-N).
+# shellcheck disable=SC2154 # of lib.sh
 scripts/install-deps.sh slurm >"$dir/out" 2>&1 || skip "Slurm's packages cannot be installed"
 cluster=$dir/slurm
 nodes=(n1 n2 n3)

@@ -32,6 +32,7 @@ start_cluster || {
 }
 
 echo "-- the document's batch file, on three nodes"
+# shellcheck disable=SC2016 # a pattern
 block '#!\/bin\/bash' 'exit \$status' >job.sbatch
 check "the document has it" has job.sbatch '^srun cozbpf .*%N-%t'
 cp "$dir/job" job
@@ -63,7 +64,9 @@ prints '^3 runs|added up'
 echo "-- names"
 run 2 cozbpf -o '%t.coz' -P progress -- "$dir/signaled" 100
 says "'%t' in the name '%t.coz' needs SLURM_PROCID" 'hint: start cozbpf by srun or mpirun'
-run 0 srun -N2 -n4 --overcommit cozbpf -q --end-to-end -o 'p-%N-%n-%t-%j-%s.coz' -- true
+export MIRROR_MS=1000
+run 0 srun -N2 -n4 --overcommit cozbpf -q -P progress --experiment-length 20ms \
+	-o 'p-%N-%n-%t-%j-%s.coz' -- "$dir/mirror"
 for task in 0 1 2 3; do
 	check "task $task has its profile" test -s "$(echo p-n[12]-[01]-$task-*-0.coz)"
 done
