@@ -8,8 +8,8 @@
 
 int main(void)
 {
-	char *argv[] = {"job", "--threads", "1", "--a-us", "8000", "--b-us", "2000", "--seconds",
-	    "20", NULL};
+	char *argv[] = {
+	    "job", "--threads", "1", "--a-us", "8000", "--b-us", "2000", "--seconds", "20", NULL};
 
 	abab_main(sizeof(argv) / sizeof(argv[0]) - 1, argv);
 	return 0;

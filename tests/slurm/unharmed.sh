@@ -52,7 +52,8 @@ for end in 0 7 -11 -9; do
 	for how in alone cozbpf; do
 		with $how
 		rm -f ./*.coz
-		MIRROR_END=$end srun -N1 "${before[@]}" "$dir/mirror" >$how.out 2>$how.err </dev/null
+		MIRROR_END=$end srun -N1 "${before[@]}" "$dir/mirror" >$how.out 2>$how.err \
+			</dev/null
 		echo $? >$how.status
 	done
 	check "end $end: status $(cat alone.status), $(cat cozbpf.status) under cozbpf" \

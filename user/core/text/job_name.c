@@ -64,8 +64,7 @@ static int no_value(const struct pattern *p, const char *name, struct error *e)
 		last++;
 	error_set(e, EXIT_USAGE, "'%%%c' in the name '%s' needs %s, which is not set", p->letter,
 	    name, *last);
-	return error_hint(
-	    e, "%s; behind sudo: sudo --preserve-env=%s", p->next, *last);
+	return error_hint(e, "%s; behind sudo: sudo --preserve-env=%s", p->next, *last);
 }
 
 /* The job's environment is its user's, and a name is a name: it leads into no other directory. */
