@@ -65,8 +65,8 @@ echo "-- names"
 run 2 cozbpf -o '%t.coz' -P progress -- "$dir/signaled" 100
 says "'%t' in the name '%t.coz' needs SLURM_PROCID" 'hint: start cozbpf by srun or mpirun'
 export MIRROR_MS=1000
-run 0 srun -N2 -n4 --overcommit cozbpf -q -P progress --experiment-length 20ms \
-	-o 'p-%N-%n-%t-%j-%s.coz' -- "$dir/mirror"
+run 0 srun -N2 -n4 --overcommit cozbpf -q -P progress --fixed-speedup 50 \
+	--experiment-length 20ms -o 'p-%N-%n-%t-%j-%s.coz' -- "$dir/mirror"
 for task in 0 1 2 3; do
 	check "task $task has its profile" test -s "$(echo p-n[12]-[01]-$task-*-0.coz)"
 done

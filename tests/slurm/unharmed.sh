@@ -25,11 +25,12 @@ start_cluster || {
 	finish
 }
 
-# with HOW [OPTIONS]: what goes before the job, in $before.
+brief=(--fixed-speedup 50 --experiment-length 20ms)
+# with HOW: what goes before the job, in $before.
 with() {
 	before=()
 	[ "$1" != alone ] || return 0
-	before=(cozbpf -q -P progress --experiment-length 20ms "${@:2}" -o "$1-%j-%N.coz" --)
+	before=(cozbpf -q -P progress "${brief[@]}" -o "$1-%j-%N.coz" --)
 }
 
 # job_id NAME: of the job of that name that runs.
@@ -171,7 +172,7 @@ check "the document has a prolog" has "$cluster/prolog" 'setcap'
 run 0 srun -N1 true
 check "the copy is for the group alone" [ "$(stat -c '%a %U:%G' "$dir/local/cozbpf")" = \
 	"750 root:$group" ]
-"${as_user[@]}" srun -N1 "$dir/local/cozbpf" -q -P progress --experiment-length 20ms \
+"${as_user[@]}" srun -N1 "$dir/local/cozbpf" -q -P progress "${brief[@]}" \
 	-o 'user-%t.coz' -- "$dir/mirror" >"$dir/out" 2>"$dir/err"
 check "is served by the copy" has user-0.coz '^experiment'
 check "the profile is the user's" [ "$(stat -c %U user-0.coz)" = $user ]
