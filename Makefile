@@ -389,7 +389,7 @@ check-slurm: all ## jobs of Slurm; installs what it needs; needs root and the ne
 	@COZBPF_TEST_TIMEOUT=600 scripts/run-tests.sh slurm \
 		$(filter-out %/cluster.sh,$(wildcard tests/slurm/*.sh))
 
-check-manifests: all ## manifests for Kubernetes; needs root and the network
+check-manifests: ## manifests for Kubernetes against its schemas; needs the network
 	@scripts/run-tests.sh manifests $(wildcard tests/manifests/*.sh)
 
 check-real: all workloads
