@@ -385,6 +385,13 @@ check-arm64: ## tests on arm64 kernels, in an emulator; needs root, qemu, the ne
 	@tests/vm/run.sh $(ARM64_KERNELS:%=arm64-%) $(if $(SCRIPTS),-- $(SCRIPTS))
 arm64-tests: $(HELD) $(ARM64_FIXTURES)
 
+check-slurm: all ## jobs of Slurm; installs what it needs; needs root and the network; 6 min
+	@COZBPF_TEST_TIMEOUT=600 scripts/run-tests.sh slurm \
+		$(filter-out %/cluster.sh,$(wildcard tests/slurm/*.sh))
+
+check-manifests: ## manifests for Kubernetes against its schemas; needs the network
+	@scripts/run-tests.sh manifests $(wildcard tests/manifests/*.sh)
+
 check-real: all workloads
 check-real: ## real programs in containers; installs what it needs; needs root and the network
 	@scripts/run-tests.sh real $(wildcard tests/real/*.sh)
@@ -548,8 +555,8 @@ help: ## this list
 
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
-	check-sanitized fuzz coverage coverage-all bench bench-attach bench-blocks bench-marker \
-	bench-merge bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
-	bench-overhead \
+	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
+	bench-blocks bench-marker bench-merge bench-startup bench-accuracy bench-go \
+	bench-off-cpu bench-off-cpu-real bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
 	install uninstall deb check-package dist clean help

@@ -12,6 +12,7 @@
 #include <cozbpf/abi.h>
 
 #include "cmd/cmd.h"
+#include "cmd/job_output.h"
 #include "cmd/options.h"
 #include "core/places/waits.h"
 #include "core/text/shell.h"
@@ -39,7 +40,8 @@ static const struct option_entry entries[] = {
 	"binaries whose lines may be selected, MAIN is the main executable, KERNEL the "
 	"kernel's functions, SYSCALLS its system calls (default: MAIN; of functions all)"},
     {'o', "output", OPTION_STRING, FIELD(output), "FILE",
-	"profile, appended to (default: profile.coz)"},
+	"profile, appended to; %N in it is the node, %t the task, %j the job, %a the array's task "
+	"(default: profile.coz)"},
     {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME",
 	"stop profiling after TIME, the command goes on (default: to its end)"},
     {0, "until", OPTION_STRING, FIELD(until), "WIDTH",
@@ -366,7 +368,8 @@ int cmd_run(int argc, char **argv)
 
 	o.command = argv + (first > 0 ? first : argc);
 	if (first)
-		status = first < 0 || check_options(&o, &e) || keep_words(&o, &defaults, &e)
+		status = first < 0 || check_options(&o, &e) || keep_words(&o, &defaults, &e) ||
+				 job_output(&o, &e)
 			     ? say_error(&e)
 			     : run_profile(&o);
 	run_options_deinit(&o);

@@ -44,6 +44,7 @@ struct run_options {
 	/* derived */
 	bool no_goroutines;
 	char **command;
+	char *job_output; /* `output` with the job's numbers in it */
 	char *again; /* for a shell: us, and the options that another command line would need */
 	unsigned *speedups;
 	enum granularity granularity;
