@@ -13,6 +13,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "core/experiment/duty.h"
 #include "core/places/waits.h"
 #include "core/text/shell.h"
 #include "kernel/pause_mode.h"
@@ -45,6 +46,9 @@ static const struct option_entry entries[] = {
     {0, "until", OPTION_STRING, FIELD(until), "WIDTH",
 	"stop profiling when the gains of the leading lines are known to within WIDTH, such as 3pp "
 	"(default: to the command's end)"},
+    {0, "duty", OPTION_STRING, FIELD(duty), "PCT",
+	"experiments for that share of the time only, in series of some seconds at random moments, "
+	"and next to no cost in between; until told to end (default: all the time)"},
     {'n', "runs", OPTION_UINT, FIELD(runs), "N",
 	"run the command N times into one profile (default: 1)"},
     {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL,
@@ -180,6 +184,23 @@ static int parse_until(struct run_options *o, struct error *e)
 	}
 	o->until_width = points / 100;
 	return 0;
+}
+
+static int parse_duty(struct run_options *o, struct error *e)
+{
+	if (!o->duty)
+		return 0;
+	if (parse_percent(o->duty, &o->duty_share) || o->duty_share > DUTY_SHARE_MOST ||
+	    o->duty_share < DUTY_SHARE_LEAST) {
+		error_set(e, EXIT_USAGE, "'%s' is not a share of the time", o->duty);
+		return error_hint(e,
+		    "give percents from 0.001 to 50, for example --duty 1%%; without --duty "
+		    "experiments are made all the time");
+	}
+	if (!o->end_to_end)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--duty' and '--end-to-end' exclude each other");
+	return error_hint(e, "leave one out: end-to-end, each run as a whole is one experiment");
 }
 
 /* What makes no sense for processes that run already. */
@@ -340,14 +361,16 @@ static int check_options(struct run_options *o, struct error *e)
 		    o->quiet ? "--quiet" : "--no-tui");
 		return error_hint(e, "leave one out");
 	}
-	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
+	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) || parse_duty(o, e)
+		   ? -1
+		   : 0;
 }
 
 /* The command line up to what ending.h adds: options that have nothing to do with runs as units. */
 static int keep_words(struct run_options *o, const struct run_options *defaults, struct error *e)
 {
 	static const char *const without[] = {"progress", "latency", "runs", "end-to-end", "seed",
-	    "duration", "until", "experiment-length", NULL};
+	    "duration", "until", "experiment-length", "duty", NULL};
 
 	return (getenv("SUDO_UID") && shell_append(&o->again, "sudo")) ||
 		       shell_append(&o->again, program_invocation_name) ||

@@ -226,6 +226,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .pause = r->o.pause,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .watches_only = r->o.suggests,
+	    .sleeps = r->o.duty,
 	    .waits = r->o.waits,
 	    .wait_disk = r->o.wait_disk,
 	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
