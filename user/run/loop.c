@@ -25,6 +25,8 @@
 
 /* at least that often: progress line, mappings */
 #define TICK_NS 250000000ULL
+/* in a rest: the progress line, and what the target maps */
+#define TICK_REST_NS 1000000000ULL
 /* in which a command may end by itself when it is told to */
 #define END_NS 5000000000ULL
 /* while tables for unwinding are being made */
@@ -184,6 +186,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Until the next tick, whatever is due. */
+static uint64_t longest(const struct runner *r)
+{
+	if (unwinder_waits(&r->files))
+		return TICK_UNWIND_NS;
+	return session_is_asleep(r->session) ? TICK_REST_NS : TICK_NS;
+}
+
 /* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
 static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 {
@@ -191,13 +201,14 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 	struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
 	    {.fd = target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
-	    {.fd = console_fd(&r->console), .events = POLLIN}};
+	    {.fd = console_fd(&r->console), .events = POLLIN},
+	    {.fd = guard_fd(&r->series.guard), .events = POLLIN}};
 	uint64_t next = least(least(due, handlers_next(&r->target)), console_next(&r->console)),
-		 ns = least(next > now ? next - now : 0,
-		     unwinder_waits(&r->files) ? TICK_UNWIND_NS : TICK_NS);
+		 ns = least(next > now ? next - now : 0, longest(r));
 	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 
-	if (ppoll(fds, 4, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
+	if (ppoll(fds, sizeof(fds) / sizeof(*fds), &t, NULL) > 0 &&
+	     fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
 		console_lost(&r->console);
 }
 

@@ -7,11 +7,13 @@
 #include "run/clock.h"
 #include "run/loop.h"
 #include "run/processes.h"
+#include "run/publish.h"
 #include "run/runner.h"
 
-/* from the last sample program's end to the delivery of what it has sent; and that far apart is it
- * looked whether an experiment is over that the series waits for */
+/* from the last sample program's end to the delivery of what it has sent */
 #define DRAIN_NS 2000000ULL
+/* between two questions to the guard while a series goes on */
+#define ASK_NS 1000000000ULL
 
 /* No thread of the target is in a pause any more. */
 static void wait_for_pauses(const struct runner *r)
@@ -47,8 +49,8 @@ static void work(struct runner *r)
 	struct series *s = &r->series;
 	struct error e = {0};
 
-	if (session_wake(r->session, &e) && !s->has_failed) {
-		s->has_failed = true;
+	if (session_wake(r->session, &e) && !s->wake_failed) {
+		s->wake_failed = true;
 		console_say(&r->console, "warning: after a rest: %s", e.cause);
 	}
 	processes_read_all(&r->target);
@@ -58,12 +60,33 @@ static void work(struct runner *r)
 	s->is_working = true;
 }
 
+static void prepare(struct runner *r)
+{
+	struct series *s = &r->series;
+
+	s->guard.command = r->o.pause_if;
+	s->guard.load_most = r->o.load_most;
+	s->guard.identity = s->segments.identity = &r->target.identity;
+	s->guard.mask = &r->mask;
+	s->guard.console = s->segments.console = &r->console;
+	s->segments.path = r->o.output;
+	s->segments.recorder = &r->recorder;
+	s->segments.most = r->o.rotate_bytes;
+	s->segments.before = recorder_size(&r->recorder);
+}
+
 void series_begin(struct runner *r, uint64_t now)
 {
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
 	r->series.started_ns = now;
+	r->series.started_real_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
+	prepare(r);
 	duty_init(&r->series.duty, r->o.duty_share, r->o.seed, now);
 	rest(r);
 	say_rest(r);
+	publish(r);
 }
 
 static void stop(struct runner *r, uint64_t now, bool target_ended)
@@ -73,6 +96,8 @@ static void stop(struct runner *r, uint64_t now, bool target_ended)
 	duty_plan(&r->series.duty, r->experiments.machine.length.ns);
 	duty_ended(&r->series.duty, monotonic_ns());
 	say_rest(r);
+	segments_step(&r->series.segments);
+	publish(r);
 }
 
 /* A series whose time is over goes on until its last experiment has closed. */
@@ -81,16 +106,43 @@ static bool may_stop(const struct runner *r)
 	return r->series.duty.is_refused || !experiment_is_open(&r->experiments.machine);
 }
 
+/* What the guard says to the series that is due or under way; it is asked when that is due. */
+static enum duty_guard ask(struct series *s, uint64_t now)
+{
+	enum duty_guard said = guard_answer(&s->guard, now);
+
+	if (s->duty.phase == DUTY_RESTS)
+		return DUTY_GUARD_OPEN;
+	if (s->duty.phase == DUTY_ASKS ? s->is_asked : now < s->ask_ns)
+		return said;
+	s->is_asked = true;
+	s->ask_ns = now + ASK_NS;
+	guard_ask(&s->guard, now);
+	return guard_answer(&s->guard, now);
+}
+
+static enum duty_phase step(struct series *s, uint64_t now, uint64_t *ret_due)
+{
+	enum duty_phase phase = duty_step(&s->duty, ask(s, now), now, ret_due);
+
+	if (phase == DUTY_ASKS)
+		phase = duty_step(&s->duty, ask(s, now), now, ret_due);
+	s->is_asked = phase == DUTY_ASKS;
+	if (guard_next(&s->guard) < *ret_due)
+		*ret_due = guard_next(&s->guard);
+	return phase;
+}
+
 bool series_rests(struct runner *r, uint64_t now, uint64_t *ret_due)
 {
 	struct series *s = &r->series;
-	enum duty_phase phase = duty_step(&s->duty, DUTY_GUARD_YES, now, ret_due);
+	enum duty_phase phase = step(s, now, ret_due);
 
 	if (phase == DUTY_WORKS && !s->is_working)
 		work(r);
 	if (phase == DUTY_ENDS && may_stop(r)) {
 		stop(r, now, false);
-		duty_step(&s->duty, DUTY_GUARD_OPEN, monotonic_ns(), ret_due);
+		*ret_due = s->duty.due_ns;
 	}
 	return !s->is_working;
 }
@@ -99,4 +151,9 @@ void series_end(struct runner *r, uint64_t now, bool target_ended)
 {
 	if (r->series.is_working)
 		stop(r, now, target_ended);
+}
+
+void series_deinit(struct series *s)
+{
+	guard_deinit(&s->guard);
 }

@@ -283,6 +283,7 @@ void run_teardown(struct runner *r)
 	session_destroy(r->session);
 	experiment_deinit(&r->experiments.machine);
 	recorder_deinit(&r->recorder);
+	series_deinit(&r->series);
 	processes_deinit(&r->target);
 	point_watch_deinit(&r->points);
 	places_deinit(&r->points);

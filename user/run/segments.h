@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A profile of bounded size (--rotate): FILE is written, FILE.1 to FILE.7 hold what came before, the
+ * latest first. Each is a profile of whole runs.
+ */
+#ifndef COZBPF_SEGMENTS_H
+#define COZBPF_SEGMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct console;
+struct identity;
+struct recorder;
+
+#define SEGMENTS 8
+/* a run of a large program's lines takes some 100 kB */
+#define SEGMENTS_BYTES_LEAST (1ULL << 20)
+
+struct segments {
+	/* borrowed */
+	const char *path;
+	const struct identity *identity;
+	struct recorder *recorder;
+	const struct console *console;
+	uint64_t most; /* bytes of all files; 0: they grow */
+	/* private: runs of ours in each, the file that is written first; the largest run */
+	size_t runs[SEGMENTS];
+	uint64_t before, largest;
+};
+
+/* A run has been written: makes room where another one like it might be too much. What is in no
+ * file any more is forgotten. */
+void segments_step(struct segments *s);
+/* Begins another file. */
+void segments_rotate(struct segments *s);
+
+#endif
