@@ -350,7 +350,7 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	doctor errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
 	passthrough plot points reader refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
-E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
+E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
 	off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cozbpf costs while it rests (--duty): visits per second of build/tests/bench/rest, in pairs
-of windows without cozbpf and with one that rests. Each pair is in random order. Prints the median
-cost of each way to work, with its 95 % interval by resampling pairs, and the loader's CPU time.
-usage: rest.py [PAIRS]   needs root
+"""What cozbpf costs while it rests (--duty): visits per second of build/tests/bench/rest, in windows
+with a cozbpf that rests, each between two windows without. Prints the median cost with its 95 %
+interval by resampling, and the loader's CPU time.
+usage: rest.py [WINDOWS]   needs root
 """
 import os
 import random
@@ -15,15 +15,23 @@ import tempfile
 import time
 
 BUILD = os.environ.get("BUILD", "build")
-WINDOW_S = 2.0
-SETTLE_S = 0.3
+WINDOW_S = 1.5
+SETTLE_S = 0.2
 
 
 class Work:
+    """The program, in front of all others: what they do is not to be measured."""
+
     def __init__(self, how):
         self.process = subprocess.Popen(
-            [f"{BUILD}/tests/bench/rest", how],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [f"{BUILD}/tests/bench/rest", how], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, start_new_session=True)
+        os.setpriority(os.PRIO_PROCESS, self.process.pid, -15)
+        try:
+            with open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as f:
+                f.write("-15")
+        except OSError:
+            pass  # a kernel without groups of sessions
 
     def read(self):
         self.process.stdin.write("\n")
@@ -43,23 +51,24 @@ class Work:
 
 
 def cpu_seconds(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        fields = f.read().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as f:
+        return int(f.read().split()[0]) / 1e9
 
 
 def resting(work, directory):
     """The rate beside a cozbpf that rests, and the CPU time that cozbpf takes meanwhile."""
-    # A series in 14 hours: none falls into the window but by a chance of 1 in 10,000.
+    # A series in 14 hours: one in 10,000 windows has it.
     tool = subprocess.Popen(
         [f"{BUILD}/cozbpf", "-v", "--duty", "0.01%", "-P", "progress", "-o",
          f"{directory}/profile.coz", "-p", str(work.process.pid)],
         stderr=subprocess.PIPE, text=True)
+    said = []
     for line in tool.stderr:
+        said.append(line)
         if "resting" in line:
             break
     else:
-        sys.exit("rest.py: cozbpf did not get to rest")
+        sys.exit("rest.py: cozbpf did not get to rest:\n" + "".join(said))
     before = cpu_seconds(tool.pid)
     rate = work.rate()
     spent = cpu_seconds(tool.pid) - before
@@ -75,29 +84,27 @@ def interval(values):
     return medians[49], medians[1949]
 
 
-def measure(how, pairs):
+def measure(how, windows):
     costs, bare, cpu = [], [], []
     work = Work(how)
+    bare.append(work.rate())
     with tempfile.TemporaryDirectory() as directory:
-        for _ in range(pairs):
-            first = random.random() < 0.5
-            without = None if first else work.rate()
+        for _ in range(windows):
             beside, spent = resting(work, directory)
-            without = work.rate() if first else without
-            costs.append(100 * (1 - beside / without))
-            bare.append(without)
+            bare.append(work.rate())
+            costs.append(100 * (1 - 2 * beside / (bare[-2] + bare[-1])))
             cpu.append(100 * spent)
     work.end()
     low, high = interval(costs)
     print(f"{how}: {statistics.median(bare):.0f} visits/s; resting costs "
-          f"{statistics.median(costs):+.2f} % ({low:+.2f} to {high:+.2f}), {pairs} pairs; "
-          f"the loader takes {statistics.mean(cpu):.2f} % of a CPU", flush=True)
+          f"{statistics.median(costs):+.2f} % ({low:+.2f} to {high:+.2f}), {windows} windows; "
+          f"the loader takes {statistics.mean(cpu):.3f} % of a CPU", flush=True)
 
 
 def main():
     random.seed(1)
     for how in ("switches", "compute"):
-        measure(how, int(sys.argv[1]) if len(sys.argv) > 1 else 12)
+        measure(how, int(sys.argv[1]) if len(sys.argv) > 1 else 16)
 
 
 main()

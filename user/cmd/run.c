@@ -236,7 +236,7 @@ static int parse_rotate(struct run_options *o, struct error *e)
 			      o->rotate_bytes >= SEGMENTS_BYTES_LEAST))
 		return 0;
 	error_set(e, EXIT_USAGE, "'%s' is not a size for a profile", o->rotate);
-	return error_hint(e, "give 1M or more, for example --rotate 64M");
+	return error_hint(e, "give 64k or more, for example --rotate 64M");
 }
 
 static int parse_duty(struct run_options *o, struct error *e)

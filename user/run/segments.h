@@ -14,8 +14,8 @@ struct identity;
 struct recorder;
 
 #define SEGMENTS 8
-/* a run of a large program's lines takes some 100 kB */
-#define SEGMENTS_BYTES_LEAST (1ULL << 20)
+/* a run of a small program takes some 8 kB */
+#define SEGMENTS_BYTES_LEAST (64ULL << 10)
 
 struct segments {
 	/* borrowed */
