@@ -72,7 +72,8 @@ TEST(before_there_is_an_answer)
 	    "240\n");
 }
 
-/* All samples of a metric stand together behind one TYPE line, and what is not known is left out. */
+/* All samples of a metric stand together behind one TYPE line, and what is not known is left out.
+ */
 TEST(units)
 {
 	struct estimate_line lines[] = {decided("/src/a.c:1", "done", 0.4),

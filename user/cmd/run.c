@@ -53,7 +53,8 @@ static const struct option_entry entries[] = {
     {0, "pause-above", OPTION_STRING, FIELD(pause_above), "LOAD",
 	"with --duty, no experiments while the load average of the last minute is above LOAD"},
     {0, "pause-if", OPTION_STRING, FIELD(pause_if), "CMD",
-	"with --duty, no experiments while the shell command CMD exits with 0; 1 lets them be made; "
+	"with --duty, no experiments while the shell command CMD exits with 0; 1 lets them be "
+	"made; "
 	"it is run before each series, and every second in one"},
     {0, "metrics", OPTION_STRING, FIELD(metrics), "FILE",
 	"with --duty, write the answer so far after each series for Prometheus' node exporter, "
@@ -61,7 +62,8 @@ static const struct option_entry entries[] = {
     {0, "pprof", OPTION_STRING, FIELD(pprof), "FILE",
 	"with --duty, write the answer so far after each series for pprof, as report --pprof does"},
     {0, "rotate", OPTION_STRING, FIELD(rotate), "SIZE",
-	"with --duty, the profile and up to seven older files, FILE.1 to FILE.7, take SIZE at most, "
+	"with --duty, the profile and up to seven older files, FILE.1 to FILE.7, take SIZE at "
+	"most, "
 	"such as 64M: the oldest runs are removed"},
     {'n', "runs", OPTION_UINT, FIELD(runs), "N",
 	"run the command N times into one profile (default: 1)"},
@@ -232,8 +234,8 @@ static int parse_load(struct run_options *o, struct error *e)
 
 static int parse_rotate(struct run_options *o, struct error *e)
 {
-	if (!o->rotate || (!parse_size(o->rotate, &o->rotate_bytes) &&
-			      o->rotate_bytes >= SEGMENTS_BYTES_LEAST))
+	if (!o->rotate ||
+	    (!parse_size(o->rotate, &o->rotate_bytes) && o->rotate_bytes >= SEGMENTS_BYTES_LEAST))
 		return 0;
 	error_set(e, EXIT_USAGE, "'%s' is not a size for a profile", o->rotate);
 	return error_hint(e, "give 64k or more, for example --rotate 64M");
@@ -425,8 +427,8 @@ static int check_options(struct run_options *o, struct error *e)
 static int keep_words(struct run_options *o, const struct run_options *defaults, struct error *e)
 {
 	static const char *const without[] = {"progress", "latency", "runs", "end-to-end", "seed",
-	    "duration", "until", "experiment-length", "duty",
-	    "pause-above", "pause-if", "metrics", "pprof", "rotate", NULL};
+	    "duration", "until", "experiment-length", "duty", "pause-above", "pause-if", "metrics",
+	    "pprof", "rotate", NULL};
 
 	return (getenv("SUDO_UID") && shell_append(&o->again, "sudo")) ||
 		       shell_append(&o->again, program_invocation_name) ||

@@ -156,8 +156,7 @@ static int keep_place(
 	    .file = copy(p->file),
 	    .category = copy(p->category),
 	    .name = copy(p->name)};
-	struct placed_probe *bigger =
-	    reallocarray(s->placed, s->n_placed + 1, sizeof(*bigger));
+	struct placed_probe *bigger = reallocarray(s->placed, s->n_placed + 1, sizeof(*bigger));
 
 	if (bigger)
 		s->placed = bigger;
@@ -263,7 +262,8 @@ static int place_all(struct session *s, const struct point_probe *p, size_t n, s
 	int err = 0;
 
 	for (size_t i = 0, end; !err && i < n; i = end) {
-		for (end = i + 1; end < n && p[i].path && p[end].path && is_together(&p[i], &p[end]);)
+		for (end = i + 1;
+		     end < n && p[i].path && p[end].path && is_together(&p[i], &p[end]);)
 			end++;
 		if (end - i > 1 && place_together(s, &p[i], end - i))
 			continue;

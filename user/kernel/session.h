@@ -117,8 +117,8 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e);
 /*
  * Between experiments: takes out all that costs the target something, without a thread of it in a
  * pause. Births, execs and ends of its threads are still followed, so the target stays known.
- * Probes of waits by trying again, of goroutines and of calls are dropped: whoever wakes the session
- * adds them again.
+ * Probes of waits by trying again, of goroutines and of calls are dropped: whoever wakes the
+ * session adds them again.
  */
 void session_sleep(struct session *s);
 /* -1 with @e: not all of it could be put in again. Accounts of threads begin anew. */

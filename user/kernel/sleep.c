@@ -18,8 +18,7 @@ int session_hook(struct session *s, struct bpf_program *prog)
 		return -1;
 	}
 	/* One that is wanted while the session sleeps is attached when that wakes. */
-	*h = (struct hook){.prog = prog,
-	    .link = s->is_asleep ? NULL : bpf_program__attach(prog)};
+	*h = (struct hook){.prog = prog, .link = s->is_asleep ? NULL : bpf_program__attach(prog)};
 	if (!h->link && !s->is_asleep)
 		return -1;
 	s->n_hooks++;

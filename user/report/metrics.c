@@ -166,8 +166,8 @@ int report_metrics(FILE *out, const struct metrics_facts *f, const struct estima
 	choose(&w);
 	print_one(&w, "cozbpf_start_time_seconds", "gauge",
 	    "When cozbpf began to watch, since the epoch.", f->started_s);
-	print_one(&w, "cozbpf_series_total", "counter", "Series of experiments.",
-	    (double)f->series);
+	print_one(
+	    &w, "cozbpf_series_total", "counter", "Series of experiments.", (double)f->series);
 	print_one(&w, "cozbpf_series_seconds_total", "counter",
 	    "Time in series: what experiments have taken of all time.", f->series_s);
 	print_one(&w, "cozbpf_refusals_total", "counter",

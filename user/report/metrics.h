@@ -20,8 +20,8 @@
 
 /* How `--duty` goes. Strings are borrowed. */
 struct metrics_facts {
-	const char *target, *profile;  /* name of the program, and of the file: they tell apart */
-	double started_s;              /* realtime */
+	const char *target, *profile; /* name of the program, and of the file: they tell apart */
+	double started_s;             /* realtime */
 	uint64_t series, refusals, experiments;
 	double series_s; /* how long all series took */
 };

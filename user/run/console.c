@@ -100,7 +100,8 @@ void console_progress(struct console *c, const struct console_status *s, uint64_
 	snprintf(text, sizeof(text),
 	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %" PRIu64 " experiments, %" PRIu64
 	    " visits, %" PRIu64 " samples in scope%s%s",
-	    seconds / 60, seconds % 60, s->run, s->experiments, visits, s->in_scope, rest, s->leader);
+	    seconds / 60, seconds % 60, s->run, s->experiments, visits, s->in_scope, rest,
+	    s->leader);
 	show_line(c, text);
 }
 

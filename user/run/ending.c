@@ -197,8 +197,9 @@ static int fail_no_series(const struct runner *r)
 
 	error_set(&e, EXIT_NO_RESULT, "no series of experiments has begun%s",
 	    refusals ? ": load or the command of --pause-if did not let one begin" : "");
-	error_hint(&e, "with --duty %s there is one in %.0f s, at a random moment; let it run for "
-		       "longer, or give a larger share",
+	error_hint(&e,
+	    "with --duty %s there is one in %.0f s, at a random moment; let it run for "
+	    "longer, or give a larger share",
 	    r->o.duty, (double)DUTY_SERIES_NS / 1e9 / r->o.duty_share);
 	return say_error(&e);
 }

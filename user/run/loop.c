@@ -17,6 +17,7 @@
 #include "run/handlers.h"
 #include "run/places.h"
 #include "run/processes.h"
+#include "run/profiling.h"
 #include "run/runner.h"
 #include "run/series.h"
 #include "run/setup.h"
@@ -208,27 +209,8 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 
 	if (ppoll(fds, sizeof(fds) / sizeof(*fds), &t, NULL) > 0 &&
-	     fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
+	    fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
 		console_lost(&r->console);
-}
-
-void loop_begin_profiling(struct runner *r, uint64_t now)
-{
-	recorder_begin(&r->recorder, now);
-	target_begin_quotas(&r->target, now);
-	if (r->points.n_points || !r->points.is_open)
-		experiments_begin(&r->experiments, monotonic_ns());
-}
-
-void loop_end_profiling(struct runner *r, uint64_t now, bool target_ended)
-{
-	struct run_totals totals = {0};
-
-	experiments_end(&r->experiments, target_ended);
-	totals.throttled_ns = target_end_quotas(&r->target);
-	totals.delayed_ns = r->experiments.machine.delayed_ns;
-	totals.dropped = r->experiments.machine.dropped;
-	recorder_end(&r->recorder, now, &totals);
 }
 
 static uint64_t step_experiments(struct runner *r, uint64_t now)
@@ -322,7 +304,7 @@ static void watch(struct loop *l)
 	if (r->o.duty)
 		series_begin(r, monotonic_ns());
 	else
-		loop_begin_profiling(r, l->started_ns);
+		profiling_begin(r, l->started_ns);
 	do {
 		session_events(r->session, run_on_event, r);
 		take_signals(l);
@@ -331,7 +313,7 @@ static void watch(struct loop *l)
 	if (r->o.duty)
 		series_end(r, now, l->ended);
 	else
-		loop_end_profiling(r, now, l->ended);
+		profiling_end(r, now, l->ended);
 }
 
 /* After -d: the command goes on to its end, unprofiled. */
@@ -351,19 +333,10 @@ static void wait_for_end(struct loop *l)
 	}
 }
 
-int loop_write_startup(struct runner *r, struct error *e)
-{
-	uint32_t fixed_speedups = 0;
-
-	for (size_t i = 0; i < r->o.n_speedups; i++)
-		fixed_speedups += r->o.speedups[i] > 0;
-	return recorder_write_startup(&r->recorder, fixed_speedups, e);
-}
-
 /* With --duty each series begins a run of its own. */
 static int begin_file(struct runner *r, struct error *e)
 {
-	return r->o.duty ? 0 : loop_write_startup(r, e);
+	return r->o.duty ? 0 : profiling_write_startup(r, e);
 }
 
 /* The target exists, and runs. -1 with @e. */

@@ -6,7 +6,6 @@
 #define COZBPF_LOOP_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "core/text/errors.h"
 
@@ -21,11 +20,5 @@ int loop_suggest(struct runner *r, struct error *e);
  * line of inputs that does not start is said, and the others go on. *@ret_whole: nobody has
  * interrupted it. 0, or -1 with @e. */
 int loop_blocks(struct runner *r, bool *ret_whole, struct error *e);
-
-/* For series.c. The profile's record of a run that begins: -1 with @e. Its experiments begin, and
- * end with its records. */
-int loop_write_startup(struct runner *r, struct error *e);
-void loop_begin_profiling(struct runner *r, uint64_t now);
-void loop_end_profiling(struct runner *r, uint64_t now, bool target_ended);
 
 #endif

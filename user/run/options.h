@@ -53,8 +53,8 @@ struct run_options {
 	size_t n_speedups;
 	/* half a width of the leading lines' intervals, as a fraction; 0: none was given */
 	double until_width;
-	double duty_share; /* of the time that experiments may take; 0: no --duty */
-	double load_most;  /* a load average; 0: any */
+	double duty_share;     /* of the time that experiments may take; 0: no --duty */
+	double load_most;      /* a load average; 0: any */
 	uint64_t rotate_bytes; /* of all files of the profile; 0: any number */
 };
 

@@ -18,7 +18,7 @@
 #include "run/options.h"
 #include "run/points.h"
 #include "run/recorder.h"
-#include "run/series.h"
+#include "run/series_state.h"
 #include "run/target.h"
 
 struct runner {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A profile of bounded size (--rotate): FILE is written, FILE.1 to FILE.7 hold what came before, the
- * latest first. Each is a profile of whole runs.
+ * A profile of bounded size (--rotate): FILE is written, FILE.1 to FILE.7 hold what came before,
+ * the latest first. Each is a profile of whole runs.
  */
 #ifndef COZBPF_SEGMENTS_H
 #define COZBPF_SEGMENTS_H

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "run/clock.h"
-#include "run/loop.h"
 #include "run/processes.h"
+#include "run/profiling.h"
 #include "run/publish.h"
 #include "run/runner.h"
 
@@ -55,8 +55,8 @@ static void work(struct runner *r)
 	}
 	processes_read_all(&r->target);
 	recorder_skip(&r->recorder);
-	loop_write_startup(r, &e);
-	loop_begin_profiling(r, monotonic_ns());
+	profiling_write_startup(r, &e);
+	profiling_begin(r, monotonic_ns());
 	s->is_working = true;
 }
 
@@ -91,7 +91,7 @@ void series_begin(struct runner *r, uint64_t now)
 
 static void stop(struct runner *r, uint64_t now, bool target_ended)
 {
-	loop_end_profiling(r, now, target_ended);
+	profiling_end(r, now, target_ended);
 	rest(r);
 	duty_plan(&r->series.duty, r->experiments.machine.length.ns);
 	duty_ended(&r->series.duty, monotonic_ns());

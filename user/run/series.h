@@ -10,26 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/experiment/duty.h"
-#include "run/guard.h"
-#include "run/segments.h"
-
 struct runner;
-
-struct series {
-	/* to be read: a series is under way */
-	bool is_working;
-	/* to be read: when the target began to be watched; since the epoch, too */
-	uint64_t started_ns, started_real_ns;
-	struct duty duty;
-	struct guard guard;
-	struct segments segments;
-	/* private */
-	bool is_asked;   /* the guard, for the series that is due */
-	uint64_t ask_ns; /* when to ask it again in a series */
-	/* a message has told of what cannot be put in again, or written */
-	bool wake_failed, metrics_failed, pprof_failed;
-};
+struct series;
 
 /* The target is about to be watched; a rest begins. */
 void series_begin(struct runner *r, uint64_t now);

@@ -20,6 +20,7 @@
 #include "run/point_watch.h"
 #include "run/processes.h"
 #include "run/runner.h"
+#include "run/series.h"
 #include "run/unwinder.h"
 #include "symbols/symbols.h"
 

@@ -121,7 +121,8 @@ void run_show(struct runner *r, uint64_t now, uint64_t due)
 	bool rests = r->o.duty && !r->series.is_working && r->series.duty.due_ns > now;
 	struct console_point points[COZBPF_POINTS];
 	struct counters c;
-	struct console_status s = {.started_ns = r->o.duty ? r->series.started_ns : r->recorder.started_ns,
+	struct console_status s = {
+	    .started_ns = r->o.duty ? r->series.started_ns : r->recorder.started_ns,
 	    .run = r->recorder.run + 1,
 	    .runs = (uint32_t)r->o.runs,
 	    .experiments = r->recorder.profile.n_experiments,

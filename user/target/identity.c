@@ -185,8 +185,7 @@ static int write_and_move(const char *part, const char *path, const void *data, 
 	return err;
 }
 
-int identity_replace(
-    const struct identity *id, const char *path, const void *data, size_t size)
+int identity_replace(const struct identity *id, const char *path, const void *data, size_t size)
 {
 	struct own_files own;
 	char *part;

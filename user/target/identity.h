@@ -37,7 +37,6 @@ int identity_rename(const struct identity *id, const char *from, const char *to)
 
 /* Puts @data in the place of the file at @path, with that user's rights. Whoever reads it has the
  * old one or the new one, whole. 0 or -errno. */
-int identity_replace(
-    const struct identity *id, const char *path, const void *data, size_t size);
+int identity_replace(const struct identity *id, const char *path, const void *data, size_t size);
 
 #endif
