@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cozbpf costs while it rests (--duty): visits per second of build/tests/bench/rest, in windows
-with a cozbpf that rests, each between two windows without. Prints the median cost with its 95 %
-interval by resampling, and the loader's CPU time.
+"""What cozbpf costs while it rests (--duty): visits per second of build/tests/bench/rest, in
+windows with a cozbpf that rests, each between two windows without. Prints the median cost with its
+95 % interval by resampling, and the loader's CPU time.
 usage: rest.py [WINDOWS]   needs root
 """
 import os

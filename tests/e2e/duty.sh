@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # --duty: series of experiments with rests between them. A day of them is simulated in
 # tests/unit/test_duty.c; here the kernel side sleeps and wakes, guards are asked, and files are
-# written. With 50 % there is a series of 5 s in each 10 s. By arithmetic the line's slope is 0.6, so
-# its verdict needs a few baselines and a few experiments at 50 %: 20 s hold some 60 of both.
+# written. With 50 % there is a series of 5 s in each 10 s. By arithmetic the slope of the line is
+# 0.6, so its verdict needs a few baselines and a few experiments at 50 %: 20 s hold 60 of both.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running
@@ -14,7 +14,7 @@ often=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup "0,50"
 
 # Links of the kernel that the tool holds, by type: "3 tracing".
 links() {
-	cat /proc/"$tool_pid"/fdinfo/* 2>/dev/null | sed -n 's/^link_type:[ \t]*//p' | sort |
+	cat /proc/"$tool_pid"/fdinfo/* 2>/dev/null | awk '/^link_type:/ { print $2 }' | sort |
 		uniq -c
 }
 n_of() { # TYPE
@@ -53,7 +53,7 @@ for f in "${files[@]}"; do
 done
 check "their time is half at most, and one experiment" "$(
 	cat "${files[@]}" | awk -F'[\t=]' '/^runtime/ { ns += $3 }
-		END { print ns > 8e9 && ns <= 22e9 ? "true" : "false" }'
+		END { print (ns > 8e9 && ns <= 22e9) ? "true" : "false" }'
 )"
 run 0 "$tool" report "${files[@]}"
 prints "$line .*optimize"
@@ -61,7 +61,7 @@ run 0 "$tool" merge -o "$dir/all.coz" "${files[@]}"
 check "each run has a baseline" "$(
 	awk -F'\t' '/^startup/ { if (n && !base) bad = 1; n++; base = 0 }
 		/^experiment/ && /speedup=0(\t|$|\.0)/ { base = 1 }
-		END { print n > 1 && base && !bad ? "true" : "false" }' "$dir/all.coz"
+		END { print (n > 1 && base && !bad) ? "true" : "false" }' "$dir/all.coz"
 )"
 
 echo "-- the answer for others"
@@ -107,7 +107,7 @@ wait_for 30 works 1 || bad "a series begins when it says no more"
 touch "$dir/busy"
 wait_for 3 rests 2 || bad "and ends when it says so again"
 kill -KILL "$tool_pid"
-wait_for 20 gone "$tool_pid"
+wait "$tool_pid" 2>/dev/null
 check "the target goes on when the tool is killed" [ -d "/proc/$target_pid" ]
 run 0 "$tool" merge -o "$dir/killed.coz" "$profile"
 rm -f "$profile"

@@ -51,18 +51,18 @@ static const struct option_entry entries[] = {
 	"experiments for that share of the time only, in series of some seconds at random moments, "
 	"and next to no cost in between; until told to end (default: all the time)"},
     {0, "pause-above", OPTION_STRING, FIELD(pause_above), "LOAD",
-	"with --duty, no experiments while the load average of the last minute is above LOAD"},
+	"with a duty, no experiments while the load average of the last minute is above LOAD"},
     {0, "pause-if", OPTION_STRING, FIELD(pause_if), "CMD",
-	"with --duty, no experiments while the shell command CMD exits with 0; 1 lets them be "
+	"with a duty, no experiments while the shell command CMD exits with 0; 1 lets them be "
 	"made; "
 	"it is run before each series, and every second in one"},
     {0, "metrics", OPTION_STRING, FIELD(metrics), "FILE",
-	"with --duty, write the answer so far after each series for Prometheus' node exporter, "
+	"with a duty, write the answer so far after each series for Prometheus' node exporter, "
 	"whose textfile collector reads files named *.prom"},
     {0, "pprof", OPTION_STRING, FIELD(pprof), "FILE",
-	"with --duty, write the answer so far after each series for pprof, as report --pprof does"},
+	"with a duty, write the answer so far after each series for pprof, as report --pprof does"},
     {0, "rotate", OPTION_STRING, FIELD(rotate), "SIZE",
-	"with --duty, the profile and up to seven older files, FILE.1 to FILE.7, take SIZE at "
+	"with a duty, the profile and up to seven older files, FILE.1 to FILE.7, take SIZE at "
 	"most, "
 	"such as 64M: the oldest runs are removed"},
     {'n', "runs", OPTION_UINT, FIELD(runs), "N",

@@ -77,35 +77,32 @@ static bool shift(struct segments *s)
 	return true;
 }
 
-void segments_rotate(struct segments *s)
+/* Begins another file. */
+static void rotate(struct segments *s)
 {
 	struct error e = {0};
 
 	if (!shift(s)) {
 		console_say(s->console, "warning: '%s' cannot be renamed, and grows on", s->path);
 		s->most = 0;
-		return;
-	}
-	if (recorder_reopen(s->recorder, s->identity, &e)) {
+	} else if (recorder_reopen(s->recorder, s->identity, &e)) {
 		console_say(s->console, "warning: %s", e.cause);
 		s->most = 0;
 	}
-	s->before = 0;
 }
 
-void segments_step(struct segments *s)
+void segments_begin_run(struct segments *s)
 {
-	uint64_t size = recorder_size(s->recorder), run = size > s->before ? size - s->before : 0,
-		 share = s->most / SEGMENTS;
+	uint64_t size = recorder_size(s->recorder), share = s->most / SEGMENTS;
 
-	s->runs[0]++;
-	s->before = size;
 	if (!s->most)
 		return;
-	if (run > s->largest)
-		s->largest = run;
-	if (size + s->largest > share)
-		segments_rotate(s);
+	if (s->runs[0] && size - s->before > s->largest)
+		s->largest = size - s->before;
+	if (size && size + s->largest > share)
+		rotate(s);
 	if (s->most)
 		make_room(s, s->largest > share ? s->largest : share);
+	s->before = recorder_size(s->recorder);
+	s->runs[0]++;
 }

@@ -24,15 +24,14 @@ struct segments {
 	struct recorder *recorder;
 	const struct console *console;
 	uint64_t most; /* bytes of all files; 0: they grow */
-	/* private: runs of ours in each, the file that is written first; the largest run */
+	/* private: runs of ours in each, the file that is written first; how large that was before
+	 * the last run, and the largest run */
 	size_t runs[SEGMENTS];
 	uint64_t before, largest;
 };
 
-/* A run has been written: makes room where another one like it might be too much. What is in no
- * file any more is forgotten. */
-void segments_step(struct segments *s);
-/* Begins another file. */
-void segments_rotate(struct segments *s);
+/* A run is about to be written: makes room for one like those before. What is in no file any more
+ * is forgotten. */
+void segments_begin_run(struct segments *s);
 
 #endif

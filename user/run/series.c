@@ -55,6 +55,7 @@ static void work(struct runner *r)
 	}
 	processes_read_all(&r->target);
 	recorder_skip(&r->recorder);
+	segments_begin_run(&s->segments);
 	profiling_write_startup(r, &e);
 	profiling_begin(r, monotonic_ns());
 	s->is_working = true;
@@ -72,7 +73,6 @@ static void prepare(struct runner *r)
 	s->segments.path = r->o.output;
 	s->segments.recorder = &r->recorder;
 	s->segments.most = r->o.rotate_bytes;
-	s->segments.before = recorder_size(&r->recorder);
 }
 
 void series_begin(struct runner *r, uint64_t now)
@@ -85,8 +85,8 @@ void series_begin(struct runner *r, uint64_t now)
 	prepare(r);
 	duty_init(&r->series.duty, r->o.duty_share, r->o.seed, now);
 	rest(r);
-	say_rest(r);
 	publish(r);
+	say_rest(r);
 }
 
 static void stop(struct runner *r, uint64_t now, bool target_ended)
@@ -95,9 +95,8 @@ static void stop(struct runner *r, uint64_t now, bool target_ended)
 	rest(r);
 	duty_plan(&r->series.duty, r->experiments.machine.length.ns);
 	duty_ended(&r->series.duty, monotonic_ns());
-	say_rest(r);
-	segments_step(&r->series.segments);
 	publish(r);
+	say_rest(r);
 }
 
 /* A series whose time is over goes on until its last experiment has closed. */
