@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What rest.py counts visits of: two threads that hand a word to each other on one CPU, or one that
  * computes there. Each round is a visit to progress(). A line on standard input is answered by the
- * time and the rounds so far. */
+ * CPU time and the rounds so far. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	if (switches)
 		pthread_create(&thread, NULL, hand_over, &thread);
 	while (fgets(line, sizeof(line), stdin)) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 		printf("%lld%09ld %llu\n", (long long)now.tv_sec, now.tv_nsec,
 		    (unsigned long long)atomic_load(&rounds));
 		fflush(stdout);

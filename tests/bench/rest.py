@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cozbpf costs while it rests (--duty): visits per second of build/tests/bench/rest, in
-windows with a cozbpf that rests, each between two windows without. Prints the median cost with its
-95 % interval by resampling, and the loader's CPU time.
+"""What cozbpf costs while it rests (--duty): visits per second of CPU time of
+build/tests/bench/rest, in windows with a cozbpf that rests, each between two windows without.
+Prints the median cost with its 95 % interval by resampling, and the loader's CPU time.
 usage: rest.py [WINDOWS]   needs root
 """
 import os
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 BUILD = os.environ.get("BUILD", "build")
-WINDOW_S = 1.5
+WINDOW_S = 0.6
 SETTLE_S = 0.2
 
 
@@ -96,7 +96,7 @@ def measure(how, windows):
             cpu.append(100 * spent)
     work.end()
     low, high = interval(costs)
-    print(f"{how}: {statistics.median(bare):.0f} visits/s; resting costs "
+    print(f"{how}: {statistics.median(bare):.0f} visits/s of CPU time; resting costs "
           f"{statistics.median(costs):+.2f} % ({low:+.2f} to {high:+.2f}), {windows} windows; "
           f"the loader takes {statistics.mean(cpu):.3f} % of a CPU", flush=True)
 
@@ -104,7 +104,7 @@ def measure(how, windows):
 def main():
     random.seed(1)
     for how in ("switches", "compute"):
-        measure(how, int(sys.argv[1]) if len(sys.argv) > 1 else 16)
+        measure(how, int(sys.argv[1]) if len(sys.argv) > 1 else 50)
 
 
 main()

@@ -94,6 +94,23 @@ else
 fi
 end
 
+# Go's scheduler and loops that spin have probes that come anew in each series.
+echo "-- a command is launched; accounts of all sorts begin anew"
+for work in go-forkjoin spinlock; do
+	if ! [ -x "$workloads/$work" ]; then
+		skipped=$((skipped + 1))
+		echo "skip $work: no Go toolchain"
+		continue
+	fi
+	point=progress
+	[[ $work != go-* ]] || point=main.progress
+	run 0 "$tool" -v --no-tui --duty "50%" --seed 5 -P "$point" -d 21s \
+		-o "$dir/$work.coz" -- "$workloads/$work" --seconds 23
+	check "$work: two series" [ "$(grep -c '^runtime' "$dir/$work.coz")" -ge 2 ]
+	says_not 'warning: .*(after a rest|no accounts|spin unseen)'
+	says 'optimize'
+done
+
 echo "-- guards"
 rm -f "$profile"*
 begin "$dir/running" plain 2

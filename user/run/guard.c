@@ -38,13 +38,15 @@ static bool is_loaded(const struct guard *g)
 	return !is_known || load > g->load_most;
 }
 
-/* In a process group of its own: its children end with it. */
+/* In a process group of its own: its children end with it. What it says is not to spoil the live
+ * view. */
 static void execute(const struct guard *g)
 {
 	int none = open("/dev/null", O_RDWR);
 
 	setpgid(0, 0);
 	if (none < 0 || dup2(none, STDIN_FILENO) < 0 || dup2(none, STDOUT_FILENO) < 0 ||
+	    (console_has_view(g->console) && dup2(none, STDERR_FILENO) < 0) ||
 	    identity_assume(g->identity))
 		_exit(STATUS_NO_COMMAND);
 	sigprocmask(SIG_SETMASK, g->mask, NULL);
