@@ -20,9 +20,11 @@ links() {
 n_of() { # TYPE
 	links | awk -v t="$1" '$2 ~ t { n += $1 } END { print n + 0 }'
 }
+# shellcheck disable=SC2317 # wait_for calls these
 rests() {
 	[ "$(grep -c resting "$dir/err")" -ge "$1" ]
 }
+# shellcheck disable=SC2317
 works() { # SERIES: so many have begun
 	[ "$(grep -c '^startup' "$profile")" -ge "$1" ]
 }
@@ -84,7 +86,7 @@ for line in open(sys.argv[1], encoding='utf-8'):
 assert len(types) == 11, types
 END
 check "the profile for pprof is whole" gzip -t "$dir/a.pb.gz"
-go=$(command -v go || ls -d /var/tmp/cozbpf-go/*/go/bin/go 2>/dev/null | tail -n 1)
+go=$(command -v go || find /var/tmp/cozbpf-go -path "*/go/bin/go" 2>/dev/null | sort | tail -n 1)
 if [ -n "$go" ]; then
 	run 0 env HOME="$dir" "$go" tool pprof -top -sample_index=causal_gain_25 "$dir/a.pb.gz"
 	prints 'running.c'
