@@ -12,7 +12,8 @@ profile=$dir/profile.coz
 often=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup "0,50"
 	--experiment-length 150ms --seed 5 --duty "50%" -o "$profile")
 
-# Links of the kernel that the tool holds, by type: "3 tracing".
+hook='^(raw_tracepoint|tracing)$' # types of links; a hook has one or the other
+# Links of the kernel that the tool holds, by type: "3 raw_tracepoint".
 links() {
 	cat /proc/"$tool_pid"/fdinfo/* 2>/dev/null | awk '/^link_type:/ { print $2 }' | sort |
 		uniq -c
@@ -38,11 +39,11 @@ begin "$dir/running" plain 2
 start "$tool" "${often[@]}" --rotate 64k --metrics "$dir/a.prom" --pprof "$dir/a.pb.gz" -d 42s \
 	-p "$target_pid"
 wait_for 20 rests 1 || bad "it rests"
-check "in a rest there are births, execs and ends" [ "$(n_of tracing)" -eq 3 ]
+check "in a rest there are births, execs and ends" [ "$(n_of "$hook")" -eq 3 ]
 check "and no probes" [ "$(n_of 'uprobe|multi')" -eq 0 ]
 check "metrics are there before there is an answer" has "$dir/a.prom" '^cozbpf_series_total.* 0$'
 wait_for 20 works 1 || bad "a series begins"
-check "in a series there are hooks" [ "$(n_of tracing)" -gt 6 ]
+check "in a series there are hooks" [ "$(n_of "$hook")" -gt 6 ]
 ended 60 0 "it ends with -d"
 says 'resting' "$line .*optimize"
 check "the target is as it was" [ -d "/proc/$target_pid" ]
@@ -110,7 +111,12 @@ for work in go-forkjoin spinlock; do
 		-o "$dir/$work.coz" -- "$workloads/$work" --seconds 23
 	check "$work: two series" [ "$(grep -c '^runtime' "$dir/$work.coz")" -ge 2 ]
 	says_not 'warning: .*(after a rest|no accounts|spin unseen)'
-	says 'optimize'
+	check "$work: each has experiments" "$(
+		awk '/^startup/ { if (n++ && !any) bad = 1; any = 0 } /^experiment/ { any = 1 }
+			END { print (any && !bad) ? "true" : "false" }' "$dir/$work.coz"
+	)"
+	[[ $work != go-* ]] ||
+		check "goroutines are followed in each" [ "$(grep -c 'are followed' "$dir/err")" -ge 2 ]
 done
 
 echo "-- guards"
