@@ -116,7 +116,8 @@ for work in go-forkjoin spinlock; do
 			END { print (any && !bad) ? "true" : "false" }' "$dir/$work.coz"
 	)"
 	[[ $work != go-* ]] ||
-		check "goroutines are followed in each" [ "$(grep -c 'are followed' "$dir/err")" -ge 2 ]
+		check "goroutines are followed in each" \
+			[ "$(grep -c 'are followed' "$dir/err")" -ge 2 ]
 done
 
 echo "-- guards"
