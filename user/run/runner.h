@@ -18,6 +18,7 @@
 #include "run/options.h"
 #include "run/points.h"
 #include "run/recorder.h"
+#include "run/series_state.h"
 #include "run/target.h"
 
 struct runner {
@@ -30,6 +31,7 @@ struct runner {
 	struct points points;
 	struct experiments experiments;
 	struct recorder recorder;
+	struct series series; /* with --duty */
 	struct answer answer;
 	struct console console;
 	struct debuginfod debuginfod;
