@@ -40,6 +40,18 @@ static __always_inline bool go_read(struct go_now *ret)
 	return !g || go_m(g, ret);
 }
 
+/* Number of the goroutine whose code the current thread executes; left as it is where there is
+ * none.
+ */
+__attribute__((noinline, weak)) int go_running(__u64 *ret)
+{
+	struct go_now n;
+
+	if (ret && go_read(&n) && n.g && n.g == n.curg)
+		go_word(n.g, config.go.g_goid, ret);
+	return 0;
+}
+
 /* The collector's workers may not be paused, so they owe nothing: who waits for one of them need
  * not pay what it owes. */
 static __always_inline void go_excuse(struct cozbpf_thread *t, __u64 now)

@@ -48,14 +48,13 @@ static __always_inline void key_of_goroutine(
     const struct cozbpf_thread *t, struct cozbpf_latency_key *ret)
 {
 	const struct cozbpf_thread *own = member_of(bpf_get_current_task_btf());
-	struct go_now n;
-	__u64 goid;
+	__u64 goid = 0;
 
-	if (!own)
-		return;
-	if (own != t)
+	if (own && own != t)
 		goid = own->runs.goid;
-	else if (!go_read(&n) || !n.g || n.g != n.curg || !go_word(n.g, config.go.g_goid, &goid))
+	else if (own)
+		go_running(&goid);
+	if (!goid)
 		return;
 	ret->tgid = t->tgid;
 	ret->key = goid;
@@ -190,16 +189,16 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 	struct cozbpf_latency *l = bpf_map_lookup_elem(&latencies, &index);
 	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
 	__s64 took = 0;
+	bool matches = l && since_begin(ctx, t, cookie, lasting_time(v), &took);
 	__u32 cell;
 
-	if (l && !since_begin(ctx, t, cookie, lasting_time(v), &took)) {
+	if (l && !matches) {
 		__sync_fetch_and_add(&l->unmatched, 1);
-		if (in_doubt(l, -1))
-			count_visits_at(t, index + 1, 1, v);
-		return;
+		if (!in_doubt(l, -1))
+			return;
 	}
 	count_visits_at(t, index + 1, 1, v);
-	if (!l)
+	if (!matches)
 		return;
 	__sync_fetch_and_add(&l->matched, 1);
 	if (!DELAY_READ(control.active) || v <= control.counted_ns)
