@@ -41,11 +41,11 @@ start "$tool" "${often[@]}" --rotate 64k --metrics "$dir/a.prom" --pprof "$dir/a
 wait_for 20 rests 1 || bad "it rests"
 check "in a rest there are births, execs and ends" [ "$(n_of "$hook")" -eq 3 ]
 cpus=$(getconf _NPROCESSORS_ONLN) # each has its event of samples, which rests
-check "and no probe of the point" [ "$(n_of perf_event)" -eq "$cpus" ]
+check "and no probe of the point" [ "$(n_of "^perf")" -eq "$cpus" ]
 check "metrics are there before there is an answer" has "$dir/a.prom" '^cozbpf_series_total.* 0$'
 wait_for 20 works 1 || bad "a series begins"
 check "in a series there are hooks" [ "$(n_of "$hook")" -gt 6 ]
-check "and the probe" [ "$(n_of perf_event)" -eq $((cpus + 1)) ]
+check "and the probe" [ "$(n_of "^perf")" -eq $((cpus + 1)) ]
 ended 60 0 "it ends with -d"
 says 'resting' "$line .*optimize"
 check "the target is as it was" [ -d "/proc/$target_pid" ]
