@@ -10,8 +10,10 @@ root=$PWD
 	echo "needs root"
 	exit 77
 }
-# Where the init system has not mounted it: tracepoints are named there.
-[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
+# Where the init system has not mounted it: tracepoints are named there. A script that runs beside
+# may come first.
+[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing ||
+	[ -d /sys/kernel/tracing/events ] || exit 1
 # A script that depends on sudo's variables sets them.
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER LD_PRELOAD
 
