@@ -30,6 +30,13 @@ passed=0 failed=0 skipped=0 tool_pid='' target_pid=''
 slowness=${COZBPF_TEST_SLOWNESS:-1}
 started=()
 
+# Whether this script is to leave out what other tests try as well (CONTRIBUTING.md), or what is
+# much the same on all kernels: COZBPF_TEST_BRIEF has its name.
+brief() {
+	local name=${0##*/}
+	[[ " ${COZBPF_TEST_BRIEF:-} " == *" ${name%.sh} "* ]]
+}
+
 # Before a command: it has priority over other programs. Where the scheduler groups tasks by
 # session, nice ranks a task only within its session, which needs a value of its own.
 # shellcheck disable=SC2016,SC2034 # expanded by that shell, for the scripts
