@@ -348,12 +348,14 @@ check-bpf: all $(BPF_TESTS) ## load and verify the BPF objects, instruction budg
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	blocks-report children compare containers coroutines coz-header crowd deadman debuginfod \
 	doctor errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
-	passthrough plot points reader refuse report shim-rules signals syscalls usdt user viewer)
+	passthrough plot points profile reader refuse report shim-rules signals syscalls usdt \
+	user viewer)
 # What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
 # parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
 	off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
-E2E_BRIEF := attach coz-header functions go-unharmed live passthrough usdt
+E2E_BRIEF := attach attribution coz-header functions go-unharmed libraries live \
+	passthrough usdt
 check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
