@@ -348,7 +348,7 @@ check-bpf: all $(BPF_TESTS) ## load and verify the BPF objects, instruction budg
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	blocks-report children compare containers coroutines coz-header crowd deadman debuginfod \
 	doctor errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
-	passthrough plot points profile reader refuse report shim-rules signals syscalls usdt \
+	passthrough plot points profile reader refuse report signals syscalls usdt \
 	user viewer)
 # What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
 # parts (CONTRIBUTING.md).
