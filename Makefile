@@ -349,16 +349,20 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	blocks-report children compare containers coroutines coz-header crowd deadman debuginfod \
 	doctor errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
 	passthrough plot points reader refuse report signals usdt user viewer)
-# What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
+# What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
+# parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
 	off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
+E2E_BRIEF := attach attribution coz-header functions go-unharmed libraries live \
+	passthrough usdt
+check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS) $(E2E_LONG),\
 		$(wildcard tests/e2e/*.sh)) && exit $$rc
 
-check-e2e-long: all workloads ## those of them that CI leaves out; needs root
-	@scripts/run-tests.sh 'e2e, long' $(E2E_LONG)
+check-e2e-long: all workloads ## those of them that CI leaves out, in whole or in part; needs root
+	@scripts/run-tests.sh 'e2e, long' $(E2E_LONG) $(E2E_BRIEF:%=tests/e2e/%.sh)
 
 check-machine: all ## what takes CPUs offline: hotplug; needs root and a machine of its own
 	@scripts/run-tests.sh machine $(wildcard tests/machine/*.sh)

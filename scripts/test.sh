@@ -88,6 +88,19 @@ totals() {
 
 jobs=$(nproc)
 step 600 'install what is missing' scripts/install-deps.sh build test go vm
+# A unit test wants toolchains by version: where none is unpacked, the machine's own is one.
+own_go() { # FOLDER
+	local version
+	version=$(go env GOVERSION | sed -nE 's/^go([0-9]+\.[0-9]+).*/\1/p')
+	mkdir -p "$1/$version"
+	printf '%s\n' '#!/bin/sh' "export GOCACHE=$1/cache GOTOOLCHAIN=local GOPROXY=off" \
+		'export GO111MODULE=auto GOFLAGS=-mod=mod' 'exec go "$@"' >"$1/$version/go"
+	chmod 755 "$1/$version/go"
+}
+if ! compgen -G '/var/tmp/cozbpf-go/*/go' >/dev/null; then
+	own_go "$beside/go"
+	export COZBPF_GO=$beside/go
+fi
 step 600 build make -j"$jobs" WERROR=1 all workloads
 # The soak sleeps most of the time and judges no speeds. Nothing beside it loads BPF programs into
 # this kernel. Guests judge no speeds either, and mirrors let one wait.
@@ -97,11 +110,11 @@ step 300 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh
 step 600 'unit tests' make -j"$jobs" WERROR=1 check
-step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=8 fuzz
+step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=5 fuzz
 end_beside
 step 400 'bpf tests' make WERROR=1 check-bpf
 step 1800 'end-to-end tests' make WERROR=1 check-e2e
 step 400 'faults on purpose' make WERROR=1 FAULT_SECONDS=15 check-fault
-step 840 'accuracy, short' tests/bench/accuracy.sh --ci --cases abab,barrier
+step 840 'accuracy, short' tests/bench/accuracy.sh --ci --cases barrier
 echo "test: everything took $SECONDS s"
 totals

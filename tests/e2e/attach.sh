@@ -59,17 +59,19 @@ at_speed "by arithmetic 30" is \
 	"$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
 
 echo "-- every kind of binary, and nothing left behind"
-for how in dynamic static static-pie musl musl-static; do
+kinds=(dynamic static static-pie musl musl-static)
+! brief || kinds=(static-pie musl)
+for how in "${kinds[@]}"; do
 	case $how in
 	dynamic) fixture running ;;
-	static | static-pie) fixture running -$how ;;
+	static | static-pie) fixture running -"$how" ;;
 	musl*)
 		command -v musl-gcc >/dev/null || {
 			bad "musl-gcc is here"
 			continue
 		}
 		link=()
-		[ $how = musl ] || link=(-static)
+		[ "$how" = musl ] || link=(-static)
 		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include \
 			-idirafter "/usr/include/$(uname -m)-linux-gnu" "${link[@]}" \
 			-o "$dir/running" tests/e2e/fixtures/running.c || bad "it builds with musl"

@@ -41,7 +41,9 @@ mkdir "$dir/coz-own"
 cp /usr/include/coz.h "$dir/coz-own/" 2>/dev/null || skip "needs Coz's header: coz-profiler"
 
 echo "-- Coz's own header"
-for compiler in "gcc -O2" "clang -O0" "g++ -x c++ -O2"; do
+compilers=("gcc -O2" "clang -O0" "g++ -x c++ -O2")
+! brief || compilers=("clang -O0")
+for compiler in "${compilers[@]}"; do
 	# shellcheck disable=SC2086 # a command and its options
 	build ${compiler%% *} "$dir/coz-own" ${compiler#* }
 	run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
@@ -76,7 +78,9 @@ counted "ours" 0
 
 echo "-- Coz's own header, in a running program and in a static one: places found in the code"
 # -O0 and -O1 keep the branch of each visit. Visits before and after the attachment do not count.
-for flags in -O0 "-O1 -no-pie"; do
+kinds=(-O0 "-O1 -no-pie")
+! brief || kinds=("-O1 -no-pie")
+for flags in "${kinds[@]}"; do
 	# shellcheck disable=SC2086 # options
 	build gcc "$dir/coz-own" $flags
 	: >"$dir/units"

@@ -67,23 +67,28 @@ print(hot / sum(int(n) for n in found.values()))'
 share=$(python3 -c "$of_hot" "$dir/p.coz")
 check "those of hot() have $share of 0.75" is "$share" '>' 0.6
 
-echo "-- functions first, where there are lines"
-rm -f "$dir/p.coz"
-run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress --experiment-length 100ms -d 8s \
-	-o "$dir/p.coz" -- "$dir/refine" 17000
-# Some 60 experiments: 6 runs had 11 to 26 on off() and 11 to 24 on wide(). A sample is off()'s with
-# a chance of a quarter and more, so none in 50 comes once in a million runs.
-for function in wide off; do
-	check "experiments on $function()" grep -q "selected=refine:$function	" "$dir/p.coz"
-done
-check "and on a line" grep -q "selected=[^	]*refine\.c:[0-9]*	" "$dir/p.coz"
-check "one line is no question apart" [ "$(grep -c 'selected=refine:one' "$dir/p.coz")" -eq 0 ]
-check "lines name their function" \
-	grep -qE "^samples	.*/$(line_of refine MOST)	.*=refine:wide" "$dir/p.coz"
-rm -f "$dir/p.coz"
-run 0 "${in_front[@]}" "$tool" --no-tui -P progress --experiment-length 100ms -d 3s \
-	--granularity line -o "$dir/p.coz" -- "$dir/refine" 7000
-check "lines alone" [ "$(grep -c 'refine:' "$dir/p.coz")" -eq 0 ]
+functions_first() {
+	echo "-- functions first, where there are lines"
+	rm -f "$dir/p.coz"
+	run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress --experiment-length 100ms -d 8s \
+		-o "$dir/p.coz" -- "$dir/refine" 17000
+	# Some 60 experiments: 6 runs had 11 to 26 on off() and 11 to 24 on wide(). A sample is
+	# off()'s with a chance of a quarter and more, so none in 50 comes once in a million runs.
+	for function in wide off; do
+		check "experiments on $function()" \
+			grep -q "selected=refine:$function	" "$dir/p.coz"
+	done
+	check "and on a line" grep -q "selected=[^	]*refine\.c:[0-9]*	" "$dir/p.coz"
+	check "one line is no question apart" \
+		[ "$(grep -c 'selected=refine:one' "$dir/p.coz")" -eq 0 ]
+	check "lines name their function" \
+		grep -qE "^samples	.*/$(line_of refine MOST)	.*=refine:wide" "$dir/p.coz"
+	rm -f "$dir/p.coz"
+	run 0 "${in_front[@]}" "$tool" --no-tui -P progress --experiment-length 100ms -d 3s \
+		--granularity line -o "$dir/p.coz" -- "$dir/refine" 7000
+	check "lines alone" [ "$(grep -c 'refine:' "$dir/p.coz")" -eq 0 ]
+}
+brief || functions_first
 
 callers='import re, sys
 text = open(sys.argv[1]).read()
@@ -115,25 +120,28 @@ run 2 "$tool" --inclusive -s %.c -P progress -- "$dir/callers" 100
 says "'--inclusive' and '--source-scope' exclude each other" 'hint: leave one out'
 
 # Nine parts of ten are in the kernel, in read().
-echo "-- functions of the kernel"
 share='import re, sys
 text = open(sys.argv[1]).read()
 found = re.findall(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", text)
 kernel = sum(int(n) for name, n in found if name.startswith("["))
 print(kernel / sum(int(n) for name, n in found))'
-for binary in KERNEL MAIN; do
-	rm -f "$dir/p.coz"
-	run 0 "$tool" -v --no-tui -P progress -b MAIN -b $binary \
-		--fixed-line "$(line_of zero READ)" --fixed-speedup 0 -d 2s -o "$dir/p.coz" \
-		-- "$dir/zero" 3000
-	[ $binary != KERNEL ] || says 'the kernel: [1-9][0-9]{3,} functions in scope'
-	of_kernel=$(python3 -c "$share" "$dir/p.coz")
-	if [ $binary = KERNEL ]; then
-		check "of the samples they have $of_kernel" is "$of_kernel" '>=' 0.5
-	else
-		check "else they have $of_kernel" is "$of_kernel" '==' 0
-	fi
-done
+of_the_kernel() {
+	echo "-- functions of the kernel"
+	for binary in KERNEL MAIN; do
+		rm -f "$dir/p.coz"
+		run 0 "$tool" -v --no-tui -P progress -b MAIN -b $binary \
+			--fixed-line "$(line_of zero READ)" --fixed-speedup 0 -d 2s \
+			-o "$dir/p.coz" -- "$dir/zero" 3000
+		[ $binary != KERNEL ] || says 'the kernel: [1-9][0-9]{3,} functions in scope'
+		of_kernel=$(python3 -c "$share" "$dir/p.coz")
+		if [ $binary = KERNEL ]; then
+			check "of the samples they have $of_kernel" is "$of_kernel" '>=' 0.5
+		else
+			check "else they have $of_kernel" is "$of_kernel" '==' 0
+		fi
+	done
+}
+brief || of_the_kernel
 
 echo "-- a process that runs already, and no other word"
 begin "${in_front[@]}" "$dir/bare" 40000
@@ -150,17 +158,20 @@ check "lines counts its samples first" \
 	has <(head -n 1 "$dir/out") "^bare\\${hot#bare}	1	[1-9]"
 kill "$target_pid"
 
-echo "-- two kinds of call that keep no ratio"
-begin "${in_front[@]}" "$dir/server" 40000 two
-run 0 "$tool" lines -p "$target_pid"
-prints "^server\\${hot#bare}$"
-run 0 "${in_front[@]}" "$tool" --no-tui -d 6s -o "$dir/c.coz" -p "$target_pid"
-says 'progress point chosen: sys_exit_write of server,' \
-	'to be held against it: sys_exit_pwrite64 of server,' \
-	"^ +1  server\\${hot#bare} +\+0\.[1-9].* optimize" \
-	'^progress point sys_exit_write$' '^progress point sys_exit_pwrite64$'
-check "no unit has another name" [ "$(grep -c '=bare' "$dir/c.coz")" -eq 0 ]
-kill "$target_pid"
+two_kinds() {
+	echo "-- two kinds of call that keep no ratio"
+	begin "${in_front[@]}" "$dir/server" 40000 two
+	run 0 "$tool" lines -p "$target_pid"
+	prints "^server\\${hot#bare}$"
+	run 0 "${in_front[@]}" "$tool" --no-tui -d 6s -o "$dir/c.coz" -p "$target_pid"
+	says 'progress point chosen: sys_exit_write of server,' \
+		'to be held against it: sys_exit_pwrite64 of server,' \
+		"^ +1  server\\${hot#bare} +\+0\.[1-9].* optimize" \
+		'^progress point sys_exit_write$' '^progress point sys_exit_pwrite64$'
+	check "no unit has another name" [ "$(grep -c '=bare' "$dir/c.coz")" -eq 0 ]
+	kill "$target_pid"
+}
+brief || two_kinds
 
 echo "-- a process without such a call"
 begin "$dir/bare" 40000 alone

@@ -58,10 +58,12 @@ go_build unharmed "$fixtures/unharmed.go"
 "$dir/unharmed" $((24000 * slowness)) >"$dir/alone"
 check "alone it ends with its status" [ $? -eq 7 ]
 # Its goroutines are short, and hardly one owes a pause. The threads that run them do.
-for accounts in auto off; do
+ways=(auto off)
+! brief || ways=(off)
+for accounts in "${ways[@]}"; do
 	run 7 "$tool" run -v --no-tui -P unit=main.progress --experiment-length "$length" \
 		--fixed-line "$(go_line "$fixtures/unharmed.go" HOT)" --fixed-speedup 0,100 \
-		--goroutines $accounts -o "$dir/u.coz" -- "$dir/unharmed" $((24000 * slowness))
+		--goroutines "$accounts" -o "$dir/u.coz" -- "$dir/unharmed" $((24000 * slowness))
 	check "profiled it prints the same: $(cat "$dir/alone")" same "$dir/alone" "$dir/out"
 done
 paused '[0-9]+ \(unharmed\)'

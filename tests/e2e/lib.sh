@@ -10,8 +10,10 @@ root=$PWD
 	echo "needs root"
 	exit 77
 }
-# Where the init system has not mounted it: tracepoints are named there.
-[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
+# Where the init system has not mounted it: tracepoints are named there. A script that runs beside
+# may come first.
+[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing ||
+	[ -d /sys/kernel/tracing/events ] || exit 1
 # A script that depends on sudo's variables sets them.
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER LD_PRELOAD
 
@@ -27,6 +29,13 @@ passed=0 failed=0 skipped=0 tool_pid='' target_pid=''
 # limits of time, the work of fixtures and the lengths of experiments are longer by this factor.
 slowness=${COZBPF_TEST_SLOWNESS:-1}
 started=()
+
+# Whether this script is to leave out what other tests try as well (CONTRIBUTING.md), or what is
+# much the same on all kernels: COZBPF_TEST_BRIEF has its name.
+brief() {
+	local name=${0##*/}
+	[[ " ${COZBPF_TEST_BRIEF:-} " == *" ${name%.sh} "* ]]
+}
 
 # Before a command: it has priority over other programs. Where the scheduler groups tasks by
 # session, nice ranks a task only within its session, which needs a value of its own.

@@ -66,7 +66,9 @@ END
 	for i in {1..45}; do cp libidle.so "libidle$i.so"; done &&
 	cc -w -O1 -Wl,--no-as-needed -o many late_main.c libidle[0-9]*.so libnear.so) ||
 	bad "they are built"
-for program in late many; do
+programs=(late many)
+! brief || programs=(many)
+for program in "${programs[@]}"; do
 	begin "$dir/$program"
 	rm -f "$dir/p.coz"
 	run 0 "$tool" -v --no-tui -P "$point" --experiment-length 100ms -d 2s -o "$dir/p.coz" \

@@ -156,18 +156,21 @@ check "has no experiments" [ "$(experiments)" = "$before" ]
 keys p
 check "and ends" wait_for "$patience" more_experiments "$before"
 
-echo "-- sizes"
-"${tm[@]}" resize-window -x 60 -y 15
-shows "the view fits 60 columns and 15 rows" '^ q:end'
-shows "with its list" '^  1  running.c:[0-9]+ +\+0\.[0-9]+'
-check "it ends in the last row" [ "$(screen | wc -l)" -eq 15 ]
-"${tm[@]}" resize-window -x 20 -y 4
-shows "20 x 4" '^  1  running.c:[0-9]+$'
-"${tm[@]}" resize-window -x 100 -y 44
-shows "with rows to spare there is the overview" '^ gain ↑  share of the samples'
-shows "above the list" '^  [1 ]  running.c:[0-9]+ '
-"${tm[@]}" resize-window -x 80 -y 24
-shows "and back" '^  1  running.c:[0-9]+ .*optimize'
+sizes() {
+	echo "-- sizes"
+	"${tm[@]}" resize-window -x 60 -y 15
+	shows "the view fits 60 columns and 15 rows" '^ q:end'
+	shows "with its list" '^  1  running.c:[0-9]+ +\+0\.[0-9]+'
+	check "it ends in the last row" [ "$(screen | wc -l)" -eq 15 ]
+	"${tm[@]}" resize-window -x 20 -y 4
+	shows "20 x 4" '^  1  running.c:[0-9]+$'
+	"${tm[@]}" resize-window -x 100 -y 44
+	shows "with rows to spare there is the overview" '^ gain ↑  share of the samples'
+	shows "above the list" '^  [1 ]  running.c:[0-9]+ '
+	"${tm[@]}" resize-window -x 80 -y 24
+	shows "and back" '^  1  running.c:[0-9]+ .*optimize'
+}
+brief || sizes
 
 echo "-- stopped and continued"
 keys C-z
@@ -219,36 +222,42 @@ check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
 keys "kill \$!" Enter
 shows "its output is where it was" 'end plain'
 
-echo "-- no colour, no screen, no terminal"
-begin_work
-clear_screen
-: >"$dir/raw"
-keys "NO_COLOR=1 $attach $target_pid; echo status \$?" Enter
-shows "the view comes with NO_COLOR" '^  1  running.c'
-keys q
-shows "and ends" '^status 0'
-check "it has no colours" [ "$(grep -cP '\x1b\[([0-9]+;)*(3[0-9]|4[0-9]|9[0-7]|10[0-7])[;m]' \
-	"$dir/raw")" -eq 0 ]
-check "it had escapes" grep -qP '\x1b\[' "$dir/raw"
-clear_screen
-keys "TERM=dumb $attach $target_pid -d 1 2>&1 | cat -v; echo status \$?" Enter
-shows "a pipe ends" '^status 0'
-keys "export TERM=dumb; bind 'set enable-bracketed-paste off'" Enter
-clear_screen
-: >"$dir/raw"
-keys "$attach $target_pid -d 1; echo status \$?" Enter
-shows "a terminal without a screen does" '^status 0'
-check "it is sent no escapes" [ "$(grep -c $'\x1b' "$dir/raw")" -eq 0 ]
-keys "$attach $target_pid -d 1 --tui; echo status \$?" Enter
-shows "--tui is refused there" "has no screen to draw on"
-shows "with status 2" '^status 2'
-run 0 setsid "$tool" -P progress --experiment-length 50ms -d 1 -o "$dir/p.coz" -p "$target_pid"
-check "standard error that is no terminal has no escapes" [ "$(grep -c $'\x1b' "$dir/err")" -eq 0 ]
-run 2 setsid "$tool" --tui -P progress -d 1 -o "$dir/p.coz" -p "$target_pid"
-says 'there is no terminal for the live view'
-run 2 "$tool" --tui -q -P progress -p "$target_pid"
-says "'--tui' and '--quiet' exclude each other"
-kill -TERM "$target_pid"
+no_screen() {
+	echo "-- no colour, no screen, no terminal"
+	begin_work
+	clear_screen
+	: >"$dir/raw"
+	keys "NO_COLOR=1 $attach $target_pid; echo status \$?" Enter
+	shows "the view comes with NO_COLOR" '^  1  running.c'
+	keys q
+	shows "and ends" '^status 0'
+	check "it has no colours" [ "$(
+		grep -cP '\x1b\[([0-9]+;)*(3[0-9]|4[0-9]|9[0-7]|10[0-7])[;m]' "$dir/raw"
+	)" -eq 0 ]
+	check "it had escapes" grep -qP '\x1b\[' "$dir/raw"
+	clear_screen
+	keys "TERM=dumb $attach $target_pid -d 1 2>&1 | cat -v; echo status \$?" Enter
+	shows "a pipe ends" '^status 0'
+	keys "export TERM=dumb; bind 'set enable-bracketed-paste off'" Enter
+	clear_screen
+	: >"$dir/raw"
+	keys "$attach $target_pid -d 1; echo status \$?" Enter
+	shows "a terminal without a screen does" '^status 0'
+	check "it is sent no escapes" [ "$(grep -c $'\x1b' "$dir/raw")" -eq 0 ]
+	keys "$attach $target_pid -d 1 --tui; echo status \$?" Enter
+	shows "--tui is refused there" "has no screen to draw on"
+	shows "with status 2" '^status 2'
+	run 0 setsid "$tool" -P progress --experiment-length 50ms -d 1 -o "$dir/p.coz" \
+		-p "$target_pid"
+	check "standard error that is no terminal has no escapes" \
+		[ "$(grep -c $'\x1b' "$dir/err")" -eq 0 ]
+	run 2 setsid "$tool" --tui -P progress -d 1 -o "$dir/p.coz" -p "$target_pid"
+	says 'there is no terminal for the live view'
+	run 2 "$tool" --tui -q -P progress -p "$target_pid"
+	says "'--tui' and '--quiet' exclude each other"
+	kill -TERM "$target_pid"
+}
+brief || no_screen
 
 echo "-- a launched command"
 terminal

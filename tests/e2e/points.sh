@@ -41,6 +41,7 @@ print(*sorted({l["progress"] for l in json.load(sys.stdin)["lines"]}))' <"$dir/o
 check "the points' records are all read again" [ "$read_again" = "fn inl late rest ret tp work" ]
 check "none is left out" [ ! -s "$dir/err" ]
 
+if ! brief; then
 echo "-- a program that is started by another, and replaced meanwhile"
 cp "$dir/points" "$dir/copy"
 cat >"$dir/twice.sh" <<END
@@ -121,6 +122,7 @@ says "error: '$dir/gopher' is a Go program: $crash" \
 	"hint: probe the function's entry, or a line .*-P FILE:LINE"
 run 0 "$tool" -q --experiment-length "$length" -o "$dir/n.coz" \
 	-P "uprobe:$dir/gopher:progress" -- "$dir/gopher" $((1200 * slowness))
+fi
 
 echo "-- attached to a server: a tracepoint counts its threads' calls, and no other program's"
 fixture server

@@ -22,40 +22,45 @@ some_experiments() {
 }
 
 echo "-- signals sent to cozbpf"
-for signal in INT USR1 HUP TERM; do
+others=(USR1 HUP TERM)
+! brief || others=()
+for signal in INT "${others[@]}"; do
 	rm -f "$dir/profile.coz"
 	start "${cozbpf[@]}" "$dir/signaled"
 	wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
 	wait_for 20 some_experiments || bad "an experiment is done"
 	kill -"$signal" "$tool_pid"
 	check "SIG$signal reaches the command" wait_for 20 has "$dir/out" "^${signal,,} 1|^end"
-	[ $signal = TERM ] || kill -TERM "$tool_pid"
+	[ "$signal" = TERM ] || kill -TERM "$tool_pid"
 	ended 20 0 "a command that handles SIGTERM and exits 0 gives 0"
 	want="int 0 usr1 0 hup 0 term 1"
-	[ $signal = TERM ] || want=${want/${signal,,} 0/${signal,,} 1}
+	[ "$signal" = TERM ] || want=${want/${signal,,} 0/${signal,,} 1}
 	prints "^end $want\$"
 done
 
-rm -f "$dir/profile.coz"
-start env --default-signal=USR2 "${cozbpf[@]}" "$dir/signaled"
-wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
-wait_for 20 some_experiments || bad "an experiment is done"
-kill -USR2 "$tool_pid"
-ended 20 $((128 + $(kill -l USR2))) "a signal that kills the command gives 128 + its number"
+other_signals() {
+	rm -f "$dir/profile.coz"
+	start env --default-signal=USR2 "${cozbpf[@]}" "$dir/signaled"
+	wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
+	wait_for 20 some_experiments || bad "an experiment is done"
+	kill -USR2 "$tool_pid"
+	ended 20 $((128 + $(kill -l USR2))) "a signal that kills the command gives 128 + its number"
 
-echo "-- the keys of a terminal"
-front=(python3 "$root/tests/e2e/fixtures/terminal.py")
-run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" $((1500 * slowness))
-prints 'int 1.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
-rm -f "$dir/profile.coz"
-run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress \
-	--fixed-line "$(line_of signaled HOT)" --experiment-length 500ms \
-	-- "$dir/signaled" $((3500 * slowness))
-prints 'states T T.?$' '^continued.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
-longest=$(sed -n 's/^experiment.*elapsed=\([0-9]*\).*/\1/p' "$dir/profile.coz" | sort -n |
-	tail -n 1)
-at_speed "no experiment holds the second of the stop (the longest: ${longest:-none} ns)" is \
-	"${longest:-none}" '<' 900000000
+	echo "-- the keys of a terminal"
+	front=(python3 "$root/tests/e2e/fixtures/terminal.py")
+	run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" $((1500 * slowness))
+	prints 'int 1.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
+	rm -f "$dir/profile.coz"
+	run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress \
+		--fixed-line "$(line_of signaled HOT)" --experiment-length 500ms \
+		-- "$dir/signaled" $((3500 * slowness))
+	prints 'states T T.?$' '^continued.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
+	longest=$(sed -n 's/^experiment.*elapsed=\([0-9]*\).*/\1/p' "$dir/profile.coz" | sort -n |
+		tail -n 1)
+	at_speed "no experiment holds the second of the stop (longest: ${longest:-none} ns)" \
+		is "${longest:-none}" '<' 900000000
+}
+brief || other_signals
 
 echo "-- a stop of the command alone"
 rm -f "$dir/profile.coz"
@@ -73,15 +78,19 @@ check "experiments go on" wait_for 20 some_experiments "$before"
 kill -TERM "$tool_pid"
 ended 20 0 "the run ends well"
 
-echo "-- no further run after an interrupt"
-rm -f "$dir/profile.coz"
-start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of signaled HOT)" \
-	--experiment-length 20ms -n 3 -- "$dir/signaled"
-wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
-wait_for 20 some_experiments || bad "an experiment is done"
-kill -TERM "$tool_pid"
-ended 20 0 "-n 3 ends with the first run"
-check "there is one run in the profile" [ "$(grep -c '^startup' "$dir/profile.coz")" -eq 1 ]
+interrupted_runs() {
+	echo "-- no further run after an interrupt"
+	rm -f "$dir/profile.coz"
+	start "$tool" run -q -o "$dir/profile.coz" -P progress \
+		--fixed-line "$(line_of signaled HOT)" --experiment-length 20ms -n 3 \
+		-- "$dir/signaled"
+	wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
+	wait_for 20 some_experiments || bad "an experiment is done"
+	kill -TERM "$tool_pid"
+	ended 20 0 "-n 3 ends with the first run"
+	check "there is one run in the profile" [ "$(grep -c '^startup' "$dir/profile.coz")" -eq 1 ]
+}
+brief || interrupted_runs
 
 # paused FIXTURE MILLISECONDS: runs it for that much CPU time, pauses all of its threads as much as
 # possible, and checks that they were paused.

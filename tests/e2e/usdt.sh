@@ -28,7 +28,9 @@ semaphore_was() { # VALUES: in the target, one after the other
 	[ "$(semaphore "$dir/target")" = "$1" ]
 }
 
-for how in -pie -static; do
+kinds=(-pie -static)
+! brief || kinds=(-static)
+for how in "${kinds[@]}"; do
 	fixture usdt "$how" tests/e2e/fixtures/usdt_guarded.c
 	echo "-- launched, ${how#-}"
 	rm -f "$dir/p.coz"

@@ -119,6 +119,22 @@ for kernel in 6.18 6.18+lockdown=integrity; do
 	done
 done
 
+# The table of kernels, from what a run has left.
+matrix() {
+	BUILD=$dir tests/vm/matrix.sh "$@" | tail -n +3
+}
+fresh
+mkdir -p "$dir/vm/5.10"
+mv "$dir/run" "$dir/vm/5.10/refused"
+echo '16 passed, 0 failed' >>"$dir/vm/5.10/refused/out"
+is_said 'a row of kernels' "$(matrix)" '| 5.10 | - | - | 16 of 16 | 0 | 0 | refused |'
+echo '15 passed, 0 failed' >>"$dir/vm/5.10/refused/out"
+echo '<4>[    9.4] x' >>"$dir/vm/5.10/refused/dmesg"
+is_said 'a row of kernels, not well' "$(matrix 5.10)" \
+	'| 5.10 | - | - | 15 of 16 | 0 | 1 | refused; wrong: refused |'
+rm -r "$dir/vm/5.10/refused"
+is_said 'a row of nothing' "$(matrix)" '| 5.10 | - | - | 0 of 0 | 0 | 0 |  |'
+
 # What the real tables say can be read, and names scripts that are there.
 while read -r script kernels what more; do
 	[ -f "$script" ] && [[ "$kernels" =~ ^(\*|[0-9.]*-?[0-9.]*)(\+.*)?$ ]] &&

@@ -349,8 +349,12 @@ static bool take_live(int pid, int tid, void *arg)
 int procfs_live_thread(int pid)
 {
 	int tid = 0;
+	char state;
 
-	if (!is_gone(procfs_state(pid, pid)))
+	errno = 0;
+	state = procfs_state(pid, pid);
+	/* Where no more files can be open it may well live: who reads its files says why not. */
+	if (!is_gone(state) || errno == EMFILE || errno == ENFILE)
 		return pid;
 	procfs_threads(pid, take_live, &tid);
 	return tid;
