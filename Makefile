@@ -124,10 +124,10 @@ $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/core/places/syscalls.o): \
 
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/pprof.o): $(BUILD)/gen/profile.pb-c.h
 
-# Version, commit and prefix are compiled into three files only, and again when one of them has
+# Version, commit and prefix are compiled into four files only, and again when one of them has
 # changed.
 DEFINED := $(foreach d,user asan/user,\
-	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o target/launch.o))
+	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o target/launch.o run/peers.o))
 $(DEFINED): CPPFLAGS_ALL += $(DEFINES)
 $(DEFINED): $(BUILD)/gen/defines
 $(BUILD)/gen/defines: always

@@ -188,6 +188,7 @@ static void configure(const struct session *s)
 	c->kernel_unit = s->config.kernel_unit;
 	c->goroutines = s->config.goroutines;
 	c->go = s->config.go;
+	c->peers = s->config.peers;
 	c->blocks = s->config.blocks;
 	c->perturb = s->config.perturb;
 	c->perturb_seed = s->config.perturb_seed;
@@ -221,6 +222,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	compat_prepare(s->bpf, s->mode);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	go_prepare(s->bpf, s->config.goroutines);
+	peers_prepare(s->bpf, s->config.peers);
 	waits_prepare(s->bpf, &s->config, s->lines_room);
 	if (blocks_prepare(s, e))
 		return -1;

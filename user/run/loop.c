@@ -188,13 +188,14 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 	struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
 	    {.fd = target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
-	    {.fd = console_fd(&r->console), .events = POLLIN}};
+	    {.fd = console_fd(&r->console), .events = POLLIN},
+	    {.fd = run_peers_fd(r->peers), .events = POLLIN}};
 	uint64_t next = least(least(due, handlers_next(&r->target)), console_next(&r->console)),
 		 ns = least(next > now ? next - now : 0,
 		     unwinder_waits(&r->files) ? TICK_UNWIND_NS : TICK_NS);
 	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 
-	if (ppoll(fds, 4, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
+	if (ppoll(fds, 5, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
 		console_lost(&r->console);
 }
 
@@ -203,6 +204,7 @@ static void end_profiling(struct runner *r, uint64_t now, bool target_ended)
 	struct run_totals totals = {0};
 
 	experiments_end(&r->experiments, target_ended);
+	run_peers_end(r->peers);
 	totals.throttled_ns = target_end_quotas(&r->target);
 	totals.delayed_ns = r->experiments.machine.delayed_ns;
 	totals.dropped = r->experiments.machine.dropped;

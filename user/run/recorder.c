@@ -314,6 +314,11 @@ void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *tot
 	w->is_running = false;
 }
 
+const char *recorder_build(const struct recorder *w)
+{
+	return w->build_id;
+}
+
 int recorder_finish(const struct recorder *w, struct error *e)
 {
 	if (!w->failed)
