@@ -351,7 +351,7 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	passthrough plot points reader refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
-	off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
+	nodes off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out %/lib.sh $(E2E_IN_PAIRS) $(E2E_LONG),\
@@ -482,6 +482,10 @@ bench-merge: all $(BUILD)/tests/bench/merge
 bench-merge: ## 10,000 profiles merged and reported (MERGE="PROFILES EXPERIMENTS"); 3 GB, 6 min
 	@tests/bench/merge.sh $(MERGE)
 
+bench-nodes: all $(BUILD)/tests/workloads/nodes
+bench-nodes: ## one program over two nodes, MPI too: predictions; needs root; NODES=options; long
+	@tests/bench/nodes/nodes.py $(NODES)
+
 bench-startup: all $(BUILD)/tests/bench/startup
 bench-startup: ## our readers beside libdw's; from the start to the first experiment; needs root
 	@tests/bench/bigdebug.sh && tests/bench/start.py
@@ -549,7 +553,7 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-blocks bench-marker \
-	bench-merge bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
+	bench-merge bench-nodes bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
 	bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
 	install uninstall deb check-package dist clean help

@@ -153,7 +153,7 @@ int on_socket(struct bpf_sock_ops *ops)
 }
 
 /* Hook: a thread sends, task context. Its L is read only: samples may come in between. No loops. */
-SEC("fentry/tcp_sendmsg")
+SEC("tp_btf/tcp_sendmsg_locked")
 int BPF_PROG(on_send, struct sock *sk)
 {
 	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
@@ -171,35 +171,19 @@ int BPF_PROG(on_send, struct sock *sk)
 	return 0;
 }
 
-static __always_inline struct cozbpf_arrival *this_arrival(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&arrivals, &zero);
-}
-
 /* Hook: a socket becomes readable, so that who waits for it is about to be woken; task or softirq
  * context. No loops. */
-SEC("fentry/sock_def_readable")
+SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_readable, struct sock *sk)
 {
-	struct cozbpf_arrival *a = this_arrival();
+	__u32 zero = 0;
+	struct cozbpf_arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
 	struct cozbpf_socket *s = bpf_sk_storage_get(&sockets, sk, 0, 0);
 
-	if (!a || !s)
+	if (!a)
 		return 0;
-	a->paid = s->arrived;
-	a->epoch = s->arrived_epoch;
-	return 0;
-}
-
-/* Hook: all of them have been. */
-SEC("fexit/sock_def_readable")
-int BPF_PROG(on_readable_exit, struct sock *sk)
-{
-	struct cozbpf_arrival *a = this_arrival();
-
-	if (a)
-		a->epoch = 0;
+	a->epoch = s ? s->arrived_epoch : 0;
+	a->paid = s ? s->arrived : 0;
+	a->at = bpf_ktime_get_ns();
 	return 0;
 }

@@ -43,15 +43,17 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 /* JOIN_PEER: data of a peer that is a target, too, wakes the thread. False: something else does. */
 static __always_inline bool woken_by_peer(struct cozbpf_thread *t, const struct waking *w)
 {
-	__u32 zero = 0;
+	__u64 now = bpf_ktime_get_ns();
 	struct cozbpf_arrival *a;
+	__u32 zero = 0;
 
 	if (w->by || w->cause == DELAY_BY_TIMER)
 		return false;
 	a = bpf_map_lookup_elem(&arrivals, &zero);
-	if (!a || !a->epoch || a->epoch != DELAY_READ(control.epoch))
+	if (!a || !a->epoch || a->epoch != DELAY_READ(control.epoch) ||
+	    now > a->at + COZBPF_ARRIVAL_NS)
 		return false;
-	delay_on_arrival(t, &control, a->paid, bpf_ktime_get_ns());
+	delay_on_arrival(t, &control, a->paid, now);
 	__sync_fetch_and_add(&peering.joined, 1);
 	return true;
 }

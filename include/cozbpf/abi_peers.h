@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#define COZBPF_PEERS 64          /* nodes of a run */
+#define COZBPF_PEERS 64           /* nodes of a run */
 #define COZBPF_PEER_ADDRESSES 512 /* of theirs */
 
 /*
@@ -46,10 +46,12 @@ struct cozbpf_socket {
 	__u32 arrived_epoch;
 };
 
-/* What makes a socket readable on this CPU right now; epoch 0: nothing does. */
+/* What has made a socket readable on this CPU at last, and when; epoch 0: no data of a peer. Its
+ * waiters are woken at once. */
 struct cozbpf_arrival {
-	__u64 paid;
+	__u64 paid, at;
 	__u32 epoch, pad;
 };
+#define COZBPF_ARRIVAL_NS 50000ULL
 
 #endif

@@ -48,7 +48,8 @@ TEST(lists)
 	check_names("a,b", "a:7411 b:7411");
 	check_names("a:1,b:65535", "a:1 b:65535");
 	check_names("a,a,b,a", "a:7411 a:7412 b:7411 a:7413");
-	check_names("node[08-10,2]-ib:9,x", "node08-ib:9 node09-ib:9 node10-ib:9 node2-ib:9 x:7411");
+	check_names(
+	    "node[08-10,2]-ib:9,x", "node08-ib:9 node09-ib:9 node10-ib:9 node2-ib:9 x:7411");
 	check_names("[::1]:5,[::1]:6,[fe80::2]", "::1:5 ::1:6 fe80::2:7411");
 	check_names("a", "a run of one node has no peers");
 	check_names("", "a list of nodes has one of 0 characters");
@@ -96,8 +97,7 @@ TEST(lists_of_engines)
 	check_job(ENVIRONMENT("SLURM_STEP_NODELIST", "n[1-3]", "SLURM_STEP_TASKS_PER_NODE",
 		      "2(x2),1", "SLURM_NODELIST", "other"),
 	    "n1:7411 n1:7412 n2:7411 n2:7412 n3:7411");
-	check_job(ENVIRONMENT("SLURM_NODELIST", "a", "SLURM_TASKS_PER_NODE", "2"),
-	    "a:7411 a:7412");
+	check_job(ENVIRONMENT("SLURM_NODELIST", "a", "SLURM_TASKS_PER_NODE", "2"), "a:7411 a:7412");
 	check_job(ENVIRONMENT("SLURM_NODELIST", "a"), "a run of one node has no peers");
 	check_job(ENVIRONMENT("OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_LOCAL_SIZE", "2",
 		      "SLURM_NODELIST", "a"),

@@ -206,11 +206,11 @@ static int check_attach(const struct run_options *o, struct error *e)
 /* Where all nodes open and close experiments as one. */
 static int check_peers(const struct run_options *o, struct error *e)
 {
-	const char *what = o->pids.n	    ? "pid"
-			   : o->cgroup	    ? "cgroup"
+	const char *what = o->pids.n        ? "pid"
+			   : o->cgroup      ? "cgroup"
 			   : o->end_to_end  ? "end-to-end"
 			   : o->runs != 1   ? "runs"
-			   : o->off_cpu	    ? "off-cpu"
+			   : o->off_cpu     ? "off-cpu"
 			   : o->sync_uprobe ? "sync=uprobe"
 					    : NULL;
 
@@ -353,7 +353,8 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "'--fixed-line' is given %zu times", o->fixed_lines.n);
 		return error_hint(e, "name one line, or two that are to be faster at once");
 	}
-	if (check_words(o, e) || check_peers(o, e) || check_pause(o, e) || check_waits(o, e) || take_kernel(o, e))
+	if (check_words(o, e) || check_peers(o, e) || check_pause(o, e) || check_waits(o, e) ||
+	    take_kernel(o, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,

@@ -188,7 +188,6 @@ static void configure(const struct session *s)
 	c->kernel_unit = s->config.kernel_unit;
 	c->goroutines = s->config.goroutines;
 	c->go = s->config.go;
-	c->peers = s->config.peers;
 	c->blocks = s->config.blocks;
 	c->perturb = s->config.perturb;
 	c->perturb_seed = s->config.perturb_seed;
@@ -222,7 +221,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	compat_prepare(s->bpf, s->mode);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	go_prepare(s->bpf, s->config.goroutines);
-	peers_prepare(s->bpf, s->config.peers);
+	s->config.peers = peers_prepare(s->bpf, s->config.peers);
+	((struct cozbpf_config *)&s->bpf->rodata->config)->peers = s->config.peers;
 	waits_prepare(s->bpf, &s->config, s->lines_room);
 	if (blocks_prepare(s, e))
 		return -1;

@@ -3,6 +3,7 @@
 #include "kernel/peers.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,17 +12,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/compat.h"
 #include "kernel/session_private.h"
 
 #include "cozbpf.skel.h"
 
-void peers_prepare(struct cozbpf_bpf *bpf, bool wanted)
+bool peers_prepare(struct cozbpf_bpf *bpf, bool wanted)
 {
+	struct btf *btf = wanted ? btf__load_vmlinux_btf() : NULL;
+
+	wanted = compat_has_tcp_tracepoints(btf);
+	btf__free(btf);
 	bpf_program__set_autoload(bpf->progs.on_socket, wanted);
 	bpf_program__set_autoload(bpf->progs.on_send, wanted);
 	bpf_program__set_autoload(bpf->progs.on_readable, wanted);
-	bpf_program__set_autoload(bpf->progs.on_readable_exit, wanted);
 	bpf_map__set_max_entries(bpf->maps.peer_addresses, wanted ? COZBPF_PEER_ADDRESSES : 1);
+	return wanted;
 }
 
 /* The root of control groups of version 2: all processes are below it. -errno. */
@@ -45,8 +51,12 @@ int session_start_peering(struct session *s, const struct peering_config *c, str
 {
 	struct bpf_link *link;
 	uint32_t one = 1;
-	int root = open_root();
+	int root;
 
+	if (!s->config.peers)
+		return error_set(
+		    e, EXIT_OTHER, "this kernel lacks what tells of them (Linux 6.16)");
+	root = open_root();
 	if (root < 0)
 		return error_set(e, EXIT_OTHER, "no control groups of version 2 are mounted: %s",
 		    strerror(-root));
@@ -84,8 +94,8 @@ uint64_t session_follow(struct session *s, uint32_t id, uint64_t others_ns)
 
 	if (!id || __atomic_load_n(&s->bpf->bss->peering.id, __ATOMIC_SEQ_CST) != id)
 		return 0;
-	while (to > was && !__atomic_compare_exchange_n(&c->required, &was, to, false,
-			       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	while (to > was && !__atomic_compare_exchange_n(
+			       &c->required, &was, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	return to > was ? to : was;
 }

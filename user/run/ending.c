@@ -204,7 +204,8 @@ static bool judge_peers(const struct runner *r, int *ret_err, struct error *e)
 		return true;
 	}
 	if (where)
-		console_say(&r->console, "the run's experiments are in the profile of node '%s'", where);
+		console_say(
+		    &r->console, "the run's experiments are in the profile of node '%s'", where);
 	return where;
 }
 

@@ -25,7 +25,8 @@
 #define SEND_NS 50000ULL
 /* between experiments */
 #define REST_NS 10000000ULL
-/* datagrams that are taken in a tick: ten for each node; whoever sends more does not keep us busy */
+/* datagrams that are taken in a tick: ten for each node; whoever sends more does not keep us busy
+ */
 #define TAKEN_EACH 10
 /* for which all others may take to close an experiment */
 #define CLOSE_NS 150000000ULL
@@ -52,8 +53,8 @@ static void say_all(struct run_peers *p, uint64_t now)
 
 /* Which node a datagram is of. The address tells; a machine with several may use another one, and
  * then the message itself says whose it is, which its key has to prove. */
-static unsigned sender(struct run_peers *p, const struct sockaddr_in6 *from, const uint8_t *data,
-    size_t n)
+static unsigned sender(
+    struct run_peers *p, const struct sockaddr_in6 *from, const uint8_t *data, size_t n)
 {
 	unsigned ret = run_peers_find(p, from);
 
@@ -74,8 +75,8 @@ static void hear_all(struct run_peers *p, uint64_t now)
 		uint8_t data[PEER_MESSAGE_MAX + 1];
 		struct sockaddr_in6 from;
 		socklen_t size = sizeof(from);
-		ssize_t n = recvfrom(
-		    p->fd, data, sizeof(data), MSG_TRUNC, (struct sockaddr *)&from, &size);
+		ssize_t n =
+		    recvfrom(p->fd, data, sizeof(data), MSG_TRUNC, (struct sockaddr *)&from, &size);
 		unsigned node;
 
 		if (n < 0)
@@ -91,8 +92,9 @@ static void hear_all(struct run_peers *p, uint64_t now)
 
 static bool is_due(const struct run_peers *p, uint64_t now)
 {
-	uint64_t often = SEND_NS * p->names.n,
-		 between = !p->core.own.required_id ? REST_NS : often > TICK_NS ? often : TICK_NS;
+	uint64_t often = SEND_NS * p->names.n, between = !p->core.own.required_id ? REST_NS
+							 : often > TICK_NS        ? often
+										  : TICK_NS;
 
 	/* A tick is never exact: without a quarter of slack every other one would be left out. */
 	return p->says_at_once || now - p->said_ns + TICK_NS / 4 >= between;
@@ -105,8 +107,8 @@ static void tick(struct run_peers *p)
 
 	hear_all(p, now);
 	if (id)
-		peers_require(&p->core, id,
-		    session_follow(p->session, id, peers_required(&p->core, id)));
+		peers_require(
+		    &p->core, id, session_follow(p->session, id, peers_required(&p->core, id)));
 	peers_tick(&p->core, now);
 	if (is_due(p, now))
 		say_all(p, now);
@@ -132,8 +134,8 @@ static void *speak(void *peers)
 		}
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
 		/* After a stop no ticks are made up for. */
-		if (monotonic_ns() > (uint64_t)next.tv_sec * 1000000000ULL +
-					 (uint64_t)next.tv_nsec + 10 * TICK_NS)
+		if (monotonic_ns() >
+		    (uint64_t)next.tv_sec * 1000000000ULL + (uint64_t)next.tv_nsec + 10 * TICK_NS)
 			clock_gettime(CLOCK_MONOTONIC, &next);
 		pthread_mutex_lock(&p->lock);
 	}
@@ -272,8 +274,9 @@ static void tell_state(struct run_peers *p, unsigned i)
 		console_say(p->console, "node '%s' has ended", p->labels[i]);
 		break;
 	case PEER_REFUSED:
-		console_say(p->console, "warning: node '%s' is refused: %s; there will be no "
-					"experiments",
+		console_say(p->console,
+		    "warning: node '%s' is refused: %s; there will be no "
+		    "experiments",
 		    p->labels[i], peer->why);
 		break;
 	case PEER_AWAITED:
@@ -309,7 +312,7 @@ enum run_peers_role run_peers_look(struct run_peers *p, uint64_t now)
 			tell_state(p, i);
 	if (!p->core.is_complete && !p->has_told_awaited && now - p->started_ns > AWAIT_NS)
 		tell_awaited(p);
-	ret = !peers_is_ready(&p->core)	   ? RUN_PEERS_WAIT
+	ret = !peers_is_ready(&p->core)    ? RUN_PEERS_WAIT
 	      : peers_is_elected(&p->core) ? RUN_PEERS_LEAD
 					   : RUN_PEERS_FOLLOW;
 	if (ret != RUN_PEERS_WAIT && p->led_by != p->self)
@@ -541,8 +544,7 @@ void run_peers_tell_losses(struct run_peers *p)
 	    "key, %llu of other runs",
 	    (unsigned long long)received, (unsigned long long)lost, (unsigned long long)late,
 	    (unsigned long long)(p->core.foreign + p->strangers),
-	    (unsigned long long)(p->core.forged + k->forged),
-	    (unsigned long long)p->core.replayed);
+	    (unsigned long long)(p->core.forged + k->forged), (unsigned long long)p->core.replayed);
 	console_say(p->console,
 	    "data between nodes: %llu connections, %llu packets with delays, %llu waits joined",
 	    (unsigned long long)k->sockets, (unsigned long long)k->told,

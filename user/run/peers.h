@@ -47,15 +47,15 @@ enum run_peers_role {
 enum run_peers_role run_peers_look(struct run_peers *p, uint64_t now);
 
 /* The elected node: opens an experiment on all nodes, ours included. */
-void run_peers_open(
-    struct run_peers *p, const struct opening *o, const struct line_map *lines);
+void run_peers_open(struct run_peers *p, const struct opening *o, const struct line_map *lines);
 /* Closes it, waits for what others say of it, and adds what they executed to @snap. False: it does
  * not count. */
 bool run_peers_close(struct run_peers *p, struct snapshot *snap);
 /* Closes it as one that is void. */
 void run_peers_drop(struct run_peers *p);
 
-/* The others: do what is wanted, in @lines. @ret: an experiment that was closed; false: none was. */
+/* The others: do what is wanted, in @lines. @ret: an experiment that was closed; false: none was.
+ */
 bool run_peers_follow(
     struct run_peers *p, const struct line_map *lines, struct snapshot *ret, unsigned *ret_pct);
 

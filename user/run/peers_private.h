@@ -15,8 +15,8 @@ struct run_peers {
 	struct console *console;
 	struct session *session;
 	struct peer_names names;
-	char labels[COZBPF_PEERS][PEER_LABEL]; /* HOST:PORT, for messages */
-	struct sockaddr_in6 addresses[COZBPF_PEERS]; /* IPv4 mapped */
+	char labels[COZBPF_PEERS][PEER_LABEL];             /* HOST:PORT, for messages */
+	struct sockaddr_in6 addresses[COZBPF_PEERS];       /* IPv4 mapped */
 	struct cozbpf_address data[COZBPF_PEER_ADDRESSES]; /* where the program's data may go */
 	size_t n_data;
 	struct peer_key key;
@@ -27,13 +27,13 @@ struct run_peers {
 	bool is_running, ends;
 	pthread_mutex_t lock;
 	struct peers core;
-	uint64_t said_ns;    /* when all were told last */
+	uint64_t said_ns; /* when all were told last */
 	bool says_at_once;
 	uint64_t unsent, strangers; /* datagrams that the system did not take; from elsewhere */
 	/* Of the loop. */
-	uint32_t id;         /* of the experiment that is open here; 0: none is */
-	unsigned pct;        /* its speedup */
-	unsigned led_by;     /* who was elected at the last look, once all were there */
+	uint32_t id;     /* of the experiment that is open here; 0: none is */
+	unsigned pct;    /* its speedup */
+	unsigned led_by; /* who was elected at the last look, once all were there */
 	uint64_t started_ns;
 	bool has_told_awaited;
 	enum peer_state told[COZBPF_PEERS];

@@ -60,9 +60,10 @@ static int resolve(struct run_peers *p, unsigned i, struct error *e)
 	snprintf(port, sizeof(port), "%u", p->names.names[i].port);
 	err = getaddrinfo(p->names.names[i].host, port, &hints, &found);
 	if (err) {
-		error_set(e, EXIT_USAGE, "node '%s' has no address: %s", p->labels[i],
-		    gai_strerror(err));
-		return error_hint(e, "give names of --peers as this machine knows them, or addresses");
+		error_set(
+		    e, EXIT_USAGE, "node '%s' has no address: %s", p->labels[i], gai_strerror(err));
+		return error_hint(
+		    e, "give names of --peers as this machine knows them, or addresses");
 	}
 	p->addresses[i] = as_ipv6(found->ai_addr);
 	for (const struct addrinfo *a = found; a; a = a->ai_next) {

@@ -36,7 +36,7 @@ struct runner {
 	struct debuginfod debuginfod;
 	struct run_peers *peers; /* NULL: there are none */
 	char *output;            /* the profile's name, where it is not the user's */
-	struct blocks *blocks; /* NULL: it is not about blocks */
+	struct blocks *blocks;   /* NULL: it is not about blocks */
 };
 
 #endif

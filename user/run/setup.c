@@ -84,8 +84,7 @@ static int open_output(struct runner *r, struct error *e)
 
 	if (!path)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	if (recorder_open(
-		&r->recorder, &r->target.identity, path, r->files.main_object, &other, e))
+	if (recorder_open(&r->recorder, &r->target.identity, path, r->files.main_object, &other, e))
 		return -1;
 	if (!other.theirs[0])
 		return 0;

@@ -9,7 +9,6 @@
 #include <cozbpf/abi.h>
 #include <cozbpf/siphash.h>
 
-
 #define MAGIC 0x50425a43U /* "CZBP" */
 #define HEADER 8          /* magic and version, which stay */
 #define TAG 8
@@ -129,7 +128,8 @@ static void fields(struct wire *w, struct peer_message *m)
 	answer(w, &m->answer);
 	text(w, m->tool, sizeof(m->tool));
 	text(w, m->build, sizeof(m->build));
-	w->is_bad |= !m->nonce || !m->sequence || m->n_nodes > COZBPF_PEERS || m->from >= m->n_nodes;
+	w->is_bad |=
+	    !m->nonce || !m->sequence || m->n_nodes > COZBPF_PEERS || m->from >= m->n_nodes;
 }
 
 static uint64_t word_of(const uint8_t *data, size_t n)

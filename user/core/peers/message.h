@@ -59,13 +59,13 @@ struct peer_answer {
 
 struct peer_message {
 	uint32_t from, n_nodes;
-	uint32_t sequence;  /* of the sender to this receiver, from 1 */
-	uint64_t nonce;     /* of the sender, drawn when it began; not 0 */
-	uint64_t echo;      /* the receiver's, as the sender knows it; 0: not yet */
-	bool has_ended;     /* the sender profiles no more */
-	bool is_ready;      /* experiments may begin there */
-	uint32_t required_id; /* the experiment in which R is */
-	uint64_t required_ns; /* R of the sender's threads */
+	uint32_t sequence;         /* of the sender to this receiver, from 1 */
+	uint64_t nonce;            /* of the sender, drawn when it began; not 0 */
+	uint64_t echo;             /* the receiver's, as the sender knows it; 0: not yet */
+	bool has_ended;            /* the sender profiles no more */
+	bool is_ready;             /* experiments may begin there */
+	uint32_t required_id;      /* the experiment in which R is */
+	uint64_t required_ns;      /* R of the sender's threads */
 	struct peer_order order;   /* the elected node's; else empty */
 	struct peer_answer answer; /* to the elected node's */
 	char tool[PEER_BUILD], build[PEER_BUILD]; /* of cozbpf; of the program */

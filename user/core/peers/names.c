@@ -56,8 +56,8 @@ static int add_numbers(
 	if (stop < p->end && *stop == '-' && isdigit((unsigned char)stop[1]))
 		last = strtoul(stop + 1, &stop, 10);
 	if (!digits || digits > 9 || stop != p->end || last < first) {
-		error_set(e, EXIT_USAGE, "'%.*s' is no range of nodes", (int)(p->end - p->from),
-		    p->from);
+		error_set(
+		    e, EXIT_USAGE, "'%.*s' is no range of nodes", (int)(p->end - p->from), p->from);
 		return error_hint(e, "give numbers, such as node[1-3,7]");
 	}
 	for (unsigned long i = first; i <= last; i++) {
@@ -96,8 +96,7 @@ static int add_ranges(struct peer_names *l, const char *word, size_t n, const ch
 static int add_word(struct peer_names *l, const char *word, size_t n, struct error *e)
 {
 	bool is_address = *word == '[';
-	const char *open = memchr(word, '[', n),
-		   *close = is_address ? memchr(word, ']', n) : NULL,
+	const char *open = memchr(word, '[', n), *close = is_address ? memchr(word, ']', n) : NULL,
 		   *colon = memrchr(word, ':', n);
 	unsigned long port = PEER_PORT;
 	size_t length = n;
@@ -107,8 +106,10 @@ static int add_word(struct peer_names *l, const char *word, size_t n, struct err
 		port = strtoul(colon + 1, &end, 10);
 		if (end != word + n || end == colon + 1 || !port || port > 65535) {
 			error_set(e, EXIT_USAGE, "'%.*s' has no port", (int)n, word);
-			return error_hint(e, "give HOST:PORT, or HOST for port %d; an address of "
-					     "IPv6 in brackets", PEER_PORT);
+			return error_hint(e,
+			    "give HOST:PORT, or HOST for port %d; an address of "
+			    "IPv6 in brackets",
+			    PEER_PORT);
 		}
 		length = (size_t)(colon - word);
 	}
@@ -191,7 +192,8 @@ static int of_ranks(struct peer_names *ret, const char *size, const char *local,
 		error_set(e, EXIT_USAGE,
 		    size ? "the job has ranks on other hosts, which its environment does not name"
 			 : "no engine of jobs has named the nodes");
-		return error_hint(e, "name them, this one included: --peers HOST[:PORT],HOST[:PORT]");
+		return error_hint(
+		    e, "name them, this one included: --peers HOST[:PORT],HOST[:PORT]");
 	}
 	ret->n = 0;
 	for (long i = 0; i < n; i++)

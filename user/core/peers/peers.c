@@ -29,8 +29,8 @@ static void suspect(struct peer *from, const char *why)
 		snprintf(from->why, sizeof(from->why), "%s", why);
 }
 
-static bool take_bytes(struct peers *p, struct peer *from, const uint8_t *data, size_t n,
-    struct peer_message *ret)
+static bool take_bytes(
+    struct peers *p, struct peer *from, const uint8_t *data, size_t n, struct peer_message *ret)
 {
 	unsigned version = 0;
 	char why[sizeof(from->why)];
@@ -58,7 +58,7 @@ static bool take_bytes(struct peers *p, struct peer *from, const uint8_t *data, 
 /* Whether an authentic message can be of this run. */
 static bool fits(struct peers *p, struct peer *from, const struct peer_message *m)
 {
-	const char *what = m->n_nodes != p->config.n ? "it has another list of peers"
+	const char *what = m->n_nodes != p->config.n      ? "it has another list of peers"
 			   : strcmp(m->tool, p->own.tool) ? "it is another cozbpf"
 							  : "it runs another build of the program";
 
@@ -294,9 +294,9 @@ enum peers_verdict peers_judge(
 
 	*ret_selected_ns = 0;
 	for (unsigned i = 0; i < p->config.n; i++) {
-		enum peers_verdict one = is_other(p, i) ? judge_peer(&p->peer[i],
-							      p->own.order.id, counted_ns)
-							: PEERS_GOOD;
+		enum peers_verdict one = is_other(p, i)
+					     ? judge_peer(&p->peer[i], p->own.order.id, counted_ns)
+					     : PEERS_GOOD;
 
 		if (one == PEERS_GOOD) {
 			*ret_selected_ns +=

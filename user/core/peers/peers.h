@@ -36,9 +36,9 @@ struct peer {
 	char why[128];
 	/* its last message, where it is alive */
 	struct peer_message says;
-	uint64_t nonce;  /* 0: not known */
+	uint64_t nonce; /* 0: not known */
 	uint64_t heard_ns;
-	uint32_t sent;   /* messages to it */
+	uint32_t sent; /* messages to it */
 	/* of it: messages that came, that did not, and that came behind a later one */
 	uint64_t received, lost, late;
 	/* when the experiment opened: these, and whether it was alive; since then: for how long it
@@ -104,10 +104,11 @@ enum peers_verdict {
 };
 /*
  * After peers_close(): whether the experiment counts. *@ret_peer is the node it does not count for.
- * *@ret_selected_ns: what others have executed in the unit. @counted_ns: when visits began to count.
+ * *@ret_selected_ns: what others have executed in the unit. @counted_ns: when visits began to
+ * count.
  */
-enum peers_verdict peers_judge(const struct peers *p, uint64_t counted_ns, unsigned *ret_peer,
-    uint64_t *ret_selected_ns);
+enum peers_verdict peers_judge(
+    const struct peers *p, uint64_t counted_ns, unsigned *ret_peer, uint64_t *ret_selected_ns);
 
 /* Of the others: what the elected node wants; its `id` is 0 while it wants nothing. */
 const struct peer_order *peers_order(const struct peers *p);
