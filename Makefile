@@ -553,7 +553,8 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized fuzz coverage coverage-all bench bench-attach bench-blocks bench-marker \
-	bench-merge bench-nodes bench-startup bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
+	bench-merge bench-nodes bench-startup \
+	bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
 	bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
 	install uninstall deb check-package dist clean help

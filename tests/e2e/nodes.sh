@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# --peers: two parts of a program, each under a cozbpf of its own, on the loopback. What they refuse,
-# what they share, and what happens when one of them goes.
+# --peers: two parts of a program, each under a cozbpf of its own, on the loopback. What they
+# refuse, what they share, and what happens when one of them goes.
 #
 # pingpong: part 0 works 1 ms, in the line, then part 1 works 1 ms. The line's speedup is half of
 # the program's, so 100 % bring 0.5, less what the way through the sockets takes. The delays of part
@@ -126,7 +126,8 @@ wait_for 20 has "$dir/p.coz" '^experiment' || bad "there are experiments"
 kill -KILL "${parts[1]}"
 before=$(experiments p.coz)
 parted 0 0
-says "warning: node '127.0.0.1:7462' says nothing any more" "an experiment is void: node '127.0.0.1:7462'"
+says "warning: node '127.0.0.1:7462' says nothing any more" \
+	"an experiment is void: node '127.0.0.1:7462' has gone"
 check "the other one goes on" is "$(experiments p.coz)" '>=' $((before + 3))
 pkill -KILL -P "${parts[1]}" 2>/dev/null
 

@@ -276,6 +276,7 @@ static void begin_net(struct net *net, unsigned loss_pct, unsigned jitter_ms, co
 		    .build = odd_build && i == 2 ? odd_build : "build"};
 
 		peers_init(&net->nodes[i], &c);
+		net->nodes[i].is_here = true;
 	}
 }
 
@@ -553,10 +554,25 @@ TEST(a_node_that_ends)
 {
 	begin_net(&net, 0, 0, NULL);
 	steps(&net, 5);
-	peers_end(&net.nodes[0]);
+	peers_end(&net.nodes[0], false);
 	steps(&net, 2);
 	CHECK_EQ(net.nodes[1].peer[0].state, PEER_ENDED);
-	CHECK(peers_is_elected(&net.nodes[1]));
+	CHECK(peers_is_elected(&net.nodes[1]) && peers_is_ready(&net.nodes[1]));
+	/* Its part of the program would not be held back. */
+	peers_end(&net.nodes[3], true);
+	steps(&net, 2);
+	CHECK(!peers_is_ready(&net.nodes[1]));
+}
+
+TEST(nobody_begins_before_all_can)
+{
+	begin_net(&net, 0, 0, NULL);
+	net.nodes[2].is_here = false;
+	steps(&net, 50);
+	CHECK(!peers_is_ready(&net.nodes[0]));
+	net.nodes[2].is_here = true;
+	steps(&net, 2);
+	CHECK(peers_is_ready(&net.nodes[0]));
 }
 
 TEST(hostile_datagrams)

@@ -105,7 +105,7 @@ static void pipeline(void)
 
 static void *rounds(void *unused)
 {
-	void (*one)(void) = !strcmp(pattern, "halo")	   ? halo
+	void (*one)(void) = !strcmp(pattern, "halo")       ? halo
 			    : !strcmp(pattern, "pipeline") ? pipeline
 							   : pingpong;
 

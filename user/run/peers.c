@@ -218,13 +218,13 @@ int run_peers_start(
 	return 0;
 }
 
-void run_peers_end(struct run_peers *p)
+void run_peers_end(struct run_peers *p, bool goes_on)
 {
 	if (!p || !p->is_running)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->ends = true;
-	peers_end(&p->core);
+	peers_end(&p->core, goes_on);
 	for (int i = 0; i < TIMES_END; i++)
 		say_all(p, monotonic_ns());
 	pthread_mutex_unlock(&p->lock);
@@ -236,7 +236,7 @@ void run_peers_destroy(struct run_peers *p)
 {
 	if (!p)
 		return;
-	run_peers_end(p);
+	run_peers_end(p, false);
 	pthread_mutex_destroy(&p->lock);
 	if (p->fd >= 0)
 		close(p->fd);
@@ -271,7 +271,9 @@ static void tell_state(struct run_peers *p, unsigned i)
 		    p->labels[i]);
 		break;
 	case PEER_ENDED:
-		console_say(p->console, "node '%s' has ended", p->labels[i]);
+		console_say(p->console, "node '%s' has ended%s", p->labels[i],
+		    peer->says.goes_on ? ", but not its part of the program: no more experiments"
+				       : "");
 		break;
 	case PEER_REFUSED:
 		console_say(p->console,
@@ -307,6 +309,7 @@ enum run_peers_role run_peers_look(struct run_peers *p, uint64_t now)
 	if (read(p->news, &taken, sizeof(taken)) < 0)
 		taken = 0;
 	pthread_mutex_lock(&p->lock);
+	p->core.is_here = true;
 	for (unsigned i = 0; i < p->names.n; i++)
 		if (i != p->self && p->core.peer[i].state != p->told[i])
 			tell_state(p, i);
@@ -370,7 +373,8 @@ static void tell_void(struct run_peers *p, enum peers_verdict why, unsigned peer
 	    [PEERS_LATE] = "opened it late",
 	    [PEERS_REFUSED] = "has no such line"};
 
-	if (!p->told_void++)
+	/* That it has ended is said. */
+	if (p->core.peer[peer].state != PEER_ENDED && !p->told_void++)
 		console_say(p->console, "an experiment is void: node '%s' %s (said once)",
 		    p->labels[peer], words[why]);
 }
@@ -540,10 +544,10 @@ void run_peers_tell_losses(struct run_peers *p)
 		late += p->core.peer[i].late;
 	}
 	console_say(p->console,
-	    "nodes: %llu messages, %llu lost, %llu late; dropped: %llu foreign, %llu of another "
-	    "key, %llu of other runs",
+	    "nodes: %llu messages, %llu lost, %llu late, %llu not sent; dropped: %llu foreign, "
+	    "%llu of another key, %llu of other runs",
 	    (unsigned long long)received, (unsigned long long)lost, (unsigned long long)late,
-	    (unsigned long long)(p->core.foreign + p->strangers),
+	    (unsigned long long)p->unsent, (unsigned long long)(p->core.foreign + p->strangers),
 	    (unsigned long long)(p->core.forged + k->forged), (unsigned long long)p->core.replayed);
 	console_say(p->console,
 	    "data between nodes: %llu connections, %llu packets with delays, %llu waits joined",

@@ -29,8 +29,9 @@ int run_peers_create(
 /* Begins to speak; @build names the program's build. */
 int run_peers_start(
     struct run_peers *p, struct session *session, const char *build, struct error *e);
-/* Tells others that we profile no more. */
-void run_peers_end(struct run_peers *p);
+/* Tells others that we profile no more, and whether our part of the program goes on. Accepts NULL.
+ */
+void run_peers_end(struct run_peers *p, bool goes_on);
 void run_peers_destroy(struct run_peers *p); /* accepts NULL */
 
 /* Our place in the list, from 0. */

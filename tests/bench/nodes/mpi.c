@@ -48,8 +48,8 @@ static void reduce(void)
 static void receive(void)
 {
 	if (rank_)
-		MPI_Recv(edge[1], EDGE, MPI_DOUBLE, rank_ - 1, 2, MPI_COMM_WORLD,
-		    MPI_STATUS_IGNORE);
+		MPI_Recv(
+		    edge[1], EDGE, MPI_DOUBLE, rank_ - 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* A send that waits until it is received: the stages keep pace with each other. */
@@ -88,7 +88,8 @@ int main(int argc, char **argv)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!rank_)
-		dprintf(1, "period_us %.4f\n", (double)(work_now_ns() - from) / 1e3 / (double)loops);
+		dprintf(
+		    1, "period_us %.4f\n", (double)(work_now_ns() - from) / 1e3 / (double)loops);
 	MPI_Finalize();
 	return 0;
 }

@@ -121,6 +121,7 @@ static void fields(struct wire *w, struct peer_message *m)
 	number(w, &m->nonce, 8);
 	number(w, &m->echo, 8);
 	flag(w, &m->has_ended);
+	flag(w, &m->goes_on);
 	flag(w, &m->is_ready);
 	u32(w, &m->required_id);
 	number(w, &m->required_ns, 8);

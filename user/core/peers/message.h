@@ -62,7 +62,8 @@ struct peer_message {
 	uint32_t sequence;         /* of the sender to this receiver, from 1 */
 	uint64_t nonce;            /* of the sender, drawn when it began; not 0 */
 	uint64_t echo;             /* the receiver's, as the sender knows it; 0: not yet */
-	bool has_ended;            /* the sender profiles no more */
+	bool has_ended;            /* the sender profiles no more, */
+	bool goes_on;              /* but its part of the program goes on */
 	bool is_ready;             /* experiments may begin there */
 	uint32_t required_id;      /* the experiment in which R is */
 	uint64_t required_ns;      /* R of the sender's threads */

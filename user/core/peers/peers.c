@@ -167,7 +167,7 @@ size_t peers_write(struct peers *p, unsigned to, uint8_t data[PEER_MESSAGE_MAX])
 		return 0;
 	m.sequence = ++p->peer[to].sent;
 	m.echo = p->peer[to].nonce;
-	m.is_ready = p->is_complete;
+	m.is_ready = p->is_complete && p->is_here;
 	return peer_message_write(&m, &p->config.key, data);
 }
 
@@ -203,7 +203,8 @@ bool peers_is_ready(const struct peers *p)
 		const struct peer *peer = &p->peer[i];
 
 		if (is_other(p, i) && (peer->state == PEER_REFUSED ||
-					  (peer->state == PEER_ALIVE && !peer->says.is_ready)))
+					  (peer->state == PEER_ALIVE && !peer->says.is_ready) ||
+					  (peer->state == PEER_ENDED && peer->says.goes_on)))
 			return false;
 	}
 	return p->is_complete;
@@ -340,8 +341,9 @@ void peers_closed(struct peers *p, uint32_t id, bool is_void, uint64_t selected_
 	    .id = id, .stage = PEER_STAGE_CLOSED, .is_void = is_void, .selected_ns = selected_ns};
 }
 
-void peers_end(struct peers *p)
+void peers_end(struct peers *p, bool goes_on)
 {
 	p->own.has_ended = true;
+	p->own.goes_on = goes_on;
 	p->own.order.is_open = false;
 }

@@ -61,8 +61,9 @@ struct peers {
 	struct peer peer[COZBPF_PEERS];
 	struct peer_message own;
 	uint64_t opened_ns;
-	/* all nodes have been alive at once */
-	bool is_complete;
+	/* all nodes have been alive at once; what is elected elsewhere can be done here, which is
+	 * to be set */
+	bool is_complete, is_here;
 	/* to be read: datagrams that were dropped: no messages of ours, made with another key, or
 	 * from former runs */
 	uint64_t foreign, forged, replayed;
@@ -82,7 +83,8 @@ void peers_tick(struct peers *p, uint64_t now);
 /* The node that is elected, as far as we know. */
 unsigned peers_elected(const struct peers *p);
 bool peers_is_elected(const struct peers *p);
-/* Whether experiments may open: all nodes have been there, and none is refused. */
+/* Whether experiments may open: all nodes have been there, none is refused, and no part of the
+ * program goes on without us. */
 bool peers_is_ready(const struct peers *p);
 /* The greatest R that others have told in experiment @id. */
 uint64_t peers_required(const struct peers *p, uint32_t id);
@@ -118,7 +120,7 @@ void peers_opened(struct peers *p, uint32_t id, uint64_t now);
 void peers_refuse(struct peers *p, uint32_t id);
 void peers_closed(struct peers *p, uint32_t id, bool is_void, uint64_t selected_ns);
 
-/* We profile no more. */
-void peers_end(struct peers *p);
+/* We profile no more; our part of the program may go on. */
+void peers_end(struct peers *p, bool goes_on);
 
 #endif
