@@ -218,6 +218,10 @@ static int check_peers(const struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "'--peers-key' is of no use without '--peers'");
 		return error_hint(e, "name the nodes, or leave it out");
 	}
+	if (o->peers && !o->progress.n && !o->latency.n && !what) {
+		error_set(e, EXIT_USAGE, "'--peers' needs a progress point");
+		return error_hint(e, "name one that the first node passes: -P PROGRESS");
+	}
 	if (!o->peers || !what)
 		return 0;
 	error_set(e, EXIT_USAGE, "'--peers' and '--%s' exclude each other", what);

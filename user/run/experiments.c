@@ -106,7 +106,7 @@ void experiments_begin(struct experiments *x, uint64_t now)
 }
 
 /* Another node opens and closes, or nobody does. */
-static void follow(struct experiments *x, enum run_peers_role role, uint64_t now, uint64_t *ret_due)
+static void follow(struct experiments *x, uint64_t now, uint64_t *ret_due)
 {
 	struct snapshot snap;
 	unsigned pct;
@@ -115,7 +115,7 @@ static void follow(struct experiments *x, enum run_peers_role role, uint64_t now
 	if (!x->is_led)
 		apply(x, experiment_pause(&x->machine));
 	x->is_led = true;
-	if (role == RUN_PEERS_FOLLOW && run_peers_follow(x->peers, x->lines, &snap, &pct))
+	if (run_peers_follow(x->peers, x->lines, &snap, &pct))
 		experiment_followed(&x->machine, &snap, pct);
 }
 
@@ -130,13 +130,13 @@ static void lead(struct experiments *x, uint64_t now)
 
 bool experiments_step(struct experiments *x, uint64_t now, uint64_t *ret_due)
 {
-	enum run_peers_role role = x->peers ? run_peers_look(x->peers, now) : RUN_PEERS_LEAD;
+	bool leads = !x->peers || run_peers_leads(x->peers, now);
 	enum experiment_action action;
 	struct reading reading;
 
 	session_watch(x->session);
-	if (role != RUN_PEERS_LEAD) {
-		follow(x, role, now, ret_due);
+	if (!leads) {
+		follow(x, now, ret_due);
 		return false;
 	}
 	lead(x, now);

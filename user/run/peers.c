@@ -301,10 +301,10 @@ static void tell_awaited(struct run_peers *p)
 			    why_awaited(&p->core.peer[i]));
 }
 
-enum run_peers_role run_peers_look(struct run_peers *p, uint64_t now)
+bool run_peers_leads(struct run_peers *p, uint64_t now)
 {
-	enum run_peers_role ret;
 	uint64_t taken;
+	bool is_ready, ret;
 
 	if (read(p->news, &taken, sizeof(taken)) < 0)
 		taken = 0;
@@ -315,10 +315,10 @@ enum run_peers_role run_peers_look(struct run_peers *p, uint64_t now)
 			tell_state(p, i);
 	if (!p->core.is_complete && !p->has_told_awaited && now - p->started_ns > AWAIT_NS)
 		tell_awaited(p);
-	ret = !peers_is_ready(&p->core)    ? RUN_PEERS_WAIT
-	      : peers_is_elected(&p->core) ? RUN_PEERS_LEAD
-					   : RUN_PEERS_FOLLOW;
-	if (ret != RUN_PEERS_WAIT && p->led_by != p->self)
+	is_ready = peers_is_ready(&p->core);
+	ret = is_ready && peers_is_elected(&p->core);
+	/* Who has led once has experiments of its own. */
+	if (is_ready && p->led_by != p->self)
 		p->led_by = peers_elected(&p->core);
 	pthread_mutex_unlock(&p->lock);
 	return ret;

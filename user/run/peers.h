@@ -36,16 +36,12 @@ void run_peers_destroy(struct run_peers *p); /* accepts NULL */
 
 /* Our place in the list, from 0. */
 unsigned run_peers_self(const struct run_peers *p);
-/* Readable when an order has come; run_peers_look() takes it. -1 for NULL. */
+/* Readable when an order has come; run_peers_leads() takes it. -1 for NULL. */
 int run_peers_fd(const struct run_peers *p);
 
-enum run_peers_role {
-	RUN_PEERS_WAIT,   /* not all are there */
-	RUN_PEERS_LEAD,   /* we are elected */
-	RUN_PEERS_FOLLOW, /* another node is */
-};
-/* Says what became of nodes since the last call. */
-enum run_peers_role run_peers_look(struct run_peers *p, uint64_t now);
+/* Says what became of nodes since the last call. Whether experiments are ours to open: we are
+ * elected, and all are there. */
+bool run_peers_leads(struct run_peers *p, uint64_t now);
 
 /* The elected node: opens an experiment on all nodes, ours included. */
 void run_peers_open(struct run_peers *p, const struct opening *o, const struct line_map *lines);
