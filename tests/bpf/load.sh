@@ -180,8 +180,8 @@ look
 judge "$budgets"
 
 # Nodes that share their delays: what tells L, hears it, and joins.
-if bpftool btf dump file /sys/kernel/btf/vmlinux format raw |
-	grep -q "'btf_trace_tcp_sendmsg_locked'"; then
+bpftool btf dump file /sys/kernel/btf/vmlinux format raw >"$dir/types"
+if has "$dir/types" "'btf_trace_tcp_sendmsg_locked'"; then
 	export COZBPF_PEERS_KEY=0123456789abcdef
 	begin_command --peers 127.0.0.1:7465,127.0.0.1:7466
 	unset COZBPF_PEERS_KEY

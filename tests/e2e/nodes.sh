@@ -19,7 +19,7 @@ key=$dir/key
 turns=$("$program" --calibrate)
 
 echo "-- what makes no sense"
-command=("$program" --seconds 1)
+command=("$workloads/serial" --seconds 1)
 run 2 "$tool" --peers a,b -- "${command[@]}"
 says "'--peers' needs a progress point"
 run 2 "$tool" -P progress --peers a,b -- "${command[@]}"

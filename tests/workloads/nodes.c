@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #define AHEAD 8
+#define AWAIT_S 30
 #define ROUND_BYTES 512
 
 static long rank_, port = 7500, a[2] = {1000, 0}, b[2] = {0, 1000};
@@ -22,11 +23,13 @@ static const char *pattern = "pingpong", *host = "127.0.0.1";
 static uint64_t a_iters, b_iters;
 static int peer;
 
+/* A part whose other one never comes ends by SIGALRM. */
 static int connected(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1, ret = fd;
 
+	alarm(AWAIT_S);
 	inet_pton(AF_INET, host, &at.sin_addr);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (!rank_) {
@@ -44,6 +47,7 @@ static int connected(void)
 	}
 	if (ret < 0 || setsockopt(ret, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
 		work_fail("socket");
+	alarm(0);
 	return ret;
 }
 
