@@ -4,7 +4,7 @@
 #ifndef COZBPF_LATENCY_BPF_H
 #define COZBPF_LATENCY_BPF_H
 
-#include "maps.bpf.h"
+#include "go.bpf.h"
 #include <cozbpf/latency.h>
 
 #define EEXIST 17
@@ -42,16 +42,23 @@ static __always_inline __u64 extend(__u64 v, const struct cozbpf_arg *a)
 	return a->is_signed ? (__u64)((__s64)(v << unused) >> unused) : v << unused >> unused;
 }
 
-/* A goroutine is a thread that the kernel knows nothing of. */
+/* A goroutine is a thread that the kernel knows nothing of. One that runs since before its
+ * scheduler was probed is in no account yet, but the runtime names it all the same. */
 static __always_inline void key_of_goroutine(
     const struct cozbpf_thread *t, struct cozbpf_latency_key *ret)
 {
 	const struct cozbpf_thread *own = member_of(bpf_get_current_task_btf());
+	struct go_now n;
+	__u64 goid;
 
-	if (!own || own == t)
+	if (!own)
+		return;
+	if (own != t)
+		goid = own->runs.goid;
+	else if (!go_read(&n) || !n.g || n.g != n.curg || !go_word(n.g, config.go.g_goid, &goid))
 		return;
 	ret->tgid = t->tgid;
-	ret->key = own->runs.goid;
+	ret->key = goid;
 }
 
 /* What joins the two ends: the thread or goroutine, or an argument. 0: it cannot be read. @ctx is
@@ -100,10 +107,20 @@ static __always_inline __u64 lasting_time(__u64 v)
 }
 
 /*
- * A request that was given up is no longer in flight, and for Little's law it never came: its begin
- * is taken back. As long as it is not known whether it may not have ended on another thread it is
- * in doubt, and the loader decides when it is.
+ * A request whose begin does not wait in the map. Where ends know their begins, such a request
+ * never came for Little's law: it was given up, had no memory, or began before the probes were
+ * there. Elsewhere it is in doubt, and the loader decides when that is known.
+ * @by: how many in flight it stands for now. Returns whether it may count.
  */
+static __always_inline bool in_doubt(struct cozbpf_latency *l, __s64 by)
+{
+	if (latency_is_known(l))
+		return false;
+	__sync_fetch_and_add(&l->doubtful, by);
+	return true;
+}
+
+/* The begin that waits under @key is overwritten. */
 static __always_inline void give_up(const struct cozbpf_thread *t, __u32 index,
     struct cozbpf_latency *l, const struct cozbpf_latency_key *key)
 {
@@ -112,34 +129,55 @@ static __always_inline void give_up(const struct cozbpf_thread *t, __u32 index,
 	if (!begun)
 		return; /* it has ended at this very moment */
 	__sync_fetch_and_add(&l->abandoned, 1);
-	if (latency_is_known(l))
+	if (!in_doubt(l, 1))
 		count_visits_at(t, index, -1ULL, *begun + DELAY_READ(control.required_before));
-	else
-		__sync_fetch_and_add(&l->doubtful, 1);
+}
+
+/* Whether the begin at @at waits for its end. */
+static __always_inline bool remember(
+    void *ctx, const struct cozbpf_thread *t, __u64 cookie, struct cozbpf_latency *l, __u64 at)
+{
+	struct cozbpf_latency_key key = {.point = COZBPF_COOKIE_POINT(cookie)};
+	long err;
+
+	if (!read_key(ctx, t, cookie, &key))
+		return false;
+	err = bpf_map_update_elem(&begins, &key, &at, BPF_NOEXIST);
+	if (err == -EEXIST) {
+		give_up(t, key.point, l, &key);
+		err = bpf_map_update_elem(&begins, &key, &at, BPF_ANY);
+	}
+	return !err;
 }
 
 static __always_inline void begin_latency(void *ctx, const struct cozbpf_thread *t, __u64 cookie)
 {
 	__u32 index = COZBPF_COOKIE_POINT(cookie);
 	struct cozbpf_latency *l = bpf_map_lookup_elem(&latencies, &index);
-	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns()), at = lasting_time(v);
-	struct cozbpf_latency_key key = {.point = index};
-	long err;
+	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
 
+	if (l && !remember(ctx, t, cookie, l, lasting_time(v))) {
+		__sync_fetch_and_add(&l->lost, 1);
+		if (!in_doubt(l, 1))
+			return;
+	}
 	count_visits_at(t, index, 1, v);
-	if (!l)
-		return;
-	if (!read_key(ctx, t, cookie, &key)) {
-		__sync_fetch_and_add(&l->lost, 1);
-		return;
-	}
-	err = bpf_map_update_elem(&begins, &key, &at, BPF_NOEXIST);
-	if (err == -EEXIST) {
-		give_up(t, index, l, &key);
-		err = bpf_map_update_elem(&begins, &key, &at, BPF_ANY);
-	}
-	if (err)
-		__sync_fetch_and_add(&l->lost, 1);
+}
+
+/* Virtual time since the begin of the request that ends. False: it has none. */
+static __always_inline bool since_begin(
+    void *ctx, const struct cozbpf_thread *t, __u64 cookie, __u64 now, __s64 *took)
+{
+	struct cozbpf_latency_key key = {.point = COZBPF_COOKIE_POINT(cookie) - 1};
+	__u64 *begun = NULL;
+
+	if (read_key(ctx, t, cookie, &key))
+		begun = bpf_map_lookup_elem(&begins, &key);
+	if (!begun)
+		return false;
+	*took = (__s64)(now - *begun);
+	/* Of two ends at the same moment one deletes it. */
+	return !bpf_map_delete_elem(&begins, &key);
 }
 
 /*
@@ -150,30 +188,24 @@ static __always_inline void end_latency(void *ctx, const struct cozbpf_thread *t
 {
 	__u32 index = COZBPF_COOKIE_POINT(cookie) - 1;
 	struct cozbpf_latency *l = bpf_map_lookup_elem(&latencies, &index);
-	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns()), now = lasting_time(v),
-	      at = 0, *begun = NULL;
-	struct cozbpf_latency_key key = {.point = index};
-	__s64 took;
+	__u64 v = delay_virtual_time(t, &control, bpf_ktime_get_ns());
+	__s64 took = 0;
 	__u32 cell;
 
+	if (l && !since_begin(ctx, t, cookie, lasting_time(v), &took)) {
+		__sync_fetch_and_add(&l->unmatched, 1);
+		if (in_doubt(l, -1))
+			count_visits_at(t, index + 1, 1, v);
+		return;
+	}
 	count_visits_at(t, index + 1, 1, v);
 	if (!l)
 		return;
-	if (read_key(ctx, t, cookie, &key))
-		begun = bpf_map_lookup_elem(&begins, &key);
-	if (begun)
-		at = *begun;
-	/* Of two ends at the same moment one deletes it. */
-	if (!begun || bpf_map_delete_elem(&begins, &key)) {
-		__sync_fetch_and_add(&l->unmatched, 1);
-		return;
-	}
 	__sync_fetch_and_add(&l->matched, 1);
 	if (!DELAY_READ(control.active) || v <= control.counted_ns)
 		return;
 	/* A thread that is ahead by its debt may hand over to one that has none: below 0, which has
 	 * no cell. */
-	took = (__s64)(now - at);
 	cell = latency_index(took > 0 ? (__u64)took : 0);
 	if (cell >= COZBPF_LATENCY_CELLS)
 		return;

@@ -30,8 +30,9 @@ struct cozbpf_latency_key {
 
 /*
  * Say ends know their begins this many times as often as not. Then a begin that another begin of
- * its key overwrites is a request that was given up. Elsewhere it may have ended all the same, as
- * where requests change threads without a key.
+ * its key overwrites is a request that was given up, and an end without a begin is one that began
+ * before the probes were there. Elsewhere both may be the same request, as where requests change
+ * threads without a key.
  */
 #define COZBPF_LATENCY_KNOWN 8
 
@@ -41,15 +42,16 @@ struct cozbpf_latency {
 	__u64 matched;   /* ends whose begin was known */
 	__u64 unmatched; /* ends whose begin is unknown */
 	__u64 abandoned; /* begins that another begin of the same key overwrote */
-	/* abandoned ones from before latency_is_known(), which still count as begun */
-	__u64 doubtful;
+	/* In flight by mistake if ends know their begins: abandoned and lost begins less unmatched
+	 * ends, of the time before latency_is_known(). */
+	__s64 doubtful;
 	__u64 lost; /* begins for which there was no memory */
 	/* Of the experiment's window: pairs that ended in it, wherever they began. */
 	__s64 sum;
 	__u64 cells[COZBPF_LATENCY_CELLS];
 };
 
-/* Whether an overwritten begin is a request that was given up. */
+/* Whether ends know their begins. */
 static inline __attribute__((always_inline)) int latency_is_known(const struct cozbpf_latency *l)
 {
 	return l->matched > COZBPF_LATENCY_KNOWN * l->unmatched;

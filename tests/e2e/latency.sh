@@ -113,6 +113,23 @@ for s in 0 0.5; do
 		"$(awk "BEGIN { d = ($little - $pairs) / $pairs; print d < 0 ? -d : d }")" '<=' 0.1
 done
 
+echo "-- attached while some are in flight, and always are: they are known by their ends"
+start "$dir/giveup" $((20000 * slowness)) crowd
+giveup_pid=$tool_pid
+wait_for 10 has "/proc/$giveup_pid/comm" giveup
+run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup WORK)" \
+	--experiment-length "$length" --fixed-speedup "$list" --seed 7 -d "$slowness"s \
+	-o "$dir/known.coz" -L 'request=request_begin..progress' -p "$giveup_pid"
+kill -TERM "$giveup_pid"
+wait "$giveup_pid"
+run 0 "$tool" report --json "$dir/known.coz"
+cp "$dir/out" "$dir/report.json"
+looked "the JSON report keeps the contract" json "$dir/report.json"
+# Without them five of eight would be missing.
+little=$(figure "mean 0") pairs=$(figure "pairs_mean 0")
+check "Little's law ($little ns) and pairs ($pairs ns) agree" is \
+	"$(awk "BEGIN { d = ($little - $pairs) / $pairs; print d < 0 ? -d : d }")" '<=' 0.1
+
 # That holds also for requests that begin before the first one ends.
 echo "-- requests begin on one thread and end on another, without a key: none is given up"
 run 0 "${in_front[@]}" "$tool" --no-tui --fixed-line "$(line_of giveup POOL_WORK)" \

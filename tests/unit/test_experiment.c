@@ -423,9 +423,9 @@ TEST(end_to_end_runs_follow_a_plan)
 	session_deinit(&s);
 }
 
-/* A pair whose begins come every 10 ms and never end; 3 were in flight before the run, and 5 more
- * at V0, of which 2 were given up. */
-static void begin_pair(struct session *s)
+/* A pair whose begins come every 10 ms and never end. 3 were in flight as a second run began, and 5
+ * more at V0, of which @mistaken are not. */
+static void begin_pair(struct session *s, int mistaken)
 {
 	const unsigned list[] = {25};
 	struct experiment_options o = {
@@ -443,7 +443,8 @@ static void begin_pair(struct session *s)
 	s->latency.unmatched = 3;
 	s->latency.doubtful = 7;
 	session_begin(s);
-	s->latency.doubtful = 9;
+	session_begin(s);
+	s->latency.doubtful = 7 + mistaken;
 	s->latency.cells[10] = 4;
 	s->latency.sum = 4000;
 }
@@ -453,7 +454,7 @@ TEST(latency_record)
 	static struct session s;
 	const struct point_record *p = NULL;
 
-	begin_pair(&s);
+	begin_pair(&s, 2);
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	CHECK_EQ(s.records[0].n_points, 1);
 	p = &s.records[0].points[0];
@@ -473,13 +474,28 @@ TEST(latency_record)
 	session_deinit(&s);
 }
 
+/* Three more began before the probes were there. Where most ends have no begin, that says
+ * nothing. */
+TEST(requests_from_before_are_in_flight)
+{
+	static struct session s;
+
+	begin_pair(&s, -3);
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.records[0].points[0].least, 5 + 3);
+	s.latency.unmatched = 100;
+	CHECK(session_until(&s, EXPERIMENT_CLOSE));
+	CHECK_EQ(s.records[1].points[0].least, 5);
+	session_deinit(&s);
+}
+
 TEST(latencies_set_the_length)
 {
 	static struct session s;
 	const struct point_record *p = NULL;
 	double latency;
 
-	begin_pair(&s);
+	begin_pair(&s, 2);
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));
 	p = &s.records[0].points[0];
 	latency = (double)p->integral_ns / (double)p->arrivals;

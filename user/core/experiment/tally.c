@@ -25,7 +25,7 @@
 
 void tally_begin(struct tally *t, const struct readings *in)
 {
-	for (unsigned i = 0; i < in->n_points; i++) {
+	for (unsigned i = 0; t->runs && i < in->n_points; i++) {
 		const struct point_reading *p = &in->points[i];
 
 		if (!p->latency)
@@ -33,6 +33,7 @@ void tally_begin(struct tally *t, const struct readings *in)
 		t->points[i].in_flight_before = (int64_t)(p->visits - p[1].visits);
 		t->points[i].doubtful_before = p->latency->doubtful;
 	}
+	t->runs++;
 }
 
 void tally_open(struct tally *t, const struct readings *in)
@@ -139,9 +140,9 @@ static void fill_latency(struct tally_point *known, const struct point_reading *
 	const struct latency_buckets buckets = {
 	    p[0].buckets, p[1].buckets, COZBPF_BUCKETS, window->shift};
 	const struct cozbpf_latency *l = p->latency;
-	uint64_t given_up = latency_is_known(l) ? l->doubtful - known->doubtful_before : 0;
-	/* at V0, of those begun in this run */
-	int64_t in_flight = p->in_flight - known->in_flight_before - (int64_t)given_up;
+	int64_t mistaken = latency_is_known(l) ? l->doubtful - known->doubtful_before : 0;
+	/* at V0; what earlier runs have left in flight does not end */
+	int64_t in_flight = p->in_flight - known->in_flight_before - mistaken;
 	uint64_t visits = ret->delta;
 
 	latency_window(&buckets, window->duration_ns, in_flight, ret);

@@ -17,9 +17,9 @@ struct tally_point {
 	bool is_paced;
 	/* period of the timer that fed them; 0: none did */
 	uint64_t pace_ns;
-	/* Of begins, when the run began: requests that earlier runs took with them. */
+	/* Of begins, as a run began that is not the first: earlier runs took these with them. */
 	int64_t in_flight_before;
-	uint64_t doubtful_before;
+	int64_t doubtful_before;
 	/* of begins, up to the last record */
 	uint64_t unmatched, abandoned, lost;
 };
@@ -30,6 +30,7 @@ struct tally {
 	unsigned n_open;
 	/* mean latency of late, of the slowest pair; 0: none */
 	uint64_t latency_ns;
+	unsigned runs; /* that have begun */
 };
 
 /* A run begins. */
