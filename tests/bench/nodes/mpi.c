@@ -18,7 +18,7 @@ static const char *a_list = "1000", *b_list = "0", *pattern = "halo";
 static int rank_, ranks;
 static double edge[2][EDGE], sum;
 
-/* MPICH 4.0 on UCX may wait in MPI_Finalize() for a rank that has stopped to answer. */
+/* MPICH 4.0 on UCX was seen to wait in MPI_Finalize() without an end. */
 #define FINALIZE_S 2
 
 static void leave(int sig)
