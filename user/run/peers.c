@@ -317,9 +317,10 @@ bool run_peers_leads(struct run_peers *p, uint64_t now)
 		tell_awaited(p);
 	is_ready = peers_is_ready(&p->core);
 	ret = is_ready && peers_is_elected(&p->core);
-	/* Who has led once has experiments of its own. */
-	if (is_ready && p->led_by != p->self)
+	if (is_ready && !ret) {
+		p->is_led = true;
 		p->led_by = peers_elected(&p->core);
+	}
 	pthread_mutex_unlock(&p->lock);
 	return ret;
 }
@@ -530,7 +531,7 @@ const char *run_peers_missing(struct run_peers *p)
 
 const char *run_peers_elsewhere(struct run_peers *p)
 {
-	return p->led_by == p->self ? NULL : p->labels[p->led_by];
+	return p->is_led ? p->labels[p->led_by] : NULL;
 }
 
 void run_peers_tell_losses(struct run_peers *p)

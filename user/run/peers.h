@@ -58,7 +58,7 @@ bool run_peers_follow(
 
 /* Why there were no experiments, in words; NULL: there could have been. */
 const char *run_peers_missing(struct run_peers *p);
-/* The name of the elected node, if it is another one; NULL: it is ours. */
+/* The name of the node that was elected, if ever another one was; NULL: ours was. */
 const char *run_peers_elsewhere(struct run_peers *p);
 /* What was lost, in words for the log of --verbose and for the end. */
 void run_peers_tell_losses(struct run_peers *p);

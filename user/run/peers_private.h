@@ -31,9 +31,10 @@ struct run_peers {
 	bool says_at_once;
 	uint64_t unsent, strangers; /* datagrams that the system did not take; from elsewhere */
 	/* Of the loop. */
-	uint32_t id;     /* of the experiment that is open here; 0: none is */
-	unsigned pct;    /* its speedup */
-	unsigned led_by; /* who was elected at the last look, once all were there */
+	uint32_t id;  /* of the experiment that is open here; 0: none is */
+	unsigned pct; /* its speedup */
+	bool is_led;  /* another node was elected: the last one that was */
+	unsigned led_by;
 	uint64_t started_ns;
 	bool has_told_awaited;
 	enum peer_state told[COZBPF_PEERS];
