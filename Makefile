@@ -104,7 +104,7 @@ all: $(TOOL) $(SHIM) ## build the tool and its shim (build/cozbpf)
 OBJS := $(USER_OBJS) $(ASAN_OBJS) $(PURE_FUZZ_OBJS) $(BPF_OBJS) $(SHIM_OBJS)
 -include $(OBJS:%.o=%.d) $(addsuffix .d,$(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) \
 	$(BUILD)/tests/bpf/blocks $(addprefix $(BUILD)/tests/bench/,blocks foreign leveldb \
-	libsynced.so noise outsider slowdir speed sqlite startup))
+	libsynced.so noise outsider rest slowdir speed sqlite startup))
 
 $(TOOL): $(USER_OBJS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -124,10 +124,11 @@ $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/core/places/syscalls.o): \
 
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/pprof.o): $(BUILD)/gen/profile.pb-c.h
 
-# Version, commit and prefix are compiled into four files only, and again when one of them has
+# Version, commit and prefix are compiled into five files only, and again when one of them has
 # changed.
 DEFINED := $(foreach d,user asan/user,\
-	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o target/launch.o run/peers.o))
+	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o run/peers.o run/publish.o \
+		target/launch.o))
 $(DEFINED): CPPFLAGS_ALL += $(DEFINES)
 $(DEFINED): $(BUILD)/gen/defines
 $(BUILD)/gen/defines: always
@@ -284,7 +285,7 @@ $(BUILD)/tests/bench/merge: tests/bench/merge.c $(filter $(BUILD)/user/core/%,$(
 		$< $(filter %.o,$^) $(PURE_LIBS)
 
 # Beside the workloads: noise on purpose, and a fixed loop that tells how fast the CPUs are.
-BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise outsider speed)
+BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise outsider rest speed)
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \
@@ -350,7 +351,7 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	doctor errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
 	passthrough plot points reader refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels (CONTRIBUTING.md).
-E2E_LONG := $(patsubst %,tests/e2e/%.sh,edges gains go-server goroutines jit latency machine \
+E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
 	nodes off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
@@ -384,6 +385,13 @@ check-arm64: ## tests on arm64 kernels, in an emulator; needs root, qemu, the ne
 	@$(MAKE) --no-print-directory ARCH=arm64 BUILD=$(BUILD)/arm64 all workloads arm64-tests
 	@tests/vm/run.sh $(ARM64_KERNELS:%=arm64-%) $(if $(SCRIPTS),-- $(SCRIPTS))
 arm64-tests: $(HELD) $(ARM64_FIXTURES)
+
+check-slurm: all ## jobs of Slurm; installs what it needs; needs root and the network; 6 min
+	@COZBPF_TEST_TIMEOUT=600 scripts/run-tests.sh slurm \
+		$(filter-out %/cluster.sh,$(wildcard tests/slurm/*.sh))
+
+check-manifests: ## manifests for Kubernetes against its schemas; needs the network
+	@scripts/run-tests.sh manifests $(wildcard tests/manifests/*.sh)
 
 check-real: all workloads
 check-real: ## real programs in containers; installs what it needs; needs root and the network
@@ -472,6 +480,9 @@ bench-marker: ## cost of a marker of coz.h when nobody profiles
 bench-attach: all ## 500 times attached to a server under load, and left; needs root; long
 	@tests/bench/attach.sh
 
+bench-rest: all $(BUILD)/tests/bench/rest ## cost of --duty between its series; needs root; 3 min
+	@tests/bench/rest.py $(REST)
+
 bench-servers: all ## stripped servers: the automatic point beside one by hand; needs root; 8 min
 	@tests/bench/servers.sh
 
@@ -552,9 +563,9 @@ help: ## this list
 
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
-	check-sanitized fuzz coverage coverage-all bench bench-attach bench-blocks bench-marker \
-	bench-merge bench-nodes bench-startup \
-	bench-accuracy bench-go bench-off-cpu bench-off-cpu-real \
-	bench-overhead \
+	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
+	bench-blocks bench-marker bench-merge bench-nodes bench-startup \
+	bench-accuracy bench-go \
+	bench-off-cpu bench-off-cpu-real bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
 	install uninstall deb check-package dist clean help

@@ -2,10 +2,25 @@
 /* Making threads that run already the target's: an iterator over all tasks, read by the loader
  * until it finds none that is new. */
 #include "member.bpf.h"
+#include <cozbpf/delay_wait.h>
 
 #define ADOPTED 0x80000000U /* their order is not that of those born later */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The thread is the target's, and the hooks are about to be attached again. */
+static __always_inline void see_again(struct cozbpf_thread *t, struct task_struct *task)
+{
+	bool blocked = !compat_task_runnable(task);
+
+	delay_end_wait(t, &control);
+	t->wait = config.waits && blocked ? COZBPF_WAIT_UNSEEN : 0;
+	t->queue = 0;
+	if (config.goroutines) /* their probes come anew, and tell */
+		t->runs.what = COZBPF_RUNS_ITSELF;
+	/* A wait that was not seen to begin is no unit's. */
+	delay_on_seen_again(t, blocked && !config.waits, bpf_ktime_get_ns());
+}
 
 /*
  * Hook: reading the iterator, task context, once for each task. The processes meant are those whose
@@ -33,6 +48,8 @@ int on_adopt(struct bpf_iter__task *ctx)
 		__sync_fetch_and_add(&control.storage_lost, 1);
 		return 0;
 	}
+	if (t->member && control.seen_again)
+		see_again(t, task);
 	if (t->member) {
 		if (number == control.filters_of)
 			t->filter =

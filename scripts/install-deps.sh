@@ -3,12 +3,12 @@
 # Installs from Debian's packages what building, testing and the demo need, and only what is
 # missing. A second run does nothing. docs/dependencies.md explains each package.
 # usage: scripts/install-deps.sh [--list] [build] [test] [demo] [real] [soak] [servers]
-# [bench] [go] [package] [vm] [arm64]
+# [bench] [go] [package] [slurm] [vm] [arm64]
 # default: build
 set -euo pipefail
 
 packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND will do
-	local all='build, test, demo, real, soak, servers, bench, go, package, vm, arm64'
+	local all='build, test, demo, real, soak, servers, bench, go, package, slurm, vm, arm64'
 	local cross=gcc-aarch64-linux-gnu # makes fixtures of another machine than this one
 	[ "$(uname -m)" != aarch64 ] || cross=
 	case $1 in
@@ -39,6 +39,7 @@ packages_of() { # GROUP: PACKAGE, or PACKAGE:COMMAND where any installed COMMAND
 		;;
 	bench) echo libfuse3-dev libsqlite3-dev libleveldb-dev rocksdb-tools postgresql ;;
 	package) echo dpkg-dev lintian mmdebstrap ;;
+	slurm) echo munge slurmctld slurmd slurm-client libcap2-bin ;;
 	vm) echo qemu-system-x86 busybox-static xz-utils zstd ;;
 	go) echo golang-go ;;
 	demo) echo gcc libc6-dev make bzip2 tar ;;

@@ -184,11 +184,12 @@ check_directions() {
 run_rank() { # NAME, without .c or .h
 	case $1 in
 	run | runner | setup | loop | choose | tell | ending) echo 4 ;;
-	experiments | recorder | blocks | blocks_*) echo 3 ;;
+	profiling | series | publish) echo 4 ;;
+	experiments | recorder | blocks | blocks_* | segments | series_state) echo 3 ;;
 	places | points | point_*) echo 2 ;;
 	target | target_* | launched | attached | processes | handlers) echo 1 ;;
 	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle) echo 0 ;;
-	goroutines | jit | peers | peers_*) echo 0 ;;
+	goroutines | jit | guard | peers | peers_*) echo 0 ;;
 	console | console_* | excerpt | debuginfod | debuginfod_*) echo -1 ;; # what all may use
 	action | options | clock | blocklog) echo -1 ;;
 	esac

@@ -420,8 +420,9 @@ struct cozbpf_control {
 	/* the loader's, for the next reading of the iterator: of this process the filters as they
 	 * are now let pauses be (or do not) */
 	__u32 filters_of, filters_good;
-	__u32 go_of;  /* likewise: the goroutines of this process have accounts */
-	__u32 go_bad; /* threads whose runtime is not as config.go says */
+	__u32 go_of;      /* likewise: the goroutines of this process have accounts */
+	__u32 go_bad;     /* threads whose runtime is not as config.go says */
+	__u64 seen_again; /* likewise: the hooks were off meanwhile */
 	__u64 go_born, go_adopted, go_crowded; /* goroutines: made; met; without an account of their
 						  own since the map is full */
 	/* Waits as units: samples that waits stand for, which are in `samples`, too; lines that

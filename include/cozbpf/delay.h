@@ -368,6 +368,28 @@ DELAY_INLINE void delay_on_adopt(struct cozbpf_thread *t, struct cozbpf_control 
 	delay_inherit(a, x);
 }
 
+/* Between experiments the hooks were off for a while, so nothing is known of what the thread did.
+ * @blocked: it waits. Its time stamps of before would stand for all that time. */
+DELAY_INLINE void delay_on_seen_again(struct cozbpf_thread *t, int blocked, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+
+	t->pause = COZBPF_PAUSE_NONE;
+	t->returning = 0;
+	t->blocked_at = blocked ? now : 0;
+	t->runnable_at = 0;
+	t->slack = 0;
+	t->ousted = 0;
+	t->call = COZBPF_CALL_NONE;
+	t->timer_at = 0;
+	a->run_since = 0;
+	a->unsampled = 0;
+	a->spun_at = 0;
+	a->last_valid = 0;
+	a->paced = COZBPF_PACED_NONE;
+	a->rested = 0;
+}
+
 /* A new program image is in place; its handler is not there any more. */
 DELAY_INLINE void delay_on_exec(struct cozbpf_thread *t)
 {

@@ -543,3 +543,33 @@ TEST(extremes)
 	x.required = 3600000 * MS;
 	CHECK_EQ(delay_sample(&t, &x, 1, T0 + MS, 0), COZBPF_PAUSE_MAX_NS);
 }
+
+/* Between experiments the hooks were off for an hour. Nothing of that hour is credited, nor taken
+ * for a wait; what the thread has learned of itself stays. */
+TEST(thread_that_is_seen_again)
+{
+	const __u64 later = T0 + 3600000 * MS;
+	struct cozbpf_thread t, waker;
+
+	open(50);
+	t = thread(0, HALF);
+	t.pause = COZBPF_PAUSE_ASKED;
+	t.runnable_at = T0 + MS;
+	x.active = 0;
+	delay_on_seen_again(&t, 1, later);
+	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
+	CHECK_EQ(t.blocked_at, later);
+	CHECK_EQ(t.runnable_at, 0);
+	CHECK_EQ(t.account.ring_used, COZBPF_RING);
+	open_at(2, 50, later + 10 * MS);
+	waker = thread(4 * MS, 0);
+	waker.account.run_since = later + 10 * MS;
+	delay_on_wake(&t, DELAY_BY_THREAD, &waker, 0, 0, &x, later + 12 * MS);
+	CHECK_EQ(t.account.paid, 2 * MS); /* it waited since the opening */
+	delay_on_seen_again(&t, 0, later + 20 * MS);
+	CHECK_EQ(t.blocked_at, 0);
+	CHECK_EQ(delay_unsampled(&t.account, later + 90 * MS), 0);
+	/* Its first sample shows that it executes. */
+	delay_on_interrupt(&t, &x, later + 90 * MS);
+	CHECK_EQ(t.account.run_since, later + 90 * MS);
+}

@@ -204,6 +204,25 @@ TEST(times)
 	CHECK_EQ(parse_time("x", &ns, NULL), -1);
 }
 
+TEST(sizes)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = {{"1", 1}, {"500k", 512000}, {"64M", 67108864}, {"1.5G", 1610612736},
+	    {"2T", 2199023255552}, {".5M", 524288}};
+	static const char *const bad[] = {"", "M", "0", "-1M", "1 M", "1MB", "1K", "0.1", "1.2.3M",
+	    "99999999999T", "1e3", "0x10"};
+	uint64_t bytes;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		CHECK_EQ(parse_size(good[i].text, &bytes), 0);
+		CHECK_EQ(bytes, good[i].bytes);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(parse_size(bad[i], &bytes), -1);
+}
+
 TEST(help)
 {
 	static const char want[] =

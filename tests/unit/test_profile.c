@@ -518,3 +518,43 @@ TEST(files_add_up)
 	CHECK_EQ(p.experiments[1].run, 1);
 	profile_deinit(&p);
 }
+
+/* Of a profile that is being written: what is left is as if the runs had never been. */
+TEST(runs_are_dropped)
+{
+	struct profile p;
+
+	profile_init(&p);
+	p.runs = calloc(3, sizeof(*p.runs));
+	p.experiments = calloc(4, sizeof(*p.experiments));
+	p.samples = calloc(3, sizeof(*p.samples));
+	p.n_runs = 3;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct experiment_record *x = &p.experiments[p.n_experiments++];
+
+		*x = (struct experiment_record){.selected = strdup("a.c:1"),
+		    .run = i / 2,
+		    .duration_ns = i,
+		    .n_points = 1,
+		    .points = calloc(1, sizeof(*x->points)),
+		    .lines = calloc(1, sizeof(*x->lines))};
+		x->points->name = strdup("done");
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		p.runs[i].startup_time_ns = 100 + i;
+		p.samples[p.n_samples++] =
+		    (struct samples_record){.location = strdup("a.c:1"), .count = i, .run = i};
+	}
+	profile_drop_runs(&p, 0);
+	CHECK_EQ(p.n_experiments, 4);
+	profile_drop_runs(&p, 1);
+	CHECK_EQ(p.n_runs, 2);
+	CHECK_EQ(p.runs[0].startup_time_ns, 101);
+	CHECK_EQ(p.n_experiments, 2);
+	CHECK_EQ(p.experiments[0].duration_ns, 2);
+	CHECK_EQ(p.experiments[0].run, 0);
+	CHECK_EQ(p.n_samples, 2);
+	CHECK_EQ(p.samples[1].count, 2);
+	CHECK_EQ(p.samples[1].run, 1);
+	profile_deinit(&p);
+}

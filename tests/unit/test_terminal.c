@@ -227,6 +227,11 @@ TEST(golden_states)
 	text = draw(&v, &sample, &s, 80, 12, true);
 	check_golden(text, "live-paused-80x12.txt");
 	free(text);
+	s.is_paused = false;
+	s.rests_ns = 311200000000;
+	text = draw(&v, &sample, &s, 80, 12, true);
+	CHECK(strstr(text, "\n resting: no experiments for 312 s\n"));
+	free(text);
 	terminal_view_deinit(&v);
 }
 

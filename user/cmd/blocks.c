@@ -8,6 +8,7 @@
 #include "cmd/blocks_experiment.h"
 #include "cmd/blocks_inputs.h"
 #include "cmd/cmd.h"
+#include "cmd/job_output.h"
 #include "cmd/options.h"
 #include "report/say.h"
 #include "run/clock.h"
@@ -42,7 +43,7 @@ static const struct option_entry entries[] = {
     {'p', "pid", OPTION_LIST, FIELD(run.pids), "PID",
 	"watch this running process instead of launching a command; repeatable"},
     {'o', "output", OPTION_STRING, FIELD(run.output), "LOG",
-	"log, appended to (default: blocks.log)"},
+	"log, appended to; %N and the like as for run (default: blocks.log)"},
     {'s', "source-scope", OPTION_LIST, FIELD(run.sources), "PATTERN",
 	"source files whose blocks may be watched, % is the wildcard (default: all but system "
 	"headers)"},
@@ -218,7 +219,8 @@ int cmd_blocks(int argc, char **argv)
 	f.run.command = argv + (first > 0 ? first : argc);
 	f.run.blocks = &f.blocks;
 	if (first)
-		status = first < 0 || check_options(&f, &e) || list_commands(&f, &own, &e)
+		status = first < 0 || check_options(&f, &e) || list_commands(&f, &own, &e) ||
+				 job_output(&f.run, &e)
 			     ? say_error(&e)
 			     : run(&f);
 	blocks_inputs_deinit(&f.inputs);

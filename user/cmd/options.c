@@ -160,12 +160,12 @@ too_long:
 	return error_set(e, EXIT_USAGE, "the time '%s' is out of range", text);
 }
 
-/* Not by strtod(), whose decimal sign depends on the locale. */
-int parse_percent(const char *text, double *ret)
+/* Digits with an optional fraction. Not by strtod(), whose decimal sign depends on the locale.
+ * Returns what follows; NULL: there are none. */
+static const char *parse_decimal(const char *s, double *ret)
 {
 	double value = 0, scale = 1;
 	bool digits = false, point = false;
-	const char *s = text;
 
 	for (; isdigit((unsigned char)*s) || (*s == '.' && !point); s++) {
 		if (*s == '.') {
@@ -176,8 +176,31 @@ int parse_percent(const char *text, double *ret)
 		value = value * 10 + (*s - '0');
 		scale *= point ? 10 : 1;
 	}
-	value /= scale;
-	if (!digits || (*s && strcmp(s, "%") != 0) || !(value > 0 && value <= 100))
+	*ret = value / scale;
+	return digits ? s : NULL;
+}
+
+int parse_size(const char *text, uint64_t *ret_bytes)
+{
+	static const char units[] = "kMGT";
+	double value, bytes;
+	const char *s = parse_decimal(text, &value), *unit = s && *s ? strchr(units, *s) : NULL;
+
+	if (!s || (*s && (!unit || s[1])))
+		return -1;
+	bytes = value * (double)(unit ? 1ULL << 10 * (unit - units + 1) : 1);
+	if (!(bytes >= 1 && bytes < 0x1p62))
+		return -1;
+	*ret_bytes = (uint64_t)bytes;
+	return 0;
+}
+
+int parse_percent(const char *text, double *ret)
+{
+	double value;
+	const char *s = parse_decimal(text, &value);
+
+	if (!s || (*s && strcmp(s, "%") != 0) || !(value > 0 && value <= 100))
 		return -1;
 	*ret = value / 100;
 	return 0;

@@ -57,6 +57,10 @@ int options_again(const struct option_table *t, const void *fields, const void *
  * 100. */
 int parse_percent(const char *text, double *ret);
 
+/* "500k", "64M", "1.5G", or bytes: powers of 1024. Returns 0, or -1 where @text is no size above 0.
+ */
+int parse_size(const char *text, uint64_t *ret_bytes);
+
 /* "1ms" -> ns. Returns 0, or -1 with @e. */
 int parse_time(const char *text, uint64_t *ret_ns, struct error *e);
 

@@ -12,12 +12,15 @@
 #include <cozbpf/abi.h>
 
 #include "cmd/cmd.h"
+#include "cmd/job_output.h"
 #include "cmd/options.h"
+#include "core/experiment/duty.h"
 #include "core/places/waits.h"
 #include "core/text/shell.h"
 #include "kernel/pause_mode.h"
 #include "report/say.h"
 #include "run/clock.h"
+#include "run/segments.h"
 
 #define FIELD(name) offsetof(struct run_options, name)
 
@@ -39,12 +42,31 @@ static const struct option_entry entries[] = {
 	"binaries whose lines may be selected, MAIN is the main executable, KERNEL the "
 	"kernel's functions, SYSCALLS its system calls (default: MAIN; of functions all)"},
     {'o', "output", OPTION_STRING, FIELD(output), "FILE",
-	"profile, appended to (default: profile.coz)"},
+	"profile, appended to; %N in it is the node, %t the task, %j the job, %a the array's task "
+	"(default: profile.coz)"},
     {'d', "duration", OPTION_TIME, FIELD(duration_ns), "TIME",
 	"stop profiling after TIME, the command goes on (default: to its end)"},
     {0, "until", OPTION_STRING, FIELD(until), "WIDTH",
 	"stop profiling when the gains of the leading lines are known to within WIDTH, such as 3pp "
 	"(default: to the command's end)"},
+    {0, "duty", OPTION_STRING, FIELD(duty), "PCT",
+	"experiments for that share of the time only, in series of some seconds at random moments, "
+	"and next to no cost in between; until told to end (default: all the time)"},
+    {0, "pause-above", OPTION_STRING, FIELD(pause_above), "LOAD",
+	"with a duty, no experiments while the load average of the last minute is above LOAD"},
+    {0, "pause-if", OPTION_STRING, FIELD(pause_if), "CMD",
+	"with a duty, no experiments while the shell command CMD exits with 0; 1 lets them be "
+	"made; "
+	"it is run before each series, and every second in one"},
+    {0, "metrics", OPTION_STRING, FIELD(metrics), "FILE",
+	"with a duty, write the answer so far after each series for Prometheus' node exporter, "
+	"whose textfile collector reads files named *.prom"},
+    {0, "pprof", OPTION_STRING, FIELD(pprof), "FILE",
+	"with a duty, write the answer so far after each series for pprof, as report --pprof does"},
+    {0, "rotate", OPTION_STRING, FIELD(rotate), "SIZE",
+	"with a duty, the profile and up to seven older files, FILE.1 to FILE.7, take SIZE at "
+	"most, "
+	"such as 64M: the oldest runs are removed"},
     {'n', "runs", OPTION_UINT, FIELD(runs), "N",
 	"run the command N times into one profile (default: 1)"},
     {0, "end-to-end", OPTION_FLAG, FIELD(end_to_end), NULL,
@@ -187,6 +209,64 @@ static int parse_until(struct run_options *o, struct error *e)
 	return 0;
 }
 
+/* What is of use with --duty alone. */
+static int check_no_duty(const struct run_options *o, struct error *e)
+{
+	const char *what = o->pause_above ? "pause-above"
+			   : o->pause_if  ? "pause-if"
+			   : o->metrics   ? "metrics"
+			   : o->pprof     ? "pprof"
+			   : o->rotate    ? "rotate"
+					  : NULL;
+
+	if (!what)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--%s' is of no use without '--duty'", what);
+	return error_hint(e, "add --duty 1%%, or leave it out");
+}
+
+static int parse_load(struct run_options *o, struct error *e)
+{
+	char *end;
+
+	if (!o->pause_above)
+		return 0;
+	o->load_most = strtod(o->pause_above, &end);
+	if (end != o->pause_above && !*end && o->load_most > 0 && o->load_most < 1e6)
+		return 0;
+	error_set(e, EXIT_USAGE, "'%s' is not a load average", o->pause_above);
+	return error_hint(e, "give how many threads may run or wait for a CPU on average, for "
+			     "example --pause-above 6.5");
+}
+
+static int parse_rotate(struct run_options *o, struct error *e)
+{
+	if (!o->rotate ||
+	    (!parse_size(o->rotate, &o->rotate_bytes) && o->rotate_bytes >= SEGMENTS_BYTES_LEAST))
+		return 0;
+	error_set(e, EXIT_USAGE, "'%s' is not a size for a profile", o->rotate);
+	return error_hint(e, "give 64k or more, for example --rotate 64M");
+}
+
+static int parse_duty(struct run_options *o, struct error *e)
+{
+	if (!o->duty)
+		return check_no_duty(o, e);
+	if (parse_load(o, e) || parse_rotate(o, e))
+		return -1;
+	if (parse_percent(o->duty, &o->duty_share) || o->duty_share > DUTY_SHARE_MOST ||
+	    o->duty_share < DUTY_SHARE_LEAST) {
+		error_set(e, EXIT_USAGE, "'%s' is not a share of the time", o->duty);
+		return error_hint(e,
+		    "give percents from 0.001 to 50, for example --duty 1%%; without --duty "
+		    "experiments are made all the time");
+	}
+	if (!o->end_to_end)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--duty' and '--end-to-end' exclude each other");
+	return error_hint(e, "leave one out: end-to-end, each run as a whole is one experiment");
+}
+
 /* What makes no sense for processes that run already. */
 static int check_attach(const struct run_options *o, struct error *e)
 {
@@ -211,6 +291,7 @@ static int check_peers(const struct run_options *o, struct error *e)
 			   : o->end_to_end  ? "end-to-end"
 			   : o->runs != 1   ? "runs"
 			   : o->off_cpu     ? "off-cpu"
+			   : o->duty        ? "duty"
 			   : o->sync_uprobe ? "sync=uprobe"
 					    : NULL;
 
@@ -372,14 +453,17 @@ static int check_options(struct run_options *o, struct error *e)
 		    o->quiet ? "--quiet" : "--no-tui");
 		return error_hint(e, "leave one out");
 	}
-	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) ? -1 : 0;
+	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) || parse_duty(o, e)
+		   ? -1
+		   : 0;
 }
 
 /* The command line up to what ending.h adds: options that have nothing to do with runs as units. */
 static int keep_words(struct run_options *o, const struct run_options *defaults, struct error *e)
 {
 	static const char *const without[] = {"progress", "latency", "runs", "end-to-end", "seed",
-	    "duration", "until", "experiment-length", NULL};
+	    "duration", "until", "experiment-length", "duty", "pause-above", "pause-if", "metrics",
+	    "pprof", "rotate", NULL};
 
 	return (getenv("SUDO_UID") && shell_append(&o->again, "sudo")) ||
 		       shell_append(&o->again, program_invocation_name) ||
@@ -398,7 +482,8 @@ int cmd_run(int argc, char **argv)
 
 	o.command = argv + (first > 0 ? first : argc);
 	if (first)
-		status = first < 0 || check_options(&o, &e) || keep_words(&o, &defaults, &e)
+		status = first < 0 || check_options(&o, &e) || keep_words(&o, &defaults, &e) ||
+				 job_output(&o, &e)
 			     ? say_error(&e)
 			     : run_profile(&o);
 	run_options_deinit(&o);

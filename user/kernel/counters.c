@@ -17,11 +17,12 @@ int session_watch_counters(struct session *s, const char *path, uint64_t offset,
 	if (!link)
 		return error_set(e, EXIT_FORBIDDEN, "the kernel does not take a probe in '%s': %s",
 		    path, strerror(errno));
-	if (s->n_links >= MAX_LINKS) {
+	if (s->n_hooks >= MAX_HOOKS) {
 		bpf_link__destroy(link);
-		return error_set(e, EXIT_OTHER, "more than %d probes", MAX_LINKS);
+		return error_set(e, EXIT_OTHER, "more than %d probes", MAX_HOOKS);
 	}
-	s->links[s->n_links++] = link;
+	/* Without a program: it stays while the session sleeps, for counters are made rarely. */
+	s->hooks[s->n_hooks++] = (struct hook){.link = link};
 	return 0;
 }
 

@@ -2,8 +2,11 @@
 /* Probes of progress points; see session.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/text/suggest.h"
 #include "kernel/session_private.h"
@@ -109,13 +112,106 @@ static int place_one(struct session *s, const struct point_probe *p, struct erro
 	return 0;
 }
 
+/*
+ * A place that gets its probe again when the session has slept. Its strings are of our own, and
+ * `path` is that of `fd`, for whoever has found the place closes the file.
+ */
+struct placed_probe {
+	struct point_probe probe;
+	char *path, *file, *category, *name;
+	int fd; /* -1: that of an earlier place */
+};
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static void placed_deinit(struct placed_probe *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->path);
+	free(p->file);
+	free(p->category);
+	free(p->name);
+}
+
+/* The file is held, without being open: nobody notices. False: it is gone, or no memory. */
+static bool hold_file(struct placed_probe *ret, const char *path)
+{
+	ret->fd = open(path, O_PATH | O_CLOEXEC);
+	if (ret->fd < 0 || asprintf(&ret->path, "/proc/self/fd/%d", ret->fd) < 0)
+		return false;
+	ret->probe.path = ret->path;
+	return true;
+}
+
+/* Keeps @p for session_wake(). @same: the place before, in the same file; NULL: another file. */
+static int keep_place(
+    struct session *s, const struct point_probe *p, const struct placed_probe *same)
+{
+	struct placed_probe kept = {.probe = *p,
+	    .fd = -1,
+	    .file = copy(p->file),
+	    .category = copy(p->category),
+	    .name = copy(p->name)};
+	struct placed_probe *bigger = reallocarray(s->placed, s->n_placed + 1, sizeof(*bigger));
+
+	if (bigger)
+		s->placed = bigger;
+	kept.probe.file = kept.file;
+	kept.probe.category = kept.category;
+	kept.probe.name = kept.name;
+	if (same)
+		kept.probe.path = same->probe.path;
+	if (!bigger || (p->path && !same && !hold_file(&kept, p->path))) {
+		placed_deinit(&kept);
+		return -1;
+	}
+	s->placed[s->n_placed++] = kept;
+	return 0;
+}
+
+/* Of what has been placed, or would have been if the session did not sleep. */
+static int keep_places(struct session *s, const struct point_probe *p, size_t n, struct error *e)
+{
+	for (size_t i = 0; s->config.sleeps && i < n; i++) {
+		bool has_same = i && p[i].path && !strcmp(p[i].path, p[i - 1].path);
+
+		if (keep_place(s, &p[i], has_same ? &s->placed[s->n_placed - 1] : NULL))
+			return error_set(e, EXIT_OTHER,
+			    "the place of a progress point cannot be kept: %s", strerror(errno));
+	}
+	return 0;
+}
+
+void points_take_out(struct session *s)
+{
+	for (size_t i = 0; i < s->n_links; i++)
+		bpf_link__destroy(s->links[i]);
+	s->n_links = 0;
+	for (size_t i = 0; i < s->n_multi_links; i++)
+		close(s->multi_links[i]);
+	s->n_multi_links = 0;
+}
+
+void points_forget(struct session *s)
+{
+	for (size_t i = 0; i < s->n_placed; i++)
+		placed_deinit(&s->placed[i]);
+	free(s->placed);
+	s->placed = NULL;
+	s->n_placed = 0;
+}
+
 int session_add_probe(struct session *s, const struct point_probe *p, struct error *e)
 {
 	struct point_probe *bigger;
 
 	if (p->index >= COZBPF_POINT_EXIT)
 		return error_set(e, EXIT_USAGE, "more than %d progress points", COZBPF_POINT_EXIT);
-	if (!p->path && place_one(s, p, e))
+	if (!p->path && (place_one(s, p, e) || keep_places(s, p, 1, e)))
 		return -1;
 	s->points_used |= 1ULL << p->index;
 	if (p->role == COZBPF_ROLE_BEGIN)
@@ -161,20 +257,43 @@ static bool place_together(struct session *s, const struct point_probe *p, size_
 	return fd >= 0;
 }
 
-int session_place_probes(struct session *s, struct error *e)
+static int place_all(struct session *s, const struct point_probe *p, size_t n, struct error *e)
 {
 	int err = 0;
 
-	for (size_t i = 0, end; !err && i < s->n_waiting; i = end) {
+	for (size_t i = 0, end; !err && i < n; i = end) {
 		for (end = i + 1;
-		     end < s->n_waiting && is_together(&s->waiting[i], &s->waiting[end]);)
+		     end < n && p[i].path && p[end].path && is_together(&p[i], &p[end]);)
 			end++;
-		if (end - i > 1 && place_together(s, &s->waiting[i], end - i))
+		if (end - i > 1 && place_together(s, &p[i], end - i))
 			continue;
 		for (; !err && i < end; i++)
-			err = place_one(s, &s->waiting[i], e);
+			err = place_one(s, &p[i], e);
 	}
+	return err;
+}
+
+int session_place_probes(struct session *s, struct error *e)
+{
+	int err = s->is_asleep ? 0 : place_all(s, s->waiting, s->n_waiting, e);
+
+	if (!err)
+		err = keep_places(s, s->waiting, s->n_waiting, e);
 	session_forget_probes(s);
+	return err;
+}
+
+int points_put_in(struct session *s, struct error *e)
+{
+	struct point_probe *all = calloc(s->n_placed + 1, sizeof(*all));
+	int err;
+
+	if (!all)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	for (size_t i = 0; i < s->n_placed; i++)
+		all[i] = s->placed[i].probe;
+	err = place_all(s, all, s->n_placed, e);
+	free(all);
 	return err;
 }
 

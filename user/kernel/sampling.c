@@ -72,12 +72,20 @@ static int start_on(struct sampling *s, int cpu, struct error *e)
 	return -1;
 }
 
+/* Between the CPUs' samples. */
+static struct timespec stagger_of(uint64_t period_ns)
+{
+	int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (struct timespec){0, (long)(period_ns / (uint64_t)(online > 0 ? online : 1))};
+}
+
 int sampling_start(
     struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e)
 {
-	int n = libbpf_num_possible_cpus(), online = (int)sysconf(_SC_NPROCESSORS_ONLN), any = 0;
+	int n = libbpf_num_possible_cpus(), any = 0;
 	struct sampling *s = calloc(1, sizeof(*s) + sizeof(s->events[0]) * (size_t)n);
-	struct timespec stagger = {0, (long)(period_ns / (uint64_t)(online > 0 ? online : 1))};
+	const struct timespec stagger = stagger_of(period_ns);
 
 	if (!s)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -143,6 +151,22 @@ int sampling_revive(struct sampling *s)
 			changed++;
 	}
 	return changed;
+}
+
+void sampling_rest(struct sampling *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->events[i].link)
+			ioctl(s->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void sampling_go_on(struct sampling *s)
+{
+	const struct timespec stagger = stagger_of(s->period_ns);
+
+	for (int i = 0; i < s->n; i++)
+		if (s->events[i].link && !ioctl(s->events[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+			nanosleep(&stagger, NULL);
 }
 
 void sampling_stop(struct sampling *s)

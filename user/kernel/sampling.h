@@ -22,6 +22,9 @@ void sampling_set_period(struct sampling *s, double factor);
 /* Starts anew on CPUs that were offline meanwhile, and on those that have come. Returns how many
  * CPUs were lost or won since the last call. */
 int sampling_revive(struct sampling *s);
+/* Takes no samples for a while; goes on, staggered as at the start. */
+void sampling_rest(struct sampling *s);
+void sampling_go_on(struct sampling *s);
 void sampling_stop(struct sampling *s); /* accepts NULL */
 
 #endif

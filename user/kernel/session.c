@@ -94,12 +94,9 @@ void session_detach(struct session *s)
 {
 	sampling_stop(s->sampling);
 	s->sampling = NULL;
-	for (size_t i = 0; i < s->n_links; i++)
-		bpf_link__destroy(s->links[i]);
-	s->n_links = 0;
-	for (size_t i = 0; i < s->n_multi_links; i++)
-		close(s->multi_links[i]);
-	s->n_multi_links = 0;
+	session_unhook(s, true);
+	points_take_out(s);
+	points_forget(s);
 	session_forget_probes(s);
 	session_drop_calls(s, 0);
 	session_drop_spins(s, 0);
@@ -303,14 +300,8 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 		s->bpf->bss->control.expires_ns = session_now_ns() + UNWATCHED_NS;
 	bpf_object__for_each_program(prog, s->bpf->obj)
 	{
-		struct bpf_link *link;
-
-		if (!is_wanted(s, prog))
-			continue;
-		link = bpf_program__attach(prog);
-		if (!link)
+		if (is_wanted(s, prog) && session_hook(s, prog))
 			return session_fail(s, errno, e);
-		s->links[s->n_links++] = link;
 	}
 	return sampling_start(
 	    compat_sample_program(s->bpf, s->mode), s->period_ns, &s->sampling, e);

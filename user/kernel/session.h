@@ -45,6 +45,7 @@ struct session_config {
 	uint32_t perturb;
 	uint64_t perturb_seed;
 	const char *pause; /* name of the mode of pausing; NULL: the best that works */
+	bool sleeps;       /* session_sleep() will be called */
 };
 
 /* Loads the programs with room for @lines. Nothing is attached yet. -1 with @e: EXIT_FORBIDDEN when
@@ -113,6 +114,18 @@ bool session_mappings(const struct session *s, int pid, struct cozbpf_proc *ret)
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the
  * CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
+
+/*
+ * Between experiments: takes out all that costs the target something, without a thread of it in a
+ * pause. Births, execs and ends of its threads are still followed, so the target stays known.
+ * Probes of waits by trying again, of goroutines and of calls are dropped: whoever wakes the
+ * session adds them again.
+ */
+void session_sleep(struct session *s);
+/* -1 with @e: not all of it could be put in again. Accounts of threads begin anew. */
+int session_wake(struct session *s, struct error *e);
+
+bool session_is_asleep(const struct session *s);
 
 /* The mean CPU time between samples, a little less than what the user gave. */
 uint64_t session_period(const struct session *s);

@@ -8,6 +8,7 @@
 #include "kernel/session.h"
 
 #define MAX_LINKS 4096 /* of tracepoints and progress points */
+#define MAX_HOOKS 32   /* programs that are attached once each */
 /* of a class of waits, at most */
 #define WAIT_LINES (COZBPF_WAIT_UNITS - COZBPF_WAIT_NO_LINE - 1)
 
@@ -35,10 +36,18 @@ struct session {
 	struct cozbpf_latency *latencies; /* mapped */
 	size_t latencies_size;
 	uint64_t pairs_used; /* bit set, by the index of the begins */
+	/* What is attached for as long as the session is; link NULL: not while it sleeps. */
+	struct hook {
+		struct bpf_program *prog;
+		struct bpf_link *link;
+	} hooks[MAX_HOOKS];
+	size_t n_hooks;
 	struct bpf_link *links[MAX_LINKS];
 	size_t n_links;
 	struct point_probe *waiting; /* for session_place_probes() */
 	size_t n_waiting;
+	struct placed_probe *placed; /* points.c; for session_wake() */
+	size_t n_placed;
 	int multi_links[MAX_LINKS]; /* descriptors */
 	size_t n_multi_links;
 	struct cozbpf_arg keys[COZBPF_ARGS];
@@ -49,6 +58,7 @@ struct session {
 	struct process_spins *spins_ended;
 	unsigned n_spins_ended;
 	struct session_blocks *blocks; /* blocks.c; NULL: there are none */
+	bool is_asleep;
 	uint64_t executed_told;        /* by session_executed_ns() */
 	uint64_t spots_taken;          /* so many had there been */
 	struct cozbpf_earner *earners; /* mapped */
@@ -111,6 +121,15 @@ void blocks_forget_probes(struct session *s); /* those before are nobody's cost 
 
 /* session.c: one reading of the iterator over all tasks (bpf/adopt.bpf.c). 0 or -errno. */
 int session_visit_tasks(struct session *s);
+
+/* sleep.c: attaches a program for as long as the session is; -1 with errno. */
+int session_hook(struct session *s, struct bpf_program *prog);
+void session_unhook(struct session *s, bool all); /* false: what costs something */
+
+/* points.c: takes the probes of points out; puts them in again, -1 with @e; forgets where. */
+void points_take_out(struct session *s);
+int points_put_in(struct session *s, struct error *e);
+void points_forget(struct session *s);
 
 /* points.c: clears what counts in one experiment only; call it before the next one opens. */
 void points_reset(struct session *s);

@@ -40,17 +40,10 @@ uint64_t session_spin_samples(const struct session *s, unsigned what)
 
 int session_watch_yields(struct session *s, struct error *e)
 {
-	struct bpf_link *link = NULL;
-
-	if (s->n_links == MAX_LINKS)
-		errno = ENOSPC;
-	else
-		link = bpf_program__attach(s->bpf->progs.on_yield);
-	if (!link)
-		return error_set(e, EXIT_FORBIDDEN, "calls of sched_yield() cannot be watched: %s",
-		    strerror(errno));
-	s->links[s->n_links++] = link;
-	return 0;
+	return session_hook(s, s->bpf->progs.on_yield)
+		   ? error_set(e, EXIT_FORBIDDEN, "calls of sched_yield() cannot be watched: %s",
+			 strerror(errno))
+		   : 0;
 }
 
 bool session_take_spots(struct session *s, struct cozbpf_spot ret[COZBPF_SPOTS])

@@ -418,6 +418,11 @@ static void draw_experiment(const struct terminal_status *s, struct terminal_scr
 		    s->has_keys ? " (p: go on)" : "");
 		return;
 	}
+	if (s->rests_ns) {
+		put(ret, x, y, LOOK_PLAIN, "resting: no experiments for %.0f s",
+		    ceil((double)s->rests_ns / 1e9));
+		return;
+	}
 	if (!s->experiment) {
 		put(ret, x, y, LOOK_PLAIN, "between experiments");
 		return;

@@ -69,6 +69,7 @@ struct terminal_status {
 	const struct terminal_point *points;
 	size_t n_points;
 	bool is_paused;
+	uint64_t rests_ns;      /* no experiments for so long; 0: there are some */
 	const char *experiment; /* the line of the present one; NULL: none */
 	unsigned speedup_pct;
 	uint64_t open_ns, planned_ns; /* of that experiment; planned 0: unknown */

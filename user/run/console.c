@@ -87,17 +87,21 @@ static void show_line(struct console *c, const char *text)
 void console_progress(struct console *c, const struct console_status *s, uint64_t now)
 {
 	uint64_t visits = 0, seconds = (now - s->started_ns) / 1000000000ULL;
-	char text[400];
+	char text[400], rest[40] = "";
 
 	if (now < c->progress_at_ns || !shows_progress(c))
 		return;
 	c->progress_at_ns = now + PROGRESS_NS;
 	for (size_t i = 0; i < s->n_points; i++)
 		visits += s->points[i].is_sampled ? 0 : s->points[i].visits;
+	if (s->rests_ns)
+		snprintf(rest, sizeof(rest), ", resting for %" PRIu64 " s",
+		    (uint64_t)(s->rests_ns / 1000000000ULL));
 	snprintf(text, sizeof(text),
 	    "cozbpf: %" PRIu64 ":%02" PRIu64 "  run %u  %" PRIu64 " experiments, %" PRIu64
-	    " visits, %" PRIu64 " samples in scope%s",
-	    seconds / 60, seconds % 60, s->run, s->experiments, visits, s->in_scope, s->leader);
+	    " visits, %" PRIu64 " samples in scope%s%s",
+	    seconds / 60, seconds % 60, s->run, s->experiments, visits, s->in_scope, rest,
+	    s->leader);
 	show_line(c, text);
 }
 

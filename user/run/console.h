@@ -72,6 +72,7 @@ struct console_status {
 	size_t n_points;
 	const char *leader; /* for the progress line; may be empty */
 	bool is_paused;     /* by a key: there are no experiments */
+	uint64_t rests_ns;  /* there are none for so long (--duty); 0: it does not rest */
 	/* Of the experiment that is open; file NULL: none is. */
 	const char *file;
 	unsigned line, speedup_pct;

@@ -79,6 +79,7 @@ void view_draw(struct view *v, const struct console_status *s, uint64_t now)
 	    .noise = s->noise,
 	    .points = points,
 	    .is_paused = s->is_paused,
+	    .rests_ns = s->rests_ns,
 	    .sorted = v->sorted,
 	    .message = v->n_messages ? v->messages[v->n_messages - 1] : NULL,
 	    .messages = v->n_messages,

@@ -209,6 +209,21 @@ static bool judge_peers(const struct runner *r, int *ret_err, struct error *e)
 	return where;
 }
 
+/* With --duty: it was ended in its first rest. */
+static int fail_no_series(const struct runner *r)
+{
+	uint64_t refusals = r->series.duty.refusals;
+	struct error e = {0};
+
+	error_set(&e, EXIT_NO_RESULT, "no series of experiments has begun%s",
+	    refusals ? ": load or the command of --pause-if did not let one begin" : "");
+	error_hint(&e,
+	    "with --duty %s there is one in %.0f s, at a random moment; let it run for "
+	    "longer, or give a larger share",
+	    r->o.duty, (double)DUTY_SERIES_NS / 1e9 / r->o.duty_share);
+	return say_error(&e);
+}
+
 int run_finish(struct runner *r)
 {
 	const char *missing = spins_missing(&r->files);
@@ -222,6 +237,8 @@ int run_finish(struct runner *r)
 		run_peers_tell_losses(r->peers);
 	if (r->peers && !r->recorder.profile.n_experiments && judge_peers(r, &err, &e))
 		return err ? say_error(&e) : is_lost ? say_error(&lost) : r->target.exit_status;
+	if (r->o.duty && !r->series.duty.series)
+		return fail_no_series(r);
 	if (missing)
 		console_say(&r->console,
 		    "warning: no file that the program maps has the function '%s' of --spin",

@@ -17,13 +17,17 @@
 #include "run/handlers.h"
 #include "run/places.h"
 #include "run/processes.h"
+#include "run/profiling.h"
 #include "run/runner.h"
+#include "run/series.h"
 #include "run/setup.h"
 #include "run/tell.h"
 #include "run/unwinder.h"
 
 /* at least that often: progress line, mappings */
 #define TICK_NS 250000000ULL
+/* in a rest: the progress line, and what the target maps */
+#define TICK_REST_NS 1000000000ULL
 /* in which a command may end by itself when it is told to */
 #define END_NS 5000000000ULL
 /* while tables for unwinding are being made */
@@ -100,6 +104,8 @@ static void apply(struct loop *l, enum run_action action, uint64_t now)
 		l->quit = true;
 	else if (r->o.end_to_end)
 		console_say(&r->console, "nothing can be paused: each run is one experiment");
+	else if (r->o.duty)
+		console_say(&r->console, "nothing is paused by a key: --duty decides");
 	else if (action == RUN_ACTION_PAUSE)
 		experiments_pause(&r->experiments);
 	else
@@ -181,6 +187,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Until the next tick, whatever is due. */
+static uint64_t longest(const struct runner *r)
+{
+	if (unwinder_waits(&r->files))
+		return TICK_UNWIND_NS;
+	return session_is_asleep(r->session) ? TICK_REST_NS : TICK_NS;
+}
+
 /* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
 static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 {
@@ -189,26 +203,15 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 	    {.fd = target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
 	    {.fd = console_fd(&r->console), .events = POLLIN},
+	    {.fd = guard_fd(&r->series.guard), .events = POLLIN},
 	    {.fd = run_peers_fd(r->peers), .events = POLLIN}};
 	uint64_t next = least(least(due, handlers_next(&r->target)), console_next(&r->console)),
-		 ns = least(next > now ? next - now : 0,
-		     unwinder_waits(&r->files) ? TICK_UNWIND_NS : TICK_NS);
+		 ns = least(next > now ? next - now : 0, longest(r));
 	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
 
-	if (ppoll(fds, 5, &t, NULL) > 0 && fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
+	if (ppoll(fds, sizeof(fds) / sizeof(*fds), &t, NULL) > 0 &&
+	    fds[3].revents & (POLLHUP | POLLERR | POLLNVAL))
 		console_lost(&r->console);
-}
-
-static void end_profiling(struct runner *r, uint64_t now, bool target_ended)
-{
-	struct run_totals totals = {0};
-
-	experiments_end(&r->experiments, target_ended);
-	run_peers_end(r->peers, !target_ended);
-	totals.throttled_ns = target_end_quotas(&r->target);
-	totals.delayed_ns = r->experiments.machine.delayed_ns;
-	totals.dropped = r->experiments.machine.dropped;
-	recorder_end(&r->recorder, now, &totals);
 }
 
 static uint64_t step_experiments(struct runner *r, uint64_t now)
@@ -242,6 +245,11 @@ static bool tick(struct loop *l, uint64_t now, uint64_t end)
 		return true;
 	processes_rescan(&r->target, now, places_awaited(&r->points));
 	r->target.ops->join(&r->target, now);
+	if (r->o.duty && series_rests(r, now, &due)) {
+		show(l, due);
+		wait_until(l, least(due, end), monotonic_ns());
+		return false;
+	}
 	target_read_quotas(&r->target, now);
 	if (run_settled(r, now))
 		return true;
@@ -293,17 +301,20 @@ static void watch(struct loop *l)
 	struct runner *r = l->r;
 	uint64_t now, end = end_of_time(l, l->counted_ns);
 
-	recorder_begin(&r->recorder, l->started_ns);
-	target_begin_quotas(&r->target, l->started_ns);
 	run_open_view(r);
-	if (r->points.n_points || !r->points.is_open)
-		experiments_begin(&r->experiments, monotonic_ns());
+	if (r->o.duty)
+		series_begin(r, monotonic_ns());
+	else
+		profiling_begin(r, l->started_ns);
 	do {
 		session_events(r->session, run_on_event, r);
 		take_signals(l);
 		now = monotonic_ns();
 	} while (!has_ended(l) && !tick(l, now, end));
-	end_profiling(r, now, l->ended);
+	if (r->o.duty)
+		series_end(r, now, l->ended);
+	else
+		profiling_end(r, now, l->ended);
 }
 
 /* After -d: the command goes on to its end, unprofiled. */
@@ -323,13 +334,10 @@ static void wait_for_end(struct loop *l)
 	}
 }
 
-static int write_startup(struct runner *r, struct error *e)
+/* With --duty each series begins a run of its own. */
+static int begin_file(struct runner *r, struct error *e)
 {
-	uint32_t fixed_speedups = 0;
-
-	for (size_t i = 0; i < r->o.n_speedups; i++)
-		fixed_speedups += r->o.speedups[i] > 0;
-	return recorder_write_startup(&r->recorder, fixed_speedups, e);
+	return r->o.duty ? 0 : profiling_write_startup(r, e);
 }
 
 /* The target exists, and runs. -1 with @e. */
@@ -349,7 +357,7 @@ static int begin(struct loop *l, struct error *e)
 	debuginfod_hurry(&r->debuginfod);
 	if (r->blocks)
 		blocks_begin_run(r->blocks);
-	if ((!r->points.is_open && write_startup(r, e)) || t->ops->start(t, e))
+	if ((!r->points.is_open && begin_file(r, e)) || t->ops->start(t, e))
 		return -1;
 	l->started_ns = l->counted_ns = monotonic_ns();
 	return 0;
@@ -375,7 +383,7 @@ static int run_once(struct loop *l, bool is_last, struct error *e)
 
 	if (open_signals(l, e))
 		return -1;
-	err = begin(l, e) || (r->points.is_open && (choose(l, e) || write_startup(r, e))) ? -1 : 0;
+	err = begin(l, e) || (r->points.is_open && (choose(l, e) || begin_file(r, e))) ? -1 : 0;
 	if (!err)
 		watch(l);
 	is_last |= err || r->answer.settled || l->quit;

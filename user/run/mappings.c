@@ -284,7 +284,8 @@ static void read_all(struct files *f, int pid, struct mapped *all, size_t n, boo
 
 void mappings_read(struct files *f, int pid, bool *probed)
 {
-	bool probes = f->o->sync_uprobe && probed && !*probed;
+	bool is_awake = !session_is_asleep(f->session),
+	     probes = is_awake && f->o->sync_uprobe && probed && !*probed;
 	struct cozbpf_mapping mappings[COZBPF_MAPPINGS];
 	struct map_entry *all;
 	struct mapped *mapped;
@@ -300,8 +301,10 @@ void mappings_read(struct files *f, int pid, bool *probed)
 		read_all(f, pid, mapped, n, probes);
 	if (probes)
 		*probed = calls_probe(f, pid, all, n);
-	spins_probe(f, pid, all, n);
-	goroutines_probe(f, pid, all, n);
+	if (is_awake) {
+		spins_probe(f, pid, all, n);
+		goroutines_probe(f, pid, all, n);
+	}
 	files_close(f);
 	if (mapped)
 		session_set_mappings(

@@ -33,7 +33,8 @@ struct blocks_options {
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins, fixed_lines;
 	const char *cgroup, *output, *fixed_speedup, *user, *until, *sync, *units, *pause, *off_cpu,
-	    *disk, *goroutines, *peers, *peers_key;
+	    *disk, *goroutines, *duty, *pause_above, *pause_if, *metrics, *pprof, *rotate, *peers,
+	    *peers_key;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
 	    sync_uprobe, inclusive;
@@ -44,6 +45,7 @@ struct run_options {
 	/* derived */
 	bool no_goroutines;
 	char **command;
+	char *job_output; /* `output` with the job's numbers in it */
 	char *again; /* for a shell: us, and the options that another command line would need */
 	unsigned *speedups;
 	enum granularity granularity;
@@ -53,6 +55,9 @@ struct run_options {
 	size_t n_speedups;
 	/* half a width of the leading lines' intervals, as a fraction; 0: none was given */
 	double until_width;
+	double duty_share;     /* of the time that experiments may take; 0: no --duty */
+	double load_most;      /* a load average; 0: any */
+	uint64_t rotate_bytes; /* of all files of the profile; 0: any number */
 };
 
 void run_options_deinit(struct run_options *o);

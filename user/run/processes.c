@@ -60,6 +60,14 @@ void processes_read(struct target *t, int pid)
 	mappings_read(t->files, pid, p ? &p->probed : NULL);
 }
 
+void processes_read_all(struct target *t)
+{
+	for (struct process *p = t->processes; p; p = p->next) {
+		p->probed = false;
+		processes_read(t, p->pid);
+	}
+}
+
 int processes_begin(struct target *t, int pid, struct error *e)
 {
 	struct process *p = processes_add(t, pid, RESCAN_LAST_NS);

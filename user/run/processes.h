@@ -23,6 +23,8 @@ bool processes_have(struct target *t, int pid);
 int processes_begin(struct target *t, int pid, struct error *e);
 /* Reads the mappings of a process. */
 void processes_read(struct target *t, int pid);
+/* The same of all, whose probes were dropped meanwhile. */
+void processes_read_all(struct target *t);
 /* A process executes another program, forks or ends. */
 void processes_on_event(struct target *t, const struct cozbpf_event *event);
 /* Reads mappings that are due again. @is_awaited: something is yet to be mapped that a progress

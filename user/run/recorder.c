@@ -82,17 +82,15 @@ static void find_other_build(const char *ours, int fd, struct other_build *ret)
 	profile_deinit(&p);
 }
 
-int recorder_open(struct recorder *w, const struct identity *identity, const char *path,
-    const struct object *main, struct other_build *ret, struct error *e)
+/* Opens the file at w->path. -1 with @e. */
+static int open_file(struct recorder *w, const struct identity *identity, struct error *e)
 {
-	int fd = identity_open_append(identity, path);
+	int fd = identity_open_append(identity, w->path);
 	struct stat st;
 
-	*ret = (struct other_build){0};
-	profile_init(&w->profile);
-	w->path = path;
 	if (fd < 0) {
-		error_set(e, EXIT_OTHER, "cannot write the profile '%s': %s", path, strerror(-fd));
+		error_set(
+		    e, EXIT_OTHER, "cannot write the profile '%s': %s", w->path, strerror(-fd));
 		return error_hint(e, "name another file with -o%s",
 		    identity->change
 			? "; it is written with the rights of the user who runs the command"
@@ -106,13 +104,43 @@ int recorder_open(struct recorder *w, const struct identity *identity, const cha
 	/* Records of two runs at once would mix. Some file systems know no locks. */
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) &&
 	    errno == EWOULDBLOCK) {
-		error_set(e, EXIT_OTHER, "another cozbpf is writing the profile '%s'", path);
+		error_set(e, EXIT_OTHER, "another cozbpf is writing the profile '%s'", w->path);
 		return error_hint(e, "name another file with -o; `cozbpf merge` adds them up");
 	}
 	w->whole = lseek(fd, 0, SEEK_END);
-	read_build_id(main, w->build_id);
-	find_other_build(w->build_id, fd, ret);
 	return 0;
+}
+
+int recorder_open(struct recorder *w, const struct identity *identity, const char *path,
+    const struct object *main, struct other_build *ret, struct error *e)
+{
+	*ret = (struct other_build){0};
+	profile_init(&w->profile);
+	w->path = path;
+	if (open_file(w, identity, e))
+		return -1;
+	read_build_id(main, w->build_id);
+	find_other_build(w->build_id, fileno(w->out), ret);
+	return 0;
+}
+
+int recorder_reopen(struct recorder *w, const struct identity *identity, struct error *e)
+{
+	FILE *before = w->out;
+
+	if (open_file(w, identity, e)) {
+		if (w->out != before && w->out)
+			fclose(w->out);
+		w->out = before;
+		return -1;
+	}
+	fclose(before);
+	return 0;
+}
+
+uint64_t recorder_size(const struct recorder *w)
+{
+	return w->whole > 0 ? (uint64_t)w->whole : 0;
 }
 
 /*
@@ -200,6 +228,7 @@ void recorder_add(struct recorder *w, struct experiment_record *x, uint32_t line
 	    realloc(w->profile.experiments, (w->profile.n_experiments + 1) * sizeof(*x));
 	uint32_t *lines;
 
+	w->n_added++;
 	x->run = w->run;
 	profile_write_experiment(w->out, x);
 	commit(w);
@@ -317,6 +346,20 @@ void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *tot
 const char *recorder_build(const struct recorder *w)
 {
 	return w->build_id;
+}
+
+void recorder_forget(struct recorder *w, size_t n_runs)
+{
+	size_t n = 0, before = w->profile.n_experiments;
+
+	if (n_runs > w->run)
+		n_runs = w->run;
+	while (n < before && w->profile.experiments[n].run < n_runs)
+		n++;
+	profile_drop_runs(&w->profile, (uint32_t)n_runs);
+	memmove(w->experiment_lines, w->experiment_lines + n,
+	    (before - n) * sizeof(*w->experiment_lines));
+	w->run -= (uint32_t)n_runs;
 }
 
 int recorder_finish(const struct recorder *w, struct error *e)

@@ -30,6 +30,8 @@ struct recorder {
 	uint64_t started_ns;
 	/* to be read: a run is under way, whose totals are not in a record yet */
 	bool is_running;
+	/* to be read: experiments so far, those included that were forgotten */
+	uint64_t n_added;
 	/* to be read: how long CPU quotas held the target back, in all runs that have ended */
 	uint64_t throttled_ns;
 	/* Private. */
@@ -62,6 +64,14 @@ struct other_build {
  */
 int recorder_open(struct recorder *w, const struct identity *identity, const char *path,
     const struct object *main, struct other_build *ret, struct error *e);
+
+/* The file has another name now: later runs go to another one at its place, or, -1 with @e, to the
+ * same as before. */
+int recorder_reopen(struct recorder *w, const struct identity *identity, struct error *e);
+/* Bytes of the file's whole records; 0: it is not a regular file. */
+uint64_t recorder_size(const struct recorder *w);
+/* Between runs: the first @n_runs of those in memory are of no interest any more. One stays. */
+void recorder_forget(struct recorder *w, size_t n_runs);
 
 /* What recorder_count() needs. Both are borrowed. */
 struct recorder_sources {

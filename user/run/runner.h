@@ -19,6 +19,7 @@
 #include "run/peers.h"
 #include "run/points.h"
 #include "run/recorder.h"
+#include "run/series_state.h"
 #include "run/target.h"
 
 struct runner {
@@ -31,6 +32,7 @@ struct runner {
 	struct points points;
 	struct experiments experiments;
 	struct recorder recorder;
+	struct series series; /* with --duty */
 	struct answer answer;
 	struct console console;
 	struct debuginfod debuginfod;

@@ -20,6 +20,7 @@
 #include "run/point_watch.h"
 #include "run/processes.h"
 #include "run/runner.h"
+#include "run/series.h"
 #include "run/unwinder.h"
 #include "symbols/symbols.h"
 
@@ -250,6 +251,7 @@ int run_setup(struct runner *r, struct error *e)
 	    .pause = r->o.pause,
 	    .min_debt_ns = MIN_DEBT_NS,
 	    .watches_only = r->o.suggests,
+	    .sleeps = r->o.duty,
 	    .waits = r->o.waits,
 	    .wait_disk = r->o.wait_disk,
 	    .spare_ranges = SPARE_RANGES + JIT_RANGES,
@@ -313,6 +315,7 @@ void run_teardown(struct runner *r)
 	session_destroy(r->session);
 	experiment_deinit(&r->experiments.machine);
 	recorder_deinit(&r->recorder);
+	series_deinit(&r->series);
 	processes_deinit(&r->target);
 	point_watch_deinit(&r->points);
 	places_deinit(&r->points);

@@ -118,9 +118,11 @@ static void tell_experiment(
 void run_show(struct runner *r, uint64_t now, uint64_t due)
 {
 	const struct experiment *x = &r->experiments.machine;
+	bool rests = r->o.duty && !r->series.is_working && r->series.duty.due_ns > now;
 	struct console_point points[COZBPF_POINTS];
 	struct counters c;
-	struct console_status s = {.started_ns = r->recorder.started_ns,
+	struct console_status s = {
+	    .started_ns = r->o.duty ? r->series.started_ns : r->recorder.started_ns,
 	    .run = r->recorder.run + 1,
 	    .runs = (uint32_t)r->o.runs,
 	    .experiments = r->recorder.profile.n_experiments,
@@ -128,7 +130,8 @@ void run_show(struct runner *r, uint64_t now, uint64_t due)
 	    .noise = verdict_noise(&x->verdicts),
 	    .points = points,
 	    .leader = r->answer.leader,
-	    .is_paused = x->is_paused};
+	    .is_paused = x->is_paused,
+	    .rests_ns = rests ? r->series.duty.due_ns - now : 0};
 
 	session_read(r->session, &c);
 	s.samples = c.samples;

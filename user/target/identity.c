@@ -102,20 +102,100 @@ static void take_files_of(const struct identity *id)
 	setfsuid(id->uid);
 }
 
-int identity_open_append(const struct identity *id, const char *path)
-{
-	gid_t own[MAX_GROUPS];
-	int fd, err, n = getgroups(MAX_GROUPS, own);
+/* What this thread was before it took a user's rights. */
+struct own_files {
+	gid_t groups[MAX_GROUPS];
+	int n;
+};
 
-	/* The path is followed with the user's rights, never with root's. */
+/* Paths are followed with the user's rights, never with root's. */
+static void begin_files(const struct identity *id, struct own_files *ret)
+{
+	ret->n = getgroups(MAX_GROUPS, ret->groups);
 	if (id->change)
 		take_files_of(id);
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	err = errno;
+}
+
+/* Keeps errno. */
+static void end_files(const struct identity *id, const struct own_files *own)
+{
+	int err = errno;
+
 	if (id->change) {
 		setfsuid(geteuid());
 		setfsgid(getegid());
-		set_groups(n > 0 ? (size_t)n : 0, own);
+		set_groups(own->n > 0 ? (size_t)own->n : 0, own->groups);
 	}
-	return fd < 0 ? -err : fd;
+	errno = err;
+}
+
+int identity_open_append(const struct identity *id, const char *path)
+{
+	struct own_files own;
+	int fd;
+
+	begin_files(id, &own);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	end_files(id, &own);
+	return fd < 0 ? -errno : fd;
+}
+
+int identity_rename(const struct identity *id, const char *from, const char *to)
+{
+	struct own_files own;
+	int err;
+
+	begin_files(id, &own);
+	err = to ? rename(from, to) : unlink(from);
+	end_files(id, &own);
+	return err ? -errno : 0;
+}
+
+/* 0 or -errno. */
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		data += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* Writes @part, of which a process of our number may have left one, and moves it to @path. 0 or
+ * -errno. */
+static int write_and_move(const char *part, const char *path, const void *data, size_t size)
+{
+	int err, fd;
+
+	unlink(part);
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, data, size);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(part, path))
+		err = -errno;
+	if (err)
+		unlink(part);
+	return err;
+}
+
+int identity_replace(const struct identity *id, const char *path, const void *data, size_t size)
+{
+	struct own_files own;
+	char *part;
+	int err;
+
+	if (asprintf(&part, "%s.%d.part", path, (int)getpid()) < 0)
+		return -ENOMEM;
+	begin_files(id, &own);
+	err = write_and_move(part, path, data, size);
+	end_files(id, &own);
+	free(part);
+	return err;
 }

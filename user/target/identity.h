@@ -5,6 +5,7 @@
 #define COZBPF_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "core/text/errors.h"
@@ -30,5 +31,12 @@ int identity_become_caller(struct error *e);
 /* Opens a file for appending with that user's rights; a new file belongs to that user. Returns a
  * descriptor or -errno. */
 int identity_open_append(const struct identity *id, const char *path);
+
+/* Renames a file with that user's rights; @to NULL: removes it. 0 or -errno. */
+int identity_rename(const struct identity *id, const char *from, const char *to);
+
+/* Puts @data in the place of the file at @path, with that user's rights. Whoever reads it has the
+ * old one or the new one, whole. 0 or -errno. */
+int identity_replace(const struct identity *id, const char *path, const void *data, size_t size);
 
 #endif

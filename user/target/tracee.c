@@ -234,8 +234,12 @@ static int check_held(struct tracee *t, struct error *e)
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d has a seccomp filter, which may kill it for what attaching needs",
 		    t->pid);
-		return error_hint(
-		    e, "run it with sudo: CAP_SYS_ADMIN is needed to suspend the filter meanwhile");
+		/* The kernel lets only those suspend a filter that have none. */
+		return error_hint(e, procfs_seccomp(getpid(), getpid())
+					 ? "cozbpf has such a filter itself, so it cannot suspend "
+					   "another one: run it in a container without one"
+					 : "run it with sudo: CAP_SYS_ADMIN is needed to suspend "
+					   "the filter meanwhile");
 	}
 	return 0;
 }

@@ -10,23 +10,25 @@ void profile_init(struct profile *p)
 	memset(p, 0, sizeof(*p));
 }
 
+static void free_experiment(struct experiment_record *x, bool own_names)
+{
+	for (size_t i = 0; i < x->n_points; i++) {
+		if (own_names)
+			free(x->points[i].name);
+		free(x->points[i].cells);
+	}
+	free(x->points);
+	free(x->lines);
+	if (own_names)
+		free(x->selected);
+}
+
 void profile_deinit(struct profile *p)
 {
 	bool own_names = !p->names.items;
 
-	for (size_t i = 0; i < p->n_experiments; i++) {
-		struct experiment_record *x = &p->experiments[i];
-
-		for (size_t j = 0; j < x->n_points; j++) {
-			if (own_names)
-				free(x->points[j].name);
-			free(x->points[j].cells);
-		}
-		free(x->points);
-		free(x->lines);
-		if (own_names)
-			free(x->selected);
-	}
+	for (size_t i = 0; i < p->n_experiments; i++)
+		free_experiment(&p->experiments[i], own_names);
 	for (size_t i = 0; own_names && i < p->n_samples; i++)
 		samples_free_names(&p->samples[i]);
 	names_deinit(&p->names);
@@ -35,6 +37,37 @@ void profile_deinit(struct profile *p)
 	free(p->runs);
 	free(p->members);
 	profile_init(p);
+}
+
+void profile_drop_runs(struct profile *p, uint32_t n)
+{
+	size_t experiments = 0, samples = 0;
+
+	for (size_t i = 0; i < p->n_experiments; i++) {
+		struct experiment_record x = p->experiments[i];
+
+		if (x.run < n) {
+			free_experiment(&x, true);
+			continue;
+		}
+		x.run -= n;
+		p->experiments[experiments++] = x;
+	}
+	for (size_t i = 0; i < p->n_samples; i++) {
+		struct samples_record s = p->samples[i];
+
+		if (s.run < n) {
+			samples_free_names(&s);
+			continue;
+		}
+		s.run -= n;
+		p->samples[samples++] = s;
+	}
+	if (n)
+		memmove(p->runs, p->runs + n, (p->n_runs - n) * sizeof(*p->runs));
+	p->n_runs -= n;
+	p->n_experiments = experiments;
+	p->n_samples = samples;
 }
 
 void *profile_grow(void *items, size_t n, size_t size)

@@ -210,6 +210,9 @@ struct profile {
 /* Of a record that owns its names. */
 void samples_free_names(struct samples_record *s);
 
+/* Removes the first @n runs, with all of theirs, of a profile that was not read. */
+void profile_drop_runs(struct profile *p, uint32_t n);
+
 void profile_init(struct profile *p);
 void profile_deinit(struct profile *p);
 

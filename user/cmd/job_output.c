@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The job's values are in the environment; see job_output.h. */
+#include "cmd/job_output.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/text/job_name.h"
+
+int job_output(struct run_options *o, struct error *e)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	const struct job_values values = {getenv, host};
+
+	if (!gethostname(host, sizeof(host) - 1))
+		host[strcspn(host, ".")] = 0;
+	if (job_name_expand(o->output, &values, &o->job_output, e))
+		return -1;
+	o->output = o->job_output;
+	return 0;
+}

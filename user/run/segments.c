@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Which file is which, and what is removed; see segments.h. */
+#include "run/segments.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run/console.h"
+#include "run/recorder.h"
+#include "target/identity.h"
+
+/* The name of a file; NULL without memory. The caller frees it. */
+static char *name_of(const struct segments *s, unsigned i)
+{
+	char *ret;
+
+	if (!i)
+		return strdup(s->path);
+	return asprintf(&ret, "%s.%u", s->path, i) < 0 ? NULL : ret;
+}
+
+static uint64_t size_of(const struct segments *s, unsigned i)
+{
+	char *name = name_of(s, i);
+	struct stat st;
+	uint64_t ret = name && !stat(name, &st) ? (uint64_t)st.st_size : 0;
+
+	free(name);
+	return ret;
+}
+
+/* File @i gets the name of file @to; SEGMENTS: it is removed. False: it keeps its own. */
+static bool move(const struct segments *s, unsigned i, unsigned to)
+{
+	char *from = name_of(s, i), *name = to < SEGMENTS ? name_of(s, to) : NULL;
+	int err = -1;
+
+	if (from && (name || to == SEGMENTS))
+		err = identity_rename(s->identity, from, name);
+	free(from);
+	free(name);
+	return !err;
+}
+
+static void remove_file(struct segments *s, unsigned i)
+{
+	move(s, i, SEGMENTS);
+	recorder_forget(s->recorder, s->runs[i]);
+	s->runs[i] = 0;
+}
+
+/* Removes the oldest files until @room bytes more are within the bound. */
+static void make_room(struct segments *s, uint64_t room)
+{
+	uint64_t all = room;
+
+	for (unsigned i = 1; i < SEGMENTS; i++)
+		all += size_of(s, i);
+	for (unsigned i = SEGMENTS - 1; i > 0 && all > s->most; i--) {
+		all -= size_of(s, i);
+		remove_file(s, i);
+	}
+}
+
+/* The oldest first: a file is never written over, and after a crash none is lost. */
+static bool shift(struct segments *s)
+{
+	remove_file(s, SEGMENTS - 1);
+	for (unsigned i = SEGMENTS - 1; i > 0; i--) {
+		if (!move(s, i - 1, i) && i == 1)
+			return false;
+		s->runs[i] = s->runs[i - 1];
+	}
+	s->runs[0] = 0;
+	return true;
+}
+
+/* Begins another file. */
+static void rotate(struct segments *s)
+{
+	struct error e = {0};
+
+	if (!shift(s)) {
+		console_say(s->console, "warning: '%s' cannot be renamed, and grows on", s->path);
+		s->most = 0;
+	} else if (recorder_reopen(s->recorder, s->identity, &e)) {
+		console_say(s->console, "warning: %s", e.cause);
+		s->most = 0;
+	}
+}
+
+void segments_begin_run(struct segments *s)
+{
+	uint64_t size = recorder_size(s->recorder), share = s->most / SEGMENTS;
+
+	if (!s->most)
+		return;
+	if (s->runs[0] && size - s->before > s->largest)
+		s->largest = size - s->before;
+	if (size && size + s->largest > share)
+		rotate(s);
+	if (s->most)
+		make_room(s, s->largest > share ? s->largest : share);
+	s->before = recorder_size(s->recorder);
+	s->runs[0]++;
+}
