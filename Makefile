@@ -124,10 +124,11 @@ $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/core/places/syscalls.o): \
 
 $(foreach d,user asan/user fuzz/user,$(BUILD)/$(d)/report/pprof.o): $(BUILD)/gen/profile.pb-c.h
 
-# Version, commit and prefix are compiled into four files only, and again when one of them has
+# Version, commit and prefix are compiled into five files only, and again when one of them has
 # changed.
 DEFINED := $(foreach d,user asan/user,\
-	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o run/publish.o target/launch.o))
+	$(addprefix $(BUILD)/$(d)/,main.o cmd/report.o run/peers.o run/publish.o \
+		target/launch.o))
 $(DEFINED): CPPFLAGS_ALL += $(DEFINES)
 $(DEFINED): $(BUILD)/gen/defines
 $(BUILD)/gen/defines: always
@@ -352,7 +353,7 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 # What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
 # parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
-	off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
+	nodes off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
 E2E_BRIEF := attach attribution coz-header functions go-unharmed libraries live \
 	passthrough usdt
 check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
@@ -496,6 +497,10 @@ bench-merge: all $(BUILD)/tests/bench/merge
 bench-merge: ## 10,000 profiles merged and reported (MERGE="PROFILES EXPERIMENTS"); 3 GB, 6 min
 	@tests/bench/merge.sh $(MERGE)
 
+bench-nodes: all $(BUILD)/tests/workloads/nodes
+bench-nodes: ## one program over two nodes, MPI too: predictions; needs root; NODES=options; long
+	@tests/bench/nodes/nodes.py $(NODES)
+
 bench-startup: all $(BUILD)/tests/bench/startup
 bench-startup: ## our readers beside libdw's; from the start to the first experiment; needs root
 	@tests/bench/bigdebug.sh && tests/bench/start.py
@@ -563,7 +568,8 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
-	bench-blocks bench-marker bench-merge bench-startup bench-accuracy bench-go \
+	bench-blocks bench-marker bench-merge bench-nodes bench-startup \
+	bench-accuracy bench-go \
 	bench-off-cpu bench-off-cpu-real bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \
 	install uninstall deb check-package dist clean help

@@ -17,6 +17,9 @@ struct cozbpf_control control SEC(".bss") __weak;
 struct cozbpf_spots spots SEC(".bss") __weak;
 struct cozbpf_loop loops[COZBPF_LOOPS] SEC(".bss") __weak;
 
+/* With --peers: the run's; the loader's, and counted by peers. */
+struct cozbpf_peering peering SEC(".bss") __weak;
+
 /* Threads of the target. Written by all programs; created at fork (lifecycle) or by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -184,6 +187,14 @@ struct {
 	__type(key, int);
 	__type(value, struct cozbpf_block_thread);
 } block_threads SEC(".maps") __weak;
+
+/* What makes a socket readable on this CPU; written by peers, read by wake. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cozbpf_arrival);
+} arrivals SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

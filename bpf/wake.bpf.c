@@ -40,6 +40,24 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/* JOIN_PEER: data of a peer that is a target, too, wakes the thread. False: something else does. */
+static __always_inline bool woken_by_peer(struct cozbpf_thread *t, const struct waking *w)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct cozbpf_arrival *a;
+	__u32 zero = 0;
+
+	if (w->by || w->cause == DELAY_BY_TIMER)
+		return false;
+	a = bpf_map_lookup_elem(&arrivals, &zero);
+	if (!a || !a->epoch || a->epoch != DELAY_READ(control.epoch) ||
+	    now > a->at + COZBPF_ARRIVAL_NS)
+		return false;
+	delay_on_arrival(t, &control, a->paid, now);
+	__sync_fetch_and_add(&peering.joined, 1);
+	return true;
+}
+
 /* Hook: a task is about to be woken; runs in the waker's context with the task's pi_lock held. No
  * loops. */
 SEC("tp_btf/sched_waking")
@@ -52,6 +70,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (!t || !cpu)
 		return 0;
 	w = who_wakes(t, cpu);
+	if (config.peers && woken_by_peer(t, &w))
+		return 0;
 	delay_on_wake(t, w.cause, w.by, w.id, w.expiry, &control, bpf_ktime_get_ns());
 	go_on(w.by);
 	return 0;

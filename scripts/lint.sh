@@ -189,7 +189,7 @@ run_rank() { # NAME, without .c or .h
 	places | points | point_*) echo 2 ;;
 	target | target_* | launched | attached | processes | handlers) echo 1 ;;
 	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle) echo 0 ;;
-	goroutines | jit | guard) echo 0 ;;
+	goroutines | jit | guard | peers | peers_*) echo 0 ;;
 	console | console_* | excerpt | debuginfod | debuginfod_*) echo -1 ;; # what all may use
 	action | options | clock | blocklog) echo -1 ;;
 	esac

@@ -48,6 +48,7 @@ struct signal_struct {
 };
 
 struct rq;
+struct sock;
 
 struct cfs_rq {
 	unsigned int h_nr_runnable;

@@ -19,6 +19,7 @@ _cozbpf_values() { # OPTION METAVAR
 	--sort) compgen -W 'slope max payback impact' -- "$cur" ;;
 	--sync) compgen -W 'wake uprobe' -- "$cur" ;;
 	--goroutines) compgen -W 'auto off' -- "$cur" ;;
+	--peers) compgen -W 'job' -A hostname -- "$cur" ;;
 	--range) compgen -W 'run once' -- "$cur" ;;
 	--pause) compgen -W 'value write quanta' -- "$cur" ;;
 	*) case $2 in

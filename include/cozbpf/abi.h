@@ -9,6 +9,7 @@
 
 #include <cozbpf/abi_blocks.h>
 #include <cozbpf/abi_go.h>
+#include <cozbpf/abi_peers.h>
 #include <cozbpf/abi_spins.h>
 #include <cozbpf/abi_waits.h>
 
@@ -92,6 +93,8 @@ struct cozbpf_config {
 	__u32 blocks;       /* blocks are timed (abi_blocks.h): what threads execute is counted */
 	__u32 perturb;      /* samples that owe a random pause, in 1/COZBPF_PERTURB_ONE */
 	__u64 perturb_seed; /* what is random follows from this */
+	__u32 peers;        /* other nodes share our delays (abi_peers.h) */
+	__u32 pad;
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif

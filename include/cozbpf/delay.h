@@ -174,24 +174,32 @@ DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct coz
 		cpu->outsiders_ns += now - since < ran ? now - since : ran;
 }
 
+/* SLACK_LATENCY, and the join of @t, which is blocked, with the clock @paid of who wakes it, where
+ * @joins. */
+DELAY_INLINE void delay_release(struct cozbpf_thread *t, __u64 paid, int joins, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+	__u64 own = a->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
+
+	t->slack = 0;
+	if (DELAY_RULE(SLACK_LATENCY) && own < paid)
+		t->slack = paid - own < 0xffffffffU ? (__u32)(paid - own) : 0xffffffffU;
+	if (joins)
+		a->paid = own < paid ? own : paid;
+	a->paced = COZBPF_PACED_NONE;
+}
+
 /* JOIN_WAKER, SLACK_LATENCY, PACED_WAKER: @w, which executes, wakes @t, which is blocked. */
 DELAY_INLINE void delay_wake(
     struct cozbpf_thread *t, struct cozbpf_thread *w, struct cozbpf_control *x, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t), *by = delay_account(w);
-	__u64 own;
 
 	delay_enter(t, x);
 	if (t->pause == COZBPF_PAUSE_BEGUN)
 		return;
 	delay_advance(w, x, now);
-	own = a->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
-	t->slack = 0;
-	if (DELAY_RULE(SLACK_LATENCY) && own < by->paid)
-		t->slack = by->paid - own < 0xffffffffU ? (__u32)(by->paid - own) : 0xffffffffU;
-	if (DELAY_RULE(JOIN_WAKER))
-		a->paid = own < by->paid ? own : by->paid;
-	a->paced = COZBPF_PACED_NONE;
+	delay_release(t, by->paid, DELAY_RULE(JOIN_WAKER), now);
 	if (DELAY_RULE(PACED_WAKER) && by->paced)
 		delay_pace(a, by->paced, by->pace_ns, by->pace_phase, now);
 	a->rested = 0;
@@ -277,6 +285,21 @@ DELAY_INLINE void delay_on_wake(struct cozbpf_thread *t, enum delay_cause cause,
 		delay_account(t)->rested = cause == DELAY_BY_OUTSIDE;
 	}
 	t->runnable_at = now;
+}
+
+/*
+ * JOIN_PEER: @t becomes runnable by data from a thread of another node, which had @paid as it sent
+ * them. Which segment begins there is not known, so the thread stays in its own.
+ */
+DELAY_INLINE void delay_on_arrival(
+    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 paid, __u64 now)
+{
+	delay_enter(t, x);
+	t->runnable_at = now;
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		return;
+	delay_release(t, paid, DELAY_RULE(JOIN_PEER), now);
+	delay_account(t)->rested = 0;
 }
 
 /* The signal of the pause that was asked for arrives. */

@@ -41,6 +41,7 @@
 	X(JOIN_SPIN, SIM, "a thread that spins: L = min(L + spun, R)")                            \
 	X(LEADER_SPIN, SIM, "R for a spinner holds what the furthest thread has earned by now")   \
 	X(RELEASE_SPIN, SIM, "when a spinner goes on, the furthest thread's segment ends")        \
+	X(JOIN_PEER, REAL, "a thread woken by a peer's data: L = min(L + blocked, its L)")        \
 	X(SLACK_LATENCY, SIM, "wake-up latency is part of a wait that virtually was none")        \
 	X(LAST_SLICE, SIM, "a wait for a CPU is shorter by what L grew in the last slice there")  \
 	X(LONE_CPU, SIM, "a wait beside a CPU that is virtually free is none")                    \

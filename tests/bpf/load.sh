@@ -59,6 +59,12 @@ on_block 440 4700
 on_sample 3890 30000
 on_switch 1660 10460
 '
+peers='
+on_socket 1100 1300
+on_send 1000 2500
+on_readable 200 200
+on_waking 1150 6500
+'
 verified_pct=100
 program=("$dir/speed")
 point=progress
@@ -172,6 +178,17 @@ new=1
 [[ "$budgets" == *on_sample\ * ]] || new=
 look
 judge "$budgets"
+
+# Nodes that share their delays: what tells L, hears it, and joins.
+bpftool btf dump file /sys/kernel/btf/vmlinux format raw >"$dir/types"
+if has "$dir/types" "'btf_trace_tcp_sendmsg_locked'"; then
+	export COZBPF_PEERS_KEY=0123456789abcdef
+	begin_command --peers 127.0.0.1:7465,127.0.0.1:7466
+	unset COZBPF_PEERS_KEY
+	look
+	those "$peers"
+	judge "$peers"
+fi
 
 # Those that take the place of on_switch and on_waking, with waits as units.
 begin_command --off-cpu

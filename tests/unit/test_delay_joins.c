@@ -34,6 +34,41 @@ TEST(woken_by_a_thread_of_the_target)
 	CHECK_EQ(t.account.paid, 5 * MS);
 }
 
+/* The same by data from another node, with the L that came with them. */
+TEST(woken_by_data_of_a_peer)
+{
+	struct cozbpf_thread t;
+
+	open(100);
+	x.required = 20 * MS;
+	t = thread(5 * MS, 0);
+	t.account.run_since = 0, t.blocked_at = T0 + MS, t.account.rested = 1;
+	delay_on_arrival(&t, &x, 9 * MS, T0 + 11 * MS);
+	CHECK_EQ(t.account.paid, 9 * MS);
+	CHECK_EQ(t.runnable_at, T0 + 11 * MS);
+	CHECK_EQ(t.account.rested, 0);
+	t = thread(5 * MS, 0);
+	t.account.run_since = 0, t.blocked_at = T0 + MS;
+	delay_on_arrival(&t, &x, 19 * MS, T0 + 11 * MS);
+	CHECK_EQ(t.account.paid, 15 * MS);
+	CHECK_EQ(t.slack, 4 * MS);
+	/* the sender is behind: its debt comes with the data */
+	t = thread(5 * MS, 0);
+	t.account.run_since = 0, t.blocked_at = T0 + MS;
+	delay_on_arrival(&t, &x, 2 * MS, T0 + 11 * MS);
+	CHECK_EQ(t.account.paid, 2 * MS);
+	/* of before this experiment nothing counts */
+	t = thread(5 * MS, 0);
+	t.account.run_since = 0, t.blocked_at = T0 - MS, t.account.epoch = 0;
+	delay_on_arrival(&t, &x, 19 * MS, T0 + 11 * MS);
+	CHECK_EQ(t.account.paid, 11 * MS);
+	/* in a pause it stays */
+	t = thread(5 * MS, 0);
+	t.pause = COZBPF_PAUSE_BEGUN;
+	delay_on_arrival(&t, &x, 9 * MS, T0 + 11 * MS);
+	CHECK_EQ(t.account.paid, 5 * MS);
+}
+
 /* The waker is looked at first: what it has executed and what it has served count. */
 TEST(waker_is_brought_up_to_date)
 {

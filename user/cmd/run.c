@@ -119,6 +119,11 @@ static const struct option_entry entries[] = {
     {0, "goroutines", OPTION_STRING, FIELD(goroutines), "auto|off",
 	"of Go programs: whether accounts are goroutines', or threads' (default: auto: goroutines' "
 	"where that can be done)"},
+    {0, "peers", OPTION_STRING, FIELD(peers), "HOST[:PORT],...|job",
+	"one program over many nodes: all of these, this one included, share their delays; "
+	"experiments are in the profile of the first (job: the job's engine names them)"},
+    {0, "peers-key", OPTION_STRING, FIELD(peers_key), "FILE",
+	"key of the run's messages, the same on all nodes (default: from COZBPF_PEERS_KEY)"},
     {'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "only errors on standard error"},
     {'v', "verbose", OPTION_FLAG, FIELD(verbose), NULL, "say what is done"},
     {0, "tui", OPTION_FLAG, FIELD(tui), NULL,
@@ -278,6 +283,33 @@ static int check_attach(const struct run_options *o, struct error *e)
 	return error_hint(e, "a running process is attached to as it is, and left running");
 }
 
+/* Where all nodes open and close experiments as one. */
+static int check_peers(const struct run_options *o, struct error *e)
+{
+	const char *what = o->pids.n        ? "pid"
+			   : o->cgroup      ? "cgroup"
+			   : o->end_to_end  ? "end-to-end"
+			   : o->runs != 1   ? "runs"
+			   : o->off_cpu     ? "off-cpu"
+			   : o->duty        ? "duty"
+			   : o->sync_uprobe ? "sync=uprobe"
+					    : NULL;
+
+	if (!o->peers && o->peers_key) {
+		error_set(e, EXIT_USAGE, "'--peers-key' is of no use without '--peers'");
+		return error_hint(e, "name the nodes, or leave it out");
+	}
+	if (o->peers && !o->progress.n && !o->latency.n && !what) {
+		error_set(e, EXIT_USAGE, "'--peers' needs a progress point");
+		return error_hint(e, "name one that the first node passes: -P PROGRESS");
+	}
+	if (!o->peers || !what)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--peers' and '--%s' exclude each other", what);
+	return error_hint(
+	    e, "each node starts its part of the program under cozbpf, once: leave one out");
+}
+
 static int check_pause(const struct run_options *o, struct error *e)
 {
 	const struct pause_mode *mode = o->pause ? pause_mode_find(o->pause) : NULL;
@@ -406,7 +438,8 @@ static int check_options(struct run_options *o, struct error *e)
 		error_set(e, EXIT_USAGE, "'--fixed-line' is given %zu times", o->fixed_lines.n);
 		return error_hint(e, "name one line, or two that are to be faster at once");
 	}
-	if (check_words(o, e) || check_pause(o, e) || check_waits(o, e) || take_kernel(o, e))
+	if (check_words(o, e) || check_peers(o, e) || check_pause(o, e) || check_waits(o, e) ||
+	    take_kernel(o, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,

@@ -153,6 +153,18 @@ static bool has_attach_type(const struct btf *btf, const char *name)
 	return false;
 }
 
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
+}
+
+/* Since 6.3 (40e0b0908142), and 6.16 (merged by 8127837aae8f). */
+bool compat_has_tcp_tracepoints(const struct btf *btf)
+{
+	return has_tracepoint(btf, "btf_trace_sk_data_ready") &&
+	       has_tracepoint(btf, "btf_trace_tcp_sendmsg_locked");
+}
+
 /* Since 6.6 (89ae89f53d20). */
 bool compat_has_uprobe_multi(const struct btf *btf)
 {

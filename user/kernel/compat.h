@@ -29,5 +29,7 @@ const char *compat_missing(void);
 bool compat_has_uprobe_multi(const struct btf *btf);
 /* Whether those of a process are in all of its threads, not in the first one only. */
 bool compat_multi_has_processes(const struct btf *btf);
+/* Whether tracepoints tell of data that TCP is given, and hands over. */
+bool compat_has_tcp_tracepoints(const struct btf *btf);
 
 #endif

@@ -34,6 +34,7 @@ struct session_config {
 	uint32_t waits, wait_first, wait_disk, call_first, kernel_unit;
 	bool goroutines; /* those of Go programs have accounts; their runtime: */
 	struct cozbpf_go go;
+	bool peers;        /* nodes share their delays (kernel/peers.h) */
 	bool watches_only; /* no experiment will open: scheduler events stay as they are */
 	/* Blocks are timed (kernel/blocks.h), of threads: not with goroutines. Then watches_only
 	 * leaves switches be attached. */

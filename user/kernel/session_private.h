@@ -109,6 +109,10 @@ void calls_prepare(struct cozbpf_bpf *bpf, bool wanted);
 /* go.c: call it before the programs are loaded. */
 void go_prepare(struct cozbpf_bpf *bpf, bool wanted);
 
+/* peers.c: call it before the programs are loaded. False: they are not wanted, or the kernel lacks
+ * what they need. */
+bool peers_prepare(struct cozbpf_bpf *bpf, bool wanted);
+
 /* blocks.c: call it before the programs are loaded. -1 with @e: this kernel cannot do it. */
 int blocks_prepare(struct session *s, struct error *e);
 void blocks_detach(struct session *s); /* takes all probes out */

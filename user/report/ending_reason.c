@@ -39,7 +39,7 @@ static int fail_points(const struct ending_facts *f, struct error *e)
 
 static uint64_t n_spoilt(const struct ending_spoilt *s)
 {
-	return s->stop + s->debt + s->busy + s->no_time;
+	return s->stop + s->debt + s->busy + s->no_time + s->peers;
 }
 
 /* The reason that most experiments were dropped for. */
@@ -59,6 +59,8 @@ static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
 		"what was made faster is nearly all that the program does, and no time was left to "
 		"count in",
 		"profile longer (-d 60s), or name lower speedups: --fixed-speedup 0,25,50,75"},
+	    {s->peers, "another node was missing, or messages to or from it were",
+		"the messages above name the nodes; is the network, or a node, overloaded?"},
 	};
 	size_t most = 0;
 

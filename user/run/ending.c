@@ -60,7 +60,8 @@ static void add_experiments(const struct runner *r, struct ending_facts *f)
 	f->spoilt = (struct ending_spoilt){.stop = by[SPOILT_STOP],
 	    .debt = by[SPOILT_DEBT],
 	    .busy = by[SPOILT_BUSY],
-	    .no_time = by[SPOILT_NO_TIME]};
+	    .no_time = by[SPOILT_NO_TIME],
+	    .peers = by[SPOILT_PEERS]};
 	f->stretched = r->experiments.machine.verdicts.stretched;
 	f->runs = p->n_runs;
 	for (size_t i = 0; i < p->n_runs; i++) {
@@ -189,6 +190,25 @@ static void show_report(const struct runner *r, const struct ending_facts *f)
 	estimate_deinit(&e);
 }
 
+/* Without experiments of its own: where they are, or why there are none. False: neither is known.
+ */
+static bool judge_peers(const struct runner *r, int *ret_err, struct error *e)
+{
+	const char *missing = run_peers_missing(r->peers), *where = run_peers_elsewhere(r->peers);
+
+	*ret_err = 0;
+	if (missing) {
+		*ret_err = error_set(e, EXIT_NO_RESULT, "no experiments: %s", missing);
+		error_hint(e, "all nodes run the same builds with the same --peers and key, and "
+			      "reach each other's ports by UDP");
+		return true;
+	}
+	if (where)
+		console_say(
+		    &r->console, "the run's experiments are in the profile of node '%s'", where);
+	return where;
+}
+
 /* With --duty: it was ended in its first rest. */
 static int fail_no_series(const struct runner *r)
 {
@@ -213,6 +233,10 @@ int run_finish(struct runner *r)
 	int err, is_lost = recorder_finish(&r->recorder, &lost);
 
 	console_clear_progress(&r->console);
+	if (r->peers && r->o.verbose)
+		run_peers_tell_losses(r->peers);
+	if (r->peers && !r->recorder.profile.n_experiments && judge_peers(r, &err, &e))
+		return err ? say_error(&e) : is_lost ? say_error(&lost) : r->target.exit_status;
 	if (r->o.duty && !r->series.duty.series)
 		return fail_no_series(r);
 	if (missing)

@@ -7,8 +7,12 @@
 
 #include "kernel/session.h"
 #include "run/clock.h"
+#include "run/peers.h"
 #include "run/points.h"
 #include "run/recorder.h"
+
+/* An order wakes the loop; this is for what no order tells: nodes that are gone. */
+#define FOLLOW_NS 20000000ULL
 
 /* Readings, and the memory of their points. */
 struct reading {
@@ -52,7 +56,10 @@ static void close_experiment(struct experiments *x)
 	struct reading now;
 	struct snapshot snap;
 
-	session_close_experiment(x->session, &snap);
+	if (!x->peers)
+		session_close_experiment(x->session, &snap);
+	else if (!run_peers_close(x->peers, &snap))
+		experiment_spoil(&x->machine, SPOILT_PEERS);
 	read_all(x, &now);
 	for (unsigned i = 0; i < now.in.n_points; i++)
 		if (now.points[i].latency)
@@ -72,7 +79,10 @@ static void apply(struct experiments *x, enum experiment_action action)
 		session_ask_line(x->session);
 		break;
 	case EXPERIMENT_OPEN:
-		session_open_experiment(x->session, &x->machine.opening);
+		if (x->peers)
+			run_peers_open(x->peers, &x->machine.opening, x->lines);
+		else
+			session_open_experiment(x->session, &x->machine.opening);
 		break;
 	case EXPERIMENT_SPLIT:
 		read_all(x, &now);
@@ -95,12 +105,41 @@ void experiments_begin(struct experiments *x, uint64_t now)
 	apply(x, experiment_begin(&x->machine, &before.in, now));
 }
 
+/* Another node opens and closes, or nobody does. */
+static void follow(struct experiments *x, uint64_t now, uint64_t *ret_due)
+{
+	struct snapshot snap;
+	unsigned pct;
+
+	*ret_due = now + FOLLOW_NS;
+	if (!x->is_led)
+		apply(x, experiment_pause(&x->machine));
+	x->is_led = true;
+	if (run_peers_follow(x->peers, x->lines, &snap, &pct))
+		experiment_followed(&x->machine, &snap, pct);
+}
+
+static void lead(struct experiments *x, uint64_t now)
+{
+	if (!x->is_led)
+		return;
+	run_peers_drop(x->peers);
+	experiment_resume(&x->machine, now);
+	x->is_led = false;
+}
+
 bool experiments_step(struct experiments *x, uint64_t now, uint64_t *ret_due)
 {
+	bool leads = !x->peers || run_peers_leads(x->peers, now);
 	enum experiment_action action;
 	struct reading reading;
 
 	session_watch(x->session);
+	if (!leads) {
+		follow(x, now, ret_due);
+		return false;
+	}
+	lead(x, now);
 	do {
 		read_all(x, &reading);
 		action = experiment_step(&x->machine, &reading.in, now, ret_due);
@@ -112,6 +151,8 @@ bool experiments_step(struct experiments *x, uint64_t now, uint64_t *ret_due)
 void experiments_end(struct experiments *x, bool target_ended)
 {
 	apply(x, experiment_end(&x->machine, target_ended));
+	if (x->peers)
+		run_peers_drop(x->peers);
 }
 
 void experiments_pause(struct experiments *x)

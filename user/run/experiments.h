@@ -12,6 +12,7 @@
 
 struct points;
 struct recorder;
+struct run_peers;
 struct session;
 
 struct experiments {
@@ -22,6 +23,10 @@ struct experiments {
 	const struct points *points;
 	struct line_map *lines;
 	struct recorder *recorder;
+	/* other nodes, with which experiments open and close; NULL: there are none */
+	struct run_peers *peers;
+	/* private: another node is elected, or some are awaited */
+	bool is_led;
 };
 
 /* A run begins, is profiled, ends. */

@@ -203,7 +203,8 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 	    {.fd = target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
 	    {.fd = console_fd(&r->console), .events = POLLIN},
-	    {.fd = guard_fd(&r->series.guard), .events = POLLIN}};
+	    {.fd = guard_fd(&r->series.guard), .events = POLLIN},
+	    {.fd = run_peers_fd(r->peers), .events = POLLIN}};
 	uint64_t next = least(least(due, handlers_next(&r->target)), console_next(&r->console)),
 		 ns = least(next > now ? next - now : 0, longest(r));
 	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};

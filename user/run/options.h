@@ -33,7 +33,8 @@ struct blocks_options {
 struct run_options {
 	struct string_list progress, latency, sources, binaries, pids, spins, fixed_lines;
 	const char *cgroup, *output, *fixed_speedup, *user, *until, *sync, *units, *pause, *off_cpu,
-	    *disk, *goroutines, *duty, *pause_above, *pause_if, *metrics, *pprof, *rotate;
+	    *disk, *goroutines, *duty, *pause_above, *pause_if, *metrics, *pprof, *rotate, *peers,
+	    *peers_key;
 	uint64_t duration_ns, runs, seed, period_ns, length_ns;
 	bool end_to_end, no_follow, quiet, verbose, tui, no_tui, sleep_pauses, any_stack, no_spin,
 	    sync_uprobe, inclusive;

@@ -27,6 +27,7 @@ void profiling_end(struct runner *r, uint64_t now, bool target_ended)
 	struct run_totals totals = {0};
 
 	experiments_end(&r->experiments, target_ended);
+	run_peers_end(r->peers, !target_ended);
 	totals.throttled_ns = target_end_quotas(&r->target);
 	totals.delayed_ns = r->experiments.machine.delayed_ns;
 	totals.dropped = r->experiments.machine.dropped;

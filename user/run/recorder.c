@@ -343,6 +343,11 @@ void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *tot
 	w->is_running = false;
 }
 
+const char *recorder_build(const struct recorder *w)
+{
+	return w->build_id;
+}
+
 void recorder_forget(struct recorder *w, size_t n_runs)
 {
 	size_t n = 0, before = w->profile.n_experiments;

@@ -111,6 +111,9 @@ struct run_totals {
 /* Writes the samples and the totals of the run. */
 void recorder_end(struct recorder *w, uint64_t now, const struct run_totals *totals);
 
+/* Build id of the command's main executable; empty: it has none. */
+const char *recorder_build(const struct recorder *w);
+
 /* Whether all that was written has reached the file. -1 with @e. */
 int recorder_finish(const struct recorder *w, struct error *e);
 void recorder_deinit(struct recorder *w);

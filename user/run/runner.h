@@ -16,6 +16,7 @@
 #include "run/files.h"
 #include "run/fixed.h"
 #include "run/options.h"
+#include "run/peers.h"
 #include "run/points.h"
 #include "run/recorder.h"
 #include "run/series_state.h"
@@ -35,7 +36,9 @@ struct runner {
 	struct answer answer;
 	struct console console;
 	struct debuginfod debuginfod;
-	struct blocks *blocks; /* NULL: it is not about blocks */
+	struct run_peers *peers; /* NULL: there are none */
+	char *output;            /* the profile's name, where it is not the user's */
+	struct blocks *blocks;   /* NULL: it is not about blocks */
 };
 
 #endif

@@ -60,6 +60,19 @@ static void measure_samples(struct runner *r)
 		    (double)cost.entry_ns / 1e3);
 }
 
+/* Nodes may share a directory: of all but the first one the profile has the node's number in its
+ * name. NULL: no memory. */
+static const char *output_of(struct runner *r)
+{
+	const char *name = r->o.output, *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+	unsigned node = r->peers ? run_peers_self(r->peers) : 0;
+	int n = dot && (!slash || dot > slash) ? (int)(dot - name) : (int)strlen(name);
+
+	if (!node)
+		return name;
+	return asprintf(&r->output, "%.*s.%u%s", n, name, node, name + n) < 0 ? NULL : r->output;
+}
+
 /*
  * Warned of, not refused: a program that is built and profiled again and again appends to the
  * default file, and its reports can have the runs of any one build. Without --build they refuse,
@@ -67,17 +80,19 @@ static void measure_samples(struct runner *r)
  */
 static int open_output(struct runner *r, struct error *e)
 {
+	const char *path = output_of(r);
 	struct other_build other;
 
-	if (recorder_open(
-		&r->recorder, &r->target.identity, r->o.output, r->files.main_object, &other, e))
+	if (!path)
+		return error_set(e, EXIT_OTHER, "out of memory");
+	if (recorder_open(&r->recorder, &r->target.identity, path, r->files.main_object, &other, e))
 		return -1;
 	if (!other.theirs[0])
 		return 0;
 	console_say(&r->console,
 	    "warning: '%s' holds runs of another build, %.12s: this one, %.12s, is appended, and "
 	    "reports will not add them up",
-	    r->o.output, other.theirs, other.ours);
+	    path, other.theirs, other.ours);
 	console_say(&r->console,
 	    "hint: 'cozbpf report --build %.12s' takes the runs of this build only; -o FILE keeps "
 	    "builds apart",
@@ -217,6 +232,15 @@ static void tell_pauses(struct runner *r)
 					 "made of quanta, which cannot sleep");
 }
 
+/* They begin to speak when this node could open an experiment. */
+static int start_peers(struct runner *r, struct error *e)
+{
+	if (!r->peers)
+		return 0;
+	r->experiments.peers = r->peers;
+	return run_peers_start(r->peers, r->session, recorder_build(&r->recorder), e);
+}
+
 int run_setup(struct runner *r, struct error *e)
 {
 	struct session_config c = {.follow_children = !r->o.no_follow,
@@ -247,6 +271,11 @@ int run_setup(struct runner *r, struct error *e)
 		if (!c.wait_first)
 			return error_set(e, EXIT_OTHER, "out of memory");
 	}
+	if (r->o.peers) {
+		c.peers = true;
+		if (run_peers_create(&r->o, &r->console, &r->peers, e))
+			return -1;
+	}
 	if (r->o.blocks) {
 		c.blocks = true;
 		c.perturb = (uint32_t)(r->o.blocks->perturb * COZBPF_PERTURB_ONE);
@@ -275,12 +304,14 @@ int run_setup(struct runner *r, struct error *e)
 		console_say(&r->console, "files are read by children without rights, but no filter "
 					 "of system calls: the kernel refused it");
 	measure_samples(r);
-	return prepare_experiments(r, e);
+	return prepare_experiments(r, e) || start_peers(r, e) ? -1 : 0;
 }
 
 void run_teardown(struct runner *r)
 {
 	blocks_close(r->blocks);
+	run_peers_destroy(r->peers);
+	free(r->output);
 	session_destroy(r->session);
 	experiment_deinit(&r->experiments.machine);
 	recorder_deinit(&r->recorder);

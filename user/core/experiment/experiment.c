@@ -408,6 +408,12 @@ void experiment_spoil(struct experiment *x, enum spoilt why)
 	x->spoilt = why;
 }
 
+void experiment_followed(struct experiment *x, const struct snapshot *snap, unsigned speedup_pct)
+{
+	if (speedup_pct)
+		x->delayed_ns += snap->closed_ns - snap->opened_ns;
+}
+
 void experiment_want(struct experiment *x, struct wanted *wanted, size_t n)
 {
 	choice_want(&x->choice, wanted, n);

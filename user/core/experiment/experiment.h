@@ -127,6 +127,9 @@ void experiment_resume(struct experiment *x, uint64_t now);
 /* The experiment that is open will not count: something outside has disturbed it. */
 void experiment_spoil(struct experiment *x, enum spoilt why);
 
+/* An experiment of another node has been closed here: what it was is that node's to know. */
+void experiment_followed(struct experiment *x, const struct snapshot *snap, unsigned speedup_pct);
+
 /* Which lines the estimate so far wants experiments on. Takes @wanted over, which is from
  * malloc(). */
 void experiment_want(struct experiment *x, struct wanted *wanted, size_t n);

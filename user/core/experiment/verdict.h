@@ -14,6 +14,7 @@ enum spoilt {
 	SPOILT_DEBT,    /* threads could not be made to pay */
 	SPOILT_BUSY,    /* other programs had the CPUs */
 	SPOILT_NO_TIME, /* the speedup has taken all of the time that was to be counted */
+	SPOILT_PEERS,   /* of nodes that share their delays one was missing, or did not hear */
 	N_SPOILT,
 };
 
