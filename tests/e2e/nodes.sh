@@ -62,6 +62,7 @@ parted() {
 }
 
 # listening NODE: it has told which of the nodes it is.
+# shellcheck disable=SC2317 # wait_for calls it
 listening() { has "$dir/$1.err" '^cozbpf: node [0-9] of 2'; }
 
 pingpong() { # A0 A1
@@ -98,7 +99,7 @@ print(lines['$line']['points'][-1]['program_speedup'])"
 
 experiments() { grep -c ^experiment "$dir/$1"; }
 
-options=(--fixed-line "$line" --fixed-speedup 0,100)
+options=(--fixed-line "$line" --fixed-speedup "0,100")
 echo "-- two parts, the line is in the first one; hostile datagrams"
 hostile=yes
 pingpong 1000 0
@@ -119,7 +120,7 @@ check "no more than there is" is "$gained" '<' 0.75
 
 echo "-- one of two goes"
 rm -f "$dir"/p*.coz
-options=(--fixed-speedup 0,50)
+options=(--fixed-speedup "0,50")
 part 0 "$key" "$workloads/serial" --seconds 7
 wait_for 20 listening 0 || bad "part 0 is listening"
 part 1 "$key" "$workloads/serial" --seconds 7

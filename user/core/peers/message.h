@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* raised with each change of what stands on the wire */
-#define PEER_VERSION 1
+#define PEER_VERSION 1U
 #define PEER_MESSAGE_MAX 1200 /* bytes: one packet on any network */
 #define PEER_FILE 256         /* bytes of a unit's file, the zero included */
 #define PEER_BUILD 64         /* likewise of the words about a build */
