@@ -119,7 +119,7 @@ static __always_inline void hear(struct bpf_sock_ops *ops)
 	}
 	paid = (__u64)bpf_ntohl(o.paid) << COZBPF_OPTION_SHIFT;
 	if (bpf_ntohl(o.tag) != tag_of(bpf_ntohl(o.id), bpf_ntohl(o.paid)) ||
-	    paid > now - control.opened_ns + EARLIER_NS) {
+	    paid > delay_most_required(&control, now) + EARLIER_NS) {
 		__sync_fetch_and_add(&peering.forged, 1);
 		return;
 	}

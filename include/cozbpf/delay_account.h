@@ -31,6 +31,15 @@
 /* The account of what thread @t runs. A runtime that has threads of its own is looked up here. */
 #define delay_account(t) (&(t)->account)
 
+/* The most that R can be at @now, whoever says so: a line that has all the time, and what samples
+ * cost besides. */
+DELAY_INLINE __u64 delay_most_required(const struct cozbpf_control *x, __u64 now)
+{
+	__u64 passed = now - x->opened_ns;
+
+	return passed * x->speedup_pct / 100 + passed / 8;
+}
+
 /* R = max(R, v). Bounded: after eight lost races others have raised R; the next look raises it to
  * ours. */
 DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)

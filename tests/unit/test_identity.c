@@ -83,6 +83,9 @@ TEST(refused)
 	CHECK_EQ(identity_replace(&self, other, "two\n", 4), -EISDIR);
 	CHECK_EQ(files(), 2);
 	CHECK_EQ(rmdir(other), 0);
+	CHECK_EQ(symlink(path, other), 0); /* as /dev/stdout is one */
+	CHECK_EQ(identity_replace(&self, other, "two\n", 4), -EEXIST);
+	CHECK_EQ(unlink(other), 0);
 	CHECK_STR(content(), "one\n");
 	end();
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <cozbpf/delay.h>
+
 #include "kernel/compat.h"
 #include "kernel/session_private.h"
 
@@ -79,12 +81,11 @@ void session_set_peering_id(struct session *s, uint32_t id)
 	__atomic_store_n(&s->bpf->bss->peering.id, id, __ATOMIC_SEQ_CST);
 }
 
-/* Nobody can have earned more than the time that has passed. */
 static uint64_t bounded(const struct cozbpf_control *c, uint64_t required)
 {
-	uint64_t passed = session_now_ns() - c->opened_ns;
+	uint64_t most = delay_most_required(c, session_now_ns());
 
-	return required < passed ? required : passed;
+	return required < most ? required : most;
 }
 
 uint64_t session_follow(struct session *s, uint32_t id, uint64_t others_ns)

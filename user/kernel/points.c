@@ -156,6 +156,7 @@ static int keep_place(
 	    .file = copy(p->file),
 	    .category = copy(p->category),
 	    .name = copy(p->name)};
+	const char *held = same ? same->probe.path : NULL; /* the places may move */
 	struct placed_probe *bigger = reallocarray(s->placed, s->n_placed + 1, sizeof(*bigger));
 
 	if (bigger)
@@ -164,7 +165,7 @@ static int keep_place(
 	kept.probe.category = kept.category;
 	kept.probe.name = kept.name;
 	if (same)
-		kept.probe.path = same->probe.path;
+		kept.probe.path = held;
 	if (!bigger || (p->path && !same && !hold_file(&kept, p->path))) {
 		placed_deinit(&kept);
 		return -1;

@@ -35,6 +35,8 @@
 #define TIMES_END 3
 /* of an experiment that others open: how long it may take is theirs to know */
 #define PLANNED_NS 3600000000000ULL
+/* the loop looks each 250 ms; one that has not for so long stands still */
+#define STILL_NS 2000000000ULL
 
 static void say_all(struct run_peers *p, uint64_t now)
 {
@@ -106,6 +108,9 @@ static void tick(struct run_peers *p)
 	uint32_t id = p->core.own.required_id;
 
 	hear_all(p, now);
+	/* A loop that stands still closes no experiment: the others go on without us. */
+	if (p->looked_ns && now - p->looked_ns > STILL_NS)
+		return;
 	if (id)
 		peers_require(
 		    &p->core, id, session_follow(p->session, id, peers_required(&p->core, id)));
@@ -310,6 +315,7 @@ bool run_peers_leads(struct run_peers *p, uint64_t now)
 		taken = 0;
 	pthread_mutex_lock(&p->lock);
 	p->core.is_here = true;
+	p->looked_ns = now;
 	for (unsigned i = 0; i < p->names.n; i++)
 		if (i != p->self && p->core.peer[i].state != p->told[i])
 			tell_state(p, i);

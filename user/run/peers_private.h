@@ -27,7 +27,8 @@ struct run_peers {
 	bool is_running, ends;
 	pthread_mutex_t lock;
 	struct peers core;
-	uint64_t said_ns; /* when all were told last */
+	uint64_t said_ns;   /* when all were told last */
+	uint64_t looked_ns; /* when the loop looked last; 0: not yet */
 	bool says_at_once;
 	uint64_t unsent, strangers; /* datagrams that the system did not take; from elsewhere */
 	/* Of the loop. */

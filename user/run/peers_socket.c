@@ -178,15 +178,14 @@ int run_peers_read_key(const char *path, struct peer_key *ret, struct error *e)
 	char *text = getenv(KEY_VARIABLE);
 	int err;
 
-	if (path)
-		return key_from_file(path, ret, e);
-	if (!text) {
+	if (!path && !text) {
 		error_set(e, EXIT_USAGE, "nodes need a key in common");
 		return error_hint(e, KEY_ADVICE);
 	}
-	err = key_of(text, strlen(text), ret, e);
+	err = path ? key_from_file(path, ret, e) : key_of(text, strlen(text), ret, e);
 	/* The command is not to have it. */
-	memset(text, 0, strlen(text));
+	if (text)
+		memset(text, 0, strlen(text));
 	unsetenv(KEY_VARIABLE);
 	return err;
 }

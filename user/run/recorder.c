@@ -135,6 +135,7 @@ int recorder_reopen(struct recorder *w, const struct identity *identity, struct 
 		return -1;
 	}
 	fclose(before);
+	w->is_lost = false;
 	return 0;
 }
 
@@ -151,7 +152,7 @@ static void commit(struct recorder *w)
 {
 	FILE *nowhere;
 
-	if (w->failed)
+	if (w->is_lost)
 		return;
 	errno = 0;
 	if (!fflush(w->out) && !ferror(w->out)) {
@@ -159,6 +160,7 @@ static void commit(struct recorder *w)
 		return;
 	}
 	w->failed = errno ? errno : EIO;
+	w->is_lost = true;
 	__fpurge(w->out);
 	if (w->whole >= 0 && ftruncate(fileno(w->out), w->whole))
 		w->whole = -1;

@@ -37,8 +37,9 @@ struct recorder {
 	/* Private. */
 	FILE *out;
 	const char *path;
-	/* why records reach the file no more, an errno; 0: they do */
+	/* why records did not reach the file, an errno; 0: all did */
 	int failed;
+	bool is_lost; /* they do not, until the file is opened again */
 	/* where the last whole record ends; -1: not a regular file */
 	off_t whole;
 	char build_id[41];

@@ -2,6 +2,7 @@
 /* Which file is which, and what is removed; see segments.h. */
 #include "run/segments.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static bool move(const struct segments *s, unsigned i, unsigned to)
 		err = identity_rename(s->identity, from, name);
 	free(from);
 	free(name);
-	return !err;
+	return !err || err == -ENOENT;
 }
 
 static void remove_file(struct segments *s, unsigned i)
@@ -69,7 +70,7 @@ static bool shift(struct segments *s)
 {
 	remove_file(s, SEGMENTS - 1);
 	for (unsigned i = SEGMENTS - 1; i > 0; i--) {
-		if (!move(s, i - 1, i) && i == 1)
+		if (!move(s, i - 1, i))
 			return false;
 		s->runs[i] = s->runs[i - 1];
 	}

@@ -42,8 +42,19 @@ static void say_rest(const struct runner *r)
 		    due > now ? (double)(due - now) / 1e9 : 0);
 }
 
-/* The startup of a run; its counters begin at 0. A file that takes no more is told of at the end.
- */
+/* The disk may have room again. */
+static void try_again(struct runner *r)
+{
+	struct error e = {0};
+
+	if (!r->series.said_lost && recorder_finish(&r->recorder, &e))
+		console_say(
+		    &r->console, "warning: %s; it is tried again with each series", e.cause);
+	r->series.said_lost = true;
+	recorder_reopen(&r->recorder, &r->target.identity, &e);
+}
+
+/* The startup of a run; its counters begin at 0. */
 static void work(struct runner *r)
 {
 	struct series *s = &r->series;
@@ -55,6 +66,8 @@ static void work(struct runner *r)
 	}
 	processes_read_all(&r->target);
 	recorder_skip(&r->recorder);
+	if (r->recorder.is_lost)
+		try_again(r);
 	segments_begin_run(&s->segments);
 	profiling_write_startup(r, &e);
 	profiling_begin(r, monotonic_ns());

@@ -22,7 +22,7 @@ struct series {
 	bool is_asked;   /* the guard, for the series that is due */
 	uint64_t ask_ns; /* when to ask it again in a series */
 	/* a message has told of what cannot be put in again, or written */
-	bool wake_failed, metrics_failed, pprof_failed;
+	bool wake_failed, metrics_failed, pprof_failed, said_lost;
 };
 
 #endif

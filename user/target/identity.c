@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -169,8 +170,12 @@ static int write_all(int fd, const char *data, size_t size)
  * -errno. */
 static int write_and_move(const char *part, const char *path, const void *data, size_t size)
 {
+	struct stat st;
 	int err, fd;
 
+	/* A device, a pipe or a link is not ours to replace. */
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
 	unlink(part);
 	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)

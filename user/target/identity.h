@@ -36,7 +36,7 @@ int identity_open_append(const struct identity *id, const char *path);
 int identity_rename(const struct identity *id, const char *from, const char *to);
 
 /* Puts @data in the place of the file at @path, with that user's rights. Whoever reads it has the
- * old one or the new one, whole. 0 or -errno. */
+ * old one or the new one, whole. 0 or -errno; -EEXIST where something else than a file is there. */
 int identity_replace(const struct identity *id, const char *path, const void *data, size_t size);
 
 #endif

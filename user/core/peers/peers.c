@@ -142,7 +142,7 @@ bool peers_take(struct peers *p, unsigned i, const uint8_t *data, size_t n, uint
 		p->foreign++;
 		return false;
 	}
-	if (from->state == PEER_REFUSED || !fits(p, from, &m) || !is_of_now(p, from, &m) ||
+	if (from->state == PEER_REFUSED || !is_of_now(p, from, &m) || !fits(p, from, &m) ||
 	    !take_sequence(from, m.sequence))
 		return false;
 	ret = is_news(&from->says, &m);
