@@ -178,11 +178,14 @@ int run_peers_read_key(const char *path, struct peer_key *ret, struct error *e)
 	char *text = getenv(KEY_VARIABLE);
 	int err;
 
-	if (!path && !text) {
+	if (path) {
+		err = key_from_file(path, ret, e);
+	} else if (text) {
+		err = key_of(text, strlen(text), ret, e);
+	} else {
 		error_set(e, EXIT_USAGE, "nodes need a key in common");
-		return error_hint(e, KEY_ADVICE);
+		err = error_hint(e, KEY_ADVICE);
 	}
-	err = path ? key_from_file(path, ret, e) : key_of(text, strlen(text), ret, e);
 	/* The command is not to have it. */
 	if (text)
 		memset(text, 0, strlen(text));
