@@ -171,6 +171,32 @@ check "and nothing else is left" [ "$(find "$dir/own" -type f | wc -l)" -eq 2 ]
 stop 4 "it ends"
 end
 
+echo "-- a disk that is full for a while"
+full=$dir/full
+mkdir "$full"
+mount -t tmpfs -o size=16k none "$full" || bad "a small file system"
+# shellcheck disable=SC2317 # the trap calls it
+cleanup_full() {
+	umount "$full" 2>/dev/null
+	cleanup
+}
+trap cleanup_full EXIT
+head -c 12288 /dev/zero >"$full/filler"
+begin "$dir/running" plain 2
+start "$tool" "${often[@]}" -o "$full/p.coz" -p "$target_pid"
+wait_for 60 has "$dir/err" 'No space left.*tried again with each series' || bad "that is told"
+before=$(grep -c '^startup' "$full/p.coz")
+check "what there is room for is in the file" is "$before" '>=' 1
+rm "$full/filler"
+# shellcheck disable=SC2317 # wait_for calls it
+goes_on() { [ "$(grep -c '^startup' "$full/p.coz")" -gt "$before" ]; }
+wait_for 30 goes_on || bad "series are written again"
+stop 1 "it ends with the error"
+says 'error: cannot write the profile'
+run 0 "$tool" report "$full/p.coz"
+says_not 'not understood|damaged|truncated'
+end
+
 echo "-- what makes no sense"
 for share in 0 60% x -1; do
 	run 2 "$tool" --duty "$share" -p 1

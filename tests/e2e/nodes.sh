@@ -137,18 +137,15 @@ pkill -KILL -P "${parts[1]}" 2>/dev/null
 echo "-- another key, another build"
 (umask 077 && head -c 32 /dev/urandom | base64 >"$dir/other")
 rm -f "$dir"/p*.coz
-part 0 "$key" "$workloads/serial" --seconds 3
-wait_for 20 listening 0 || bad "part 0 is listening"
-part 1 "$dir/other" "$workloads/serial" --seconds 2
-parted 1 4
-says "no experiments: node '127.0.0.1:7461' was not there: it has another key"
-parted 0 4
-says "no experiments: node '127.0.0.1:7462' was not there: it has another key"
-part 0 "$key" "$workloads/serial" --seconds 3
-wait_for 20 listening 0 || bad "part 0 is listening"
-part 1 "$key" "$workloads/pipe" --seconds 2
-parted 1 4
-says "node '127.0.0.1:7461' was refused: it runs another build of the program"
-parted 0 4
-says "node '127.0.0.1:7462' was refused: it runs another build of the program"
+strangers() { # KEY PROGRAM MESSAGE: of the second part; what both say of each other
+	part 0 "$key" "$workloads/serial" --seconds 3
+	wait_for 20 listening 0 || bad "part 0 is listening"
+	part 1 "$1" "$workloads/$2" --seconds 2
+	parted 1 4
+	says "node '127.0.0.1:7461' $3"
+	parted 0 4
+	says "node '127.0.0.1:7462' $3"
+}
+strangers "$dir/other" serial 'was not there: it has another key'
+strangers "$key" pipe 'was refused: it runs another build of the program'
 finish

@@ -4,17 +4,20 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/identity.h"
 
 static const struct identity self;
-static char directory[64], path[96];
+static char directory[128], path[160];
 
 static void begin(void)
 {
-	snprintf(directory, sizeof(directory), "/tmp/cozbpf-test-XXXXXX");
+	const char *where = getenv("TMPDIR");
+
+	snprintf(directory, sizeof(directory), "%s/tmp.XXXXXX", where ? where : P_tmpdir);
 	CHECK(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/a.prom", directory);
 }
@@ -50,7 +53,7 @@ static void end(void)
 
 TEST(replaced_whole)
 {
-	char part[128];
+	char part[192];
 	struct stat st;
 	FILE *left;
 
@@ -72,7 +75,7 @@ TEST(replaced_whole)
 /* The old one stays, and nothing is left. */
 TEST(refused)
 {
-	char other[128];
+	char other[192];
 
 	begin();
 	CHECK_EQ(identity_replace(&self, path, "one\n", 4), 0);
@@ -92,7 +95,7 @@ TEST(refused)
 
 TEST(renamed_and_removed)
 {
-	char other[128];
+	char other[192];
 
 	begin();
 	snprintf(other, sizeof(other), "%s/b", directory);

@@ -480,16 +480,25 @@ TEST(late_and_double_messages)
 	CHECK(net.nodes[0].peer[1].late > 5);
 }
 
-TEST(a_node_that_says_nothing_for_a_while)
+/* Four nodes, of which the first has just opened an experiment; returns from when on it counts. */
+static uint64_t begin_open(void)
 {
 	const struct peer_order order = {.speedup_pct = 50, .period = 1};
-	uint64_t selected, counted;
-	unsigned peer = 0;
+	uint64_t counted;
 
 	begin_net(&net, 0, 0, NULL);
 	steps(&net, 5);
 	counted = now_at(&net, 0) + 20 * MS;
 	peers_open(&net.nodes[0], &order, now_at(&net, 0));
+	return counted;
+}
+
+TEST(a_node_that_says_nothing_for_a_while)
+{
+	uint64_t selected, counted;
+	unsigned peer = 0;
+
+	counted = begin_open();
 	steps_followed(&net, 200);
 	net.is_down[2] = true;
 	steps_followed(&net, 40);
@@ -505,14 +514,10 @@ TEST(a_node_that_says_nothing_for_a_while)
 
 TEST(a_node_that_joins_late)
 {
-	const struct peer_order order = {.speedup_pct = 50, .period = 1};
 	uint64_t selected, counted;
 	unsigned peer = 0;
 
-	begin_net(&net, 0, 0, NULL);
-	steps(&net, 5);
-	counted = now_at(&net, 0) + 20 * MS;
-	peers_open(&net.nodes[0], &order, now_at(&net, 0));
+	counted = begin_open();
 	steps(&net, 25);
 	steps_followed(&net, 300);
 	peers_close(&net.nodes[0]);

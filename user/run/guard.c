@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "run/console.h"
@@ -16,6 +17,8 @@
 
 /* in which the command has to answer; a guard that takes longer is no help in a series of 5 s */
 #define ANSWER_NS 5000000000ULL
+/* ms that one that was killed is waited for */
+#define MOMENTS 100
 /* The command's statuses, as those of test and grep: it is so, so pause; it is not; else an error.
  */
 #define STATUS_PAUSE 0
@@ -85,15 +88,26 @@ static void start(struct guard *g)
 	answer(g, false);
 }
 
-/* Kills what runs, and waits for it, which is a moment. */
+/* Whether what was killed has not gone yet. */
+static bool is_stuck(struct guard *g)
+{
+	if (g->killed && waitpid(g->killed, NULL, WNOHANG))
+		g->killed = 0;
+	return g->killed;
+}
+
+/* Kills what runs. It may take its time to go, as one that waits for a disk. */
 static void end(struct guard *g)
 {
+	const struct timespec moment = {.tv_nsec = 1000000};
+
 	if (!g->pid)
 		return;
 	kill(-g->pid, SIGKILL);
 	kill(g->pid, SIGKILL);
-	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	g->killed = g->pid;
+	for (int i = 0; i < MOMENTS && is_stuck(g); i++)
+		nanosleep(&moment, NULL);
 	if (g->pidfd >= 0)
 		close(g->pidfd);
 	g->pid = 0;
@@ -117,7 +131,7 @@ void guard_ask(struct guard *g, uint64_t now)
 		return;
 	g->asked_ns = now;
 	g->is_answered = false;
-	if (is_loaded(g))
+	if (is_loaded(g) || is_stuck(g))
 		answer(g, false);
 	else if (g->command)
 		start(g);

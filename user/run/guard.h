@@ -26,6 +26,7 @@ struct guard {
 	const struct console *console;
 	/* private; pid 0: it does not run */
 	int pid, pidfd;
+	int killed; /* may not have gone yet; 0: none */
 	uint64_t asked_ns;
 	bool is_answered; /* since guard_ask() */
 	bool may;         /* its last answer */

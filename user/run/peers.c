@@ -168,12 +168,17 @@ int run_peers_create(
     const struct run_options *o, struct console *console, struct run_peers **ret, struct error *e)
 {
 	struct run_peers *p = calloc(1, sizeof(*p));
+	pthread_mutexattr_t inherits;
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	p->console = console;
 	p->fd = -1;
-	pthread_mutex_init(&p->lock, NULL);
+	/* The thread is urgent, and the loop is not. */
+	pthread_mutexattr_init(&inherits);
+	pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&p->lock, &inherits);
+	pthread_mutexattr_destroy(&inherits);
 	p->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	*ret = p;
 	if (p->news < 0)
