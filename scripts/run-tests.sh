@@ -6,7 +6,7 @@
 # A test prints "N passed, N failed", and ", N skipped" where it left checks out; a script that
 # prints no such line counts as one. Exit 77 is a skip, and the last printed line is its reason.
 # COZBPF_ALLOW_SKIP=1 lets skips pass; in CI (CI set) an unexpected skip fails. Totals go to
-# $COZBPF_TOTALS when it is set.
+# $COZBPF_TOTALS when it is set, and the names of what failed to $COZBPF_FAILURES.
 set -u
 layer=$1
 shift
@@ -26,13 +26,19 @@ one() {
 	mv "$results/$2.new" "$results/$2"
 }
 
-# failure LOG: what failed and how it ended, then all of it, for logs that are shown in part.
+# names WHAT LOG: the test that failed, and those of its checks that did.
+names() {
+	echo "FAIL $1"
+	grep -E '^FAIL' "$2" | head -n 10
+}
+
+# failure WHAT LOG: what failed and how it ended, then all of it, for logs that are shown in part.
 failure() {
-	grep -E '^FAIL' "$1" | head -n 10
+	names "$@" | tee -a "${COZBPF_FAILURES:-/dev/null}"
 	echo "     the last of it:"
-	tail -n 5 "$1" | sed 's/^/     /'
+	tail -n 5 "$2" | sed 's/^/     /'
 	echo "     all of it:"
-	cat "$1"
+	cat "$2"
 }
 
 tell() { # TEST N
@@ -51,7 +57,7 @@ tell() { # TEST N
 		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 		[ "$s" -eq 0 ] || grep -E '^skip ' "$log"
 		if [ "$f" -gt 0 ]; then
-			echo "FAIL $name ($counts, status $rc)"; failure "$log"
+			failure "$name ($counts, status $rc)" "$log"
 		else
 			echo "ok   $name ($p cases, $took s)"
 		fi
@@ -61,8 +67,7 @@ tell() { # TEST N
 	else
 		failed=$((failed + 1))
 		[ "$rc" -ne 124 ] || rc="$rc, not over after $took s"
-		echo "FAIL $name (status $rc)"
-		failure "$log"
+		failure "$name (status $rc)" "$log"
 	fi
 	rm -f "$log"
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds, and runs every layer of tests, even after a failed one. Needs
 # root: sudo ./scripts/test.sh
-# The last line is "N passed, M failed[, K skipped]". The exit status is 0 only when nothing failed.
+# The last line is "N passed, M failed[, K skipped]"; what failed is told once more before that.
+# The exit status is 0 only when nothing failed.
 # In CI a test that skips itself is a failure as well. What other kernels leave out is counted.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -27,13 +28,15 @@ export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$PW
 foreground=()
 [ ! -t 1 ] || foreground=(--foreground)
 COZBPF_TOTALS=$(mktemp)
-export COZBPF_TOTALS
+COZBPF_FAILURES=$COZBPF_TOTALS.failures
+export COZBPF_TOTALS COZBPF_FAILURES
+: >"$COZBPF_FAILURES"
 beside=$(mktemp -d) # logs and totals of the steps in the background
 beside_pids=()
 finish() {
 	local pid
 	for pid in "${beside_pids[@]}"; do pkill -P "$pid"; done
-	rm -rf "$COZBPF_TOTALS" "$beside"
+	rm -rf "$COZBPF_TOTALS" "$COZBPF_FAILURES" "$beside"
 	[ "$owner" = : ] || [ ! -d build ] || chown -R "$owner" build
 }
 trap finish EXIT
@@ -55,6 +58,7 @@ step() {
 	fi
 	[ "$rc" -ne 124 ] || echo "test: $name: stopped after $limit s"
 	echo "-- $name: status $rc, $((SECONDS - start)) s"
+	[ "$rc" -eq 0 ] || echo "-- $name: status $rc" >>"$COZBPF_FAILURES"
 	return "$rc"
 }
 
@@ -117,4 +121,5 @@ step 1800 'end-to-end tests' make WERROR=1 check-e2e
 step 400 'faults on purpose' make WERROR=1 FAULT_SECONDS=15 check-fault
 step 840 'accuracy, short' tests/bench/accuracy.sh --ci --cases barrier
 echo "test: everything took $SECONDS s"
+cat "$COZBPF_FAILURES"
 totals

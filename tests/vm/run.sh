@@ -155,6 +155,7 @@ collect
 echo
 row kernel script passed skipped seconds pauses result
 printf '%s\n' "${table[@]}"
+printf '%s\n' "${table[@]}" | grep -F FAIL >>"${COZBPF_FAILURES:-/dev/null}"
 [ -z "${COZBPF_TOTALS:-}" ] || echo "$passed $failed $skipped" >>"$COZBPF_TOTALS"
 echo "vm: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
