@@ -8,7 +8,7 @@
 # profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six
 # speedups.
 profile() {
-	printf 'startup\ttime=%s%s\n' "$1" "${2:+$'\t'build-id=$2}"
+	printf 'startup\ttime=%s%s\tnode=%s\n' "$1" "${2:+$'\t'build-id=$2}" "${4:-n1}"
 	for cell in 0 1 2 3 4 5; do
 		for i in 0 1 2 3 4 5; do
 			printf 'experiment\tselected=%s/a.c:7\tspeedup=%s' "$3" \
