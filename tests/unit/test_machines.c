@@ -41,7 +41,7 @@ struct fleet {
 	double drift;                    /* of speeds within a run */
 	double run_spread, spread;       /* of runs of one machine; of machines */
 	double slow;                     /* of the first machine */
-	int without;                     /* machines, from the second on, where line A has no effect */
+	int without; /* machines, from the second on, where line A has no effect */
 	enum arrivals arrivals;
 	uint64_t seed;
 };
@@ -179,22 +179,36 @@ static struct told tell(struct fleet f, int fleets)
 
 TEST(equal_machines_do_not_differ)
 {
-	struct told t = tell((struct fleet){.machines = 40, .runs = 1, .experiments = 60,
-				 .arrivals = ERLANG, .seed = 100},
+	struct told t = tell(
+	    (struct fleet){
+		.machines = 40, .runs = 1, .experiments = 60, .arrivals = ERLANG, .seed = 100},
 	    10);
 
 	CHECK(t.wrong_fleets + t.slow <= 1);
 	CHECK_EQ(t.wrong, 0);
-	t = tell((struct fleet){.machines = 40, .runs = 1, .experiments = 200, .drift = 0.02,
-		     .arrivals = ERLANG, .seed = 200},
+	t = tell((struct fleet){.machines = 40,
+		     .runs = 1,
+		     .experiments = 200,
+		     .drift = 0.02,
+		     .arrivals = ERLANG,
+		     .seed = 200},
 	    5);
 	CHECK(t.wrong_fleets + t.slow <= 1);
-	t = tell((struct fleet){.machines = 20, .runs = 4, .experiments = 60, .drift = 0.02,
-		     .run_spread = 0.03, .arrivals = ERLANG, .seed = 300},
+	t = tell((struct fleet){.machines = 20,
+		     .runs = 4,
+		     .experiments = 60,
+		     .drift = 0.02,
+		     .run_spread = 0.03,
+		     .arrivals = ERLANG,
+		     .seed = 300},
 	    3);
 	CHECK(t.wrong_fleets + t.slow <= 1);
-	t = tell((struct fleet){.machines = 2, .runs = 1, .experiments = 200, .drift = 0.02,
-		     .arrivals = ERLANG, .seed = 400},
+	t = tell((struct fleet){.machines = 2,
+		     .runs = 1,
+		     .experiments = 200,
+		     .drift = 0.02,
+		     .arrivals = ERLANG,
+		     .seed = 400},
 	    10);
 	CHECK(t.wrong_fleets + t.slow <= 1);
 }
@@ -202,9 +216,14 @@ TEST(equal_machines_do_not_differ)
 /* Beside it, three on which a line does not matter. */
 TEST(a_slow_machine_is_told)
 {
-	struct told t = tell((struct fleet){.machines = 40, .runs = 1, .experiments = 100,
-				 .drift = 0.02, .slow = log(1.12), .without = 3,
-				 .arrivals = ERLANG, .seed = 500},
+	struct told t = tell((struct fleet){.machines = 40,
+				 .runs = 1,
+				 .experiments = 100,
+				 .drift = 0.02,
+				 .slow = log(1.12),
+				 .without = 3,
+				 .arrivals = ERLANG,
+				 .seed = 500},
 	    6);
 
 	CHECK_EQ(t.slow, 6);
@@ -213,8 +232,13 @@ TEST(a_slow_machine_is_told)
 	CHECK(t.held >= 4);
 	CHECK(t.right >= 14); /* of 18 */
 	CHECK_EQ(t.wrong, 0);
-	t = tell((struct fleet){.machines = 2, .runs = 1, .experiments = 400, .drift = 0.02,
-		     .slow = log(1.12), .arrivals = ERLANG, .seed = 600},
+	t = tell((struct fleet){.machines = 2,
+		     .runs = 1,
+		     .experiments = 400,
+		     .drift = 0.02,
+		     .slow = log(1.12),
+		     .arrivals = ERLANG,
+		     .seed = 600},
 	    3);
 	CHECK_EQ(t.slow, 3);
 	CHECK_EQ(t.wrong_fleets, 0); /* the other one is the reference */
@@ -281,8 +305,14 @@ static void write_and_read(struct profile *p)
  * other side of a limit, so lines have to be told clearly: they are here. */
 TEST(sums_tell_the_same)
 {
-	struct fleet f = {.machines = 12, .runs = 2, .experiments = 100, .drift = 0.02,
-	    .slow = log(1.12), .without = 2, .arrivals = ERLANG, .seed = 700};
+	struct fleet f = {.machines = 12,
+	    .runs = 2,
+	    .experiments = 100,
+	    .drift = 0.02,
+	    .slow = log(1.12),
+	    .without = 2,
+	    .arrivals = ERLANG,
+	    .seed = 700};
 	struct profile single, sum;
 	struct estimate a, b;
 
@@ -308,8 +338,13 @@ TEST(sums_tell_the_same)
 /* Machines of the first half are in a sum when those of the second half come. */
 TEST(sums_of_sums_tell_the_same)
 {
-	struct fleet f = {.machines = 12, .runs = 1, .experiments = 200, .drift = 0.02,
-	    .slow = log(1.12), .arrivals = ERLANG, .seed = 800};
+	struct fleet f = {.machines = 12,
+	    .runs = 1,
+	    .experiments = 200,
+	    .drift = 0.02,
+	    .slow = log(1.12),
+	    .arrivals = ERLANG,
+	    .seed = 800};
 	struct profile all, parts;
 	struct estimate a, b;
 	char *text = NULL;
@@ -439,10 +474,19 @@ static bool report_says(const struct fleet *f, const char *line)
 
 TEST(sentences)
 {
-	struct fleet two = {.machines = 2, .runs = 1, .experiments = 200, .slow = log(1.12),
-	    .arrivals = REGULAR, .seed = 900};
-	struct fleet many = {.machines = 12, .runs = 1, .experiments = 200, .slow = log(1.12),
-	    .without = 1, .arrivals = REGULAR, .seed = 901};
+	struct fleet two = {.machines = 2,
+	    .runs = 1,
+	    .experiments = 200,
+	    .slow = log(1.12),
+	    .arrivals = REGULAR,
+	    .seed = 900};
+	struct fleet many = {.machines = 12,
+	    .runs = 1,
+	    .experiments = 200,
+	    .slow = log(1.12),
+	    .without = 1,
+	    .arrivals = REGULAR,
+	    .seed = 901};
 
 	CHECK(report_says(&two, " 2 runs on 2 nodes"));
 	CHECK(report_says(&two, "\nnode n1 is 12 % slower than n2 ("));

@@ -10,29 +10,27 @@ static cJSON *interval(double lo, double hi)
 {
 	cJSON *ret = cJSON_CreateArray();
 
-	return ret ? json_whole(ret,
-			 json_add(ret, NULL, json_figure(lo)) &&
-			     json_add(ret, NULL, json_figure(hi)))
+	return ret ? json_whole(ret, json_add(ret, NULL, json_figure(lo)) &&
+					 json_add(ret, NULL, json_figure(hi)))
 		   : NULL;
 }
 
 static bool add_point(cJSON *object, const char *progress, bool is_latency)
 {
 	return json_add(object, "progress", json_text(progress)) &&
-	       json_add(
-		   object, "kind", cJSON_CreateString(is_latency ? "latency" : "throughput"));
+	       json_add(object, "kind", cJSON_CreateString(is_latency ? "latency" : "throughput"));
 }
 
 static cJSON *speed(const struct machine_speed *s)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return ret ? json_whole(ret,
-			 add_point(ret, s->progress, s->is_latency) &&
-			     json_add(ret, "baselines", json_figure((double)s->baselines)) &&
-			     json_add(ret, "slower", json_figure(s->slower)) &&
-			     json_add(ret, "slower_ci", interval(s->lo, s->hi)) &&
-			     json_add(ret, "differs", cJSON_CreateBool(s->differs)))
+	return ret ? json_whole(
+			 ret, add_point(ret, s->progress, s->is_latency) &&
+				  json_add(ret, "baselines", json_figure((double)s->baselines)) &&
+				  json_add(ret, "slower", json_figure(s->slower)) &&
+				  json_add(ret, "slower_ci", interval(s->lo, s->hi)) &&
+				  json_add(ret, "differs", cJSON_CreateBool(s->differs)))
 		   : NULL;
 }
 
@@ -40,12 +38,11 @@ static cJSON *line(const struct machine_line *l)
 {
 	cJSON *ret = cJSON_CreateObject();
 
-	return ret ? json_whole(ret,
-			 json_add(ret, "line", json_text(l->line)) &&
-			     add_point(ret, l->progress, l->is_latency) &&
-			     json_add(ret, "slope", json_figure(l->slope)) &&
-			     json_add(ret, "slope_ci", interval(l->lo, l->hi)) &&
-			     json_add(ret, "others", json_figure(l->others)))
+	return ret ? json_whole(ret, json_add(ret, "line", json_text(l->line)) &&
+					 add_point(ret, l->progress, l->is_latency) &&
+					 json_add(ret, "slope", json_figure(l->slope)) &&
+					 json_add(ret, "slope_ci", interval(l->lo, l->hi)) &&
+					 json_add(ret, "others", json_figure(l->others)))
 		   : NULL;
 }
 

@@ -68,8 +68,7 @@ static void print_line(const struct layout *l, const struct machine_line *line, 
 	fprintf(l->out, " on %zu of %zu nodes: ", without, n);
 	for (size_t i = 0; i < n && shown < MOST_NAMES; i++)
 		if (line[i].no_effect)
-			fprintf(l->out, "%s%s", shown++ ? ", " : "",
-			    l->m->names[line[i].machine]);
+			fprintf(l->out, "%s%s", shown++ ? ", " : "", l->m->names[line[i].machine]);
 	if (without > shown)
 		fprintf(l->out, " and %zu more", without - shown);
 	putc('\n', l->out);
@@ -95,8 +94,8 @@ void text_machines(FILE *out, const struct estimate *e, size_t prefix)
 	for (size_t i = 1; i < m->n_speeds; i++)
 		l.several |= !is_same_point(&m->speeds[0], &m->speeds[i]);
 	for (size_t i = 0; i < m->n_speeds; i = end) {
-		for (end = i + 1; end < m->n_speeds && is_same_point(&m->speeds[i], &m->speeds[end]);
-		     end++)
+		for (end = i + 1;
+		     end < m->n_speeds && is_same_point(&m->speeds[i], &m->speeds[end]); end++)
 			;
 		print_speeds(&l, &m->speeds[i], end - i);
 	}

@@ -312,8 +312,8 @@ void machine_tally_deinit(struct machine_tally *t)
 }
 
 /* A new entry of @member at the point of @o. */
-static struct machine_entry *new_entry(
-    struct machine_tally *t, const struct observations *all, const struct observation *o, uint32_t member)
+static struct machine_entry *new_entry(struct machine_tally *t, const struct observations *all,
+    const struct observation *o, uint32_t member)
 {
 	struct machine_entry *e = push(&t->table);
 
@@ -363,8 +363,7 @@ static bool is_known(const struct machine_run *r)
 
 /* The variance of a run's time by that of its pieces, each of @step quarters. A run of one piece
  * knows nothing better than @one. */
-static double piece_variance(
-    const struct machine_run *r, int step, double one, double *ret_df)
+static double piece_variance(const struct machine_run *r, int step, double one, double *ret_df)
 {
 	double squares = 0, n = 0;
 
@@ -397,8 +396,8 @@ static void add_run(struct machine_sum *s, const struct machine_run *r)
 	s->halves.variance += piece_variance(r, 2, one, &s->halves.df);
 }
 
-static int put_speed(
-    struct machine_tally *t, const struct observations *all, const struct observation *o, uint32_t member)
+static int put_speed(struct machine_tally *t, const struct observations *all,
+    const struct observation *o, uint32_t member)
 {
 	const struct machine_sum *s = &t->sums[member];
 	struct machine_entry *e = new_entry(t, all, o, member);
@@ -536,8 +535,8 @@ static void add_residuals(const struct machine_tally *t, const struct observatio
 	}
 }
 
-static int put_line(
-    struct machine_tally *t, const struct observations *all, const struct observation *o, uint32_t member)
+static int put_line(struct machine_tally *t, const struct observations *all,
+    const struct observation *o, uint32_t member)
 {
 	const struct machine_sum *s = &t->sums[member];
 	struct machine_entry *e = new_entry(t, all, o, member);
@@ -559,8 +558,8 @@ static int put_line(
 	return 0;
 }
 
-int machine_tally_line(struct machine_tally *t, const struct observations *o,
-    const struct observation *obs, size_t n)
+int machine_tally_line(
+    struct machine_tally *t, const struct observations *o, const struct observation *obs, size_t n)
 {
 	size_t n_there = add_line(t, obs, n);
 	int err = 0;

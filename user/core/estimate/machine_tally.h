@@ -58,8 +58,8 @@ void machine_tally_deinit(struct machine_tally *t);
 int machine_tally_speeds(struct machine_tally *t, const struct observations *o,
     struct observation *const *at_point, size_t n);
 /* Adds the @n observations of one line and point, whose periods are chosen. */
-int machine_tally_line(struct machine_tally *t, const struct observations *o,
-    const struct observation *obs, size_t n);
+int machine_tally_line(
+    struct machine_tally *t, const struct observations *o, const struct observation *obs, size_t n);
 
 /* Adds up what is of one machine, line, point and kind, in this order of line, point and kind. */
 void machine_table_settle(struct machine_table *t);

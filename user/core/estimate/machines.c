@@ -229,8 +229,7 @@ static void compare_at_point(struct speeds *s, const struct machine_entry *e, si
 	middle = median_of(s->periods, known, s->room);
 	for (size_t i = 0; i < known; i++) {
 		const struct known *of = known == 2 ? &s->periods[1 - i] : &middle;
-		double chance =
-		    hold_against(&s->ret->speeds[s->at[i]], &s->periods[i], of);
+		double chance = hold_against(&s->ret->speeds[s->at[i]], &s->periods[i], of);
 
 		/* Two machines are one comparison: it is the slower one that is told. */
 		if (known > 2 || s->periods[i].value > of->value)
@@ -257,9 +256,9 @@ static void sort_speeds(struct machines *m)
 	size_t end;
 
 	for (size_t i = 0; i < m->n_speeds; i = end) {
-		for (end = i + 1; end < m->n_speeds &&
-				  m->speeds[end].progress == m->speeds[i].progress &&
-				  m->speeds[end].is_latency == m->speeds[i].is_latency;
+		for (end = i + 1;
+		     end < m->n_speeds && m->speeds[end].progress == m->speeds[i].progress &&
+		     m->speeds[end].is_latency == m->speeds[i].is_latency;
 		     end++)
 			;
 		qsort(&m->speeds[i], end - i, sizeof(*m->speeds), compare_speeds);
@@ -363,7 +362,8 @@ static struct known others_of(struct gains all, const struct known *own, double 
 static size_t find_entries(
     const struct machine_table *t, const struct estimate_line *of, const struct machine_entry **ret)
 {
-	uint32_t line = names_find(&t->lines, of->line), point = names_find(&t->points, of->progress);
+	uint32_t line = names_find(&t->lines, of->line),
+		 point = names_find(&t->points, of->progress);
 	size_t at = 0, end = t->n, n = 0;
 
 	if (line == NO_LINE || point == UINT32_MAX)
@@ -427,8 +427,9 @@ static void compare_on_line(
 		    .lo = slope.value - wide,
 		    .hi = slope.value + wide,
 		    .others = others.value};
-		l->chances[l->n++] = (struct chance){
-		    error > 0 ? student_chance(off / error, df) : off != 0 ? 0 : 1,
+		l->chances[l->n++] = (struct chance){error > 0  ? student_chance(off / error, df)
+						     : off != 0 ? 0
+								: 1,
 		    l->ret->n_lines++};
 	}
 }
@@ -449,8 +450,7 @@ static bool is_gain(const struct estimate_line *l)
 	return l->verdict == VERDICT_OPTIMIZE;
 }
 
-static int find_lines(
-    struct machines *ret, const struct machine_table *t, const struct estimate *e)
+static int find_lines(struct machines *ret, const struct machine_table *t, const struct estimate *e)
 {
 	const struct machine_entry *first;
 	struct lines l = {.ret = ret};
