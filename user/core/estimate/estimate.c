@@ -16,8 +16,6 @@
 #define DEFAULT_SPEEDUPS 5 /* paper section 2 leaves out lines with fewer */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01 /* less is no effect, however sure: nobody optimizes for it */
-/* an interval near 0 that is wider, or reaches farther, says: more experiments are needed */
-#define NO_EFFECT_WIDTH 0.10
 
 const char *verdict_name(enum verdict v)
 {

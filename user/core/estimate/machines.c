@@ -32,6 +32,7 @@
 #define FALSE_SHARE 0.05 /* of what is told, on the average */
 #define MIN_SLOWER 0.02  /* less is of no interest, however sure */
 #define MOST_GROWTH 3    /* from halves to the whole */
+#define LITTLE 0.25      /* of the others' slope */
 #define MIN_ON_LINE 8    /* experiments of a machine on a line */
 #define MIN_DF 4         /* of its baselines there */
 
@@ -434,6 +435,13 @@ static void compare_on_line(
 	}
 }
 
+/* Not every line without an effect has none at all, and enough experiments see a little. So little
+ * of what it is elsewhere does not matter. */
+static bool is_little(const struct machine_line *l)
+{
+	return fmax(-l->lo, l->hi) <= fmin(NO_EFFECT_WIDTH, l->others * LITTLE);
+}
+
 static void tell_lines(struct lines *l)
 {
 	size_t told = hold(l->chances, l->n);
@@ -441,7 +449,8 @@ static void tell_lines(struct lines *l)
 	for (size_t i = 0; i < told; i++) {
 		struct machine_line *line = &l->ret->lines[l->chances[i].at];
 
-		line->no_effect = line->lo <= 0 && line->hi >= 0 && line->others > line->slope;
+		line->no_effect = line->others > line->slope &&
+				  ((line->lo <= 0 && line->hi >= 0) || is_little(line));
 	}
 }
 

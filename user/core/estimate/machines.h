@@ -33,7 +33,7 @@ struct machine_line {
 	bool is_latency;
 	double slope, lo, hi; /* there, with its 95 % interval */
 	double others;        /* slope of all others together */
-	/* Beyond chance it is not that of the others, and 0 is in its interval. */
+	/* Beyond chance it is less than that of the others, and 0 is in its interval or not far. */
 	bool no_effect;
 };
 

@@ -15,6 +15,8 @@
 
 /* visits that a cell needs over all its experiments, as Coz's viewer and the paper ask */
 #define MIN_VISITS 5
+/* an interval near 0 that is wider, or reaches farther, says: more experiments are needed */
+#define NO_EFFECT_WIDTH 0.10
 /* of a run, or a machine, at a point; the variance of its period is then known to a half */
 #define MIN_BASELINES 8
 #define MIN_RUN_VISITS 40
