@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The nodes of a report in JSON. */
 #ifndef COZBPF_JSON_MACHINES_H
 #define COZBPF_JSON_MACHINES_H
 
