@@ -296,27 +296,6 @@ TEST(what_samples_tell)
 	CHECK(window_merge(vague, e).frequency > 90000 && window_merge(vague, e).se < e.se);
 }
 
-/* A tenth of a second of a second's samples. Executions were timed at 300 ns, as those of 20 ns are;
- * 5 million of them fit, and 5000 would take 20 us each. */
-TEST(too_seldom_for_the_samples)
-{
-	struct window_samples samples = {100, 1000, 300, 1500, false};
-	const double total = 1e9;
-
-	CHECK(window_is_too_low((struct window_estimate){5000, 100}, &samples, total));
-	CHECK(!window_is_too_low((struct window_estimate){5e6, 100}, &samples, total));
-	/* 10 us and 3 us on average; ten times 300 ns may be, for some executions are long */
-	CHECK(window_is_too_low((struct window_estimate){10000, 100}, &samples, total));
-	CHECK(!window_is_too_low((struct window_estimate){33000, 100}, &samples, total));
-	/* counted all the time, or not timed */
-	CHECK(!window_is_too_low((struct window_estimate){5000, 0}, &samples, total));
-	samples.avg_ns = 0;
-	CHECK(!window_is_too_low((struct window_estimate){5000, 100}, &samples, total));
-	/* nine samples may be none */
-	samples = (struct window_samples){9, 1000, 300, 1500, false};
-	CHECK(!window_is_too_low((struct window_estimate){10, 1}, &samples, total));
-}
-
 TEST(times_less_what_they_seem_longer)
 {
 	struct block_figures f = {.timed = 11, .min_ns = 300, .max_ns = 5000, .avg_ns = 800};

@@ -162,8 +162,6 @@ static bool fill(const struct blocks *b, const struct candidate *c, struct block
 		block_figures_shorten(ret, excess);
 	if (e.se > VAGUE * e.frequency || e.frequency <= 0)
 		e = window_merge(e, window_from_samples(&s, own_ns(b)));
-	if (window_is_too_low(e, &s, own_ns(b)))
-		e = window_unknown(e);
 	e.frequency = fmax(e.frequency, c->sums.seen + c->trial.seen);
 	if (e.frequency <= 0 && s.in_block > 0)
 		e = window_unknown((struct window_estimate){1, 1});

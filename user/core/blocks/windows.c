@@ -30,9 +30,6 @@
 /* Of what probes take, and of time: shorter executions are not certain. */
 #define CERTAIN 1.25
 #define LEAST_CERTAIN_NS 2000.0
-/* So many times as long as those that were timed may executions be on average: of rare long ones
- * few are timed. */
-#define MOST_LONGER 10
 
 static double uniform(struct rng *r)
 {
@@ -230,30 +227,13 @@ struct window_estimate window_from_samples(const struct window_samples *s, doubl
 	    frequency, frequency * sqrt(1 / s->in_block + square(time_error(s) / s->avg_ns))};
 }
 
-/* What executions take on average for the block's part of the samples, if there were @samples. */
-static double implied_ns(
-    struct window_estimate e, const struct window_samples *s, double samples, double total)
-{
-	return samples / s->all * total / e.frequency;
-}
-
-bool window_is_too_low(struct window_estimate e, const struct window_samples *s, double total)
-{
-	double least = s->in_block - 3 * sqrt(s->in_block); /* not by chance */
-
-	if (e.se <= 0 || e.frequency <= 0 || s->avg_ns <= 0 || s->all <= 0)
-		return false;
-	return implied_ns(e, s, least, total) >
-	       fmax(window_certain_ns(s->probe_ns), MOST_LONGER * s->avg_ns);
-}
-
 double window_time_excess(struct window_estimate e, const struct window_samples *s, double total)
 {
 	double avg, se;
 
 	if (s->avg_ns <= 0 || s->in_block <= 0 || s->all <= 0 || e.frequency <= 0)
 		return 0;
-	avg = implied_ns(e, s, s->in_block, total);
+	avg = s->in_block / s->all * total / e.frequency;
 	se = avg * sqrt(1 / s->in_block + square(e.se / e.frequency));
 	return (s->avg_ns - avg) * square(time_error(s)) / (square(time_error(s)) + square(se));
 }

@@ -111,10 +111,6 @@ double window_certain_ns(double probe_ns);
  */
 double window_time_excess(struct window_estimate e, const struct window_samples *s, double total);
 
-/* So few executions would be far longer, to make up the block's part of the samples, than those whose
- * time was taken: they were counted where the block is executed seldom. */
-bool window_is_too_low(struct window_estimate e, const struct window_samples *s, double total);
-
 /* How many executions of that length make up the block's part of the samples. 0 and 0: it is not
  * known, or not certain. */
 struct window_estimate window_from_samples(const struct window_samples *s, double total);
