@@ -153,6 +153,14 @@ struct window_estimate window_unknown(struct window_estimate e)
 	return e;
 }
 
+struct window_estimate window_at_least(struct window_estimate e, double seen)
+{
+	bool is_known = e.frequency > 0 && e.se < BLOCK_UNKNOWN * e.frequency;
+
+	e.frequency = fmax(e.frequency, seen);
+	return is_known ? e : window_unknown(e);
+}
+
 struct window_estimate window_estimate(const struct window_sums *s, double total)
 {
 	struct window_estimate ret = {0};
