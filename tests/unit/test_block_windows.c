@@ -270,6 +270,8 @@ TEST(what_samples_tell)
 	    167 * 9 / (9 + 0.69), 2);
 	CHECK_NEAR(window_time_excess((struct window_estimate){120000, 1e9}, &samples, 1e9), 0, 1);
 	CHECK_NEAR(window_time_excess(none, &samples, 1e9), 0, 0);
+	/* a hundred times as many would take 10 ns each, and probes are not off by 990 ns */
+	CHECK_NEAR(window_time_excess((struct window_estimate){1e7, 1}, &samples, 1e9), 600, 0);
 	samples.avg_ns = 2;
 	e = window_from_samples(&samples, 1e9);
 	CHECK(e.se > 10 * e.frequency);
