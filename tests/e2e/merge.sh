@@ -5,16 +5,16 @@
 # shellcheck source-path=SCRIPTDIR source=fixtures/expect.sh
 . "$(dirname "$0")/fixtures/expect.sh"
 
-# profile START BUILD DIRECTORY: a run with a line of slope 0.4, six experiments at each of six
-# speedups.
+# profile START BUILD DIRECTORY [NODE] [SLOWER]: a run with a line of slope 0.4, six experiments at
+# each of six speedups. SLOWER is in %.
 profile() {
-	printf 'startup\ttime=%s%s\n' "$1" "${2:+$'\t'build-id=$2}"
+	printf 'startup\ttime=%s%s\tnode=%s\n' "$1" "${2:+$'\t'build-id=$2}" "${4:-n1}"
 	for cell in 0 1 2 3 4 5; do
 		for i in 0 1 2 3 4 5; do
 			printf 'experiment\tselected=%s/a.c:7\tspeedup=%s' "$3" \
 				"0.$((cell * 16 / 10))$((cell * 16 % 10))"
 			printf '\tduration=%d\tselected-samples=50\n' \
-				$(((1000000 - 64000 * cell) * (99 + (i + $1) % 3)))
+				$(((10000 - 640 * cell) * (99 + (i + $1) % 3) * (100 + ${5:-0})))
 			printf 'throughput-point\tname=done\tdelta=100\tbursts=100\n'
 		done
 	done
@@ -68,6 +68,24 @@ head -c 2000 3.coz >copied.coz
 expect 0 '3 runs' 'counted once, such as one of .copied.coz. that is in .3.coz. as well' \
 	merge -o again.coz copied.coz 1.coz 2.coz 3.coz
 check 'the longer copy is taken' cmp again.coz all.coz
+
+# Nodes that differ are told, summed or not; a run that names none has its file's name.
+for i in 11 12; do profile $i $a /src n7 12 >$i.coz; done
+cat <(profile 13 $a /src n8) <(profile 14 $a /src n8) | sed 's/\tnode=n8//' >unnamed.coz
+nodes=(1.coz 2.coz 11.coz 12.coz unnamed.coz)
+slow='^node n7 is 12 % slower than the median node \([0-9]+ to [0-9]+ %\)$'
+expect 0 "$slow" '' report "${nodes[@]}"
+check 'their number stands in the first line' grep -q '6 runs on 3 nodes' out
+check 'no other one is told' [ "$(grep -c '^node ' out)" -eq 1 ]
+expect 0 '^6 runs' '' merge -o fleet.coz "${nodes[@]}"
+expect 0 "$slow" '' report fleet.coz
+check 'merged, a file is a node, too' \
+	[ "$(grep -c "^startup.*"$'\t'"node=unnamed.coz$" fleet.coz)" -eq 2 ]
+expect 0 'added up' '' merge --sum -o sum.coz "${nodes[@]}"
+expect 0 "$slow" '' report sum.coz
+expect 0 '"node":.*"unnamed.coz"' '' report --json sum.coz
+expect 0 '2 runs' '' report 1.coz 2.coz
+check 'of one node nothing is said' [ "$(grep -c node out)" -eq 0 ]
 
 # Builds are not mixed unless asked for, and then it shows.
 expect 2 '' "'1.coz' and 'other.coz' are of different builds: 111111111111 and 222222222222" \

@@ -77,7 +77,9 @@ static inline void fleet_write(FILE *out, unsigned number, unsigned experiments)
 {
 	struct simulation s = {
 	    .arrivals = ERLANG, .spans = true, .saturation = 1, .drift = 0.02, .rng = {number}};
+	char node[16];
 	struct run_record run = {.startup_time_ns = 1790000000000000000 + number,
+	    .node = node,
 	    .build_id = FLEET_BUILD,
 	    .period_ns = 1000000,
 	    .runtime_ns = experiments * FLEET_NS,
@@ -86,6 +88,7 @@ static inline void fleet_write(FILE *out, unsigned number, unsigned experiments)
 	    .in_scope = experiments * 400ULL};
 	struct profile p;
 
+	snprintf(node, sizeof(node), "node%u", number);
 	for (int i = 0; i < FLEET_LINES; i++)
 		snprintf(fleet_names[i], sizeof(fleet_names[i]), "/home/me/src/server/file%d.c:%d",
 		    i / 4, 100 + i);

@@ -131,3 +131,15 @@ TEST(a_long_name)
 	CHECK(!name_of(pattern));
 	CHECK(strlen(e.cause) < sizeof(e.cause));
 }
+
+/* What a profile calls its machine is what %N stands for. */
+TEST(the_node_of_a_profile)
+{
+	static const struct job_values unknown = {variable, ""};
+
+	environment = slurm;
+	CHECK_STR(job_node(&values), "n3");
+	environment = nothing;
+	CHECK_STR(job_node(&values), "login1");
+	CHECK(!job_node(&unknown));
+}

@@ -289,6 +289,26 @@ static int tell_moved(const struct profile *p, const struct sources *s, struct e
 	return 0;
 }
 
+/* A run that does not say its machine has one of its own, with the other runs of its file. */
+static int name_machines(struct profile *p, const struct sources *s, struct error *e)
+{
+	size_t run = 0;
+	uint32_t id;
+
+	for (size_t i = 0; i < s->n; i++) {
+		for (; run < s->end[i]; run++) {
+			struct run_record *r = &p->runs[run];
+
+			if (r->node || r->runs)
+				continue;
+			if (names_copy(&p->names, s->files.v[i].name, &id))
+				return out_of_memory(e);
+			r->node = (char *)p->names.items[id];
+		}
+	}
+	return 0;
+}
+
 /* Leaves in @p what counts of the runs that were read so far. */
 static int prepare(
     struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
@@ -296,7 +316,7 @@ static int prepare(
 	if ((o->build && choose_build(p, s, o->build, e)) || drop_twins(p, s, e) ||
 	    check_builds(p, s, o, e))
 		return -1;
-	return move_sources(p, s, o, e);
+	return name_machines(p, s, e) || move_sources(p, s, o, e) ? -1 : 0;
 }
 
 /* The same, added up. */

@@ -13,9 +13,14 @@ int job_output(struct run_options *o, struct error *e)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	const struct job_values values = {getenv, host};
+	const char *node;
 
 	if (!gethostname(host, sizeof(host) - 1))
 		host[strcspn(host, ".")] = 0;
+	node = job_node(&values);
+	o->node = node ? strdup(node) : NULL;
+	if (node && !o->node)
+		return error_set(e, EXIT_OTHER, "out of memory");
 	if (job_name_expand(o->output, &values, &o->job_output, e))
 		return -1;
 	o->output = o->job_output;

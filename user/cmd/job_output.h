@@ -6,8 +6,9 @@
 #include "core/text/errors.h"
 #include "run/options.h"
 
-/* Puts the values of the job that we run in into the name of the output (core/text/job_name.h).
- * Messages tell that name from then on. Returns -1 with @e when a value is not there. */
+/* Puts the values of the job that we run in into the name of the output (core/text/job_name.h), and
+ * sets `node`. Messages tell that name from then on. Returns -1 with @e when a value is not there.
+ */
 int job_output(struct run_options *o, struct error *e);
 
 #endif

@@ -46,13 +46,15 @@ static const struct option_table table = {
 /* In the order of the records: experiments of a run stand together, and so do its samples. */
 static int write_runs(FILE *out, const struct profile *p)
 {
-	size_t experiment = 0, sample = 0, member = 0;
+	size_t experiment = 0, sample = 0, member = 0, node = 0;
 	int ret = 0;
 
 	for (size_t run = 0; !ret && run < p->n_runs; run++) {
 		ret |= profile_write_startup(out, &p->runs[run]);
 		for (; member < p->n_members && p->members[member].run == run; member++)
 			ret |= profile_write_member(out, &p->members[member]);
+		for (; node < p->n_nodes && p->nodes[node].run == run; node++)
+			ret |= profile_write_node(out, &p->nodes[node]);
 		for (; experiment < p->n_experiments && p->experiments[experiment].run == run;
 		     experiment++)
 			ret |= profile_write_experiment(out, &p->experiments[experiment]);

@@ -161,7 +161,8 @@ static int print_pprof(const struct profile *p, enum sort_key sort, struct error
 static int print_report(
     const struct profile *p, const struct report_options *o, enum sort_key sort, struct error *e)
 {
-	struct estimate_options options = {.seed = 1, .sort = sort, .waiting = true};
+	struct estimate_options options = {
+	    .seed = 1, .sort = sort, .waiting = true, .machines = true};
 	struct text_options text = terminal_options();
 	struct estimate estimate;
 	FILE *out;

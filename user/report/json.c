@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The report as one JSON object. Scripts depend on it, so additions need a good reason. */
+#include "report/json_machines.h"
 #include "report/jsontext.h"
 #include "report/report.h"
 
@@ -459,7 +460,9 @@ int report_json(FILE *out, const struct estimate *e)
 	    (!e->n_latencies || json_add(root, "latencies", latencies(e))) &&
 	    (!c.worth || json_add(root, "contradiction", contradiction(&c))) &&
 	    (!e->waiting.off || json_add(root, "waiting", waiting(&e->waiting))) &&
-	    (!x.n || json_add(root, "couples", couples(&x))) && json_add(root, "lines", lines(e)))
+	    (!x.n || json_add(root, "couples", couples(&x))) &&
+	    (e->machines.n < 2 || json_add(root, "nodes", json_machines(&e->machines))) &&
+	    json_add(root, "lines", lines(e)))
 		text = cJSON_Print(root);
 	interactions_deinit(&x);
 	if (text)

@@ -90,6 +90,8 @@ void text_summary(FILE *out, const struct estimate *e)
 		fprintf(out, ", %.1f s", e->runtime_s);
 	if (e->runs > 1)
 		fprintf(out, ", %zu runs", e->runs);
+	if (e->machines.n > 1)
+		fprintf(out, " on %zu nodes", e->machines.n);
 	for (size_t i = 0; i < n_run_counters; i++)
 		print_loss(out, e, &run_counters[i]);
 	if (e->n_dropped)

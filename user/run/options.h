@@ -46,6 +46,7 @@ struct run_options {
 	bool no_goroutines;
 	char **command;
 	char *job_output; /* `output` with the job's numbers in it */
+	char *node;       /* the name of this machine; NULL: not known */
 	char *again; /* for a shell: us, and the options that another command line would need */
 	unsigned *speedups;
 	enum granularity granularity;

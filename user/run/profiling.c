@@ -11,7 +11,7 @@ int profiling_write_startup(struct runner *r, struct error *e)
 
 	for (size_t i = 0; i < r->o.n_speedups; i++)
 		fixed_speedups += r->o.speedups[i] > 0;
-	return recorder_write_startup(&r->recorder, fixed_speedups, e);
+	return recorder_write_startup(&r->recorder, r->o.node, fixed_speedups, e);
 }
 
 void profiling_begin(struct runner *r, uint64_t now)

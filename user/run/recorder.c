@@ -197,9 +197,9 @@ void recorder_skip(struct recorder *w)
 	}
 }
 
-int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct error *e)
+int recorder_write_startup(struct recorder *w, char *node, uint32_t fixed_speedups, struct error *e)
 {
-	struct run_record run = {.fixed_speedups = fixed_speedups}, *bigger;
+	struct run_record run = {.node = node, .fixed_speedups = fixed_speedups}, *bigger;
 	struct timespec wall;
 
 	clock_gettime(CLOCK_REALTIME, &wall);

@@ -88,8 +88,10 @@ int recorder_count(struct recorder *w, const struct recorder_sources *from, stru
 /* What has been counted up to now belongs to no run. */
 void recorder_skip(struct recorder *w);
 
-/* Writes where a run begins. @fixed_speedups: see run_record. -1 with @e. */
-int recorder_write_startup(struct recorder *w, uint32_t fixed_speedups, struct error *e);
+/* Writes where a run begins. @node, @fixed_speedups: see run_record; @node lives as long as the
+ * recorder. -1 with @e. */
+int recorder_write_startup(
+    struct recorder *w, char *node, uint32_t fixed_speedups, struct error *e);
 /* It is profiled from now on. */
 void recorder_begin(struct recorder *w, uint64_t now);
 

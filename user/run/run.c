@@ -17,6 +17,7 @@ void run_options_deinit(struct run_options *o)
 	free(o->speedups);
 	free(o->again);
 	free(o->job_output);
+	free(o->node);
 	string_list_deinit(&o->progress);
 	string_list_deinit(&o->latency);
 	string_list_deinit(&o->sources);

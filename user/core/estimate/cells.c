@@ -553,6 +553,10 @@ int group_init(struct group *g, const struct observations *o, const struct share
 	if (g->end_to_end)
 		add_whole_runs(g, &s->runs);
 	observations_choose_period(g->obs, g->n, g->end_to_end ? PERIOD_DURATION : period);
+	if (s->machines && !g->end_to_end && machine_tally_line(s->machines, o, g->obs, g->n)) {
+		group_deinit(g);
+		return -ENOMEM;
+	}
 	if (!g->is_latency && !g->end_to_end) {
 		observations_control(g->obs, g->n, &g->control);
 		if (observations_trust(g->obs, g->n, &g->doubtful)) {

@@ -16,8 +16,6 @@
 #define DEFAULT_SPEEDUPS 5 /* paper section 2 leaves out lines with fewer */
 /* Of the slope, which is the program speedup at a line speedup of 100 %. */
 #define MIN_EFFECT 0.01 /* less is no effect, however sure: nobody optimizes for it */
-/* an interval near 0 that is wider, or reaches farther, says: more experiments are needed */
-#define NO_EFFECT_WIDTH 0.10
 
 const char *verdict_name(enum verdict v)
 {
@@ -402,9 +400,33 @@ static int add_groups(struct estimate *e, const struct observations *o, const st
 	return estimate_group_lines(e);
 }
 
+/* @ret stays empty where no two machines are to be held against each other. */
+static int start_machines(
+    struct machine_tally *ret, const struct profile *p, const struct estimate_options *options)
+{
+	const char *first = NULL;
+	bool other = false;
+
+	*ret = (struct machine_tally){0};
+	for (size_t i = 0; options->machines && !other && i < p->n_runs + p->n_nodes; i++) {
+		const char *node = i < p->n_runs ? p->runs[i].node : p->nodes[i - p->n_runs].node;
+
+		other = first && node && strcmp(node, first) != 0;
+		first = first ? first : node;
+	}
+	return other ? machine_tally_init(ret, p, NULL) : 0;
+}
+
+static int find_machines(struct estimate *e, struct machine_tally *m)
+{
+	machine_table_settle(&m->table);
+	return machines_init(&e->machines, &m->table, e);
+}
+
 int estimate_profile(
     const struct profile *p, const struct estimate_options *options, struct estimate *ret)
 {
+	struct machine_tally m;
 	struct observations o;
 	struct shared s;
 	struct totals t;
@@ -415,12 +437,18 @@ int estimate_profile(
 	err = observations_init(&o, p);
 	if (err)
 		return err;
-	err = observations_level_runs(&o, p->n_runs) || totals_init(&t, p, &o) ? -ENOMEM : 0;
+	err = start_machines(&m, p, options) ||
+		      observations_level_runs(&o, p->n_runs, m.p ? &m : NULL) ||
+		      totals_init(&t, p, &o)
+		  ? -ENOMEM
+		  : 0;
 	if (!err) {
 		err = baselines_init(&s.baselines, &o, p);
 		if (!err) {
+			s.machines = m.p ? &m : NULL;
 			whole_runs_init(&s.runs, &o);
-			err = add_groups(ret, &o, &s, &t, options) || latency_fill_all(&o, ret)
+			err = add_groups(ret, &o, &s, &t, options) || latency_fill_all(&o, ret) ||
+				      find_machines(ret, &m)
 				  ? -ENOMEM
 				  : 0;
 			baselines_deinit(&s.baselines);
@@ -428,6 +456,7 @@ int estimate_profile(
 		fill_summary(ret, p, &t);
 		totals_deinit(&t, o.lines.n);
 	}
+	machine_tally_deinit(&m);
 	observations_deinit(&o);
 	if (!err && options->waiting)
 		err = waiting_init(&ret->waiting, p);
@@ -446,6 +475,7 @@ void estimate_deinit(struct estimate *e)
 	free(e->lines);
 	free(e->latencies);
 	waiting_deinit(&e->waiting);
+	machines_deinit(&e->machines);
 	names_deinit(&e->names);
 	memset(e, 0, sizeof(*e));
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/estimate/machines.h"
 #include "core/estimate/waiting.h"
 #include "core/text/errors.h"
 #include "core/profile/profile.h"
@@ -42,6 +43,7 @@ struct estimate_options {
 	enum estimate_period period; /* PERIOD_AUTO but for tests and comparison */
 	bool scatter_only;           /* for tests: intervals without the method's own error */
 	bool waiting;                /* fill estimate.waiting, which only reports show */
+	bool machines;               /* likewise estimate.machines */
 };
 
 /* One cell: one line, one progress point, one line speedup. Speedups are fractions. NaN where there
@@ -148,6 +150,8 @@ struct estimate {
 	struct estimate_latency *latencies; /* in the order of the profile */
 	size_t n_latencies;
 	struct waiting waiting;
+	/* borrows names from the profile: no estimate that outlives its profile has it */
+	struct machines machines;
 	struct names names; /* private; its own copies of the strings: estimate_own_names() */
 };
 

@@ -9,11 +9,17 @@
 #include <stdint.h>
 
 #include "core/estimate/estimate.h"
+#include "core/estimate/machine_tally.h"
 #include "core/text/names.h"
 #include "core/experiment/rng.h"
 
 /* visits that a cell needs over all its experiments, as Coz's viewer and the paper ask */
 #define MIN_VISITS 5
+/* an interval near 0 that is wider, or reaches farther, says: more experiments are needed */
+#define NO_EFFECT_WIDTH 0.10
+/* of a run, or a machine, at a point; the variance of its period is then known to a half */
+#define MIN_BASELINES 8
+#define MIN_RUN_VISITS 40
 #define MIN_RUNS_OF_RATE 2 /* a visit is a whole run, end-to-end; each of them counts */
 /*
  * Two standard deviations of prediction / truth, on programs whose truth is known by arithmetic
@@ -172,8 +178,9 @@ void observations_deinit(struct observations *o);
 /* for qsort() of struct observation: by point, then in the order of time */
 int observations_by_point(const void *a, const void *b);
 /* runs.c. Brings the times of runs that differ in speed to one level, for ratios between them.
- * Returns 0 or -ENOMEM. */
-int observations_level_runs(struct observations *o, size_t n_runs);
+ * Before, their machines' speeds are added to @machines, unless it is NULL. Returns 0 or -ENOMEM.
+ */
+int observations_level_runs(struct observations *o, size_t n_runs, struct machine_tally *machines);
 /* Fills time, raw_time, count and exposure of the @n observations of one point, ordered by speedup.
  * All get the same kind of period. Returns whether it is of spans. */
 bool observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
@@ -206,10 +213,12 @@ size_t baselines_serve(
     const struct baselines *b, const struct observation *own, size_t n, struct observation *ret);
 size_t baselines_most(const struct baselines *b, uint32_t line);
 
-/* Where baselines come from: those that lines share, and those that are whole runs. */
+/* Where baselines come from: those that lines share, and those that are whole runs. And where
+ * groups are added up by machine; NULL: nowhere. */
 struct shared {
 	struct baselines baselines;
 	struct whole_runs runs;
+	struct machine_tally *machines;
 };
 
 /* Forms the group of the @n observations from @first on, which share line and point. Returns 0 or

@@ -26,9 +26,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* of a run at a point; the variance of its period is then known to a half */
-#define MIN_BASELINES 8
-#define MIN_RUN_VISITS 40
 /* baselines of all runs per experiment on the line that has most of them */
 #define MIN_SHARE 0.9
 /* of the chi-squared statistic: equal runs are levelled in less than one profile of a hundred */
@@ -166,14 +163,14 @@ static void level_point(struct observation *const *at_point, size_t n, struct le
 	levels->n = 0;
 }
 
-int observations_level_runs(struct observations *o, size_t n_runs)
+int observations_level_runs(struct observations *o, size_t n_runs, struct machine_tally *machines)
 {
 	struct observation **by_point;
 	struct levels levels = {0};
 	size_t end;
 	int ret = -ENOMEM;
 
-	if (n_runs < 2 || !o->n)
+	if ((n_runs < 2 && !machines) || !o->n)
 		return 0;
 	by_point = malloc(o->n * sizeof(struct observation *));
 	levels.by_run = calloc(n_runs, sizeof(*levels.by_run));
@@ -182,13 +179,15 @@ int observations_level_runs(struct observations *o, size_t n_runs)
 		for (size_t i = 0; i < o->n; i++)
 			by_point[i] = &o->items[i];
 		qsort(by_point, o->n, sizeof(struct observation *), compare_points);
-		for (size_t i = 0; i < o->n; i = end) {
+		ret = 0;
+		for (size_t i = 0; !ret && i < o->n; i = end) {
 			for (end = i + 1; end < o->n && by_point[end]->point == by_point[i]->point;
 			     end++)
 				;
+			if (machines)
+				ret = machine_tally_speeds(machines, o, &by_point[i], end - i);
 			level_point(&by_point[i], end - i, &levels);
 		}
-		ret = 0;
 	}
 	free(by_point);
 	free(levels.by_run);

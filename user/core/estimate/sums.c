@@ -32,8 +32,9 @@
 #include "core/profile/runs.h"
 #include "core/profile/sum_samples.h"
 
-#define MOST_KINDS 64 /* runs that are left; with more, nothing is gained */
-#define MOST 3e18     /* of a time or count that is written; what is more is damage */
+#define MOST_KINDS 64          /* runs that are left; with more, nothing is gained */
+#define MOST_OF_MACHINES 65536 /* sums by machine, point and line: 12 MB with their text */
+#define MOST 3e18              /* of a time or count that is written; what is more is damage */
 
 /* One line, progress point and line speedup, in one piece. Weighted, but for `experiments` and
  * `own`. */
@@ -56,6 +57,7 @@ struct adder {
 	struct sum *sums; /* by slot; zeroed between cells */
 	double *cells;    /* by slot and latency cell; zeroed likewise */
 	uint32_t *at;     /* by experiment of `ret`: its slot */
+	struct machine_tally machines;
 	struct profile ret;
 };
 
@@ -82,6 +84,7 @@ static int add_kind(struct adder *a, const struct run_record *run)
 	q->runs = runs;
 	runs[q->n_runs] = *run;
 	runs[q->n_runs].runs = runs[q->n_runs].experiments = runs[q->n_runs].runtime_ns = 0;
+	runs[q->n_runs].node = NULL;
 #define COUNTER(name, ...) runs[q->n_runs].name = 0;
 #include "core/profile/counters.def"
 	q->n_runs++;
@@ -440,6 +443,7 @@ static int sum_sort(struct adder *a, const struct observation *own, size_t n)
 	memcpy(obs + baselines, own + end, (n - end) * sizeof(*own));
 	n = baselines + n - end;
 	span = observations_choose_period(obs, n, PERIOD_AUTO);
+	err = machine_tally_line(&a->machines, &a->o, obs, n);
 	for (size_t i = 0; !err && i < n; i = end) {
 		for (end = i + 1; end < n && obs[end].permille == obs[i].permille; end++)
 			;
@@ -507,6 +511,12 @@ static int sort_experiments(struct adder *a)
 	return 0;
 }
 
+static int list_machines(struct adder *a)
+{
+	machine_table_settle(&a->machines.table);
+	return machine_table_put(&a->machines.table, MOST_OF_MACHINES, &a->ret);
+}
+
 static int adder_init(struct adder *a, const struct profile *p)
 {
 	size_t n_slots;
@@ -527,7 +537,8 @@ static int adder_init(struct adder *a, const struct profile *p)
 	a->sums = calloc(n_slots + 1, sizeof(*a->sums));
 	a->cells = calloc(n_slots + 1, COZBPF_LATENCY_CELLS * sizeof(*a->cells));
 	if (!a->used || !a->sums || !a->cells || find_slots(a) || observations_init(&a->o, p) ||
-	    observations_level_runs(&a->o, p->n_runs))
+	    machine_tally_init(&a->machines, p, a->kinds) ||
+	    observations_level_runs(&a->o, p->n_runs, &a->machines))
 		return -ENOMEM;
 	return baselines_init(&a->b, &a->o, p);
 }
@@ -542,6 +553,7 @@ static void adder_deinit(struct adder *a)
 	free(a->sums);
 	free(a->cells);
 	free(a->at);
+	machine_tally_deinit(&a->machines);
 }
 
 /* Whether there is nothing to add to any run. */
@@ -562,7 +574,7 @@ int profile_sum(struct profile *p)
 
 	if (!err && !done)
 		err = sum_experiments(&a) || sort_experiments(&a) || list_members(&a) ||
-			      sum_samples(p, a.kinds, &a.ret)
+			      list_machines(&a) || sum_samples(p, a.kinds, &a.ret)
 			  ? -ENOMEM
 			  : 0;
 	adder_deinit(&a);

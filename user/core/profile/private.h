@@ -99,6 +99,6 @@ void write_text(FILE *out, const char *key, const char *value);
 
 /* core/profile/records.c. The last two are a struct point_record. */
 extern const struct record_type record_startup, record_runtime, record_experiment, record_samples,
-    record_throughput, record_latency, record_member;
+    record_throughput, record_latency, record_member, record_node_speed, record_node_line;
 
 #endif

@@ -36,6 +36,7 @@ void profile_deinit(struct profile *p)
 	free(p->samples);
 	free(p->runs);
 	free(p->members);
+	free(p->nodes);
 	profile_init(p);
 }
 
@@ -89,7 +90,8 @@ size_t profile_bytes(const struct profile *p)
 	size_t ret = array_bytes(p->n_experiments, sizeof(*p->experiments)) +
 		     array_bytes(p->n_samples, sizeof(*p->samples)) +
 		     array_bytes(p->n_runs, sizeof(*p->runs)) +
-		     array_bytes(p->n_members, sizeof(*p->members));
+		     array_bytes(p->n_members, sizeof(*p->members)) +
+		     array_bytes(p->n_nodes, sizeof(*p->nodes));
 
 	for (size_t i = 0; i < p->n_experiments; i++) {
 		const struct experiment_record *x = &p->experiments[i];
@@ -176,4 +178,9 @@ int profile_write_runtime(FILE *out, const struct run_record *r)
 int profile_write_member(FILE *out, const struct member_record *m)
 {
 	return record_write(out, &record_member, NULL, m);
+}
+
+int profile_write_node(FILE *out, const struct node_record *n)
+{
+	return record_write(out, n->line ? &record_node_line : &record_node_speed, n->node, n);
 }

@@ -156,6 +156,8 @@ struct run_record {
 	uint64_t startup_time_ns; /* realtime */
 	/* Own key `build-id` of startup: of the main executable, in hex. */
 	char build_id[41];
+	/* Own key `node` of startup: the machine, by its name; borrowed. NULL: not known. */
+	char *node;
 	/* Own key `speedups` of startup: speedups above 0 on the user's list; 0: picked at random,
 	 * or not known. */
 	uint32_t fixed_speedups;
@@ -180,6 +182,36 @@ struct member_record {
 	uint32_t run;   /* the sum */
 };
 
+/*
+ * node-speed, node-line: what is left of a node's experiments in a sum, so that nodes can still be
+ * compared. core/estimate/machine_tally.c fills it. Figures of more runs add up, and errors as the
+ * root of their squares. An error is a standard deviation of a sum, by scatter.
+ */
+struct node_speed {
+	uint64_t baselines, time_ns, count; /* at the point; time / count is the period */
+	/* Of time_ns, and its degrees of freedom: by scatter between experiments of a run, between
+	 * its quarters and halves, and between runs. */
+	uint64_t error_ns, df, quarter_error_ns, quarter_df, half_error_ns, half_df, run_error_ns,
+	    run_df;
+};
+/* Of a line: its baselines, and its experiments with line speedups s, in permille. */
+struct node_gain {
+	uint64_t base_ns, base_count, base_error_ns, base_df;
+	uint64_t experiments;
+	/* Sums of s x count, of s x time, and of s x s x count / 1000; an error of s x time. */
+	uint64_t count, time, square, error;
+};
+struct node_record {
+	char *node, *point;
+	char *line; /* NULL: it is a node-speed */
+	bool is_latency;
+	uint32_t run; /* the sum */
+	union {
+		struct node_speed speed;
+		struct node_gain gain;
+	};
+};
+
 struct profile {
 	struct experiment_record *experiments;
 	size_t n_experiments;
@@ -189,6 +221,8 @@ struct profile {
 	size_t n_runs;
 	struct member_record *members; /* by run */
 	size_t n_members;
+	struct node_record *nodes; /* by run */
+	size_t n_nodes;
 	/* Records and lines that were not understood: skipped and counted, never fatal. */
 	size_t n_skipped;
 	/* Private. Of a profile that was read: it owns all names in it, and equal ones are one.
@@ -243,6 +277,7 @@ int profile_write_experiment(FILE *out, const struct experiment_record *x);
 int profile_write_samples(FILE *out, const struct samples_record *s);
 int profile_write_runtime(FILE *out, const struct run_record *r);
 int profile_write_member(FILE *out, const struct member_record *m);
+int profile_write_node(FILE *out, const struct node_record *n);
 
 /* Whether there is a sum in it. */
 bool profile_is_summed(const struct profile *p);

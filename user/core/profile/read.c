@@ -105,12 +105,33 @@ static bool add_member(struct profile_reader *r, const struct line *l)
 	return true;
 }
 
+static bool add_node(struct profile_reader *r, const struct line *l, const struct record_type *type)
+{
+	struct profile *p = r->p;
+	struct node_record n = {0}, *all;
+	uint32_t id;
+
+	if (!r->in_run || !record_read(l, type, &n, NULL) || !field_text(l, "point") ||
+	    (type == &record_node_line && !field_text(l, "line")))
+		return false;
+	n.run = (uint32_t)(p->n_runs - 1);
+	n.node = copy(r, field_text(l, type->name_key), &id);
+	copy_texts(r, l, type, &n);
+	all = r->failed ? NULL : grow(r, p->nodes, p->n_nodes, sizeof(*all));
+	if (!all)
+		return out_of_memory(r);
+	p->nodes = all;
+	all[p->n_nodes++] = n;
+	return true;
+}
+
 static bool add_startup(struct profile_reader *r, const struct line *l)
 {
 	struct run_record start = {0}, *run;
 
 	if (!record_read(l, &record_startup, &start, NULL))
 		return false;
+	copy_texts(r, l, &record_startup, &start);
 	run = new_run(r);
 	if (run)
 		*run = start;
@@ -296,6 +317,10 @@ static bool add_line(const struct line *l, void *arg)
 		return add_startup(r, l);
 	if (!strcmp(t, "member"))
 		return add_member(r, l);
+	if (!strcmp(t, "node-speed"))
+		return add_node(r, l, &record_node_speed);
+	if (!strcmp(t, "node-line"))
+		return add_node(r, l, &record_node_line);
 	if (!strcmp(t, "shutdown"))
 		return add_shutdown(r, l);
 	return false;

@@ -235,6 +235,7 @@ static bool are_samples_sound(const void *record)
 static const struct field_row startup[] = {
     {"time", FIELD_REALTIME, MUST, AT(run_record, startup_time_ns)},
     {"build-id", OTHER(build_id)},
+    {"node", FIELD_TEXT, UNLESS_0, AT(run_record, node)},
     {"speedups", FIELD_SPEEDUPS, UNLESS_0, AT(run_record, fixed_speedups)},
     {"period", FIELD_NS, UNLESS_0, AT(run_record, period_ns)},
     {"runs", FIELD_COUNT, UNLESS_0, AT(run_record, runs)},
@@ -248,6 +249,47 @@ static const struct field_row member[] = {
     {"first", FIELD_REALTIME, MUST, AT(member_record, first)},
 };
 const struct record_type record_member = {"member", NULL, RECORD(member), NULL};
+
+#define NODE_KEYS                                                            \
+	{"point", FIELD_TEXT, UNLESS_0, AT(node_record, point)},             \
+	{                                                                    \
+		"latency", FIELD_FLAG, UNLESS_0, AT(node_record, is_latency) \
+	}
+#define NODE(key, unit, name)                            \
+	{                                                \
+		key, unit, ALWAYS, AT(node_record, name) \
+	}
+
+static const struct field_row node_speed[] = {
+    NODE_KEYS,
+    NODE("baselines", FIELD_COUNT, speed.baselines),
+    NODE("time", FIELD_NS, speed.time_ns),
+    NODE("count", FIELD_COUNT, speed.count),
+    NODE("error", FIELD_NS, speed.error_ns),
+    NODE("df", FIELD_COUNT, speed.df),
+    NODE("quarter-error", FIELD_NS, speed.quarter_error_ns),
+    NODE("quarter-df", FIELD_COUNT, speed.quarter_df),
+    NODE("half-error", FIELD_NS, speed.half_error_ns),
+    NODE("half-df", FIELD_COUNT, speed.half_df),
+    NODE("run-error", FIELD_NS, speed.run_error_ns),
+    NODE("run-df", FIELD_COUNT, speed.run_df),
+};
+const struct record_type record_node_speed = {"node-speed", "node", RECORD(node_speed), NULL};
+
+static const struct field_row node_line[] = {
+    NODE_KEYS,
+    {"line", FIELD_TEXT, UNLESS_0, AT(node_record, line)},
+    NODE("base-time", FIELD_NS, gain.base_ns),
+    NODE("base-count", FIELD_COUNT, gain.base_count),
+    NODE("base-error", FIELD_NS, gain.base_error_ns),
+    NODE("base-df", FIELD_COUNT, gain.base_df),
+    NODE("experiments", FIELD_COUNT, gain.experiments),
+    NODE("count", FIELD_NS, gain.count),
+    NODE("time", FIELD_NS, gain.time),
+    NODE("square", FIELD_NS, gain.square),
+    NODE("error", FIELD_NS, gain.error),
+};
+const struct record_type record_node_line = {"node-line", "node", RECORD(node_line), NULL};
 
 static const struct field_row runtime[] = {
     {"time", FIELD_NS, MUST, AT(run_record, runtime_ns)},

@@ -201,6 +201,16 @@ void runs_drop(struct profile *p, const bool *drop)
 		p->members[kept++] = m;
 	}
 	p->n_members = kept;
+	kept = at = number = 0;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		struct node_record n = p->nodes[i];
+
+		if (drop[n.run])
+			continue;
+		n.run = number_after(drop, n.run, &at, &number);
+		p->nodes[kept++] = n;
+	}
+	p->n_nodes = kept;
 	kept = 0;
 	for (size_t i = 0; i < p->n_runs; i++) {
 		if (!drop[i])

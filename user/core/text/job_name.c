@@ -67,20 +67,28 @@ static int no_value(const struct pattern *p, const char *name, struct error *e)
 	return error_hint(e, "%s; behind sudo: sudo --preserve-env=%s", p->next, *last);
 }
 
+/* The first value that there is, and where it is from; NULL: there is none. */
+static const char *value_of(
+    const struct pattern *p, const struct job_values *values, const char **ret_from)
+{
+	for (size_t i = 0; p->variables[i]; i++) {
+		const char *value = values->variable(p->variables[i]);
+
+		*ret_from = p->variables[i];
+		if (value && *value)
+			return value;
+	}
+	*ret_from = "the name of this host";
+	return p->letter == 'N' && *values->host ? values->host : NULL;
+}
+
 /* The job's environment is its user's, and a name is a name: it leads into no other directory. */
 static int append_value(char **to, const struct pattern *p, const struct job_values *values,
     const char *name, struct error *e)
 {
-	const char *value = NULL, *from = "the name of this host";
+	const char *from, *value = value_of(p, values, &from);
 
-	for (size_t i = 0; p->variables[i] && (!value || !*value); i++) {
-		value = values->variable(p->variables[i]);
-		if (value && *value)
-			from = p->variables[i];
-	}
-	if ((!value || !*value) && p->letter == 'N')
-		value = values->host;
-	if (!value || !*value)
+	if (!value)
 		return no_value(p, name, e);
 	if (strchr(value, '/')) {
 		error_set(e, EXIT_USAGE, "%s is '%.200s', which is no part of a file's name", from,
@@ -125,4 +133,11 @@ int job_name_expand(
 	}
 	free(name);
 	return -1;
+}
+
+const char *job_node(const struct job_values *values)
+{
+	const char *from;
+
+	return value_of(find('N'), values, &from);
 }

@@ -21,4 +21,7 @@ struct job_values {
 int job_name_expand(
     const char *pattern, const struct job_values *values, char **ret, struct error *e);
 
+/* What %N stands for, borrowed from @values; NULL: it has no value. */
+const char *job_node(const struct job_values *values);
+
 #endif
