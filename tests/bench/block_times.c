@@ -21,12 +21,12 @@ static volatile unsigned sink;
 	x = x * 1103515245 + 12345; \
 	__asm__ volatile("" : "+r"(x));
 #define TEN(x) x x x x x x x x x x
-#define FUNCTION(name, steps)                              \
+#define FUNCTION(name, steps)                            \
 	static void __attribute__((noinline)) name(void) \
-	{                                                  \
-		unsigned x = sink;                         \
-                                                           \
-		steps sink = x;                            \
+	{                                                \
+		unsigned x = sink;                       \
+                                                         \
+		steps sink = x;                          \
 	}
 
 FUNCTION(steps_50, TEN(STEP STEP STEP STEP STEP))
