@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How exact frequencies and averages of `cozbpf blocks` are: those of block_times.c, each beside the
-number of its executions and the time that one takes alone.
+"""How exact frequencies and averages of `cozbpf blocks` are: those of block_times.c, each beside
+the number of its executions and the time that one takes alone.
 usage: block_times.py [RUNS [ROUNDS]]   default: 8 runs of 3000 rounds; needs root
 """
 import json

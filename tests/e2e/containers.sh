@@ -141,9 +141,9 @@ overlaid() {
 	inner=$(pgrep -P "$target_pid" | head -n 1)
 	twins+=("$inner")
 }
-# Visits per millisecond of CPU time (a sample). Two containers have the same figure as one, or twice
-# as much if a visit counts double. Other programs may make CPUs faster or slower meanwhile, and not
-# three times in a row; a double count is there each time.
+# Visits per millisecond of CPU time (a sample). Two containers have the same figure as one, or
+# twice as much if a visit counts double. Other programs may make CPUs faster or slower meanwhile,
+# and not three times in a row; a double count is there each time.
 per_sample() {
 	awk -v visits="$(total progress)" '
 		/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cozbpf is stopped (Ctrl-Z, a file system that hangs) while it holds a process back: the process
 # goes on at its own speed, and profiling goes on when cozbpf does. Speeds are those of kill9.sh.
-# Pauses leave a tenth of the speed; other programs, on the other hyperthread, leave half or more. So
-# slow is below 30 % of an unprofiled run before, and fast is a median above 40 %.
+# Pauses leave a tenth of the speed; other programs, on the other hyperthread, leave half or more.
+# So slow is below 30 % of an unprofiled run before, and fast is a median above 40 %.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture speed

@@ -46,8 +46,9 @@ run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work"
 	--seconds $((2 * slowness)) --iters-per-ms "$rate"
 says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
+says_all='^startup.*\tnode=[^\t]+\tperiod=98[0-9]{4}\tpause=[a-z]+$'
 check "each says its node, its period and how it pauses" \
-	[ "$(grep -cP '^startup.*\tnode=[^\t]+\tperiod=98[0-9]{4}\tpause=[a-z]+$' "$dir/a.coz")" -eq 2 ]
+	[ "$(grep -cP "$says_all" "$dir/a.coz")" -eq 2 ]
 
 echo "-- appended to runs of another build"
 gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads \

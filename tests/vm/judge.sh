@@ -13,8 +13,8 @@ allowed_messages=(
 	'hrtimer: interrupt took [0-9]+ ns$'
 	# The same, for taking a program out.
 	'workqueue: bpf_prog_free_deferred hogged CPU for >10000us [0-9]+ times'
-	# The scheduler's own account of pressure, which no program of ours can write: a wait for I/O
-	# whose begin the account has missed ends. Linux 7.3 says so in one run of many.
+	# The scheduler's own account of pressure, which no program of ours can write: a wait for
+	# I/O ends whose begin the account has missed. Linux 7.3 says so in one run of many.
 	'psi: inconsistent task state! task=[0-9]+:.* psi_flags=0 clear=1 set=4$'
 )
 

@@ -10,6 +10,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 good=0 wrong=0
 notice='is installing a program with bpf_probe_write_user helper that may corrupt user memory!'
+psi='inconsistent task state!'
 
 is_said() { # WHAT SAID WANTED
 	if [ "$2" = "$3" ]; then
@@ -33,7 +34,7 @@ fresh() {
 		<4>[    9.3] hrtimer: interrupt took 4012934 ns
 		<4>[    9.5] workqueue: bpf_prog_free_deferred hogged CPU for >10000us 4 times
 		<4>[    9.4] bpf_get_probe_write_proto: 4 callbacks suppressed
-		<3>[    9.6] psi: inconsistent task state! task=263:cozbpf cpu=0 psi_flags=0 clear=1 set=4
+		<3>[    9.6] psi: $psi task=263:cozbpf cpu=0 psi_flags=0 clear=1 set=4
 	END
 }
 
@@ -79,7 +80,7 @@ for message in "<4>[    9.4] cozbpf[345] $notice Or so" \
 	'<4>[    9.4] WARNING: CPU: 1 PID: 12 at kernel/events/core.c:2190 x+0x1/0x2' \
 	'<1>[    9.4] BUG: kernel NULL pointer dereference, address: 0000000000000008' \
 	'<3>[    9.4] INFO: task speed:12 blocked for more than 120 seconds.' \
-	'<3>[    9.4] psi: inconsistent task state! task=263:cozbpf cpu=0 psi_flags=4 clear=0 set=4' \
+	"<3>[    9.4] psi: $psi task=263:cozbpf cpu=0 psi_flags=4 clear=0 set=4" \
 	'<4>[    9.4] hrtimer: interrupt took 4012934 ns, and more'; do
 	fresh
 	echo "$message" >>"$dir/run/dmesg"
