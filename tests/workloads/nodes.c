@@ -16,9 +16,9 @@
 
 #define AHEAD 8
 #define AWAIT_S 30
-#define ROUND_BYTES 512
+#define BYTES_MAX 65536
 
-static long rank_, ranks = 2, port = 7500, a[2] = {1000, 0}, b[2] = {0, 1000};
+static long rank_, ranks = 2, port = 7500, bytes = 512, a[2] = {1000, 0}, b[2] = {0, 1000};
 static const char *pattern = "pingpong", *hosts = "127.0.0.1"; /* the last one is all others' */
 static uint64_t a_iters, b_iters;
 static int left = -1, right = -1; /* of two ranks these are one */
@@ -83,24 +83,22 @@ static void connect_all(void)
 	alarm(0);
 }
 
+static char round_bytes[BYTES_MAX];
+
 static void send_round(int peer)
 {
-	static char bytes[ROUND_BYTES];
-
-	if (send(peer, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes))
+	if (send(peer, round_bytes, (size_t)bytes, MSG_NOSIGNAL) != bytes)
 		work_finish(); /* the other one has ended */
 }
 
 static void receive_round(int peer)
 {
-	char bytes[ROUND_BYTES];
-
-	for (size_t n = 0; n < sizeof(bytes);) {
-		ssize_t got = recv(peer, bytes, sizeof(bytes) - n, 0);
+	for (long n = 0; n < bytes;) {
+		ssize_t got = recv(peer, round_bytes, (size_t)(bytes - n), 0);
 
 		if (got <= 0)
 			work_finish();
-		n += (size_t)got;
+		n += got;
 	}
 }
 
@@ -163,10 +161,12 @@ static void *rounds(void *unused)
 int main(int argc, char **argv)
 {
 	const struct work_option options[] = {{"rank", &rank_}, {"ranks", &ranks}, {"port", &port},
-	    {"a0", &a[0]}, {"a1", &a[1]}, {"b0", &b[0]}, {"b1", &b[1]}, {"pattern", NULL, &pattern},
-	    {"hosts", NULL, &hosts}, {NULL}};
+	    {"bytes", &bytes}, {"a0", &a[0]}, {"a1", &a[1]}, {"b0", &b[0]}, {"b1", &b[1]},
+	    {"pattern", NULL, &pattern}, {"hosts", NULL, &hosts}, {NULL}};
 
 	work_init(argc, argv, 1, options);
+	if (bytes < 1 || bytes > BYTES_MAX)
+		work_fail("--bytes");
 	a_iters = work_iters((double)a[rank_ > 0]);
 	b_iters = work_iters((double)b[rank_ > 0]);
 	connect_all();
