@@ -285,7 +285,7 @@ $(BUILD)/tests/bench/merge: tests/bench/merge.c $(filter $(BUILD)/user/core/%,$(
 		$< $(filter %.o,$^) $(PURE_LIBS)
 
 # Beside the workloads: noise on purpose, and a fixed loop that tells how fast the CPUs are.
-BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,noise outsider rest speed)
+BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,block_times noise outsider rest speed)
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call say,BENCH,$@)$(CC) -O1 -g -Wno-stringop-overflow -MMD -MP -Itests/workloads \
@@ -493,6 +493,10 @@ bench-servers: all ## stripped servers: the automatic point beside one by hand; 
 bench-blocks: $(BUILD)/tests/bench/blocks ## 100 runs of 10,000 blocks, read and analysed
 	@$<
 
+bench-block-times: all $(BUILD)/tests/bench/block_times
+bench-block-times: ## how exact counts and times of blocks are; needs root; TIMES="RUNS ROUNDS"
+	@tests/bench/block_times.py $(TIMES)
+
 bench-merge: all $(BUILD)/tests/bench/merge
 bench-merge: ## 10,000 profiles merged and reported (MERGE="PROFILES EXPERIMENTS"); 3 GB, 6 min
 	@tests/bench/merge.sh $(MERGE)
@@ -568,7 +572,7 @@ help: ## this list
 .PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
-	bench-blocks bench-marker bench-merge bench-nodes bench-startup \
+	bench-block-times bench-blocks bench-marker bench-merge bench-nodes bench-startup \
 	bench-accuracy bench-go \
 	bench-off-cpu bench-off-cpu-real bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \

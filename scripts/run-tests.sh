@@ -29,7 +29,7 @@ one() {
 # names WHAT LOG: the test that failed, and those of its checks that did.
 names() {
 	echo "FAIL $1"
-	grep -E '^FAIL' "$2" | head -n 10
+	grep -aE '^FAIL' "$2" | head -n 10
 }
 
 # failure WHAT LOG: what failed and how it ended, then all of it, for logs that are shown in part.
@@ -45,7 +45,7 @@ tell() { # TEST N
 	local name log rc took counts p f s
 	name=$layer/$(basename "$1") log=$results/$2.log
 	read -r rc took <"$results/$2"
-	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | tail -n 1)
+	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | tail -n 1)
 	if [ "$rc" -eq 77 ]; then
 		skipped=$((skipped + 1))
 		echo "skip $name: $(tail -n 1 "$log")"
@@ -55,7 +55,7 @@ tell() { # TEST N
 		[[ "$counts" != *skipped ]] || s=${counts% *} s=${s##* }
 		[ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
 		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-		[ "$s" -eq 0 ] || grep -E '^skip ' "$log"
+		[ "$s" -eq 0 ] || grep -aE '^skip ' "$log"
 		if [ "$f" -gt 0 ]; then
 			failure "$name ($counts, status $rc)" "$log"
 		else

@@ -7,6 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=fixtures/golib.sh
 . "$root/tests/e2e/fixtures/golib.sh"
 source=$root/tests/e2e/fixtures/pool.go
+export UNIT_THREADS=2 # workers of the pool
 
 line_in_source() { # TAG
 	echo "pool.go:$(grep -n "/\* $1 \*/" "$source" | head -n 1 | cut -d: -f1)"

@@ -270,6 +270,8 @@ TEST(what_samples_tell)
 	    167 * 9 / (9 + 0.69), 2);
 	CHECK_NEAR(window_time_excess((struct window_estimate){120000, 1e9}, &samples, 1e9), 0, 1);
 	CHECK_NEAR(window_time_excess(none, &samples, 1e9), 0, 0);
+	/* a hundred times as many would take 10 ns each, and probes are not off by 990 ns */
+	CHECK_NEAR(window_time_excess((struct window_estimate){1e7, 1}, &samples, 1e9), 600, 0);
 	samples.avg_ns = 2;
 	e = window_from_samples(&samples, 1e9);
 	CHECK(e.se > 10 * e.frequency);
@@ -294,6 +296,27 @@ TEST(what_samples_tell)
 	CHECK_NEAR(window_merge(none, e).frequency, e.frequency, 0);
 	CHECK_NEAR(window_merge(e, none).frequency, e.frequency, 0);
 	CHECK(window_merge(vague, e).frequency > 90000 && window_merge(vague, e).se < e.se);
+}
+
+/* Probes took all of the time in each window: what was seen there is not what was executed. */
+TEST(what_was_seen_is_not_all)
+{
+	const struct window_estimate none = {0}, vague = {100, 900}, known = {100, 10},
+				     counted = {100, 0};
+	struct window_estimate e = window_at_least(none, 5000);
+
+	CHECK_NEAR(e.frequency, 5000, 0);
+	CHECK(e.se >= BLOCK_UNKNOWN * e.frequency);
+	e = window_at_least(vague, 5000);
+	CHECK_NEAR(e.frequency, 5000, 0);
+	CHECK(e.se >= BLOCK_UNKNOWN * e.frequency);
+	CHECK_NEAR(window_at_least(known, 103).frequency, 103, 0);
+	CHECK_NEAR(window_at_least(known, 103).se, 10, 0);
+	CHECK_NEAR(window_at_least(known, 90).frequency, 100, 0);
+	CHECK_NEAR(window_at_least(counted, 103).se, 0, 0);
+	/* never met by a sample or a window */
+	CHECK_NEAR(window_at_least(none, 0).frequency, 0, 0);
+	CHECK_NEAR(window_at_least(none, 0).se, 0, 0);
 }
 
 TEST(times_less_what_they_seem_longer)

@@ -162,9 +162,7 @@ static bool fill(const struct blocks *b, const struct candidate *c, struct block
 		block_figures_shorten(ret, excess);
 	if (e.se > VAGUE * e.frequency || e.frequency <= 0)
 		e = window_merge(e, window_from_samples(&s, own_ns(b)));
-	e.frequency = fmax(e.frequency, c->sums.seen + c->trial.seen);
-	if (e.frequency <= 0 && s.in_block > 0)
-		e = window_unknown((struct window_estimate){1, 1});
+	e = window_at_least(e, fmax(c->sums.seen + c->trial.seen, s.in_block > 0));
 	if (c->sums.executed + c->trial.executed <= 0 && e.frequency <= 0)
 		return false;
 	ret->frequency = e.frequency;

@@ -153,6 +153,14 @@ struct window_estimate window_unknown(struct window_estimate e)
 	return e;
 }
 
+struct window_estimate window_at_least(struct window_estimate e, double seen)
+{
+	bool is_known = e.frequency > 0 && e.se < BLOCK_UNKNOWN * e.frequency;
+
+	e.frequency = fmax(e.frequency, seen);
+	return is_known ? e : window_unknown(e);
+}
+
 struct window_estimate window_estimate(const struct window_sums *s, double total)
 {
 	struct window_estimate ret = {0};
@@ -229,11 +237,13 @@ struct window_estimate window_from_samples(const struct window_samples *s, doubl
 
 double window_time_excess(struct window_estimate e, const struct window_samples *s, double total)
 {
-	double avg, se;
+	double avg, se, excess;
 
 	if (s->avg_ns <= 0 || s->in_block <= 0 || s->all <= 0 || e.frequency <= 0)
 		return 0;
 	avg = s->in_block / s->all * total / e.frequency;
 	se = avg * sqrt(1 / s->in_block + square(e.se / e.frequency));
-	return (s->avg_ns - avg) * square(time_error(s)) / (square(time_error(s)) + square(se));
+	excess = (s->avg_ns - avg) * square(time_error(s)) / (square(time_error(s)) + square(se));
+	/* More is the frequency's error, which one run may not know of. */
+	return fmin(excess, 2 * time_error(s));
 }

@@ -93,6 +93,8 @@ struct window_estimate window_merge(struct window_estimate a, struct window_esti
 
 /* The same, but as one that is not known: it may be too low by any factor. */
 struct window_estimate window_unknown(struct window_estimate e);
+/* The same, but at least @seen, which is no more than that where nothing else is known. */
+struct window_estimate window_at_least(struct window_estimate e, double seen);
 
 /* What samples tell of a block, which are taken outside of windows, too. */
 struct window_samples {

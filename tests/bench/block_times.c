@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Blocks whose length and number are known, for tests/bench/block_times.py. `block_times ROUNDS`:
+ * each round executes each of the functions so often that all take about as long. `block_times
+ * alone`: prints for each one its executions in a round, and how many ns one takes alone. Of many
+ * measurements the least one counts: other programs can only make it longer.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TIMES 40
+#define ROUND_STEPS 40000
+
+static volatile unsigned sink;
+
+/* Each step waits for the one before: some 1.3 ns, without a branch. */
+#define STEP                        \
+	x = x * 1103515245 + 12345; \
+	__asm__ volatile("" : "+r"(x));
+#define TEN(x) x x x x x x x x x x
+#define FUNCTION(name, steps)                              \
+	static void __attribute__((noinline)) name(void) \
+	{                                                  \
+		unsigned x = sink;                         \
+                                                           \
+		steps sink = x;                            \
+	}
+
+FUNCTION(steps_50, TEN(STEP STEP STEP STEP STEP))
+FUNCTION(steps_200, TEN(TEN(STEP STEP)))
+FUNCTION(steps_400, TEN(TEN(STEP STEP STEP STEP)))
+FUNCTION(steps_1000, TEN(TEN(TEN(STEP))))
+FUNCTION(steps_4000, TEN(TEN(TEN(STEP STEP STEP STEP))))
+FUNCTION(steps_20000, TEN(TEN(TEN(TEN(STEP STEP)))))
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	unsigned steps;
+} functions[] = {
+    {"steps_50", steps_50, 50},
+    {"steps_200", steps_200, 200},
+    {"steps_400", steps_400, 400},
+    {"steps_1000", steps_1000, 1000},
+    {"steps_4000", steps_4000, 4000},
+    {"steps_20000", steps_20000, 20000},
+};
+#define N (sizeof(functions) / sizeof(functions[0]))
+
+static void execute(unsigned i)
+{
+	for (unsigned n = ROUND_STEPS / functions[i].steps; n; n--)
+		functions[i].run();
+}
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double least_ns(unsigned i)
+{
+	double least = 1e18;
+
+	for (unsigned n = 0; n < TIMES; n++) {
+		double from = now_ns(), took;
+
+		for (unsigned rounds = 0; rounds < 10; rounds++)
+			execute(i);
+		took = now_ns() - from;
+		if (took < least)
+			least = took;
+	}
+	return least / 10 / (ROUND_STEPS / functions[i].steps);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	if (!strcmp(argv[1], "alone")) {
+		for (unsigned i = 0; i < N; i++)
+			printf("%s %u %.2f\n", functions[i].name, ROUND_STEPS / functions[i].steps,
+			    least_ns(i));
+		return 0;
+	}
+	for (unsigned long round = strtoul(argv[1], NULL, 10); round; round--)
+		for (unsigned i = 0; i < N; i++)
+			execute(i);
+	return 0;
+}
