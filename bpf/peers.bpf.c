@@ -208,8 +208,7 @@ int BPF_PROG(on_receive, struct sock *sk, int size)
 	own = earner_of(bpf_get_smp_processor_id());
 	if (!s || !own || s->arrived_epoch != DELAY_READ(control.epoch))
 		return 0;
-	if (delay_on_receive(
-		t, &control, own, s->arrived, s->arrived_at, bpf_ktime_get_ns()))
+	if (delay_on_receive(t, &control, own, s->arrived, s->arrived_at, bpf_ktime_get_ns()))
 		__sync_fetch_and_add(&peering.joined, 1);
 	return 0;
 }

@@ -7,8 +7,8 @@
 # the program's, so 100 % bring 0.5, less what the way through the sockets takes. The delays of part
 # 0 have to get to part 1 with the data: else part 1 pays for what it has waited for, and the line
 # brings nothing. 0.25 lies between. Over there, for part 1's line, it is the same.
-# The second time messages are longer than a segment of the way, which is Ethernet's: with the option
-# no segment may be longer, since TCP would find that out by a timeout of 200 ms.
+# The second time messages are longer than a segment of the way, which is Ethernet's: with the
+# option no segment may be longer, since TCP would find that out by a timeout of 200 ms.
 #
 # Experiments of 100 ms, and 200 ms with what lies between: ten in 6 s are a third of what there is
 # time for.
@@ -49,8 +49,9 @@ space=()
 part() {
 	local node=$1 with=$2
 	shift 2
-	"${in_front[@]}" "${space[@]}" "$tool" --no-tui -v -P progress --peers "$peers" --peers-key "$with" \
-		--experiment-length 100ms "${options[@]}" -o "$dir/p.coz" -- "$@" \
+	"${in_front[@]}" "${space[@]}" "$tool" --no-tui -v -P progress --peers "$peers" \
+		--peers-key "$with" --experiment-length 100ms "${options[@]}" \
+		-o "$dir/p.coz" -- "$@" \
 		>"$dir/$node.out" 2>"$dir/$node.err" </dev/null &
 	parts[node]=$!
 	started+=($!)
@@ -75,8 +76,8 @@ pingpong() { # A0 A1
 	rm -f "$dir"/p*.coz
 	for node in 0 1; do
 		part $node "$key" "$program" --rank $node --pattern pingpong --a0 "$1" --a1 "$2" \
-			--b0 $((1000 - $1)) --b1 $((1000 - $2)) --port 7463 --bytes 4096 --seconds 6 \
-			--iters-per-ms "$turns"
+			--b0 $((1000 - $1)) --b1 $((1000 - $2)) --port 7463 --bytes 4096 \
+			--seconds 6 --iters-per-ms "$turns"
 		wait_for 20 listening $node || bad "part $node is listening"
 	done
 	if [ "${hostile:-}" ]; then

@@ -44,7 +44,8 @@ TEST(spinning_is_waiting)
 	CHECK_EQ(x.required, 5 * MS);
 }
 
-/* SPIN_WHOLE: R was raised late, by what another node has told. A stretch ends with the spinning. */
+/* SPIN_WHOLE: R was raised late, by what another node has told. A stretch ends with the spinning.
+ */
 TEST(spun_before_it_was_known)
 {
 	struct cozbpf_thread t;

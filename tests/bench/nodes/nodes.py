@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One program over some nodes (--peers): what cozbpf predicts for a line that is in one part, beside
-what the line brings when it is really shorter. Each part has a cozbpf of its own.
+"""One program over some nodes (--peers): what cozbpf predicts for a line that is in one part,
+beside what the line brings when it is really shorter. Each part has a cozbpf of its own.
 
 Cases `tcp` are processes over blocking sockets (tests/workloads/nodes.c). Cases of an MPI are ranks
 that mpirun starts (mpi.c), over TCP; MPI waits by polling.
