@@ -6,7 +6,7 @@
  * in is somebody else's word: it counts if it was made with the run's key and claims no more than
  * has been possible.
  */
-#include "maps.bpf.h"
+#include "spin.bpf.h"
 #include <bpf/bpf_endian.h>
 #include <cozbpf/siphash.h>
 
@@ -129,6 +129,9 @@ static __always_inline void hear(struct bpf_sock_ops *ops)
 	__sync_fetch_and_add(&peering.told, 1);
 }
 
+/* The size of segments leaves room for the option at all times. Else an experiment's first full
+ * segments would be longer than the way takes, and come once TCP has lost patience (200 ms). */
+
 /* Hook: what becomes of connections of the control group; task or softirq context. No loops. */
 SEC("sockops")
 int on_socket(struct bpf_sock_ops *ops)
@@ -139,7 +142,7 @@ int on_socket(struct bpf_sock_ops *ops)
 		opened(ops);
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
-		if (to_tell(ops))
+		if (ops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS || to_tell(ops))
 			bpf_reserve_hdr_opt(ops, COZBPF_OPTION_SIZE, 0);
 		break;
 	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
@@ -180,10 +183,32 @@ int BPF_PROG(on_readable, struct sock *sk)
 	struct cozbpf_arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
 	struct cozbpf_socket *s = bpf_sk_storage_get(&sockets, sk, 0, 0);
 
+	if (s)
+		s->arrived_at = bpf_ktime_get_ns();
 	if (!a)
 		return 0;
 	a->epoch = s ? s->arrived_epoch : 0;
 	a->paid = s ? s->arrived : 0;
 	a->at = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Hook: a thread has taken @size bytes from a socket, task context: who polls has waited for them.
+ * No loops. */
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(on_receive, struct sock *sk, int size)
+{
+	struct cozbpf_thread *t = thread_of(bpf_get_current_task_btf());
+	struct cozbpf_earner *own;
+	struct cozbpf_socket *s;
+
+	if (!t || size <= 0 || !DELAY_READ(control.spins) || !DELAY_READ(control.active))
+		return 0;
+	s = bpf_sk_storage_get(&sockets, sk, 0, 0);
+	own = earner_of(bpf_get_smp_processor_id());
+	if (!s || !own || s->arrived_epoch != DELAY_READ(control.epoch))
+		return 0;
+	if (delay_on_receive(t, &control, own, s->arrived, s->arrived_at, bpf_ktime_get_ns()))
+		__sync_fetch_and_add(&peering.joined, 1);
 	return 0;
 }

@@ -506,6 +506,7 @@ struct cozbpf_account {
 	/* Its own from here on. */
 	__u64 carry;                          /* stood still beyond its debt */
 	__u64 spun_at;                        /* when it was last seen to spin; 0: never */
+	__u64 spun_over;                      /* spun in this stretch beyond what R let L grow */
 	__u64 unsampled;                      /* executed since the last sample, up to run_since */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its
 						 bit */
@@ -583,7 +584,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 25 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
-    sizeof(struct cozbpf_account) == 13 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
+    sizeof(struct cozbpf_account) == 14 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
 		  26 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));

@@ -42,7 +42,8 @@ struct cozbpf_peering {
 struct cozbpf_socket {
 	__u64 paid;    /* L of our thread that has sent last */
 	__u64 arrived; /* L that has come with the data */
-	__u32 epoch;   /* of `paid` */
+	__u64 arrived_at;
+	__u32 epoch; /* of `paid` */
 	__u32 arrived_epoch;
 };
 

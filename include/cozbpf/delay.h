@@ -124,8 +124,25 @@ DELAY_INLINE void delay_on_spin(struct cozbpf_thread *t, struct cozbpf_control *
 		delay_credit(a, x, now);
 		delay_segment(a, 2 * id);
 		a->spun_at = now;
+		a->spun_over = 0;
 	}
 	delay_show(own, a);
+}
+
+/* JOIN_PEER: @t has taken data from a thread of another node, which had @paid as it sent them; they
+ * came @at. 0: it did not spin, and has not waited for them in that way. */
+DELAY_INLINE int delay_on_receive(struct cozbpf_thread *t, struct cozbpf_control *x,
+    struct cozbpf_earner *own, __u64 paid, __u64 at, __u64 now)
+{
+	struct cozbpf_account *a = delay_account(t);
+
+	delay_enter(t, x);
+	delay_settle(t, x, now);
+	if (t->pause == COZBPF_PAUSE_BEGUN || !delay_spins(a, x, now))
+		return 0;
+	delay_spun_for(a, x, own, paid, at, now);
+	delay_show(own, a);
+	return 1;
 }
 
 /* A sample has met a program outside the target. */

@@ -39,6 +39,7 @@
 	X(JOIN_CALL_BOUND, SIM, "R's growth in a call is at most s x its time")                   \
 	X(JOIN_ADOPT, REAL, "a thread that ran before the profile begins with R")                 \
 	X(JOIN_SPIN, SIM, "a thread that spins: L = min(L + spun, R)")                            \
+	X(SPIN_WHOLE, REAL, "what was spun while R was not known to rise counts once it does")    \
 	X(LEADER_SPIN, SIM, "R for a spinner holds what the furthest thread has earned by now")   \
 	X(RELEASE_SPIN, SIM, "when a spinner goes on, the furthest thread's segment ends")        \
 	X(JOIN_PEER, REAL, "a thread woken by a peer's data: L = min(L + blocked, its L)")        \

@@ -64,20 +64,43 @@ DELAY_INLINE __u64 delay_shown(
 
 /*
  * JOIN_SPIN: an account that spins has waited since it was last looked at. Spinning is no
- * execution: it earns nothing, and no sample in it tells what the program executes.
+ * execution: it earns nothing, and no sample in it tells what the program executes. SPIN_WHOLE:
+ * the whole stretch is one wait, so what was beyond R counts once R rises.
  */
 DELAY_INLINE void delay_spin(
     struct cozbpf_account *a, const struct cozbpf_control *x, struct cozbpf_earner *own, __u64 now)
 {
-	__u64 required = DELAY_READ(x->required);
+	__u64 required = DELAY_READ(x->required), most;
 
 	if (now <= a->run_since)
 		return;
+	most = a->paid + a->spun_over + now - a->run_since;
 	own->spun_ns += now - a->run_since;
 	if (DELAY_READ(x->active) && a->paid < required)
-		a->paid = delay_join(a, now - a->run_since, required);
+		a->paid = most < required ? most : required;
+	if (DELAY_RULE(SPIN_WHOLE))
+		a->spun_over = most - a->paid;
 	a->run_since = now;
 	a->spun_at = now;
+}
+
+/*
+ * JOIN_PEER: an account that spins has got data from a thread of another node, which had @paid as
+ * it sent them; they came at @at. That is what it has waited for, so the stretch ends with that
+ * clock: it may be below R, where the sender is in debt.
+ */
+DELAY_INLINE void delay_spun_for(struct cozbpf_account *a, const struct cozbpf_control *x,
+    struct cozbpf_earner *own, __u64 paid, __u64 at, __u64 now)
+{
+	__u64 most, clock = paid + (now > at ? now - at : 0);
+
+	delay_spin(a, x, own, now);
+	most = a->paid + a->spun_over;
+	if (!DELAY_RULE(JOIN_PEER) || !DELAY_READ(x->active) || clock >= most)
+		return;
+	if (clock < a->paid)
+		a->paid = clock;
+	a->spun_over = clock - a->paid;
 }
 
 /*

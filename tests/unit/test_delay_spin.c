@@ -44,6 +44,62 @@ TEST(spinning_is_waiting)
 	CHECK_EQ(x.required, 5 * MS);
 }
 
+/* SPIN_WHOLE: R was raised late, by what another node has told. A stretch ends with the spinning.
+ */
+TEST(spun_before_it_was_known)
+{
+	struct cozbpf_thread t;
+
+	open_two(50);
+	t = thread(0, 0);
+	spin(&t, T0, T0 + 2 * MS);
+	CHECK_EQ(t.account.paid, 0);
+	x.required = MS;
+	spin(&t, T0 + 2 * MS + TURN, T0 + 2 * MS + TURN);
+	CHECK_EQ(t.account.paid, MS);
+	x.required = 3 * MS;
+	spin(&t, T0 + 2 * MS + 2 * TURN, T0 + 2 * MS + 2 * TURN);
+	CHECK_EQ(t.account.paid, 2 * MS + 2 * TURN);
+	x.required = 9 * MS;
+	spin(&t, T0 + 4 * MS, T0 + 4 * MS + 2 * TURN);
+	CHECK_EQ(t.account.paid, 2 * MS + 4 * TURN);
+}
+
+static int receive(struct cozbpf_thread *t, __u64 paid, __u64 at, __u64 now)
+{
+	return delay_on_receive(t, &x, &earners[0], paid, at, now);
+}
+
+/* JOIN_PEER of who polls: at most what it has spun, and at most the sender's clock, which goes on
+ * from when the data came. */
+TEST(polls_for_data_of_a_peer)
+{
+	struct cozbpf_thread t;
+
+	open_two(100);
+	t = thread(0, 0);
+	CHECK_EQ(receive(&t, 0, T0, T0 + MS), 0); /* it did not spin */
+	x.required = 9 * MS;
+	t = thread(0, 0);
+	spin(&t, T0, T0 + 2 * MS);
+	CHECK_EQ(t.account.paid, 2 * MS);
+	CHECK_EQ(receive(&t, 9 * MS, T0 + 2 * MS, T0 + 2 * MS + US), 1);
+	CHECK_EQ(t.account.paid, 2 * MS + US);
+	/* the sender is behind: its debt comes with the data */
+	t = thread(0, 0);
+	spin(&t, T0, T0 + 2 * MS);
+	CHECK_EQ(receive(&t, MS, T0 + 2 * MS, T0 + 2 * MS + US), 1);
+	CHECK_EQ(t.account.paid, MS + US);
+	/* what was spun before does not count again */
+	spin(&t, T0 + 2 * MS + 2 * US, T0 + 2 * MS + 2 * US);
+	CHECK_EQ(t.account.paid, MS + 2 * US);
+	/* it was there long before it was taken */
+	t = thread(0, 0);
+	spin(&t, T0, T0 + 2 * MS);
+	CHECK_EQ(receive(&t, MS, T0, T0 + 2 * MS + US), 1);
+	CHECK_EQ(t.account.paid, 2 * MS + US);
+}
+
 /* It earns nothing, and no sample in it tells what it executes, or asks for a pause. */
 TEST(samples_of_a_spinner)
 {

@@ -28,22 +28,26 @@ bool peers_prepare(struct cozbpf_bpf *bpf, bool wanted)
 	bpf_program__set_autoload(bpf->progs.on_socket, wanted);
 	bpf_program__set_autoload(bpf->progs.on_send, wanted);
 	bpf_program__set_autoload(bpf->progs.on_readable, wanted);
+	bpf_program__set_autoload(bpf->progs.on_receive, wanted);
 	bpf_map__set_max_entries(bpf->maps.peer_addresses, wanted ? COZBPF_PEER_ADDRESSES : 1);
 	return wanted;
 }
 
-/* The root of control groups of version 2: all processes are below it. -errno. */
+/* The root of control groups of version 2: all processes are below it. -errno. A later mount may
+ * hide one. */
 static int open_root(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	const struct mntent *m;
 	int ret = -ENOENT;
 
-	while (mounts && ret == -ENOENT && (m = getmntent(mounts)))
-		if (!strcmp(m->mnt_type, "cgroup2"))
-			ret = open(m->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (ret == -1)
-		ret = -errno;
+	while (mounts && ret < 0 && (m = getmntent(mounts))) {
+		if (strcmp(m->mnt_type, "cgroup2"))
+			continue;
+		ret = open(m->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (ret < 0)
+			ret = -errno;
+	}
 	if (mounts)
 		endmntent(mounts);
 	return ret;

@@ -12,11 +12,14 @@
 struct file;
 struct object;
 
+/* Functions that are known by name, beside the COZBPF_SPINS_* that samples find. */
+#define SPINS_NAMED 0x100
+
 struct spin_places {
 	uint64_t *offsets, *cookies; /* @n of each, in the order of being found */
 	size_t n;
 	int fd; /* of the file, for the kernel: opening an object anew takes a reader; -1: none */
-	bool has_pauses; /* PAUSE instructions and functions of --spin were sought, too */
+	unsigned sought; /* of COZBPF_SPINS_PAUSE and SPINS_NAMED */
 	/* idle.c: pieces of the file in which idle loops were sought; refused: it cannot be read */
 	uint64_t *asked;
 	size_t n_asked;

@@ -18,6 +18,10 @@
 #else
 #define SOUGHT (COZBPF_SPINS_PAUSE | COZBPF_SPINS_YIELD)
 #endif
+/* What ranks of MPI call again and again while they wait: Open MPI, and MPICH on UCX. */
+static const char *const pollers[] = {"opal_progress", "ucp_worker_progress"};
+#define POLLERS (sizeof(pollers) / sizeof(pollers[0]))
+
 /* libc has some 20, a browser 1,000 */
 #define SITES_PER_FILE 16384
 
@@ -25,9 +29,8 @@ void spins_init(struct files *f)
 {
 	f->spins_sought = f->o->no_spin ? 0 : SOUGHT;
 	session_look_for_spins(f->session, f->spins_sought);
-	/* Functions begin with any instruction. */
-	if (f->o->spins.n)
-		session_set_spin_cost(f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
+	if (f->o->peers && !f->o->no_spin)
+		f->spins_probed |= SPINS_NAMED;
 }
 
 /* Whether samples have found enough threads that spin so. */
@@ -58,29 +61,48 @@ bool spins_begin(struct files *f)
 	if (found & COZBPF_SPINS_YIELD && session_watch_yields(f->session, &e))
 		console_say(f->console, "warning: %s", e.cause);
 	f->spins_probed |= found & COZBPF_SPINS_PAUSE;
+	if (f->o->spins.n)
+		f->spins_probed |= SPINS_NAMED;
 	return has_changed || found & COZBPF_SPINS_PAUSE;
 }
 
-/* The functions that --spin names: where they begin, or a cheaper place as often executed. Most
- * files have none of them. */
-static int add_functions(
-    struct files *f, struct object *o, struct spin_places *ret, struct error *e)
+/* Where a function begins, or a cheaper place as often executed. 1: it is not there, -1 with @e. */
+static int add_function(
+    struct object *o, const char *name, struct spin_places *ret, struct error *e)
 {
 	struct probe_site *sites;
 	struct error none = {0};
-	int err = 0;
+	int err;
 	size_t n;
 
-	for (size_t i = 0; !err && i < f->o->spins.n; i++) {
-		if (object_find_symbol(o, f->o->spins.items[i], 0, &sites, &n, &none))
-			continue;
-		f->spins_found |= 1ULL << i;
-		err = object_check_sites(o, sites, n, true, false, e);
-		for (size_t j = 0; !err && j < n; j++)
-			err = spin_places_add(ret, sites[j].offset, 0, e);
-		free(sites);
+	if (object_find_symbol(o, name, 0, &sites, &n, &none))
+		return 1;
+	err = object_check_sites(o, sites, n, true, false, e);
+	for (size_t i = 0; !err && i < n; i++)
+		err = spin_places_add(ret, sites[i].offset, 0, e);
+	free(sites);
+	return err ? -1 : 0;
+}
+
+/* The functions that --spin names, and those that poll in a job of many nodes. Most files have none
+ * of them. */
+static int add_functions(
+    struct files *f, struct object *o, struct spin_places *ret, struct error *e)
+{
+	size_t n = f->o->spins.n, n_all = n + (f->o->peers ? POLLERS : 0), before = ret->n;
+
+	for (size_t i = 0; i < n_all; i++) {
+		int err = add_function(o, i < n ? f->o->spins.items[i] : pollers[i - n], ret, e);
+
+		if (err < 0)
+			return err;
+		if (!err && i < n)
+			f->spins_found |= 1ULL << i;
 	}
-	return err;
+	/* Functions begin with any instruction. */
+	if (ret->n > before)
+		session_set_spin_cost(f->session, session_visit_cost_ns(f->session, VISIT_STEPPED));
+	return 0;
 }
 
 static int add_pauses(struct object *o, struct spin_places *ret, struct error *e)
@@ -103,15 +125,17 @@ static int add_pauses(struct object *o, struct spin_places *ret, struct error *e
 static const struct spin_places *find_places(struct files *f, struct file *file)
 {
 	struct spin_places *p = spin_places(file);
+	unsigned seek = p ? f->spins_probed & ~p->sought & (COZBPF_SPINS_PAUSE | SPINS_NAMED) : 0;
 	struct error e = {0};
 	struct object *o;
 	size_t before;
 
-	if (!p || p->has_pauses || !(f->spins_probed & COZBPF_SPINS_PAUSE))
+	if (!seek)
 		return p;
-	p->has_pauses = true;
+	p->sought |= seek;
 	before = p->n;
-	if (files_open(f, file, &o, &e) || add_pauses(o, p, &e) || add_functions(f, o, p, &e))
+	if (files_open(f, file, &o, &e) || (seek & COZBPF_SPINS_PAUSE && add_pauses(o, p, &e)) ||
+	    (seek & SPINS_NAMED && add_functions(f, o, p, &e)))
 		console_say(
 		    f->console, "warning: where '%s' spins is not known: %s", file->path, e.cause);
 	else if (p->n)
