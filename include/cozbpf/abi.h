@@ -402,6 +402,7 @@ struct cozbpf_control {
 	__u64 sampled;         /* the loader's: lines are progress points */
 	__u64 spins;           /* a thread was seen to spin by the probes for that */
 	__u64 look_for;        /* the loader's: COZBPF_SPINS_*, what samples look for */
+	__u64 has_peers;       /* the loader's: R of other nodes comes late (SPIN_WHOLE) */
 	__u64 spin_probe_ns;   /* the loader's: what a probe adds to a turn of a loop that spins */
 	__u64 spin_samples[2]; /* samples that found a thread there, of each */
 	__u64 counters;        /* the loader's: there are counters to be looked at */

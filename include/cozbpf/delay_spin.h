@@ -65,7 +65,7 @@ DELAY_INLINE __u64 delay_shown(
 /*
  * JOIN_SPIN: an account that spins has waited since it was last looked at. Spinning is no
  * execution: it earns nothing, and no sample in it tells what the program executes. SPIN_WHOLE:
- * the whole stretch is one wait, so what was beyond R counts once R rises.
+ * beside other nodes the whole stretch is one wait, so what was beyond R counts once R rises.
  */
 DELAY_INLINE void delay_spin(
     struct cozbpf_account *a, const struct cozbpf_control *x, struct cozbpf_earner *own, __u64 now)
@@ -78,7 +78,7 @@ DELAY_INLINE void delay_spin(
 	own->spun_ns += now - a->run_since;
 	if (DELAY_READ(x->active) && a->paid < required)
 		a->paid = most < required ? most : required;
-	if (DELAY_RULE(SPIN_WHOLE))
+	if (DELAY_RULE(SPIN_WHOLE) && DELAY_READ(x->has_peers))
 		a->spun_over = most - a->paid;
 	a->run_since = now;
 	a->spun_at = now;

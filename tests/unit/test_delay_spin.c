@@ -51,6 +51,7 @@ TEST(spun_before_it_was_known)
 	struct cozbpf_thread t;
 
 	open_two(50);
+	x.has_peers = 1;
 	t = thread(0, 0);
 	spin(&t, T0, T0 + 2 * MS);
 	CHECK_EQ(t.account.paid, 0);
@@ -63,6 +64,13 @@ TEST(spun_before_it_was_known)
 	x.required = 9 * MS;
 	spin(&t, T0 + 4 * MS, T0 + 4 * MS + 2 * TURN);
 	CHECK_EQ(t.account.paid, 2 * MS + 4 * TURN);
+	/* Where R is this machine's alone it is known in time. */
+	open_two(50);
+	t = thread(0, 0);
+	spin(&t, T0, T0 + 2 * MS);
+	x.required = MS;
+	spin(&t, T0 + 2 * MS + TURN, T0 + 2 * MS + TURN);
+	CHECK_EQ(t.account.paid, TURN);
 }
 
 static int receive(struct cozbpf_thread *t, __u64 paid, __u64 at, __u64 now)
@@ -77,6 +85,7 @@ TEST(polls_for_data_of_a_peer)
 	struct cozbpf_thread t;
 
 	open_two(100);
+	x.has_peers = 1;
 	t = thread(0, 0);
 	CHECK_EQ(receive(&t, 0, T0, T0 + MS), 0); /* it did not spin */
 	x.required = 9 * MS;

@@ -221,6 +221,7 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	compat_prepare(s->bpf, s->mode);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	go_prepare(s->bpf, s->config.goroutines);
+	s->bpf->bss->control.has_peers = s->config.peers;
 	s->config.peers = peers_prepare(s->bpf, s->config.peers);
 	((struct cozbpf_config *)&s->bpf->rodata->config)->peers = s->config.peers;
 	waits_prepare(s->bpf, &s->config, s->lines_room);
