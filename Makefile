@@ -354,7 +354,7 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 # parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
 	nodes off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
-E2E_BRIEF := attach attribution coz-header functions go-unharmed libraries live \
+E2E_BRIEF := attach attribution coz-header filters functions go-unharmed libraries live \
 	passthrough usdt
 check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root

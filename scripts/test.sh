@@ -114,7 +114,7 @@ step 300 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh
 step 600 'unit tests' make -j"$jobs" WERROR=1 check
-step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=5 fuzz
+step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=4 fuzz
 end_beside
 step 400 'bpf tests' make WERROR=1 check-bpf
 step 1800 'end-to-end tests' make WERROR=1 check-e2e
