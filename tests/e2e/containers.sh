@@ -151,13 +151,14 @@ per_sample() {
 }
 twins=()
 if overlaid 1 && overlaid 2; then
-	for _ in 1 2 3; do
+	for try in 1 2 3; do
 		attach 0 "${brief[@]}" -p "${twins[0]}"
 		one=$(per_sample)
 		attach 0 "${brief[@]}" -p "${twins[0]}" -p "${twins[1]}"
 		two=$(per_sample)
 		ratio=$(awk "BEGIN { print $two / ($one > 0 ? $one : 1e-9) }")
 		is "$ratio" '<' 1.5 && is "$ratio" '>' 0.7 && break
+		echo "     try $try: $one visits per sample of one, $two of both"
 	done
 	check "each visit counts once: $one per sample of one, $two of both" is "$ratio" '<' 1.5
 	check "both are counted" is "$ratio" '>' 0.7
