@@ -61,17 +61,18 @@ ways=(sleep dispatch all) turns=(1 2 3 4)
 for way in "${ways[@]}"; do
 	echo "-- $way, later"
 	said='attached to 1 process'
-	[ $way != sleep ] || said='warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
-	[ $way != all ] || said='process [0-9]+: its seccomp filters let pauses be'
+	[ "$way" != sleep ] ||
+		said='warning: process [0-9]+ has a seccomp filter .* clock_nanosleep'
+	[ "$way" != all ] || said='process [0-9]+: its seccomp filters let pauses be'
 	rm -f "$dir/profile.coz"
-	begin "$dir/sandboxed" $way later
+	begin "$dir/sandboxed" "$way" later
 	start "$tool" "${options[@]}" -d 60s -p "$target_pid"
-	later $way "$dir/target" "$said"
+	later "$way" "$dir/target" "$said"
 	kill -INT "$tool_pid"
 	ended 20 0 "it ends when told to"
 	says "$said"
-	[ $way = all ] || says "warning: process $target_pid .* $unpaused"
-	[ $way != all ] || paused
+	[ "$way" = all ] || says "warning: process $target_pid .* $unpaused"
+	[ "$way" != all ] || paused
 	end
 done
 echo "-- launched, and sleep later"
