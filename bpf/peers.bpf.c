@@ -129,9 +129,6 @@ static __always_inline void hear(struct bpf_sock_ops *ops)
 	__sync_fetch_and_add(&peering.told, 1);
 }
 
-/* The size of segments leaves room for the option at all times. Else an experiment's first full
- * segments would be longer than the way takes, and come once TCP has lost patience (200 ms). */
-
 /* Hook: what becomes of connections of the control group; task or softirq context. No loops. */
 SEC("sockops")
 int on_socket(struct bpf_sock_ops *ops)
@@ -142,6 +139,9 @@ int on_socket(struct bpf_sock_ops *ops)
 		opened(ops);
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		/* The size of segments leaves room for the option at all times. Else an
+		 * experiment's first full ones would be longer than the way takes, and come 200 ms
+		 * late. */
 		if (ops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS || to_tell(ops))
 			bpf_reserve_hdr_opt(ops, COZBPF_OPTION_SIZE, 0);
 		break;

@@ -63,6 +63,7 @@ peers='
 on_socket 1100 1300
 on_send 1000 2500
 on_readable 200 200
+on_receive 640 5300
 on_waking 1150 6500
 '
 verified_pct=100

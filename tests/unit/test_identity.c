@@ -16,8 +16,10 @@ static char directory[128], path[160];
 static void begin(void)
 {
 	const char *where = getenv("TMPDIR");
+	int n = snprintf(directory, sizeof(directory) - 6, "%s/tmp.", where ? where : P_tmpdir);
 
-	snprintf(directory, sizeof(directory), "%s/tmp.XXXXXX", where ? where : P_tmpdir);
+	CHECK(n > 0 && (size_t)n < sizeof(directory) - 6);
+	memset(directory + n, 'X', 6); /* for mkdtemp() */
 	CHECK(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/a.prom", directory);
 }
