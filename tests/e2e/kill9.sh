@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # kill -9 on cozbpf while one pause follows the other: the command goes on at its own full speed,
 # and nothing of ours stays in the kernel. Speed is turns per millisecond of the thread's CPU time,
-# which other programs hardly change. Medians differ by up to some 15 % (the other hyperthread, the
-# clock, a shared host); pauses alone take more than half. So the speed is below 50 % of an
-# unprofiled run before, and above 70 % after.
+# which pauses bring down to a twentieth. Other programs, on the other hyperthread, leave half or
+# double it. So slow is below 35 % of an unprofiled run before, and full speed is above that.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture speed
@@ -19,7 +18,7 @@ has_rates() {
 # shellcheck disable=SC2317
 is_slow() {
 	is "$(tail -n 1 "$dir/out" | sed -n 's/^rate //p')" '<' \
-		"$(echo "$reference" | awk '{ print $1 * 0.5 }')"
+		"$(echo "$reference" | awk '{ print $1 * 0.35 }')"
 }
 median() { # FROM: of the rates after that many
 	grep '^rate' "$dir/out" | tail -n +$(($1 + 1)) | cut -d' ' -f2 | sort -n |
@@ -67,7 +66,7 @@ before=$(rates)
 wait_for 30 has_rates $((before + 12)) || bad "the command goes on"
 after=$(median $((before + 2)))
 check "the command goes on at full speed: $after, after '$slow'" is "$after" '>=' \
-	"$(echo "$reference" | awk '{ print $1 * 0.7 }')"
+	"$(echo "$reference" | awk '{ print $1 * 0.35 }')"
 check "it is still there" kill -0 "$command_pid"
 
 # shellcheck disable=SC2317
