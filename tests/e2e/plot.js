@@ -303,6 +303,25 @@ async function others(b) {
 }
 
 // With waits there are two tables more, and a line's share is one of what was executed.
+// The sentences of the report in text, and the speed of each node.
+async function nodes(b) {
+	const report = require('fs').readFileSync(dir + 'nodes.txt', 'utf8').split('\n');
+	await b.open(dir + 'nodes.html');
+	const words = await b.value(texts('#nodes-words li'));
+	same('a node differs at each point',
+		words.filter(w => / slower than the median node/.test(w)).length, 3);
+	holds('by name, as text', words[0].startsWith('node <b>n3 is 2'));
+	holds('as in the report', words.every(w => report.includes(w)));
+	await b.value("document.querySelector('#nodes details').open = true");
+	await b.frame();
+	same('each has its speed', await b.value(
+		"[...document.querySelectorAll('#nodes tbody th')].map(c => c.textContent)" +
+		'.sort().slice(0, 3).join()'), '<b>n3,<b>n3,<b>n3');
+	await b.open(dir + 'known.html');
+	same('of one machine nothing is said', await b.value("document.getElementById('nodes').hidden"),
+		true);
+}
+
 async function waiting(b) {
 	const hidden = "document.getElementById('waiting').hidden";
 	const table = n => `[...document.querySelectorAll('#waiting table')[${n}].rows].map(
@@ -426,5 +445,7 @@ async function many(b) {
 		` ${sorted.toFixed()} ms, ${canvases} charts alive`);
 }
 
-judge([look, overview, overviewKeys, filter, readCard, press, restyle, others, waiting, tree, many],
+judge(
+	[look, overview, overviewKeys, filter, readCard, press, restyle, others, waiting, nodes, tree,
+		many],
 	['file://' + dir, 'data:image/png'], 'page: ');

@@ -81,6 +81,15 @@ expect 0 "the page is 'functions.html'" functions.coz
 	printf 'runtime\ttime=9\tsamples=2000\tin-scope=2000\twaits=2000\n'
 } >waits.coz
 expect 0 "the page is 'waits.html'" waits.coz
+# Three nodes, of which the last one takes a quarter more time.
+for node in 1 2 3; do
+	awk -F '\t' -v OFS='\t' -v node=$node '
+		/^startup/ { print "startup", "time=" node, node == 3 ? "node=<b>n3" : "node=n" node; next }
+		/^experiment/ && node == 3 { $4 = "duration=" int(1.25 * substr($4, 10)) }
+		{ print }' known.coz
+done >nodes.coz
+expect 0 "the page is 'nodes.html'" nodes.coz
+"$tool" report nodes.coz >nodes.txt
 check 'the same page twice' cmp -s profile.html <(sed 's/known\.coz/profile.coz/' known.html)
 "$tool" plot -o /dev/full known.coz 2>err && bad 'a full device went unnoticed'
 # A profile may come from anybody, so its page holds only what looks like source, and no other

@@ -38,7 +38,7 @@ static void add(
 static struct page page_init(const struct profile *p, const struct html_source *sources, size_t n)
 {
 	static const char *const names[] = {EVIL ".coz"};
-	struct estimate_options options = {.seed = 1, .replicates = 50};
+	struct estimate_options options = {.seed = 1, .replicates = 50, .machines = true};
 	struct html_options o = {.profiles = names,
 	    .n_profiles = 1,
 	    .sort = SORT_MAX,
@@ -274,6 +274,41 @@ TEST(lines_name_their_function)
 	}
 	page_deinit(&page);
 	free(p.experiments);
+}
+
+/* Nodes, of which the first one differs, and names that are no markup. The table has a limit. */
+TEST(nodes)
+{
+	enum { NODES = HTML_MAX_NODES + 100 };
+	const cJSON *nodes, *first;
+	struct error e = {0};
+	struct profile p;
+	struct page page;
+	FILE *f = tmpfile();
+
+	fputs("startup\ttime=1\truns=2\texperiments=2\n", f);
+	for (int i = 0; i < NODES; i++)
+		fprintf(f,
+		    "node-speed\tnode=%s%d\tpoint=p\tbaselines=60\ttime=%d\tcount=60000\t"
+		    "error=9000000\tdf=58\n",
+		    EVIL, i, i ? 1000000000 : 1300000000);
+	fputs("runtime\ttime=9\n", f);
+	rewind(f);
+	profile_init(&p);
+	CHECK_EQ(profile_read(&p, f, "fleet", &e), 0);
+	fclose(f);
+	page = page_init(&p, NULL, 0);
+	nodes = of(page.data, "nodes");
+	CHECK_EQ(cJSON_GetArraySize(of(nodes, "words")), 1);
+	CHECK(strstr(page.text, "0 is 30 % slower than the median node ("));
+	CHECK_EQ(cJSON_GetArraySize(of(nodes, "speeds")), HTML_MAX_NODES);
+	CHECK_EQ(of(nodes, "speeds_total")->valueint, NODES);
+	first = at(of(nodes, "speeds"), 0);
+	CHECK_STR(cJSON_GetStringValue(at(first, 0)), EVIL "0");
+	CHECK_NEAR(at(first, 3)->valuedouble, 0.3, 1e-6);
+	CHECK(cJSON_IsTrue(at(first, 7)));
+	page_deinit(&page);
+	profile_deinit(&p);
 }
 
 TEST(nothing_measured)

@@ -362,6 +362,8 @@ static int write_data(struct json *j, const struct profile *p, const struct esti
 		write_latency(j, &e->latencies[i]);
 	json_close(j, ']');
 	write_waiting(j, e, prefix);
+	if (!ret)
+		ret = html_machines(j, &e->machines, prefix);
 	json_key(j, "series");
 	json_open(j, '[');
 	for (size_t i = 0; i < n; i++) {

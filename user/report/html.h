@@ -19,6 +19,7 @@
 #define HTML_MAX_RECORDS 100000     /* experiments and their visits behind the folds */
 #define HTML_MAX_SOURCE (8UL << 20) /* bytes of source text */
 #define HTML_MAX_COLUMNS 300        /* bytes of a line of source */
+#define HTML_MAX_NODES 1000         /* speeds of nodes behind the fold */
 #define HTML_CONTEXT 4              /* lines of source above and below a line */
 
 struct html_source {

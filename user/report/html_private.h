@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files that write the page's data: html.c, html_experiments.c and html_sources.c. */
+/* Shared by the files that write the page's data: html.c, html_experiments.c, html_machines.c and
+ * html_sources.c. */
 #ifndef COZBPF_HTML_PRIVATE_H
 #define COZBPF_HTML_PRIVATE_H
 
@@ -34,5 +35,9 @@ int html_experiments(struct json *j, const struct profile *p, const struct name_
 /* "sources": the text around each line, with the samples of each. Returns 0 or -ENOMEM. */
 int html_sources(struct json *j, const struct profile *p, const struct name_set *lines,
     const struct html_options *o);
+
+/* "nodes": what differs between machines, in sentences, and the speed of each. Nothing where fewer
+ * than two are known. Returns 0 or -ENOMEM. */
+int html_machines(struct json *j, const struct machines *m, size_t prefix);
 
 #endif

@@ -312,7 +312,7 @@ int report_text(FILE *to, const struct estimate *e, const struct text_options *o
 	l.label = width - (5 + 8 + 18 + 10 + 2 + l.curve + 2 + 10);
 	l.label = l.label > longest ? longest : l.label < MIN_LABEL ? MIN_LABEL : l.label;
 	text_summary(out, e);
-	text_machines(out, e, l.prefix);
+	machines_words(out, &e->machines, l.prefix);
 	for (size_t i = 0; i < points.n; i++)
 		print_point(&l, &points.items[i]);
 	err = print_contradiction(&l);

@@ -27,9 +27,6 @@ void text_points_deinit(struct text_points *p);
 /* Experiments, samples and losses, and what of it is a warning. */
 void text_summary(FILE *out, const struct estimate *e);
 
-/* Nodes that differ by more than chance; nothing where none does. @prefix: common_directories(). */
-void text_machines(FILE *out, const struct estimate *e, size_t prefix);
-
 /* Where the time of all threads goes, and who ends the leading waits; nothing without waits.
  * @prefix: common_directories(). */
 void text_waiting(FILE *out, const struct estimate *e, size_t prefix);

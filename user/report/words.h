@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/estimate/contradiction.h"
 #include "core/estimate/estimate.h"
@@ -57,6 +58,10 @@ void calls_words(const struct estimate_line *l, const char *label, char *buf, si
 
 /* The statement that a line has no effect; empty for others. */
 void flat_words(const struct estimate_line *l, const char *label, char *buf, size_t size);
+
+/* Nodes that differ by more than chance, a sentence a line; nothing where none does. @prefix:
+ * common_directories(). */
+void machines_words(FILE *out, const struct machines *m, size_t prefix);
 
 /* "1.23 ms"; three figures. "unknown" for NaN. */
 void time_words(double ns, char *buf, size_t size);

@@ -195,6 +195,7 @@ const overview = new Overview(by('overview-picture'), by('overview-tip'), goTo);
 fillSummary();
 fillWarnings();
 fillWaiting();
+fillNodes();
 fillWords();
 const reset = fillControls();
 by('theme').addEventListener('input', applyTheme);

@@ -63,6 +63,27 @@ function fillWaiting() {
 	document.getElementById('waiting-tables').replaceChildren(...tables);
 }
 
+// Which machines differ beyond chance, and the speed of each.
+function fillNodes() {
+	const {words, speeds, speeds_total: total} = data.nodes ?? {};
+	document.getElementById('nodes').hidden = !words;
+	if (!words)
+		return;
+	document.getElementById('nodes-words').replaceChildren(
+		...(words.length ? words : ['No node differs by more than chance.'])
+			.map(w => element('li', {}, w)));
+	const title = 'Time per visit, beside the median node';
+	const rows = speeds.map(([node, point, latency, slower, low, high, baselines, differs]) =>
+		[node, point + (latency ? ' (latency)' : ''), signed(slower), percent(low),
+			percent(high), baselines, differs ? 'yes' : '']);
+	const heads = ['node', 'progress point', 'more time', '95 % from', 'to', 'baselines',
+		'differs'];
+	const left = rows.length < total ? `The first ${rows.length} of ${total}.` : '';
+	document.getElementById('nodes-table').replaceChildren(
+		fold('The speed of each', () => table('values', title, heads, rows)),
+		element('p', {className: 'muted'}, left));
+}
+
 // What the lines of a function say, and what they gain together.
 function linesBelow(s) {
 	const answered = isDecided(s) ? s.lines.filter(isDecided) : [];

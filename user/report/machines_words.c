@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The report in text: nodes that differ by more than chance; core/estimate/machines.h. */
-#include "report/text_private.h"
-
+/* Nodes that differ by more than chance, in words; see words.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/words.h"
@@ -85,9 +84,8 @@ static bool is_same_line(const struct machine_line *a, const struct machine_line
 	       !strcmp(a->line, b->line);
 }
 
-void text_machines(FILE *out, const struct estimate *e, size_t prefix)
+void machines_words(FILE *out, const struct machines *m, size_t prefix)
 {
-	const struct machines *m = &e->machines;
 	struct layout l = {out, m, prefix, false};
 	size_t end;
 
