@@ -79,9 +79,13 @@ fi
 # shellcheck disable=SC2317 # called by wait_for
 ready_or_gone() { has "$dir/out" '^ready' || gone "$tool_pid"; }
 
-# those BUDGETS: of the programs that look() found, these.
+# those BUDGETS: of the programs that look() found, these, and all that the plain command does not
+# have.
 those() {
-	grep -E "^($(sed -nE 's/^(on_[a-z_]*).*/\1/p' <<<"$1" | paste -sd'|')) " \
+	awk 'NR == FNR { judged[$1] = $2; next }
+		judged[$1] == "" || judged[$1] == "these"' \
+		<(sed -nE 's/^(on_[a-z_]*).*/\1 plain/p' <<<"$budgets"
+			sed -nE 's/^(on_[a-z_]*).*/\1 these/p' <<<"$1") \
 		"$dir/out.programs" >"$dir/out.those"
 	mv "$dir/out.those" "$dir/out.programs"
 }
@@ -194,7 +198,7 @@ fi
 # Those that take the place of on_switch and on_waking, with waits as units.
 begin_command --off-cpu
 look
-sed -i '/_waiter /!d' "$dir/out.programs"
+those "$waiting"
 judge "$waiting"
 
 # System calls as units, then the kernel's functions with what they call.
@@ -204,8 +208,9 @@ for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
 	read -ra units <<<"$units"
 	begin_command -b MAIN -b "${units[0]}" "${units[@]:3}"
 	look
-	sed -i "/^$sample /!d" "$dir/out.programs"
-	judge "$sample ${units[1]} $((units[2] * verified_pct / 100))"
+	budget="$sample ${units[1]} $((units[2] * verified_pct / 100))"
+	those "$budget"
+	judge "$budget"
 done
 
 # Blocks, with perturbation. Before 6.6 they are refused, in words.
