@@ -384,6 +384,8 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	}
 	__sync_fetch_and_add(&control.samples, 1);
 	__sync_fetch_and_add(&stats->samples, 1);
+	if (config.blocks && !compat_user_mode(ctx))
+		__sync_fetch_and_add(&control.kernel_samples, 1);
 	if (line) {
 		__sync_fetch_and_add(&control.in_scope, 1);
 		__sync_fetch_and_add(&stats->in_scope, 1);

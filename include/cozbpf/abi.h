@@ -385,8 +385,9 @@ struct cozbpf_control {
 	__u64 expires_ns; /* the loader's: no pause is asked for from then on. The loader puts it
 			     off while it watches the experiment (session_watch()) */
 	__u64 samples, in_scope, in_pause,
-	    deep_debt;    /* of the whole run; deep_debt: samples of threads that owe too much */
-	__u64 sync_calls; /* probes of calls that were hit, returns included */
+	    deep_debt; /* of the whole run; deep_debt: samples of threads that owe too much */
+	__u64 kernel_samples; /* blocks: those within the kernel */
+	__u64 sync_calls;     /* probes of calls that were hit, returns included */
 	__u64 events_lost, storage_lost;
 	__s64 threads; /* living threads of the target */
 	__u64 born;    /* all that it had, those that ran already not counted */

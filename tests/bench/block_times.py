@@ -47,7 +47,8 @@ def main():
             print(f"| {ns:.0f} ns | {n} | ? | | ? | |")
             continue
         told = sum(r["frequency"] for r in block["in_runs"]) / block["runs"]
-        took = sum(r["avg_ns"] for r in block["in_runs"]) / block["runs"]
+        timed = [r["avg_ns"] for r in block["in_runs"] if r["avg_ns"] is not None]
+        took = sum(timed) / len(timed) if timed else float("nan")
         print(f"| {ns:.0f} ns | {n} | {told:.0f} | {told / n - 1:+.1%} | {took:.0f} ns"
               f" | {took / ns - 1:+.1%} |")
 

@@ -26,9 +26,10 @@ is_slow() { # the last two
 }
 # shellcheck disable=SC2317
 is_fast() { # the median of the last ten, all of them after the stop
+	local median
+	median=$(grep '^rate' "$dir/target" | tail -n 10 | cut -d' ' -f2 | sort -n | sed -n 5p)
 	has_rates $((before + 10)) &&
-		is "$(grep '^rate' "$dir/target" | tail -n 10 | cut -d' ' -f2 | sort -n | sed -n 5p)" \
-			'>=' "$(echo "$reference" | awk '{ print $1 * 0.35 }')"
+		is "$median" '>=' "$(echo "$reference" | awk '{ print $1 * 0.35 }')"
 }
 wait_for 30 has_rates 12
 reference=$(grep '^rate' "$dir/target" | cut -d' ' -f2 | sort -n | sed -n 6p)

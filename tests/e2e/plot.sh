@@ -83,8 +83,10 @@ expect 0 "the page is 'functions.html'" functions.coz
 expect 0 "the page is 'waits.html'" waits.coz
 # Three nodes, of which the last one takes a quarter more time.
 for node in 1 2 3; do
-	awk -F '\t' -v OFS='\t' -v node=$node '
-		/^startup/ { print "startup", "time=" node, node == 3 ? "node=<b>n3" : "node=n" node; next }
+	name=n$node
+	[ "$node" -ne 3 ] || name='<b>n3'
+	awk -F '\t' -v OFS='\t' -v node=$node -v name="$name" '
+		/^startup/ { print "startup", "time=" node, "node=" name; next }
 		/^experiment/ && node == 3 { $4 = "duration=" int(1.25 * substr($4, 10)) }
 		{ print }' known.coz
 done >nodes.coz

@@ -10,6 +10,8 @@
 #include "core/blocks/blocklog.h"
 #include "core/blocks/windows.h"
 
+static const struct probe_cost measured_before = {1, PROBE_COST_ERROR};
+
 #define SECOND 1000000000ULL
 
 TEST(shares)
@@ -131,7 +133,7 @@ static struct outcome simulate(const struct program *p, uint32_t every, uint64_t
 		c = window_next(&r, c.end_ns);
 		taken = window_turn_take(&turn, &r);
 	}
-	return (struct outcome){exact, window_estimate(&sums, total)};
+	return (struct outcome){exact, window_estimate(&sums, total, &measured_before)};
 }
 
 /* Half the width of the interval is 1.96 standard errors: 90 to @most % of runs are to be within.
@@ -172,18 +174,18 @@ TEST(estimates_of_a_program_with_phases)
 TEST(watched_all_the_time)
 {
 	struct window_sums s = {0};
-	struct window_estimate e = window_estimate(&s, 1e9);
+	struct window_estimate e = window_estimate(&s, 1e9, &measured_before);
 
 	CHECK_NEAR(e.frequency, 0, 0);
 	CHECK_NEAR(e.se, 0, 0);
 	window_sums_add(&s, 0, &(struct window_counts){3, 0.9999e9, 0, false});
-	e = window_estimate(&s, 1e9);
+	e = window_estimate(&s, 1e9, &measured_before);
 	CHECK_NEAR(e.frequency, 3, 0);
 	CHECK_NEAR(e.se, 0, 0);
 	/* only half of the run: what was missed may be up to twice as much */
 	s = (struct window_sums){0};
 	window_sums_add(&s, 0, &(struct window_counts){1000, 0.5e9, 0, false});
-	e = window_estimate(&s, 1e9);
+	e = window_estimate(&s, 1e9, &measured_before);
 	CHECK_NEAR(e.frequency, 2000, 1e-9);
 	CHECK_NEAR(e.se, 1000 / sqrt(3), 1e-9);
 	/* windows before that count for what they stand for */
@@ -191,8 +193,85 @@ TEST(watched_all_the_time)
 	for (unsigned i = 0; i < 10; i++)
 		window_sums_add(&s, 2, &(struct window_counts){100, 5e6, 0, false});
 	window_sums_add(&s, 0, &(struct window_counts){10000, 0.5e9, 0, false});
-	e = window_estimate(&s, 1e9);
+	e = window_estimate(&s, 1e9, &measured_before);
 	CHECK_NEAR(e.frequency, 20000, 1);
+}
+
+/* So many of @n samples are in the kernel, of a program that is there for @share of its time. */
+static double in_kernel(struct rng *r, double n, double share)
+{
+	double ret = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		ret += (double)rng_below(r, 1000000) < 1e6 * share;
+	return ret;
+}
+
+/* What probes take, @factor times what was measured before: in windows half of the time, elsewhere
+ * some hundredths. The program itself is in the kernel for the part @own of its time. */
+static struct probe_cost cost_of(struct rng *r, double factor, double own, double samples)
+{
+	struct probe_time in = {1e6 * samples, 5e5 * samples, samples, 0},
+			  out = {4e6 * samples, 2e5 * samples, 4 * samples, 0};
+	double probes_in = factor * in.probed / in.executed,
+	       probes_out = factor * out.probed / out.executed;
+
+	in.in_kernel = in_kernel(r, in.samples, probes_in + own * (1 - probes_in));
+	out.in_kernel = in_kernel(r, out.samples, probes_out + own * (1 - probes_out));
+	return probe_cost_estimate(&in, &out);
+}
+
+/* The error that is told is that of Poisson's samples, and so is above the true one. Of 200 answers
+ * each, seeds fixed. What was measured before draws the factor to 1, by a hundredth or so. */
+TEST(what_probes_take)
+{
+	static const double factors[] = {0.7, 1, 1.4}, owns[] = {0, 0.2, 0.4};
+	struct probe_time none = {0};
+	struct probe_cost c = probe_cost_estimate(&none, &none);
+	struct rng r = {7};
+
+	CHECK_NEAR(c.factor, 1, 0);
+	CHECK_NEAR(c.error, PROBE_COST_ERROR, 0);
+	for (unsigned f = 0; f < 3; f++) {
+		for (unsigned o = 0; o < 3; o++) {
+			double sum = 0, squares = 0;
+
+			for (unsigned i = 0; i < 200; i++) {
+				c = cost_of(&r, factors[f], owns[o], 4000);
+				sum += c.factor;
+				squares += pow((c.factor - factors[f]) / c.error, 2);
+			}
+			CHECK_NEAR(sum / 200, factors[f], 0.02);
+			CHECK(squares / 200 < 1.2);
+			CHECK(c.error < 0.07);
+		}
+	}
+	/* Few samples leave what was measured before, and so does a program in the kernel. */
+	c = cost_of(&r, 1.4, 0, 3);
+	CHECK(c.error > 0.2);
+	c = cost_of(&r, 1.4, 0.9, 1000);
+	CHECK_NEAR(c.factor, 1, 0);
+}
+
+/* Each of @n windows of 5 ms has 1000 executions, whose probes take 3 ms by what was measured
+ * before, and in truth 4. */
+TEST(probes_take_more_than_measured)
+{
+	const struct probe_cost known = {4.0 / 3, 0.03}, all = {9, 0.03};
+	struct window_sums s = {0};
+	struct window_estimate e;
+
+	for (unsigned i = 0; i < 20; i++)
+		window_sums_add(&s, 1, &(struct window_counts){1000, 2e6, 3e6, false});
+	e = window_estimate(&s, 1e9, &measured_before);
+	CHECK_NEAR(e.frequency, 500000, 1);
+	CHECK_NEAR(e.se / e.frequency, 0.3 * 3 / 2, 0.1);
+	e = window_estimate(&s, 1e9, &known);
+	CHECK_NEAR(e.frequency, 1000000, 1);
+	CHECK_NEAR(e.se / e.frequency, 0.03 * 3, 0.01);
+	/* More than all of the time is not known. */
+	e = window_estimate(&s, 1e9, &all);
+	CHECK(e.frequency > 0 && e.frequency <= 5000001);
 }
 
 /* Probes take nine tenths of each window, and cost 30 % more than is known: time tells that little
@@ -209,8 +288,8 @@ TEST(what_another_block_tells)
 		window_sums_add(&time, 1, &(struct window_counts){n, 1.5e6, 3.5e6, false});
 		window_sums_add(&other, 1, &(struct window_counts){n, floor(n / 9), 0, true});
 	}
-	by_time = window_estimate(&time, 5e9);
-	by_other = window_estimate(&other, 100000);
+	by_time = window_estimate(&time, 5e9, &measured_before);
+	by_other = window_estimate(&other, 100000, &measured_before);
 	CHECK_NEAR(by_time.frequency, 300000, 10000);
 	CHECK(by_time.se > 0.6 * by_time.frequency);
 	CHECK_NEAR(by_other.frequency, 930000, 30000);
@@ -222,7 +301,7 @@ TEST(what_another_block_tells)
 
 static bool is_known(const struct window_sums *s)
 {
-	struct window_estimate e = window_estimate(s, 1e9);
+	struct window_estimate e = window_estimate(s, 1e9, &measured_before);
 
 	return e.frequency > 0 && e.se < BLOCK_UNKNOWN * e.frequency;
 }

@@ -101,6 +101,7 @@ static void measure_round(
 	struct block_reading r;
 
 	for (unsigned i = 0; i < PLACES; i++) {
+		time_calls(&places[i]); /* a program that runs has its caches filled */
 		session_clear_block(s, i);
 		ret->cost[i][round] = not_below_0(time_calls(&places[i]) - plain[i]);
 		session_read_block(s, i, &r);
@@ -194,6 +195,15 @@ int session_calibrate_blocks(struct session *s, struct error *e)
 	bpf_map_delete_elem(open, &pidfd);
 	close(pidfd);
 	return err;
+}
+
+uint64_t session_block_bias_ns(const struct session *s, const struct block_probe *p)
+{
+	const uint64_t *bias = (const uint64_t *)s->bpf->bss->blocks.bias_ns;
+
+	return p->entry == p->exit
+		   ? 0
+		   : bias[COZBPF_BLOCK_PAIR_OF(!p->entry_is_cheap, !p->exit_is_cheap)];
 }
 
 uint64_t session_block_cost_ns(const struct session *s, const struct block_probe *p)

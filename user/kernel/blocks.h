@@ -36,6 +36,8 @@ struct block_reading {
 int session_calibrate_blocks(struct session *s, struct error *e);
 /* So much the probes of a block take from the program, each time that it is executed. */
 uint64_t session_block_cost_ns(const struct session *s, const struct block_probe *p);
+/* And so much of that lies between the two readings of the clock, which no time has. */
+uint64_t session_block_bias_ns(const struct session *s, const struct block_probe *p);
 
 /* Puts probes into @n blocks, of all processes of the target. Returns a window, which counts from
  * then on, or -1 with @e. Blocks that the kernel refuses a probe in are left out where it takes

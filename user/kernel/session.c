@@ -451,6 +451,7 @@ void session_read(const struct session *s, struct counters *ret)
 	    .pause_horizon_ns = session_pause_horizon(s),
 	    .samples = c->samples,
 	    .in_scope = c->in_scope,
+	    .kernel_samples = c->kernel_samples,
 	    .wait_samples = c->wait_samples,
 	    .sync_calls = c->sync_calls,
 	    .threads = c->threads,

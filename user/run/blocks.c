@@ -49,6 +49,7 @@ int blocks_open(const struct blocks_rooms *rooms, struct blocks **ret, struct er
 	b->rooms = *rooms;
 	b->rng.state = rooms->o->seed;
 	b->thrift = 1;
+	b->cost = probe_cost_estimate(&b->in_windows, &b->elsewhere);
 	for (size_t i = 0; i < OTHERS; i++)
 		b->others[i] = SIZE_MAX;
 	slots_init(b);
@@ -102,6 +103,7 @@ static void read_faults(const struct blocks *b, struct fault_counts *ret)
 void blocks_begin_run(struct blocks *b)
 {
 	uint64_t now = monotonic_ns();
+	struct counters counters;
 
 	memset(&b->run, 0, sizeof(b->run));
 	for (size_t i = 0; i < b->n; i++) {
@@ -121,6 +123,8 @@ void blocks_begin_run(struct blocks *b)
 	b->run.executed_from = session_executed_ns(b->rooms.session);
 	b->run.probed_from = session_probes_ns(b->rooms.session);
 	b->run.paused_from = paused_ns(b);
+	session_read(b->rooms.session, &counters);
+	b->run.kernel_from = counters.kernel_samples;
 	b->look_after_ns = FIRST_LOOK_NS;
 	b->look_ns = now + b->look_after_ns;
 	b->rotate_ns = now + ROTATE_NS;
@@ -170,6 +174,29 @@ void blocks_step(struct blocks *b, uint64_t now, uint64_t *due)
 		*due = b->look_ns;
 }
 
+static void add_time(struct probe_time *sum, const struct probe_time *t, double sign)
+{
+	sum->executed += sign * t->executed;
+	sum->probed += sign * t->probed;
+	sum->samples += sign * t->samples;
+	sum->in_kernel += sign * t->in_kernel;
+}
+
+/* What this run tells of the cost of probes, beside those before, and what its own have taken. */
+static void learn_cost(struct blocks *b, uint64_t in_kernel)
+{
+	const struct probe_time all = {.executed = (double)b->run.executed_ns,
+	    .probed = (double)b->run.probed_ns,
+	    .samples = (double)b->run.samples,
+	    .in_kernel = (double)in_kernel};
+
+	add_time(&b->in_windows, &b->run.windows, 1);
+	add_time(&b->elsewhere, &all, 1);
+	add_time(&b->elsewhere, &b->run.windows, -1);
+	b->cost = probe_cost_estimate(&b->in_windows, &b->elsewhere);
+	b->run.probed_ns = (uint64_t)(b->cost.factor * (double)b->run.probed_ns);
+}
+
 void blocks_end_run(struct blocks *b, uint64_t now, bool target_ended)
 {
 	struct session *s = b->rooms.session;
@@ -187,6 +214,7 @@ void blocks_end_run(struct blocks *b, uint64_t now, bool target_ended)
 		b->candidates[i].run_samples = candidate_samples(b, &b->candidates[i]);
 	b->run.executed_ns = session_executed_ns(s) - b->run.executed_from;
 	b->run.probed_ns = session_probes_ns(b->rooms.session) - b->run.probed_from;
+	learn_cost(b, c.kernel_samples - b->run.kernel_from);
 	b->run.paused_ns = paused_ns(b) - b->run.paused_from;
 	read_faults(b, &b->run.faults);
 }

@@ -66,7 +66,7 @@ struct open_window {
 	bool is_always, is_hot;          /* hot: probes in there take much of its time */
 	uint64_t executed_ns, probed_ns; /* of all, when it was opened */
 	uint64_t other_entries[OTHERS];  /* of b->others, likewise */
-	uint64_t samples;                /* of all, likewise */
+	uint64_t samples, in_kernel;     /* of all, likewise */
 	struct window_member {
 		size_t candidate;
 		uint64_t entries, samples, since_probe_ns, since_executed_ns;
@@ -103,11 +103,15 @@ struct blocks {
 	struct window_cycle cycle;
 	bool has_opened;
 	uint64_t look_ns, look_after_ns, rotate_ns;
+	/* What the probes of all runs so far have taken, in random windows and elsewhere. */
+	struct probe_time in_windows, elsewhere;
+	struct probe_cost cost;
 	/* of this run */
 	struct {
 		uint64_t began_ns, started_ns, wall_ns; /* started: CLOCK_REALTIME */
 		uint64_t executed_from, probed_from, paused_from, executed_ns, probed_ns, paused_ns;
-		uint64_t samples, window_samples;
+		uint64_t samples, kernel_from;
+		struct probe_time windows; /* random ones */
 		bool ended;
 		struct fault_counts faults_from, faults;
 	} run;

@@ -16,7 +16,7 @@
  * block calls, it has more samples than it should. */
 #define VAGUE 0.2
 /* of the time that is left to the target in a block's windows */
-#define MOST_PROBED 0.5
+#define MOST_PROBED 0.2
 
 /* executions of which most are long: fewer may all have met an interrupt */
 #define LEAST_TIMED 10
@@ -82,7 +82,7 @@ static double own_ns(const struct blocks *b)
 static struct window_estimate by_time(const struct blocks *b, const struct candidate *c)
 {
 	struct window_estimate e =
-	    window_estimate(c->sums.executed > 0 ? &c->sums : &c->trial, own_ns(b));
+	    window_estimate(c->sums.executed > 0 ? &c->sums : &c->trial, own_ns(b), &b->cost);
 	bool was_too_hot = c->got_hot && !c->sums.n;
 
 	/* One that was watched all the time, until it got hot, was not watched when it was. */
@@ -101,7 +101,8 @@ static struct window_estimate by_others(const struct blocks *b, const struct can
 		if (b->others[i] == SIZE_MAX || c == &b->candidates[b->others[i]])
 			continue;
 		other = by_time(b, &b->candidates[b->others[i]]);
-		e = window_relative_to(window_estimate(&c->by_other[i], other.frequency), other);
+		e = window_relative_to(
+		    window_estimate(&c->by_other[i], other.frequency, &b->cost), other);
 		/* The other's executions that windows cut in two are worth a count's own error. */
 		e.se = hypot(e.se, e.frequency / sqrt(fmax(1, c->by_other[i].watched)));
 		if (best.frequency <= 0 ||
@@ -141,10 +142,18 @@ static struct window_samples samples_of(
 	double probe_ns = (double)session_block_cost_ns(b->rooms.session, &probe);
 
 	return (struct window_samples){.in_block = (double)(c->run_samples - c->window_samples),
-	    .all = (double)b->run.samples - (double)b->run.window_samples,
+	    .all = (double)b->run.samples - b->run.windows.samples,
 	    .avg_ns = f->timed ? fmax(f->avg_ns, 1) : 0,
 	    .probe_ns = probe_ns,
 	    .is_certain = is_certain(f, window_certain_ns(probe_ns))};
+}
+
+/* What lies of the two probes between their readings of the clock, by what was measured before. */
+static double bias_ns(const struct blocks *b, const struct candidate *c)
+{
+	struct block_probe probe = candidate_probe(b, c);
+
+	return (double)session_block_bias_ns(b->rooms.session, &probe);
 }
 
 /* False: nothing is known of how often it was executed. */
@@ -156,6 +165,8 @@ static bool fill(const struct blocks *b, const struct candidate *c, struct block
 
 	*ret = (struct block_figures){.block = c->place};
 	fill_times(&c->reading, ret);
+	if (ret->timed)
+		block_figures_shorten(ret, (b->cost.factor - 1) * bias_ns(b, c));
 	s = samples_of(b, c, ret);
 	excess = window_time_excess(e, &s, own_ns(b));
 	if (excess > 0)

@@ -21,7 +21,7 @@
 /* a block that is executed less often tells little of a window */
 #define LEAST_OTHER 100
 /* the part of a window that its own probes may take */
-#define OTHER_COST 0.3
+#define OTHER_COST 0.1
 /* a block that is watched all the time goes on to be while its cost is below twice its part */
 #define STAYS 0.5
 
@@ -37,14 +37,6 @@ size_t windows_count(const struct blocks *b, enum candidate_state state)
 static uint64_t executed(const struct blocks *b)
 {
 	return session_executed_ns(b->rooms.session);
-}
-
-static uint64_t samples(const struct blocks *b)
-{
-	struct counters c;
-
-	session_read(b->rooms.session, &c);
-	return c.samples;
 }
 
 /* What the slots of a window have counted by now. */
@@ -116,6 +108,7 @@ static void refuse(struct blocks *b, const struct open_window *w, const struct e
 static bool open_window(struct blocks *b, struct open_window *w)
 {
 	struct error e = {0};
+	struct counters counters;
 
 	if (!w->n || b->n_windows == MAX_WINDOWS)
 		return false;
@@ -128,7 +121,9 @@ static bool open_window(struct blocks *b, struct open_window *w)
 	refresh(b, w);
 	w->executed_ns = executed(b);
 	w->probed_ns = session_probes_ns(b->rooms.session);
-	w->samples = samples(b);
+	session_read(b->rooms.session, &counters);
+	w->samples = counters.samples;
+	w->in_kernel = counters.kernel_samples;
 	for (size_t i = 0; i < OTHERS; i++)
 		if (b->others[i] != SIZE_MAX)
 			w->other_entries[i] = b->candidates[b->others[i]].entries;
@@ -199,6 +194,19 @@ static void take_counts(struct blocks *b, const struct open_window *w, struct wi
 		c->state = CANDIDATE_SAMPLED;
 }
 
+/* What a random window tells of the cost of probes. */
+static void add_window(struct blocks *b, const struct open_window *w, const struct window_counts *c)
+{
+	struct probe_time *all = &b->run.windows;
+	struct counters now;
+
+	session_read(b->rooms.session, &now);
+	all->executed += c->executed + c->probed;
+	all->probed += c->probed;
+	all->samples += (double)(now.samples - w->samples);
+	all->in_kernel += (double)(now.kernel_samples - w->in_kernel);
+}
+
 static void close_window(struct blocks *b, size_t index)
 {
 	struct open_window *w = &b->windows[index];
@@ -210,7 +218,8 @@ static void close_window(struct blocks *b, size_t index)
 	now = executed(b);
 	session_close_blocks(b->rooms.session, w->id);
 	counts = counts_of(b, w, now);
-	b->run.window_samples += w->is_always ? 0 : samples(b) - w->samples;
+	if (!w->is_always)
+		add_window(b, w, &counts);
 	for (size_t i = 0; i < w->n; i++) {
 		take_counts(b, w, &w->members[i], counts, now);
 		c = &b->candidates[w->members[i].candidate];

@@ -12,9 +12,8 @@
 #define FEW_WINDOWS 5
 /* A block was watched all the time but for what it takes to open and to close its window. */
 #define ALL_THE_TIME 0.999
-/* What a probe costs is known to so much: it was measured on an idle machine, where a busy sibling
- * of a CPU makes it half as much again. */
-#define COST_ERROR 0.3
+/* of the time that is left to a program in windows, by what was measured before */
+#define LEAST_EXECUTED 0.1
 /* So many of the entries may be in windows that tell nothing of the time. */
 #define MOST_VAGUE 0.1
 /* Fewer windows may all have met one moment of the run, and so may one that was open for a smaller
@@ -124,7 +123,8 @@ static void add_difference(struct window_sums *s, double entries, double execute
  * is executed they take all, and time is left where it is not. */
 static bool is_vague(const struct window_counts *c)
 {
-	return c->is_other ? c->executed < LEAST_OTHER : COST_ERROR * c->probed >= c->executed;
+	return c->is_other ? c->executed < LEAST_OTHER
+			   : PROBE_COST_ERROR * c->probed >= c->executed;
 }
 
 void window_sums_add(struct window_sums *s, uint32_t every, const struct window_counts *c)
@@ -161,29 +161,36 @@ struct window_estimate window_at_least(struct window_estimate e, double seen)
 	return is_known ? e : window_unknown(e);
 }
 
-struct window_estimate window_estimate(const struct window_sums *s, double total)
+/* Probes may have taken all of the time by one cost, and less by another one. */
+static double executed_by(const struct window_sums *s, const struct probe_cost *cost)
+{
+	return fmax(s->executed + (1 - cost->factor) * s->probed, LEAST_EXECUTED * s->executed);
+}
+
+struct window_estimate window_estimate(
+    const struct window_sums *s, double total, const struct probe_cost *cost)
 {
 	struct window_estimate ret = {0};
-	double rate, squares, missed, few;
+	double rate, squares, missed, few, executed = executed_by(s, cost);
 
 	if (s->executed <= 0 || total <= 0)
 		return ret;
 	if (s->watched >= ALL_THE_TIME * total)
 		return (struct window_estimate){s->seen, 0};
 	rate = s->entries / s->executed;
-	ret.frequency = fmax(rate * total, s->seen);
+	ret.frequency = fmax(s->entries / executed * total, s->seen);
 	missed = 1 - s->watched / total;
 	if (s->n > 1) {
 		squares = s->entries2 - 2 * rate * s->product + rate * rate * s->executed2;
 		squares *= (double)s->n / (2.0 * ((double)s->n - 1));
-		ret.se = total / s->executed * sqrt(fmax(squares, 0) * missed);
+		ret.se = total / executed * sqrt(fmax(squares, 0) * missed);
 	}
 	/* As if what was not seen had any rate up to twice that of what was. */
 	few = (ret.frequency - s->seen) / sqrt(3 * fmax((double)s->n, 1));
 	if (s->n < FEW_WINDOWS)
 		ret.se = fmax(ret.se, few);
 	ret.se = sqrt(
-	    square(ret.se) + square(ret.frequency * missed * COST_ERROR * s->probed / s->executed));
+	    square(ret.se) + square(ret.frequency * missed * cost->error * s->probed / executed));
 	if (s->vague > MOST_VAGUE * s->entries ||
 	    (s->n ? s->telling < LEAST_TELLING : s->watched < LEAST_WATCHED * total))
 		return window_unknown(ret);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/blocks/probe_cost.h"
 #include "core/experiment/rng.h"
 
 /* It takes some 1 ms of a CPU to open a window: 40 of them in a second are 4 %. */
@@ -84,7 +85,9 @@ struct window_estimate {
 	double frequency;
 	double se; /* standard error; 0: it was counted all the time */
 };
-struct window_estimate window_estimate(const struct window_sums *s, double total);
+/* @cost: what probes took, by what the counts say of that. */
+struct window_estimate window_estimate(
+    const struct window_sums *s, double total, const struct probe_cost *cost);
 
 /* @e is relative to what has an error of its own. */
 struct window_estimate window_relative_to(struct window_estimate e, struct window_estimate other);

@@ -17,6 +17,8 @@
  * open or was the last one. */
 struct counters {
 	uint64_t samples, in_scope;
+	/* of the samples, those within the kernel (cozbpf blocks) */
+	uint64_t kernel_samples;
 	/* of them, those that waits stand for (--off-cpu) */
 	uint64_t wait_samples;
 	/* probes of calls that were hit (--sync=uprobe), returns included */
