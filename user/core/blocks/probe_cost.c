@@ -42,6 +42,5 @@ struct probe_cost probe_cost_estimate(
 		     (o->in_kernel + 1) * square(w->executed)) /
 		det / (1 - a);
 	weight = square(PROBE_COST_ERROR) / (square(PROBE_COST_ERROR) + square(error));
-	return (struct probe_cost){
-	    1 + weight * (f - 1), sqrt(weight) * error};
+	return (struct probe_cost){1 + weight * (f - 1), sqrt(weight) * error};
 }
