@@ -317,6 +317,9 @@ async function nodes(b) {
 	same('each has its speed', await b.value(
 		"[...document.querySelectorAll('#nodes tbody th')].map(c => c.textContent)" +
 		'.sort().slice(0, 3).join()'), '<b>n3,<b>n3,<b>n3');
+	await b.open(dir + 'equal.html');
+	same('nodes that are alike', await b.value(texts('#nodes-words li')),
+		['No node differs by more than chance.']);
 	await b.open(dir + 'known.html');
 	const hidden = "document.getElementById('nodes').hidden";
 	same('of one machine nothing is said', await b.value(hidden), true);

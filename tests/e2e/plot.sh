@@ -91,6 +91,8 @@ for node in 1 2 3; do
 		{ print }' known.coz
 done >nodes.coz
 expect 0 "the page is 'nodes.html'" nodes.coz
+sed '/n3$/,$d' nodes.coz >equal.coz
+expect 0 "the page is 'equal.html'" equal.coz
 "$tool" report nodes.coz >nodes.txt
 check 'the same page twice' cmp -s profile.html <(sed 's/known\.coz/profile.coz/' known.html)
 "$tool" plot -o /dev/full known.coz 2>err && bad 'a full device went unnoticed'

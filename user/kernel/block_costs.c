@@ -101,7 +101,6 @@ static void measure_round(
 	struct block_reading r;
 
 	for (unsigned i = 0; i < PLACES; i++) {
-		time_calls(&places[i]); /* a program that runs has its caches filled */
 		session_clear_block(s, i);
 		ret->cost[i][round] = not_below_0(time_calls(&places[i]) - plain[i]);
 		session_read_block(s, i, &r);

@@ -309,7 +309,7 @@ uint64_t blocks_finish(const struct blocks *b)
 	if (!b->n_runs)
 		return b->n_not_started;
 	console_say(b->rooms.console,
-	    "%llu runs, %zu blocks in '%s'; probes made the program %.1f %% slower, as calibrated",
+	    "%llu runs, %zu blocks in '%s'; probes made the program %.1f %% slower",
 	    (unsigned long long)b->n_runs, b->n_places, b->rooms.o->output,
 	    b->executed_ns > 0 ? 100 * b->probed_ns / b->executed_ns : 0);
 	if (b->n_failed)

@@ -12,7 +12,8 @@
 #define FEW_WINDOWS 5
 /* A block was watched all the time but for what it takes to open and to close its window. */
 #define ALL_THE_TIME 0.999
-/* of the time that is left to a program in windows, by what was measured before */
+/* Of the time that is left to a program in windows, by what was measured of probes before: where a
+ * better cost leaves less, nothing is known. */
 #define LEAST_EXECUTED 0.1
 /* So many of the entries may be in windows that tell nothing of the time. */
 #define MOST_VAGUE 0.1
@@ -161,17 +162,12 @@ struct window_estimate window_at_least(struct window_estimate e, double seen)
 	return is_known ? e : window_unknown(e);
 }
 
-/* Probes may have taken all of the time by one cost, and less by another one. */
-static double executed_by(const struct window_sums *s, const struct probe_cost *cost)
-{
-	return fmax(s->executed + (1 - cost->factor) * s->probed, LEAST_EXECUTED * s->executed);
-}
-
 struct window_estimate window_estimate(
     const struct window_sums *s, double total, const struct probe_cost *cost)
 {
 	struct window_estimate ret = {0};
-	double rate, squares, missed, few, executed = executed_by(s, cost);
+	double rate, squares, missed, few, least = LEAST_EXECUTED * s->executed,
+	       executed = fmax(s->executed + (1 - cost->factor) * s->probed, least);
 
 	if (s->executed <= 0 || total <= 0)
 		return ret;
@@ -191,7 +187,7 @@ struct window_estimate window_estimate(
 		ret.se = fmax(ret.se, few);
 	ret.se = sqrt(
 	    square(ret.se) + square(ret.frequency * missed * cost->error * s->probed / executed));
-	if (s->vague > MOST_VAGUE * s->entries ||
+	if (executed <= least || s->vague > MOST_VAGUE * s->entries ||
 	    (s->n ? s->telling < LEAST_TELLING : s->watched < LEAST_WATCHED * total))
 		return window_unknown(ret);
 	return ret;
