@@ -166,8 +166,9 @@ struct window_estimate window_estimate(
     const struct window_sums *s, double total, const struct probe_cost *cost)
 {
 	struct window_estimate ret = {0};
-	double rate, squares, missed, few, least = LEAST_EXECUTED * s->executed,
-	       executed = fmax(s->executed + (1 - cost->factor) * s->probed, least);
+	double rate, squares, missed, few,
+	    least = LEAST_EXECUTED * s->executed,
+	    executed = fmax(s->executed + (1 - cost->factor) * s->probed, least);
 
 	if (s->executed <= 0 || total <= 0)
 		return ret;
