@@ -295,6 +295,9 @@ def parse(argv):
     parser.add_argument("--uprobe", action="store_true",
         help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
+    parser.add_argument("--stretch", type=int, default=1,
+        help="all times of the cases are as many times as long, for machines whose samples are"
+        " dear (default 1)")
     parser.add_argument("--stripped", action="store_true",
         help="functions of the same programs without names (make bench-stripped); with --no-coz")
     options = parser.parse_args(argv)
@@ -306,6 +309,7 @@ def parse(argv):
     choose_cases(options)
     if options.stripped:
         options.cases = [replace(c, stripped=True) for c in options.cases if c.can_be_stripped()]
+    options.cases = [replace(c, turn_ms=c.turn_ms * options.stretch) for c in options.cases]
     if options.ci and any(case.name not in CI_TOLERANCE for case in options.cases):
         parser.error(f"--ci knows {' '.join(CI_TOLERANCE)} only")
     options.coz = options.coz and not options.ci
@@ -318,7 +322,7 @@ def parse(argv):
 def main(argv):
     options = parse(argv)
     speedups = (50, 100) if options.ci else SPEEDUPS
-    iters_per_ms = calibrate()
+    iters_per_ms = calibrate() * options.stretch
     records, tables = [], table.Accuracy(options)
     tables.head(iters_per_ms)
     for case in options.cases:
