@@ -354,6 +354,10 @@ TEST(what_samples_tell)
 	CHECK_NEAR(window_time_excess(none, &samples, 1e9), 0, 0);
 	/* a hundred times as many would take 10 ns each, and probes are not off by 990 ns */
 	CHECK_NEAR(window_time_excess((struct window_estimate){1e7, 1}, &samples, 1e9), 600, 0);
+	/* 60000 would take 1667 ns each, and half as many twice as much */
+	CHECK_NEAR(window_time_excess((struct window_estimate){60000, 1}, &samples, 1e9),
+	    -667 * 9 / (9 + 2.78), 2);
+	CHECK_NEAR(window_time_excess((struct window_estimate){30000, 1}, &samples, 1e9), -600, 0);
 	samples.avg_ns = 2;
 	e = window_from_samples(&samples, 1e9);
 	CHECK(e.se > 10 * e.frequency);
@@ -413,6 +417,9 @@ TEST(times_less_what_they_seem_longer)
 	CHECK_NEAR(f.avg_ns, 550, 0);
 	CHECK_EQ(f.cells[block_cell_of(38)], 10); /* the cell's middle was 288 */
 	CHECK_EQ(f.cells[block_cell_of(4870)], 1);
+	block_figures_shorten(&f, -250);
+	CHECK_NEAR(f.min_ns, 300, 0);
+	CHECK_NEAR(f.avg_ns, 800, 0);
 	block_figures_shorten(&f, 1e9);
 	CHECK_EQ(f.cells[0], 11);
 	CHECK_NEAR(f.avg_ns, 0, 0);

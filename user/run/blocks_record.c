@@ -161,16 +161,13 @@ static bool fill(const struct blocks *b, const struct candidate *c, struct block
 {
 	struct window_estimate e = by_windows(b, c);
 	struct window_samples s;
-	double excess;
 
 	*ret = (struct block_figures){.block = c->place};
 	fill_times(&c->reading, ret);
 	if (ret->timed)
 		block_figures_shorten(ret, (b->cost.factor - 1) * bias_ns(b, c));
 	s = samples_of(b, c, ret);
-	excess = window_time_excess(e, &s, own_ns(b));
-	if (excess > 0)
-		block_figures_shorten(ret, excess);
+	block_figures_shorten(ret, window_time_excess(e, &s, own_ns(b)));
 	if (e.se > VAGUE * e.frequency || e.frequency <= 0)
 		e = window_merge(e, window_from_samples(&s, own_ns(b)));
 	e = window_at_least(e, fmax(c->sums.seen + c->trial.seen, s.in_block > 0));

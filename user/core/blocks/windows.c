@@ -249,5 +249,5 @@ double window_time_excess(struct window_estimate e, const struct window_samples 
 	se = avg * sqrt(1 / s->in_block + square(e.se / e.frequency));
 	excess = (s->avg_ns - avg) * square(time_error(s)) / (square(time_error(s)) + square(se));
 	/* More is the frequency's error, which one run may not know of. */
-	return fmin(excess, 2 * time_error(s));
+	return fmax(-2 * time_error(s), fmin(excess, 2 * time_error(s)));
 }

@@ -110,9 +110,9 @@ struct window_samples {
 double window_certain_ns(double probe_ns);
 
 /*
- * How much longer executions seem than they are, for probes take more than is known, and more where
- * the block is short: so that @e executions make up the block's part of the samples. ns, 0: it
- * cannot be told.
+ * How much longer executions seem than they are, for probes take more than is known, or less: so
+ * that @e executions make up the block's part of the samples. ns; below 0: they are longer. 0 as
+ * well where it cannot be told.
  */
 double window_time_excess(struct window_estimate e, const struct window_samples *s, double total);
 
