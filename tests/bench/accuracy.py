@@ -304,6 +304,8 @@ def parse(argv):
     short = CI_SECONDS_PER_CELL if options.ci else QUICK_SECONDS_PER_CELL if options.quick else 10
     repeats = 2 if options.ci or options.quick else 4
     take_common(options, 3 if options.ci else 20, short, repeats)
+    if options.stretch < 1:
+        parser.error("--stretch: 1 or more")
     if options.stripped and options.coz:
         parser.error("--stripped: Coz needs lines, so give --no-coz")
     choose_cases(options)
