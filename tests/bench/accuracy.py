@@ -296,8 +296,8 @@ def parse(argv):
         help="another profile of each case with --sync=uprobe")
     parser.add_argument("--no-coz", dest="coz", action="store_false", help="leave Coz out")
     parser.add_argument("--stretch", type=int, default=1,
-        help="all times of the cases are as many times as long, for machines whose samples are"
-        " dear (default 1)")
+        help="all work of the cases takes as many times as long, but for their sleeps and timers;"
+        " for machines whose samples are dear (default 1)")
     parser.add_argument("--stripped", action="store_true",
         help="functions of the same programs without names (make bench-stripped); with --no-coz")
     options = parser.parse_args(argv)
@@ -311,7 +311,10 @@ def parse(argv):
     choose_cases(options)
     if options.stripped:
         options.cases = [replace(c, stripped=True) for c in options.cases if c.can_be_stripped()]
-    options.cases = [replace(c, turn_ms=c.turn_ms * options.stretch) for c in options.cases]
+    longer = options.stretch
+    options.cases = [
+        replace(c, turn_ms=c.turn_ms * longer, cycle_s=c.cycle_s * longer) for c in options.cases
+    ]
     if options.ci and any(case.name not in CI_TOLERANCE for case in options.cases):
         parser.error(f"--ci knows {' '.join(CI_TOLERANCE)} only")
     options.coz = options.coz and not options.ci
