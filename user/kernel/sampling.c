@@ -111,6 +111,14 @@ uint64_t sampling_period(const struct sampling *s)
 	return s->period_ns;
 }
 
+void sampling_begin_anew(struct sampling *s, uint64_t period_ns)
+{
+	sampling_rest(s);
+	s->period_ns = unlocked_period(period_ns);
+	sampling_set_period(s, 1);
+	sampling_go_on(s);
+}
+
 void sampling_set_period(struct sampling *s, double factor)
 {
 	uint64_t period_ns = (uint64_t)((double)s->period_ns * factor);

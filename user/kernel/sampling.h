@@ -17,6 +17,8 @@ int sampling_start(
     struct bpf_program *prog, uint64_t period_ns, struct sampling **ret, struct error *e);
 /* The real period. */
 uint64_t sampling_period(const struct sampling *s);
+/* Samples from now on at another period, which the user might as well have asked. */
+void sampling_begin_anew(struct sampling *s, uint64_t period_ns);
 /* Changes the period of all events to @factor times the original one. */
 void sampling_set_period(struct sampling *s, double factor);
 /* Starts anew on CPUs that were offline meanwhile, and on those that have come. Returns how many

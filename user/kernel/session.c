@@ -307,6 +307,12 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 	    compat_sample_program(s->bpf, s->mode), s->period_ns, &s->sampling, e);
 }
 
+void session_set_period(struct session *s, uint64_t period_ns)
+{
+	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
+	sampling_begin_anew(s->sampling, period_ns);
+}
+
 int session_event_fd(const struct session *s)
 {
 	return ring_buffer__epoll_fd(s->events);

@@ -114,6 +114,8 @@ bool session_mappings(const struct session *s, int pid, struct cozbpf_proc *ret)
 /* Attaches lifecycle and scheduler programs, then starts sampling on every CPU; @period_ns is the
  * CPU time between its samples, as the user gave it. */
 int session_attach(struct session *s, uint64_t period_ns, struct error *e);
+/* Another period than session_attach() was given, before the first experiment. */
+void session_set_period(struct session *s, uint64_t period_ns);
 
 /*
  * Between experiments: takes out all that costs the target something, without a thread of it in a

@@ -3,6 +3,7 @@
  * file is in run/recorder.c. */
 #include "run/setup.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,35 +30,42 @@
 #define JIT_RANGES 262144 /* 4 MiB: code that the program makes, each stretch twice */
 #define SPARE_LINES 65536
 #define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
-#define PERIOD_NS 1000000
-#define PERIOD_LATENCY_NS 330000
+#define PERIOD_NS 330000
+#define PERIOD_DEAR_NS 1000000
+#define SAMPLES_PART 8          /* samples are dear that take more than one part in so many */
 #define PERIOD_WATCH_NS 2000000 /* for the CPU time in a tenth of a second */
 #define NAMES_S 10 /* for debug files from the network, before the target is started or touched */
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
 /*
- * What a request is credited with is told from samples: those that are served in about a period
- * come out too short, by 14 % at a speedup of 75 % with 1 ms, by 4 to 5 % with 500 us, by 2 % with
- * 330 us, and no less with 250 us (docs/answers.md).
+ * The fewer samples tell how long a line ran, the more that scatters: tasks go to the wrong thread
+ * (docs/accuracy.md). Requests that are served in about a period come out too short, by 14 % at a
+ * speedup of 75 % with 1 ms, by 2 % with 330 us, and no less with 250 us (docs/answers.md). So only
+ * where there is no latency a sample may be too dear for that.
  */
-static void choose_period(struct runner *r)
+static bool is_too_dear(const struct runner *r, uint64_t sample_ns)
 {
-	if (!r->o.period_ns)
-		r->o.period_ns = point_pairs_any(&r->points) ? PERIOD_LATENCY_NS : PERIOD_NS;
+	return !sample_ns || sample_ns * SAMPLES_PART > r->o.period_ns;
 }
 
 /* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer
  * (docs/answers.md). Throughput is compared with as slow a baseline. */
-static void measure_samples(struct runner *r)
+static void measure_samples(struct runner *r, bool may_lengthen)
 {
 	bool latencies = point_pairs_any(&r->points);
 	struct sample_cost cost = session_measure_samples(r->session, latencies);
 
+	if (may_lengthen && !latencies && is_too_dear(r, cost.whole_ns)) {
+		r->o.period_ns = PERIOD_DEAR_NS;
+		session_set_period(r->session, r->o.period_ns);
+		cost = session_measure_samples(r->session, latencies);
+	}
 	if (cost.whole_ns && r->o.verbose)
 		console_say(&r->console,
-		    "a sample costs %.1f us%s, %.1f of them on the way into it",
+		    "a sample costs %.1f us%s, %.1f of them on the way into it; one each %" PRIu64
+		    " us",
 		    (double)cost.whole_ns / 1e3, latencies ? ", which latencies are without" : "",
-		    (double)cost.entry_ns / 1e3);
+		    (double)cost.entry_ns / 1e3, r->o.period_ns / 1000);
 }
 
 /* Nodes may share a directory: of all but the first one the profile has the node's number in its
@@ -241,6 +249,21 @@ static int start_peers(struct runner *r, struct error *e)
 	return run_peers_start(r->peers, r->session, recorder_build(&r->recorder), e);
 }
 
+static int start_sampling(struct runner *r, struct error *e)
+{
+	bool is_default = !r->o.period_ns;
+
+	if (is_default)
+		r->o.period_ns = PERIOD_NS;
+	if (session_attach(r->session, r->o.period_ns, e) || open_output(r, e))
+		return -1;
+	if (r->o.verbose && !reading_is_filtered())
+		console_say(&r->console, "files are read by children without rights, but no filter "
+					 "of system calls: the kernel refused it");
+	measure_samples(r, is_default);
+	return 0;
+}
+
 int run_setup(struct runner *r, struct error *e)
 {
 	struct session_config c = {.follow_children = !r->o.no_follow,
@@ -297,13 +320,8 @@ int run_setup(struct runner *r, struct error *e)
 	spins_init(&r->files);
 	if (add_points(r, e))
 		return -1;
-	choose_period(r);
-	if (session_attach(r->session, r->o.period_ns, e) || open_output(r, e))
+	if (start_sampling(r, e))
 		return -1;
-	if (r->o.verbose && !reading_is_filtered())
-		console_say(&r->console, "files are read by children without rights, but no filter "
-					 "of system calls: the kernel refused it");
-	measure_samples(r);
 	return prepare_experiments(r, e) || start_peers(r, e) ? -1 : 0;
 }
 
