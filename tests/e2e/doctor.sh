@@ -56,6 +56,14 @@ says '^missing +privilege .*CAP_BPF$'
 run 3 env COZBPF_SHIM=/nonexistent "$tool" doctor
 says "^missing +shim library .*'/nonexistent'"
 
+# Other processes keep the machine's own limit.
+echo 1000 >"$dir/rate"
+lowered=(unshare -m sh -c
+	'mount --bind "$0" /proc/sys/kernel/perf_event_max_sample_rate && exec "$@"' "$dir/rate")
+run 0 "${lowered[@]}" "$tool" doctor
+says '^warning +sampling .*kernel.perf_event_max_sample_rate is too low'
+says '-> sudo sysctl kernel.perf_event_max_sample_rate='
+
 run 3 bash -c 'ulimit -i 0 && exec "$0" doctor' "$tool"
 says '^missing +pending signals '
 says '-> ulimit -i '

@@ -17,6 +17,7 @@
 
 #include "kernel/compat.h"
 #include "kernel/nops.h"
+#include "kernel/sampling.h"
 
 /* The first release that has all that compat_missing() asks for. */
 #define NEEDED_MAJOR 5
@@ -247,6 +248,12 @@ static void check_sampling(const struct context *c, struct finding *f)
 	cycles = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	if (cycles >= 0)
 		close(cycles);
+	if (sampling_shortest_period() > SAMPLING_PERIOD_NS) {
+		finding_set(f, FINDING_WARNING,
+		    "the kernel drops samples: kernel.perf_event_max_sample_rate is too low");
+		finding_hint(f, SAMPLING_RATE_HINT);
+		return;
+	}
 	finding_set(f, FINDING_OK, "by the software clock (hardware cycles: %s, not used)",
 	    cycles >= 0 ? "there" : "none");
 }

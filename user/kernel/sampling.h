@@ -11,6 +11,12 @@
 struct bpf_program;
 struct sampling;
 
+#define SAMPLING_PERIOD_NS 330000 /* what is wanted where nothing speaks against it */
+#define SAMPLING_RATE_HINT "sudo sysctl kernel.perf_event_max_sample_rate=100000"
+
+/* The shortest period that the kernel lets through, by kernel.perf_event_max_sample_rate: of more
+ * samples it drops all until its next tick, without a word. 0: not known. */
+uint64_t sampling_shortest_period(void);
 /* Starts an event on every online CPU, which runs @prog. @period_ns is what the user asked; the
  * real period differs by a little over 1 %. */
 int sampling_start(

@@ -9,6 +9,7 @@
 
 #include <cozbpf/perturb.h>
 #include "kernel/kallsyms.h"
+#include "kernel/sampling.h"
 #include "run/calls.h"
 #include "run/goroutines.h"
 #include "run/jit.h"
@@ -30,10 +31,10 @@
 #define JIT_RANGES 262144 /* 4 MiB: code that the program makes, each stretch twice */
 #define SPARE_LINES 65536
 #define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
-#define PERIOD_NS 330000
-#define PERIOD_DEAR_NS 1000000
-#define SAMPLES_PART 8          /* samples are dear that take more than one part in so many */
-#define PERIOD_WATCH_NS 2000000 /* for the CPU time in a tenth of a second */
+#define PERIOD_LONG_NS 1000000
+#define SAMPLES_PART 8           /* samples are dear that take more than one part in so many */
+#define PERIOD_BLOCKS_NS 1000000 /* as docs/blocks.md was measured */
+#define PERIOD_WATCH_NS 2000000  /* for the CPU time in a tenth of a second */
 #define NAMES_S 10 /* for debug files from the network, before the target is started or touched */
 #define MIN_DEBT_NS 50000 /* a signal costs about 3 us; smaller debts wait for the next sample */
 
@@ -41,11 +42,23 @@
  * The fewer samples tell how long a line ran, the more that scatters: tasks go to the wrong thread
  * (docs/accuracy.md). Requests that are served in about a period come out too short, by 14 % at a
  * speedup of 75 % with 1 ms, by 2 % with 330 us, and no less with 250 us (docs/answers.md). So only
- * where there is no latency a sample may be too dear for that.
+ * where there is no latency the default may be too short.
  */
-static bool is_too_dear(const struct runner *r, uint64_t sample_ns)
+static bool is_too_short(uint64_t period_ns, uint64_t sample_ns)
 {
-	return !sample_ns || sample_ns * SAMPLES_PART > r->o.period_ns;
+	return !sample_ns || sample_ns * SAMPLES_PART > period_ns ||
+	       sampling_shortest_period() > period_ns;
+}
+
+static void tell_dropped_samples(struct runner *r)
+{
+	if (sampling_shortest_period() <= r->o.period_ns)
+		return;
+	console_say(&r->console,
+	    "warning: the kernel drops samples that are taken each %" PRIu64
+	    " us: kernel.perf_event_max_sample_rate is too low",
+	    r->o.period_ns / 1000);
+	console_say(&r->console, "hint: " SAMPLING_RATE_HINT);
 }
 
 /* Requests wait for each other: a server that samples make 4 % slower has them wait 4 to 8 % longer
@@ -55,8 +68,8 @@ static void measure_samples(struct runner *r, bool may_lengthen)
 	bool latencies = point_pairs_any(&r->points);
 	struct sample_cost cost = session_measure_samples(r->session, latencies);
 
-	if (may_lengthen && !latencies && is_too_dear(r, cost.whole_ns)) {
-		r->o.period_ns = PERIOD_DEAR_NS;
+	if (may_lengthen && !latencies && is_too_short(r->o.period_ns, cost.whole_ns)) {
+		r->o.period_ns = PERIOD_LONG_NS;
 		session_set_period(r->session, r->o.period_ns);
 		cost = session_measure_samples(r->session, latencies);
 	}
@@ -225,8 +238,9 @@ static int prepare_blocks(struct runner *r, struct error *e)
 	    &r->o, &r->console, r->session, &r->files, &r->points, &r->target};
 
 	r->points.is_open = true;
-	return blocks_open(&rooms, &r->blocks, e) || session_attach(r->session, PERIOD_NS, e) ? -1
-											      : 0;
+	return blocks_open(&rooms, &r->blocks, e) || session_attach(r->session, PERIOD_BLOCKS_NS, e)
+		   ? -1
+		   : 0;
 }
 
 static void tell_pauses(struct runner *r)
@@ -254,13 +268,14 @@ static int start_sampling(struct runner *r, struct error *e)
 	bool is_default = !r->o.period_ns;
 
 	if (is_default)
-		r->o.period_ns = PERIOD_NS;
+		r->o.period_ns = SAMPLING_PERIOD_NS;
 	if (session_attach(r->session, r->o.period_ns, e) || open_output(r, e))
 		return -1;
 	if (r->o.verbose && !reading_is_filtered())
 		console_say(&r->console, "files are read by children without rights, but no filter "
 					 "of system calls: the kernel refused it");
 	measure_samples(r, is_default);
+	tell_dropped_samples(r);
 	return 0;
 }
 
