@@ -73,12 +73,15 @@ static void measure_samples(struct runner *r, bool may_lengthen)
 		session_set_period(r->session, r->o.period_ns);
 		cost = session_measure_samples(r->session, latencies);
 	}
-	if (cost.whole_ns && r->o.verbose)
-		console_say(&r->console,
-		    "a sample costs %.1f us%s, %.1f of them on the way into it; one each %" PRIu64
-		    " us",
+	if (!r->o.verbose)
+		return;
+	if (cost.whole_ns)
+		console_say(&r->console, "a sample costs %.1f us%s, %.1f of them on the way into it",
 		    (double)cost.whole_ns / 1e3, latencies ? ", which latencies are without" : "",
-		    (double)cost.entry_ns / 1e3, r->o.period_ns / 1000);
+		    (double)cost.entry_ns / 1e3);
+	else
+		console_say(&r->console, "what a sample costs cannot be told: others have the CPU");
+	console_say(&r->console, "a sample each %" PRIu64 " us", r->o.period_ns / 1000);
 }
 
 /* Nodes may share a directory: of all but the first one the profile has the node's number in its
