@@ -76,7 +76,8 @@ static void measure_samples(struct runner *r, bool may_lengthen)
 	if (!r->o.verbose)
 		return;
 	if (cost.whole_ns)
-		console_say(&r->console, "a sample costs %.1f us%s, %.1f of them on the way into it",
+		console_say(&r->console,
+		    "a sample costs %.1f us%s, %.1f of them on the way into it",
 		    (double)cost.whole_ns / 1e3, latencies ? ", which latencies are without" : "",
 		    (double)cost.entry_ns / 1e3);
 	else
