@@ -110,7 +110,7 @@ step 600 build make -j"$jobs" WERROR=1 all workloads
 # this kernel. Guests judge no speeds either, and mirrors let one wait.
 begin_beside 600 'soak, short' make WERROR=1 check-soak
 begin_beside 600 'other kernels' make WERROR=1 check-vm-ci
-step 300 lint make WERROR=1 lint
+step 600 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh
 step 600 'unit tests' make -j"$jobs" WERROR=1 check

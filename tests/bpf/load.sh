@@ -91,6 +91,7 @@ those() {
 }
 
 begin_command() { # OPTIONS...
+	rm -f "$COZBPF_VERIFIED"
 	start env LD_PRELOAD="$dir/verified.so" "$tool" run -q "$@" -o "$dir/profile.coz" \
 		-P "$point" -- "${program[@]}"
 	wait_for 30 ready_or_gone

@@ -20,12 +20,14 @@ brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.
 look() {
+	local task # the last one: a main thread that has ended shows no mappings and descriptors
+	for task in /proc/"$target_pid"/task/*; do :; done
 	{
-		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "/proc/$target_pid/maps" |
+		sed -E 's/^[^ ]+ (....) [^ ]+ [^ ]+ [^ ]+ */\1 /' "$task/maps" |
 			grep -v '\[uprobes\]' | sort | uniq -c
 		grep -hE '^(SigCgt|SigIgn|Threads|TracerPid)' "/proc/$target_pid/status"
 		grep -hE '^SigBlk' /proc/"$target_pid"/task/*/status
-		for fd in /proc/"$target_pid"/fd/*; do readlink "$fd"; done
+		for fd in "$task"/fd/*; do readlink "$fd"; done
 	} >"$1" 2>/dev/null
 }
 # attach STATUS OPTIONS...: attaches to the target.
@@ -98,6 +100,7 @@ echo "-- as other programs do"
 for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	echo "   $way"
 	begin "$dir/running" $way
+	[ $way != nomain ] || wait_for 20 is_state "$target_pid" Z || bad "its main thread ends"
 	[ $way = exec ] || look "$dir/before"
 	longer=()
 	[ $way != exec ] || longer=(-d $((3 * slowness))s)
@@ -120,7 +123,9 @@ for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 		fi
 	fi
 	end
-	check "no signal of ours reached it" grep -q ' foreign 0 not_caught 0' "$dir/target"
+	# The others die of a signal that they do not expect.
+	[ $way != catchall ] || check "no signal of ours reached it, and its actions are its own" \
+		grep -q ' foreign 0 not_caught 0' "$dir/target"
 done
 # To the fixture a stop is also longer by what other machines on this one's host take, which nothing
 # here shows: the best of three. The tool told of 1.2 and 1.5 ms here, and of 18.6 ms on a slow day.
@@ -181,8 +186,8 @@ paused '[0-9]+ \(exe\)' # a child that is a new program
 echo "-- killed while attached: the target is unharmed, and the next one takes over what was left"
 begin "$dir/running" plain
 look "$dir/before"
+rm -f "$dir/profile.coz"
 start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
-wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 run 3 "$tool" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
 says "process $target_pid is being profiled already, by process $tool_pid \(cozbpf\)" \
@@ -216,16 +221,18 @@ fi
 end
 echo "-- the same with a runtime that handles every signal: its action is put back in the end"
 begin "$dir/running" catchall
+rm -f "$dir/profile.coz"
 start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 attach 0 "${brief[@]}"
+says 'in a page that was left there'
 end
 check "all its actions are its own" grep -q ' foreign 0 not_caught 0' "$dir/target"
 begin "$dir/running" plain
 echo "-- ended by a signal"
-start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "$tool" "${brief[@]}" -d 60s --experiment-length 20s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 kill -INT "$tool_pid"
 ended 20 4 "it ends, with too little measured"
@@ -236,6 +243,7 @@ attach 4 "${brief[@]}"
 check "it is still stopped" is_state "$target_pid" T
 kill -CONT "$target_pid"
 echo "-- the target ends first"
+rm -f "$dir/profile.coz"
 start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 end

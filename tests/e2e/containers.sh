@@ -137,7 +137,7 @@ overlaid() {
 		- "$dir" "$1" >"$dir/target" 2>&1 </dev/null &
 	target_pid=$!
 	started+=("$target_pid")
-	wait_for 5 has "$dir/target" '^ready' || return 1
+	wait_for 20 has "$dir/target" '^ready' || return 1
 	inner=$(pgrep -P "$target_pid" | head -n 1)
 	twins+=("$inner")
 }
@@ -150,7 +150,14 @@ per_sample() {
 		END { printf "%.3f", visits / (n ? n : 1e9) }' "$dir/err"
 }
 twins=()
-if overlaid 1 && overlaid 2; then
+mkdir -p "$dir/upper" "$dir/scratch" "$dir/merged"
+layers=lowerdir=$dir/root,upperdir=$dir/upper,workdir=$dir/scratch
+if ! unshare --mount mount -t overlay overlay -o "$layers" "$dir/merged"; then
+	skipped=$((skipped + 1))
+	echo "skip no overlay can be mounted here"
+elif ! overlaid 1 || ! overlaid 2; then
+	bad "both containers start" "$(cat "$dir/target")"
+else
 	for try in 1 2 3; do
 		attach 0 "${brief[@]}" -p "${twins[0]}"
 		one=$(per_sample)
@@ -165,8 +172,6 @@ if overlaid 1 && overlaid 2; then
 	says_not 'another build' "is in .*, too"
 	kill -TERM "${twins[@]}"
 	wait_for 20 gone "${twins[1]}"
-else
-	echo "     no overlay can be mounted here"
 fi
 
 if unshare --user --map-root-user true 2>/dev/null; then
@@ -205,16 +210,21 @@ for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
 		group=$at/cozbpf-e2e-$$ && break
 done
 if [ -z "$group" ]; then
-	echo "     no control group can be made here"
+	skipped=$((skipped + 1))
+	echo "skip no control group can be made here"
 else
 	begin_inside chroot "$dir/root" /bin/app plain 1
 	first=$inner first_target=$target_pid
 	echo "$first" >"$group/cgroup.procs"
 	rm -f "$dir/profile.coz"
-	start "$tool" "${brief[@]}" -d 4s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
+	start "$tool" "${brief[@]}" -d 60s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
 	wait_for 20 has "$dir/err" 'attached to 1 process ' || bad "it attaches"
 	begin_inside chroot "$dir/root" /bin/app plain 1
 	echo "$inner" >"$group/cgroup.procs"
+	wait_for 20 has "$dir/err" "process $inner: pause handler injected" ||
+		bad "who joins gets the handler"
+	sleep 1
+	kill -INT "$tool_pid"
 	ended 20 0 "it ends"
 	paused
 	says "process $first: pause handler taken out" "process $inner: pause handler taken out"

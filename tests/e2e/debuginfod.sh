@@ -64,10 +64,11 @@ check "asked for by build id" has "$dir/log" "^/buildid/$id/debuginfo$"
 run 0 "${profile[@]}" -- "$dir/bare" 1200
 check "experiments on lines" grep -q 'selected=.*/functions\.c:' "$dir/p.coz"
 before=$(requests)
+lines 0
+check "from the cache" [ "$(requests)" -eq "$before" ]
 stop
 lines 0
 prints "/$line	"
-check "from the cache, without the server" [ "$(requests)" -eq "$before" ]
 run 0 env DEBUGINFOD_URLS= "$tool" lines -v "$dir/bare"
 functions_only
 says_not debuginfod

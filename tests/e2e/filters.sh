@@ -47,14 +47,22 @@ refused strict "is in seccomp's strict mode"
 
 # What comes while the target is profiled is noticed in the kernel, before a pause is asked for.
 unpaused='could not be paused [0-9]+ times of [0-9]+: its system calls are restricted'
+experiments() {
+	grep -c '^experiment' "$dir/profile.coz"
+}
+# shellcheck disable=SC2317 # wait_for calls it
+has_experiments() {
+	[ "$(experiments)" -ge "$1" ]
+}
 # later WAY OUTPUT PATTERN: the target, whose output is there, is restricted when an experiment has
-# been done. Profiling ends when the pattern has been said, and a second is over.
+# been done. Profiling ends when the pattern has been said, and two experiments later.
 later() {
 	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 	kill -USR1 "$target_pid"
 	wait_for 20 has "$2" '^restricted' || bad "the target is restricted"
 	wait_for 20 has "$dir/err" "$3"
-	sleep 1
+	upto=$(($(experiments) + 3)) # the first of them has begun before
+	wait_for 20 has_experiments "$upto" || bad "experiments go on"
 }
 ways=(sleep dispatch all) turns=(1 2 3 4)
 ! brief || ways=(dispatch all) turns=(1 2)

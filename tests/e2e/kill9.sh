@@ -32,7 +32,6 @@ kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 check "an unprofiled run: $reference turns per millisecond" is "$reference" '>' 0
 
-cp /sys/kernel/tracing/uprobe_events "$dir/uprobes" 2>/dev/null
 start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of speed HOT)" \
 	--fixed-speedup 100 --experiment-length 1s -- "$dir/speed"
 wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
@@ -81,8 +80,6 @@ none_left() { # KIND IDS
 check "no program of ours stays" wait_for 10 none_left prog "$programs"
 check "no map of ours stays" wait_for 10 none_left map "$maps"
 check "no link of ours stays" wait_for 10 none_left link "$links"
-[ ! -e "$dir/uprobes" ] || check "no probe is left in uprobe_events" same "$dir/uprobes" \
-	<(cat /sys/kernel/tracing/uprobe_events)
 check "the probe is gone from the command's code" wait_for 10 code
 kill -KILL "$command_pid"
 check "the profile holds what was done until then" has "$dir/profile.coz" '^startup'

@@ -59,7 +59,7 @@ terminal() {
 	# meet the end of the last one.
 	[ -z "$server" ] || [ ! -d "/proc/$server" ] || "${tm[@]}" kill-server 2>/dev/null
 	[ -z "$server" ] || wait_for 20 gone "$server" || bad "the terminal before ends"
-	rm -f "$dir/tmux"
+	rm -f "$dir/tmux" "$dir/before"
 	"${tm[@]}" new-session -d -x 80 -y 24 \
 		"cd '$dir' && PS1='shell> ' exec bash --norc --noprofile -i"
 	server=$(of_pane pid)

@@ -80,7 +80,7 @@ run 0 "$tool" run -q --experiment-length 50ms -b "$work" -P "$work:progress" -o 
 check "as without us" same "$dir/out" "$dir/alone"
 
 echo "-- two runs into one profile"
-timeout 60 "$tool" "${short[@]}" -q -d 5s -o "$dir/one.coz" -p "$target" >/dev/null 2>&1 &
+timeout 90 "$tool" "${short[@]}" -q -d 60s -o "$dir/one.coz" -p "$target" >/dev/null 2>&1 &
 profiler=$!
 # shellcheck disable=SC2317 # wait_for calls it
 some() { has "$dir/one.coz" "^experiment"; }
@@ -88,6 +88,7 @@ wait_for 20 some || bad "the first run is under way"
 run 1 "$tool" "${short[@]}" -o "$dir/one.coz" -- "$work" --seconds 1
 says "another cozbpf is writing the profile '.*one.coz'" '^cozbpf: hint: name another file with -o'
 check "the command was not started" [ ! -s "$dir/out" ]
+kill -INT "$profiler"
 wait "$profiler"
 check "there is one run in it" [ "$(grep -c '^startup' "$dir/one.coz")" -eq 1 ]
 kill "$target"

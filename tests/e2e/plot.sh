@@ -108,5 +108,6 @@ rc=$?
 cat page.out
 counts=$(sed -nE 's/^page: ([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' page.out)
 passed=$((passed + ${counts% *} + 0)) failed=$((failed + ${counts#* } + 0))
-[ $rc -eq 0 ] || [ "${counts#* }" != 0 ] || bad "plot.js ends with $rc"
+[ $rc -eq 0 ] || [ "${counts:-0 0}" != "${counts% *} 0" ] || bad "plot.js ends with $rc"
+[ -n "$counts" ] || bad "plot.js comes to its end"
 finish

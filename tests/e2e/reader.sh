@@ -15,26 +15,34 @@ gcc -g -shared -fPIC -o "$dir/libmany.so" "$dir/many.s" || exit 1
 rm "$dir/many.s"
 fixture reading -Wl,--no-as-needed "$dir/libmany.so" -Wl,-rpath,"$dir"
 
-# reader_of FILE: the process id of a reader of the tool's that has FILE open, and has given its
-# rights up.
-# shellcheck disable=SC2317 # wait_for calls these
+# reader_of FILE SIGNAL [SECONDS]: waits for a reader of the tool's that has FILE open, and has given
+# its rights up, and sends SIGNAL to it. Tells its process id. A reader may live for as long as a few
+# programs need to start, so one program looks.
 reader_of() {
-	local pid
-	# shellcheck disable=SC2013 # words are meant
-	for pid in $(cat "/proc/$tool_pid/task/"*"/children" 2>/dev/null); do
-		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = reader ] || continue
-		grep -q '^NoNewPrivs:.1' "/proc/$pid/status" 2>/dev/null || continue
-		[ -n "$(find "/proc/$pid/fd" -lname "*$1*" 2>/dev/null)" ] || continue
-		echo "$pid"
-		return 0
-	done
-	return 1
+	timeout "${3:-10}" python3 -c '
+import glob, os, signal, sys, time
+tool, name, number = sys.argv[1], sys.argv[2], getattr(signal, "SIG" + sys.argv[3])
+def read(path):
+    with open(path) as f:
+        return f.read()
+def is_reader(pid):
+    return (read(f"/proc/{pid}/comm") == "reader\n" and
+            "NoNewPrivs:\t1" in read(f"/proc/{pid}/status") and
+            any(name in os.readlink(fd) for fd in glob.glob(f"/proc/{pid}/fd/*")))
+while True:
+    for children in glob.glob(f"/proc/{tool}/task/*/children"):
+        try:
+            for pid in filter(is_reader, read(children).split()):
+                os.kill(int(pid), number)
+                sys.exit(print(pid))
+        except OSError:
+            pass
+    time.sleep(0.001)' "$tool_pid" "$1" "$2"
 }
 
 # stopped_reader FILE: stops one while it reads, in $reader.
-# shellcheck disable=SC2317
 stopped_reader() {
-	reader=$(reader_of "$1") && kill -STOP "$reader" 2>/dev/null && is_state "$reader" T
+	reader=$(reader_of "$1" STOP) && wait_for 10 is_state "$reader" T
 }
 
 status() { # ROW VALUE
@@ -43,7 +51,7 @@ status() { # ROW VALUE
 
 echo "-- what a reader may"
 start "$tool" lines "$dir/libmany.so"
-if wait_for 10 stopped_reader libmany; then ok 'there is one'; else bad 'there is one'; fi
+if stopped_reader libmany; then ok 'there is one'; else bad 'there is one'; fi
 for row in CapInh CapPrm CapEff CapAmb; do
 	status $row 0000000000000000
 done
@@ -63,7 +71,7 @@ says "^cozbpf: error: reading '.*/libmany.so' failed: the reader crashed .SIGSEG
 
 echo "-- one whose cozbpf is gone"
 start "$tool" lines "$dir/libmany.so"
-wait_for 10 stopped_reader libmany || bad 'there is one'
+stopped_reader libmany || bad 'there is one'
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 check 'it is gone as well' wait_for 10 gone "$reader"
@@ -71,8 +79,7 @@ check 'it is gone as well' wait_for 10 gone "$reader"
 echo "-- one that crashes while a library is read"
 # shellcheck disable=SC2317 # wait_for calls it
 crash_all() { # kills readers of the library until the tool says so
-	local pid
-	pid=$(reader_of libmany) && kill -SEGV "$pid" 2>/dev/null
+	reader_of libmany SEGV 1 >/dev/null
 	has "$dir/err" 'stays out of scope'
 }
 start "$tool" --no-tui -o "$dir/p.coz" -b MAIN -b '%/libmany.so' \
@@ -93,7 +100,7 @@ echo "-- where the kernel refuses seccomp()"
 fixture unfiltered
 start "$dir/unfiltered" "$tool" -v --no-tui -o "$dir/u.coz" -b MAIN -b '%/libmany.so' \
 	-P "$(line_of reading WORK)" -- "$dir/reading"
-wait_for 10 stopped_reader libmany || bad 'there is one'
+stopped_reader libmany || bad 'there is one'
 status CapPrm 0000000000000000
 uid=$(id -u nobody)
 status Uid "$uid\t$uid\t$uid\t$uid"

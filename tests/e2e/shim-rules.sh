@@ -30,15 +30,19 @@ begun() { # COMM
 		tail -n 1
 }
 
+no_handler='it has no pause handler'
 lives() {
 	prints '^victim [0-9]+ alive' '^exited 0$'
 }
 
+# The reasons for which programs are not paused. That a signal came late is none: on a busy machine
+# some do.
+unpaused="$no_handler|block the pause signal|no room|restricted|stacks that it has made"
 paused() { # COMM
 	local n
 	n=$(begun "$1")
 	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' 20
-	says_not "warning: process [0-9]+ \($1\)"
+	says_not "warning: process [0-9]+ \($1\) .*($unpaused)"
 }
 
 # named COMM REASON [LEAST]: the warning names process and reason, and there are plenty of refusals.
@@ -50,7 +54,6 @@ named() {
 	says "warning: process $pid \($1\) could not be paused .*$2"
 	check "it was refused (${n:-0} times)" is "${n:-0}" '>=' "${3:-20}"
 }
-no_handler='it has no pause handler'
 
 echo "-- children that are paused as their parent is"
 for way in exec spawn vfork; do
@@ -63,7 +66,7 @@ echo "-- fork without exec"
 profile "$dir/parent" fork $ms
 prints '^child [0-9]+ turns' '^exited 0$'
 paused parent
-says_not 'warning: process'
+says_not "warning: process .*($unpaused)"
 
 # That takes a busy machine 14 ms and more, so the child sleeps first: a child that runs would be
 # named for the pauses that it missed.
@@ -113,12 +116,14 @@ echo "-- programs that block or take signals"
 profile "$dir/parent" exec "$dir/victim" $((200 * slowness)) blocks
 lives
 named victim 'its threads block the pause signal' 11
-for length in $((60 * slowness))s $((2 * slowness))s; do # to the end, and while the command goes on
-	profile -d $length "$dir/parent" exec "$dir/victim" $((4000 * slowness)) blocks
+# Blocked signals are looked for once a second: to the end that leaves time for many pauses, while
+# the command goes on for some.
+for turn in '60 20' '3 1'; do
+	profile -d $((${turn% *} * slowness))s "$dir/parent" exec "$dir/victim" $((4000 * slowness)) blocks
 	lives
 	says 'process [0-9]+: signal [0-9]+ unblocked in 1 threads'
 	n=$(begun victim)
-	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' 20
+	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' "${turn#* }"
 done
 prints 'turns, blocks$' # again
 profile "$dir/parent" exec "$dir/victim" $ms sigwait
