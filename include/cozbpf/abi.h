@@ -24,9 +24,6 @@
 #define COZBPF_RING 32
 /* kinds of stretches between edges told apart per account (SEGMENTS), a power of two */
 #define COZBPF_SEGMENTS 16
-/* a thread's first samples, from which threads born later start (YOUNG_WINDOW). In the simulator 4
- * and 32 do as well; with 2 the worst cell is 16.6 points instead of 7.7. */
-#define COZBPF_YOUNG 8
 #define COZBPF_CPUS 8192    /* Linux has no more (NR_CPUS_RANGE_END of x86) */
 #define COZBPF_CPUS_OLD 512 /* so many of them are looked at for spinners without bpf_loop() */
 #define COZBPF_POINTS 64    /* progress points */

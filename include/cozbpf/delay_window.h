@@ -108,9 +108,10 @@ DELAY_INLINE void delay_young_push(struct cozbpf_young *y, const struct cozbpf_y
 }
 
 /*
- * YOUNG_WINDOW: a sample of a young account enters the window that later ones begin with. It weighs
- * the time executed since the one before; YOUNG_FIRST: the first one a whole period at least. Two
- * CPUs may take the same place: then one sample is lost.
+ * YOUNG_WINDOW: an account is young until its own window is full. Its samples enter the window that
+ * later ones begin with; fewer of them would tell only how a short life begins. A sample weighs the
+ * time executed since the one before; YOUNG_FIRST: the first one a whole period at least. Two CPUs
+ * may take the same place: then one sample is lost.
  */
 DELAY_INLINE void delay_teach_young(
     const struct cozbpf_account *a, struct cozbpf_control *x, __u32 line)
@@ -118,7 +119,7 @@ DELAY_INLINE void delay_teach_young(
 	__u64 executed = a->unsampled;
 	struct cozbpf_young_entry e;
 
-	if (a->ring_used >= COZBPF_YOUNG)
+	if (a->ring_used >= COZBPF_RING)
 		return;
 	if (DELAY_RULE(YOUNG_FIRST) && !a->ring_used && executed < x->period_ns)
 		executed = x->period_ns;

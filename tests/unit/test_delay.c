@@ -379,7 +379,7 @@ TEST(born_with_its_elders_window)
 	for (__u64 i = 0; i < 32; i++)
 		delay_sample(&t, &x, LINE, T0 + (3 + i) * MS, 0);
 	CHECK_EQ(t.account.share, COZBPF_SHARE_ONE);
-	CHECK_EQ(x.young[0].next, 40 + COZBPF_YOUNG);
+	CHECK_EQ(x.young[0].next, 40 + COZBPF_RING);
 	/* nobody's first sample speaks for more than was executed, once elders are known */
 	CHECK_NEAR((double)t.account.paid, 0.5 * (0.5 + 1) / 2 * 32e6, 1e6);
 }

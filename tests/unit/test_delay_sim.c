@@ -104,6 +104,25 @@ TEST(dear_samples)
 	CHECK_NEAR(accounted / plain, 1, 0.004); /* 2400 visits that vary by 2.4 %, twice: 0.07 % */
 }
 
+/* New threads where they are sampled a dozen times in a life, by the default period: those before
+ * them tell of the whole life. Tolerances are those of the same cases at 1 ms. */
+TEST(new_threads_sampled_often)
+{
+	static const struct sim_trial *const trials[] = {&trial_fork_join, &trial_short_threads};
+	struct sim_rules r = sim_rules_read();
+	double actual[4], predicted[4];
+
+	r.period_ns = 331 * US;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
+		sim_truth(&trials[i]->c, speedups, 4, 20000 * MS, r.seed, actual);
+		row(trials[i]->c.name, "true", actual);
+		sim_predict(&trials[i]->c, &r, speedups, 4, predicted);
+		row("", "each 331 us", predicted);
+		for (int k = 0; k < 4; k++)
+			CHECK_NEAR(predicted[k], actual[k], trials[i]->sampled);
+	}
+}
+
 /* Mode `quanta`: debts below a quantum wait, and pauses are whole ones. Two points come from the
  * spread, as above, and the half quantum that a debt may be off by at an edge. Threads that mostly
  * sleep are off by six: a pause that holds the CPU takes it from others (SLEEP_OFF). */
