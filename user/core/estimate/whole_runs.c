@@ -35,9 +35,6 @@
 #define MIN_RUNS 3
 /* of the baseline's period */
 #define SCALE_MIN 0.5
-/* Of the share of the CPU time that outsiders had: the thread that the run waits for may wait for
- * outsiders twice as long as threads do on the average. */
-#define OUTSIDERS_TIMES 2
 
 static double time_of(const struct observation *o)
 {
