@@ -271,23 +271,18 @@ static __always_inline void sample_outsider(
 {
 	struct cozbpf_thread *own = config.goroutines ? member_of(task) : NULL;
 	struct cozbpf_cpu *cpu;
-	__u64 now;
 
 	if (own) {
 		sample_runtime(own);
 		return;
 	}
-	if (!control.active && !control.sample_cpu)
+	if (!control.sample_cpu)
 		return;
 	cpu = this_cpu();
-	if (!cpu)
+	if (!cpu || control.sample_cpu != cpu->number)
 		return;
-	now = bpf_ktime_get_ns();
-	if (control.sample_cpu == cpu->number) {
-		control.sample_due_ns = compat_sample_due(ctx);
-		control.sample_seen_ns = now;
-	}
-	delay_on_outsider_sample(cpu, &control, config.min_debt_ns, now);
+	control.sample_due_ns = compat_sample_due(ctx);
+	control.sample_seen_ns = bpf_ktime_get_ns();
 }
 
 /* Sends the planned pause's end with its signal, in mode `value`. */

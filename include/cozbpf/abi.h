@@ -288,9 +288,6 @@ struct cozbpf_cpu {
 	__u64 other_wakes; /* those that were no thread's doing */
 	__u64 go_switches; /* goroutines that a thread has gone over to here */
 	__u64 go_busy;     /* since when there was always one to go over to; 0: there is none */
-	__u64 missed_at; /* when a sample met the outsider that has taken the CPU since left_at; 0:
-			    none has */
-	__u64 missed_required; /* R at the latest such sample */
 	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
 			       CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments,
@@ -507,6 +504,7 @@ struct cozbpf_account {
 	__u64 spun_at;                        /* when it was last seen to spin; 0: never */
 	__u64 spun_over;                      /* spun in this stretch beyond what R let L grow */
 	__u64 unsampled;                      /* executed since the last sample, up to run_since */
+	__u64 ousted_required;                /* R when an outsider took its CPU, or 0 */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its
 						 bit */
 	__u32 share_known;
@@ -580,10 +578,10 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 25 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 23 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
-    sizeof(struct cozbpf_account) == 14 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
+    sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
 		  26 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));

@@ -145,14 +145,6 @@ DELAY_INLINE int delay_on_receive(struct cozbpf_thread *t, struct cozbpf_control
 	return 1;
 }
 
-/* A sample has met a program outside the target. */
-DELAY_INLINE void delay_on_outsider_sample(
-    struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u32 min_debt, __u64 now)
-{
-	if (DELAY_READ(x->active))
-		delay_sample_missed(cpu, x, min_debt, now);
-}
-
 /*
  * Asks for the pause of @debt, @sampled or from a probe's program. Returns its end, to be sent to
  * the thread with t->pause_hold; 0: it need not pause. All pauses are asked for here, so here is

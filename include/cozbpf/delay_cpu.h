@@ -127,18 +127,4 @@ DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 
 	    from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
 }
 
-/* STOOD_STILL: a sample has met an outsider on this CPU. Had the outsider not come, the sample
- * would have told the thread that it ousted to pause, if that owes enough. */
-DELAY_INLINE void delay_sample_missed(
-    struct cozbpf_cpu *cpu, const struct cozbpf_control *x, __u32 min_debt, __u64 now)
-{
-	__u64 required = DELAY_READ(x->required);
-
-	if (cpu->epoch != DELAY_READ(x->epoch) || required < cpu->paid + min_debt)
-		return;
-	if (!cpu->missed_at)
-		cpu->missed_at = now;
-	cpu->missed_required = required;
-}
-
 #endif

@@ -27,6 +27,7 @@ DELAY_INLINE void delay_switch_out(
 		t->runnable_at = now;
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	t->ousted = how == DELAY_OUSTED;
+	a->ousted_required = DELAY_READ(x->required);
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
 		t->call = COZBPF_CALL_BLOCKED;
 		t->call_required = DELAY_READ(x->required);
@@ -34,7 +35,6 @@ DELAY_INLINE void delay_switch_out(
 	}
 	cpu->paid = a->paid;
 	cpu->left_at = now;
-	cpu->missed_at = 0;
 	cpu->epoch = a->epoch;
 	delay_slice_end(cpu, a, x, now);
 	delay_executed(cpu, a, x, now);
@@ -77,24 +77,24 @@ DELAY_INLINE void delay_serve_off_cpu(
 }
 
 /*
- * STOOD_STILL: an outsider had the CPU when a sample fell due that would have told the thread to
- * pause, up to @required, so it has stood still since @missed. Outsiders that come while it pauses
- * and stay are in its way after the pause; those that come before it must not be either.
+ * STOOD_STILL: an outsider has had the CPU since @since. Had it not come, the thread would have
+ * paused for what others earned meanwhile, so it has stood still as long. Outsiders that come while
+ * a thread pauses are not in its way; those that come before must not be either.
  */
 DELAY_INLINE void delay_stood_still(
-    struct cozbpf_thread *t, struct cozbpf_control *x, __u64 missed, __u64 required, __u64 now)
+    struct cozbpf_account *a, const struct cozbpf_control *x, __u64 since, __u64 now)
 {
-	struct cozbpf_account *a = delay_account(t);
-	__u64 owed, stood = now - missed;
+	__u64 required = DELAY_READ(x->required), owed, stood = now - since;
 
-	if (a->paced == COZBPF_PACED)
+	if (!DELAY_READ(x->active) || a->paced == COZBPF_PACED)
 		return;
-	delay_credit(a, x, missed);
+	if (stood > required - a->ousted_required)
+		stood = required - a->ousted_required;
 	owed = delay_owed(a, required);
 	if (stood > owed)
 		stood = owed;
 	a->paid += stood;
-	a->run_since = missed + stood;
+	a->run_since = since + stood;
 }
 
 /*
@@ -106,7 +106,8 @@ DELAY_INLINE int delay_switch_in(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	int joined, slowed, missed;
+	__u64 since;
+	int joined, slowed;
 
 	delay_enter(t, x);
 	delay_share_look_up(a);
@@ -121,9 +122,10 @@ DELAY_INLINE int delay_switch_in(
 	else if (t->slack && t->runnable_at) /* SLACK_LATENCY: the wait for the waker ends here */
 		a->paid = delay_join(a, now - t->runnable_at, a->paid + t->slack);
 	t->slack = 0;
-	a->run_since = slowed ? t->runnable_at : now;
-	missed = DELAY_RULE(STOOD_STILL) && slowed && cpu->left_at == t->runnable_at &&
-		 cpu->missed_at > t->runnable_at && t->pause == COZBPF_PAUSE_NONE;
+	since = slowed ? t->runnable_at : now;
+	a->run_since = since;
+	if (DELAY_RULE(STOOD_STILL) && slowed && t->pause != COZBPF_PAUSE_BEGUN)
+		delay_stood_still(a, x, since, now);
 	if (t->blocked_at)
 		a->forks = 0;
 	t->ousted = 0;
@@ -139,8 +141,6 @@ DELAY_INLINE int delay_switch_in(
 		a->run_since = t->pause_end;
 	}
 	delay_executed_from(cpu, a, a->run_since);
-	if (missed)
-		delay_stood_still(t, x, cpu->missed_at, cpu->missed_required, now);
 	return joined;
 }
 

@@ -81,7 +81,7 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("files", nargs="+", metavar="FILE.json")
     parser.add_argument("--cases", default="", help="of these alone, by commas")
-    parser.add_argument("--contained", type=float, default=0.06,
+    parser.add_argument("--contained", type=float, default=0.13,
         help="what the intervals contain of that: METHOD_ERROR of user/core/estimate/private.h")
     return parser.parse_args(argv)
 

@@ -518,9 +518,6 @@ static void sim_run(struct sim *s, uint64_t until)
 			sim_progress(s, actor);
 			if (actor->cur && !actor->back_at)
 				sim_on_sample(s, actor);
-			else if (actor->back_at)
-				delay_on_outsider_sample(
-				    &actor->d, &s->x, s->r->min_debt_ns, s->now);
 		}
 	}
 }

@@ -374,61 +374,62 @@ TEST(who_slept_into_its_debt_sleeps_it_off)
 	CHECK_EQ(t.account.rested, 0);
 }
 
-/* An outsider is there when a sample falls due: a thread in debt would have paused from then on. */
-TEST(ousted_as_a_sample_falls_due)
+/* A thread that an outsider ousts would have paused for what others earn meanwhile. */
+TEST(ousted_while_others_earn)
 {
 	struct cozbpf_thread t;
 
 	open(50);
-	x.required = 2 * MS;
+	x.required = MS;
 	t = thread(0, 0);
-	delay_sample_missed(&cpu, &x, 50 * US, T0); /* of an outsider before: no matter */
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-	delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
-	x.required = 9 * MS; /* grown since, which it is for the next sample to find */
+	x.required = 9 * MS;
 	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
-	CHECK_EQ(t.account.paid, MS);
+	CHECK_EQ(t.account.paid, 2 * MS);
 	CHECK_EQ(t.account.run_since, T0 + 3 * MS);
-	CHECK_EQ(
-	    t.account.unsampled, 2 * MS); /* the outsider's first millisecond made the CPU slower */
-	/* No more than was owed; two samples were missed. */
+	CHECK_EQ(t.account.unsampled, MS);
+	/* No more than that: what it owed before is for the next sample to find, and for the rest
+	 * of its turn the outsider made the CPU slower. */
 	open(50);
 	x.required = MS;
 	t = thread(0, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-	delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
 	x.required = MS * 3 / 2;
-	delay_sample_missed(&cpu, &x, 50 * US, T0 + 3 * MS);
 	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
-	CHECK_EQ(t.account.paid, MS * 3 / 2);
-	CHECK_EQ(t.account.run_since, T0 + 2 * MS + MS * 3 / 2);
+	CHECK_EQ(t.account.paid, MS / 2);
+	CHECK_EQ(t.account.run_since, T0 + MS + MS / 2);
+	/* What the CPU has executed since is without what its thread stood still. */
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 6 * MS);
+	CHECK_EQ(cpu.executed_ns, 5 * MS - MS / 2);
 	/* What it was paused too long goes first. */
 	open(50);
-	x.required = MS;
 	t = thread(0, 0);
 	t.account.carry = MS / 4;
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-	delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
+	x.required = MS;
 	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
 	CHECK_EQ(t.account.paid, MS);
 	CHECK_EQ(t.account.carry, 0);
-	CHECK_EQ(t.account.run_since, T0 + 2 * MS + MS * 3 / 4);
-	/* What the CPU has executed since is without what its thread stood still, now and before.
-	 */
-	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + 6 * MS);
-	CHECK_EQ(cpu.executed_ns, 4 * MS);
-	/* Nothing owed, too little; on another CPU; paced; no sample missed: it executes. */
-	for (int i = 0; i < 5; i++) {
-		struct cozbpf_cpu other = {0};
-
+	CHECK_EQ(t.account.run_since, T0 + MS + MS * 3 / 4);
+	/* An experiment has opened meanwhile: what others have earned in it. */
+	open(50);
+	x.required = 5 * MS;
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+	open(50);
+	x.required = MS;
+	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	CHECK_EQ(t.account.paid, MS);
+	/* Nothing earned; paced; between experiments: it executes. */
+	for (int i = 0; i < 3; i++) {
 		open(50);
-		x.required = i == 0 ? 0 : i == 3 ? 40 * US : 2 * MS;
 		t = thread(0, 0);
-		t.account.paced = i == 4;
+		t.account.paced = i == 1;
+		t.account.pace_ns = t.account.paced_at = T0;
 		delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
-		if (i != 2)
-			delay_sample_missed(&cpu, &x, 50 * US, T0 + 2 * MS);
-		delay_switch_in(&t, &x, i == 1 ? &other : &cpu, T0 + 3 * MS);
+		x.required = i == 0 ? 0 : 2 * MS;
+		x.active = i != 2;
+		delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
 		CHECK_EQ(t.account.paid, 0);
 		delay_credit(&t.account, &x, T0 + 3 * MS);
 		CHECK_EQ(t.account.unsampled, 3 * MS);

@@ -132,6 +132,20 @@ static void leave(struct world *w, int i, int how)
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
+/* What L comes to when thread @t, as it was, gets a CPU back that an outsider had. */
+static __u64 after_outsider(const struct world *w, const struct cozbpf_thread *t)
+{
+	const struct cozbpf_account *a = &t->account;
+	__u64 owed = w->x.required > a->paid ? w->x.required - a->paid : 0,
+	      carry = a->carry < owed ? a->carry : owed, ret = a->paid + carry,
+	      stood = w->now - t->runnable_at, earned = w->x.required - a->ousted_required;
+
+	if (a->paced == COZBPF_PACED)
+		return a->paid;
+	stood = stood < earned ? stood : earned;
+	return ret + (stood < owed - carry ? stood : owed - carry);
+}
+
 static void come(struct world *w, int i, int c)
 {
 	struct cozbpf_thread *t = &w->t[i], before;
@@ -156,7 +170,9 @@ static void come(struct world *w, int i, int c)
 		    t->account.paid >= before.account.paid &&
 		    (t->account.carry == before.account.carry || t->account.paid == w->x.required));
 	}
-	if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
+	if (!joined && before.pause != COZBPF_PAUSE_BEGUN && before.ousted)
+		CHECK_EQ(t->account.paid, after_outsider(w, &before));
+	else if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
 		CHECK_EQ(
 		    t->account.paid, before.account.paid + (own - before.account.paid < before.slack
 								   ? own - before.account.paid

@@ -32,6 +32,8 @@
 /* Of the share of the CPU time that outsiders had: the thread that counts may wait for outsiders
  * twice as long as threads do on the average, and as long is not known of a faster line. */
 #define OUTSIDERS_TIMES 2
+/* and so much at most: where outsiders had half of the CPUs, predictions erred by no more */
+#define OUTSIDERS_MOST 0.25
 
 /* One progress point in one experiment. A latency point makes two of them: its ends, which are
  * visits like others, and its latency. */
