@@ -283,11 +283,11 @@ struct cozbpf_cpu {
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no
 		      edges */
 	__u64 irq_exit_at;
-	__u64 timer_at;    /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
-	__u64 joins;       /* wake-ups of the target's threads by one of them */
-	__u64 other_wakes; /* those that were no thread's doing */
-	__u64 go_switches; /* goroutines that a thread has gone over to here */
-	__u64 go_busy;     /* since when there was always one to go over to; 0: there is none */
+	__u64 timer_at;     /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
+	__u64 joins;        /* wake-ups of the target's threads by one of them */
+	__u64 other_wakes;  /* those that were no thread's doing */
+	__u64 go_switches;  /* goroutines that a thread has gone over to here */
+	__u64 go_busy;      /* since when there was always one to go over to; 0: there is none */
 	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
 			       CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments,

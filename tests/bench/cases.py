@@ -162,6 +162,7 @@ def stolen(s):
 EXAMPLE_B = ("--a-us", "64000", "--b-us", "67000")
 ONE_EACH = ("--producers", "1", "--consumers", "1")
 THREE = ("--procs", "3", "--c-us", "200")
+TWO_PARTS = ("--both", "1", "--a-us", "3000", "--b-us", "1000")
 FINE = ("--a-us", "300", "--b-us", "180")
 DYNAMIC = ("--schedule", "dynamic")
 OMP_PIECES = ((0.6, 0.6), (0.4, 0)) * 8
@@ -193,6 +194,7 @@ CASES = (
     Case("condvar", "condvar", share(4.5, 7.5), turn_ms=200),
     Case("condvar-1", "condvar", capped(4.5, 3), ONE_EACH, turn_ms=200),
     Case("forkjoin", "forkjoin", lambda s: min(12 * s, 4) / 14, turn_ms=200),
+    Case("forkjoin-parts", "forkjoin", share(3, 6), TWO_PARTS),
     Case("shortlived", "shortlived", share(1.2, 2)),
     Case("phases", "phases", share(6, 20), cycle_s=4),
     Case("procs", "procs", capped(4, 2.4)),

@@ -22,8 +22,8 @@ build() {
 }
 
 # counted WHAT PERCENT: all units that the program has told, except for that many percent or five,
-# were counted as visits to each of both points, and no more. The program works for a fixed CPU time,
-# 700 units and more at full speed.
+# were counted as visits to each of both points, and no more. The program works for a fixed CPU
+# time, 700 units and more at full speed.
 counted() {
 	local units name visits
 	units=$(awk '$2 == "units" { n += $1 } END { print n + 0 }' "$dir/out")

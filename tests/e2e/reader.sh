@@ -15,9 +15,9 @@ gcc -g -shared -fPIC -o "$dir/libmany.so" "$dir/many.s" || exit 1
 rm "$dir/many.s"
 fixture reading -Wl,--no-as-needed "$dir/libmany.so" -Wl,-rpath,"$dir"
 
-# reader_of FILE SIGNAL [SECONDS]: waits for a reader of the tool's that has FILE open, and has given
-# its rights up, and sends SIGNAL to it. Tells its process id. A reader may live for as long as a few
-# programs need to start, so one program looks.
+# reader_of FILE SIGNAL [SECONDS]: waits for a reader of the tool's that has FILE open, and has
+# given its rights up, and sends SIGNAL to it. Tells its process id. A reader may live for as long
+# as a few programs need to start, so one program looks.
 reader_of() {
 	timeout "${3:-10}" python3 -c '
 import glob, os, signal, sys, time

@@ -116,10 +116,11 @@ echo "-- programs that block or take signals"
 profile "$dir/parent" exec "$dir/victim" $((200 * slowness)) blocks
 lives
 named victim 'its threads block the pause signal' 11
-# Blocked signals are looked for once a second: to the end that leaves time for many pauses, while
+# Blocked signals are looked for once a second. To the end that leaves time for many pauses, while
 # the command goes on for some.
 for turn in '60 20' '3 1'; do
-	profile -d $((${turn% *} * slowness))s "$dir/parent" exec "$dir/victim" $((4000 * slowness)) blocks
+	profile -d $((${turn% *} * slowness))s \
+		"$dir/parent" exec "$dir/victim" $((4000 * slowness)) blocks
 	lives
 	says 'process [0-9]+: signal [0-9]+ unblocked in 1 threads'
 	n=$(begun victim)

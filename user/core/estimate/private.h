@@ -23,9 +23,9 @@
 #define MIN_RUNS_OF_RATE 2 /* a visit is a whole run, end-to-end; each of them counts */
 /*
  * By so much of the gain the method itself errs, so that 93 % of the intervals of all kinds of
- * program hold (docs/accuracy.md). The causes are delays that come a little late, what a pause costs
- * besides its time, and shares that move. It is proportional to the gain, so no gain's sign hangs
- * on it.
+ * program hold (docs/accuracy.md). The causes are delays that come a little late, what a pause
+ * costs besides its time, and shares that move. It is proportional to the gain, so no gain's sign
+ * hangs on it.
  */
 #define METHOD_ERROR 0.13
 
