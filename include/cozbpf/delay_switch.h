@@ -27,7 +27,7 @@ DELAY_INLINE void delay_switch_out(
 		t->runnable_at = now;
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	t->ousted = how == DELAY_OUSTED;
-	a->ousted_required = DELAY_READ(x->required);
+	a->left_required = DELAY_READ(x->required);
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
 		t->call = COZBPF_CALL_BLOCKED;
 		t->call_required = DELAY_READ(x->required);
@@ -88,8 +88,8 @@ DELAY_INLINE void delay_stood_still(
 
 	if (!DELAY_READ(x->active) || a->paced == COZBPF_PACED)
 		return;
-	if (stood > required - a->ousted_required)
-		stood = required - a->ousted_required;
+	if (stood > required - a->left_required)
+		stood = required - a->left_required;
 	owed = delay_owed(a, required);
 	if (stood > owed)
 		stood = owed;

@@ -138,7 +138,7 @@ static __u64 after_outsider(const struct world *w, const struct cozbpf_thread *t
 	const struct cozbpf_account *a = &t->account;
 	__u64 owed = w->x.required > a->paid ? w->x.required - a->paid : 0,
 	      carry = a->carry < owed ? a->carry : owed, ret = a->paid + carry,
-	      stood = w->now - t->runnable_at, earned = w->x.required - a->ousted_required;
+	      stood = w->now - t->runnable_at, earned = w->x.required - a->left_required;
 
 	if (a->paced == COZBPF_PACED)
 		return a->paid;
