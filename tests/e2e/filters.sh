@@ -18,11 +18,6 @@ refused() { # WAY PATTERN
 	says "process $target_pid $2" 'hint: '
 	end
 }
-paused() {
-	local n
-	n=$(sed -nE "s/^cozbpf: process [0-9]+ \(sandboxed\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
-	check "its threads were paused (${n:-0} times)" is "${n:-0}" '>=' 3
-}
 
 echo "-- all"
 begin "$dir/sandboxed" all

@@ -431,7 +431,8 @@ async function many(b) {
 	const sort = set('sort', 'impact');
 	const sorted = await b.value(
 		`{ const t = performance.now(); ${sort}; performance.now() - t; }`);
-	holds(`sorted in ${sorted.toFixed()} ms`, sorted < 10000);
+	// 45 ms here
+	holds(`sorted in ${sorted.toFixed()} ms`, sorted < 2000);
 	const canvases = await b.value(`new Promise(done => {
 		let n = 0, most = 0;
 		document.getElementById('cards').scrollIntoView({behavior: 'instant'});

@@ -38,10 +38,11 @@ lives() {
 # The reasons for which programs are not paused. That a signal came late is none: on a busy machine
 # some do.
 unpaused="$no_handler|block the pause signal|no room|restricted|stacks that it has made"
-paused() { # COMM
+kept_pausing() { # COMM
 	local n
 	n=$(begun "$1")
 	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' 20
+	paused "[0-9]+ \($1\)"
 	says_not "warning: process [0-9]+ \($1\) .*($unpaused)"
 }
 
@@ -59,13 +60,13 @@ echo "-- children that are paused as their parent is"
 for way in exec spawn vfork; do
 	profile "$dir/parent" $way "$dir/victim" $ms plain
 	lives
-	paused victim
+	kept_pausing victim
 done
 
 echo "-- fork without exec"
 profile "$dir/parent" fork $ms
 prints '^child [0-9]+ turns' '^exited 0$'
-paused parent
+kept_pausing parent
 says_not "warning: process .*($unpaused)"
 
 # That takes a busy machine 14 ms and more, so the child sleeps first: a child that runs would be
@@ -73,10 +74,10 @@ says_not "warning: process .*($unpaused)"
 echo "-- children that the preloaded library does not reach get the handler by injection"
 profile "$dir/parent" env-i "$dir/victim" $ms rested
 lives
-paused victim
+kept_pausing victim
 profile "$dir/parent" exec "$dir/static_victim" $ms rested
 lives
-paused static_victim
+kept_pausing static_victim
 if findmnt -no OPTIONS -T "$dir" | grep -qw nosuid; then
 	echo "     $dir is mounted nosuid: no setuid child"
 else
@@ -85,7 +86,7 @@ else
 	chmod u+s "$dir/setuid_victim"
 	profile "$dir/parent" exec "$dir/setuid_victim" $ms rested
 	lives
-	paused setuid_victim
+	kept_pausing setuid_victim
 fi
 
 echo "-- a static program ends while it is being injected: cozbpf ends too, and reads its status"
@@ -109,7 +110,7 @@ profile "$dir/parent" exec "$dir/victim" $ms \
 	defaults # takes the handler away and makes no use of the signal: it is put back
 lives
 prints ' 0 foreign'
-paused victim
+kept_pausing victim
 
 echo "-- programs that block or take signals"
 # More than ten are refused before a look unblocks it. A first look that finds less is the only one.
@@ -130,7 +131,7 @@ prints 'turns, blocks$' # again
 profile "$dir/parent" exec "$dir/victim" $ms sigwait
 lives
 prints ' [1-9][0-9]* usr1, 0 foreign'
-paused victim
+kept_pausing victim
 
 echo "-- no room"
 profile "$dir/parent" exec "$dir/victim" $ms sigpending
@@ -145,7 +146,7 @@ fi
 profile "$dir/parent" exec "$dir/victim" $ms onstack
 lives
 prints ' [1-9][0-9]* usr1, 0 foreign'
-paused victim
+kept_pausing victim
 echo "-- many that cannot be paused are told of once"
 rm -f "$dir/profile.coz"
 run 0 "$tool" run --no-tui -o "$dir/profile.coz" -P progress \

@@ -104,23 +104,30 @@ TEST(dear_samples)
 	CHECK_NEAR(accounted / plain, 1, 0.004); /* 2400 visits that vary by 2.4 %, twice: 0.07 % */
 }
 
-/* New threads where they are sampled a dozen times in a life, by the default period: those before
- * them tell of the whole life. Tolerances are those of the same cases at 1 ms. */
-TEST(new_threads_sampled_often)
+/* The case @t by the rules @r, which are not the usual ones but @what. */
+static void hold_by(
+    const struct sim_trial *t, const struct sim_rules *r, const char *what, double tolerance)
 {
-	static const struct sim_trial *const trials[] = {&trial_fork_join, &trial_short_threads};
-	struct sim_rules r = sim_rules_read();
 	double actual[4], predicted[4];
 
+	sim_truth(&t->c, speedups, 4, 20000 * MS, r->seed, actual);
+	row(t->c.name, "true", actual);
+	sim_predict(&t->c, r, speedups, 4, predicted);
+	row("", what, predicted);
+	for (int k = 0; k < 4; k++)
+		CHECK_NEAR(predicted[k], actual[k], tolerance);
+}
+
+/* Samples by the default period: threads of 4 ms are sampled a dozen times in a life, so the
+ * samples of those before them have to tell of the whole life. Threads of 0.3 ms are sampled once.
+ * Tolerances are those of the same cases at 1 ms. */
+TEST(new_threads_sampled_often)
+{
+	struct sim_rules r = sim_rules_read();
+
 	r.period_ns = 331 * US;
-	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
-		sim_truth(&trials[i]->c, speedups, 4, 20000 * MS, r.seed, actual);
-		row(trials[i]->c.name, "true", actual);
-		sim_predict(&trials[i]->c, &r, speedups, 4, predicted);
-		row("", "each 331 us", predicted);
-		for (int k = 0; k < 4; k++)
-			CHECK_NEAR(predicted[k], actual[k], trials[i]->sampled);
-	}
+	hold_by(&trial_fork_join, &r, "each 331 us", trial_fork_join.sampled);
+	hold_by(&trial_short_threads, &r, "each 331 us", trial_short_threads.sampled);
 }
 
 /* Mode `quanta`: debts below a quantum wait, and pauses are whole ones. Two points come from the
@@ -132,17 +139,10 @@ TEST(pauses_of_quanta)
 	    &trial_barrier, &trial_pipeline, &trial_pingpong, &trial_short_threads,
 	    &trial_ten_on_two};
 	struct sim_rules r = sim_rules_read();
-	double actual[4], predicted[4];
 
 	r.quantum_ns = r.min_debt_ns = 200 * US;
-	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
-		sim_truth(&trials[i]->c, speedups, 4, 20000 * MS, r.seed, actual);
-		row(trials[i]->c.name, "true", actual);
-		sim_predict(&trials[i]->c, &r, speedups, 4, predicted);
-		row("", "by quanta", predicted);
-		for (int k = 0; k < 4; k++)
-			CHECK_NEAR(predicted[k], actual[k], 2);
-	}
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++)
+		hold_by(trials[i], &r, "by quanta", 2);
 }
 
 /*

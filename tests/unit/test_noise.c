@@ -141,13 +141,16 @@ static double half_beside(uint64_t outsiders_ns, double *ret_gain)
 	return ret;
 }
 
-/* What outsiders had is added to what the method errs by. Nearly all of these intervals is that. */
+/* Twice what outsiders had is added to what the method errs by, a quarter at most. Nearly all of
+ * these intervals is that. */
 TEST(outsiders_widen)
 {
-	double gain, quiet = half_beside(0, &gain), beside = half_beside(1000000000, &gain);
+	double gain, quiet = half_beside(0, &gain), beside = half_beside(1000000000, &gain),
+		     most = half_beside(5000000000, &gain);
 
 	CHECK_NEAR(quiet / gain, 0.13, 0.01);
 	CHECK_NEAR(beside / gain, hypot(quiet / gain, 0.2), 0.001);
+	CHECK_NEAR(most / gain, hypot(quiet / gain, 0.25), 0.001);
 }
 
 TEST(quiet)

@@ -29,10 +29,11 @@
  */
 #define METHOD_ERROR 0.13
 
-/* Of the share of the CPU time that outsiders had: the thread that counts may wait for outsiders
- * twice as long as threads do on the average, and as long is not known of a faster line. */
+/* Of the share of the CPU time that outsiders had: the thread whose visits count may wait for
+ * outsiders twice as long as threads do on the average. */
 #define OUTSIDERS_TIMES 2
-/* and so much at most: where outsiders had half of the CPUs, predictions erred by no more */
+/* So much of the gain at most: predictions erred by no more where outsiders had half of the time.
+ */
 #define OUTSIDERS_MOST 0.25
 
 /* One progress point in one experiment. A latency point makes two of them: its ends, which are
