@@ -135,7 +135,7 @@ __attribute__((noinline, weak)) int go_new(struct cozbpf_thread *own, __u64 goid
 		delay_on_fork(t, by, &control, now);
 	else
 		delay_on_adopt(t, &control);
-	delay_on_born(t, now);
+	delay_on_born(t, &control, now);
 	__sync_fetch_and_add(&control.go_born, 1);
 	return 0;
 }

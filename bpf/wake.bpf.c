@@ -84,7 +84,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	struct cozbpf_thread *t = thread_of(p);
 
 	if (t)
-		delay_on_born(t, bpf_ktime_get_ns());
+		delay_on_born(t, &control, bpf_ktime_get_ns());
 	return 0;
 }
 

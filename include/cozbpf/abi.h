@@ -504,7 +504,7 @@ struct cozbpf_account {
 	__u64 spun_at;                        /* when it was last seen to spin; 0: never */
 	__u64 spun_over;                      /* spun in this stretch beyond what R let L grow */
 	__u64 unsampled;                      /* executed since the last sample, up to run_since */
-	__u64 left_required;                  /* R as it left its CPU last, in this experiment */
+	__u64 wanted_required;                /* R as it began to want a CPU */
 	__u32 segment_share[COZBPF_SEGMENTS]; /* f per kind of segment, where share_known has its
 						 bit */
 	__u32 share_known;

@@ -177,7 +177,7 @@ DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct coz
 	if (!in)
 		return;
 	since = out ? 0 : in->runnable_at;
-	delay_switch_in(in, x, cpu, now);
+	delay_switch_in(in, x, cpu, ran, now);
 	/* Before the outsider others of the target ran, or a quota held the thread back. */
 	if (since)
 		cpu->outsiders_ns += now - since < ran ? now - since : ran;
@@ -293,7 +293,7 @@ DELAY_INLINE void delay_on_wake(struct cozbpf_thread *t, enum delay_cause cause,
 		delay_account(t)->paced = COZBPF_PACED_NONE;
 		delay_account(t)->rested = cause == DELAY_BY_OUTSIDE;
 	}
-	t->runnable_at = now;
+	delay_wants_cpu(t, x, now);
 }
 
 /*
@@ -304,7 +304,7 @@ DELAY_INLINE void delay_on_arrival(
     struct cozbpf_thread *t, struct cozbpf_control *x, __u64 paid, __u64 now)
 {
 	delay_enter(t, x);
-	t->runnable_at = now;
+	delay_wants_cpu(t, x, now);
 	if (t->pause == COZBPF_PAUSE_BEGUN)
 		return;
 	delay_release(t, paid, DELAY_RULE(JOIN_PEER), now);
@@ -361,9 +361,9 @@ DELAY_INLINE void delay_on_exit(const struct cozbpf_thread *t, struct cozbpf_con
 }
 
 /* It waits for a CPU for the first time. */
-DELAY_INLINE void delay_on_born(struct cozbpf_thread *t, __u64 now)
+DELAY_INLINE void delay_on_born(struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
 {
-	t->runnable_at = now;
+	delay_wants_cpu(t, x, now);
 }
 
 /* JOIN_ADOPT: a thread that ran already becomes the target's. */

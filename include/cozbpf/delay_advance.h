@@ -22,7 +22,7 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	a->paid = 0;
 	a->carry = 0;
 	a->spun_over = 0;
-	a->left_required = 0;
+	a->wanted_required = 0;
 	t->slack = 0;
 	if (t->pause != COZBPF_PAUSE_NONE)
 		delay_pause_over(t);

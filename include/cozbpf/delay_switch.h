@@ -14,6 +14,14 @@
  * outsider. */
 enum { DELAY_BLOCKED, DELAY_PREEMPTED, DELAY_OUSTED };
 
+/* The thread waits for a CPU from @now on. */
+DELAY_INLINE void delay_wants_cpu(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+{
+	t->runnable_at = now;
+	delay_account(t)->wanted_required = DELAY_READ(x->required);
+}
+
 /* The thread leaves its CPU, and the CPU's clock is its L. */
 DELAY_INLINE void delay_switch_out(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, int how, __u64 now)
@@ -24,10 +32,9 @@ DELAY_INLINE void delay_switch_out(
 	delay_advance(t, x, now);
 	a->run_since = 0;
 	if (runnable) /* else a wake-up that came early has set it already */
-		t->runnable_at = now;
+		delay_wants_cpu(t, x, now);
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
 	t->ousted = how == DELAY_OUSTED;
-	a->left_required = DELAY_READ(x->required);
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
 		t->call = COZBPF_CALL_BLOCKED;
 		t->call_required = DELAY_READ(x->required);
@@ -76,38 +83,50 @@ DELAY_INLINE void delay_serve_off_cpu(
 		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
 }
 
+/* Of the wait for a CPU since @since, what lies behind the pause begins then. Of a pause that
+ * sleeps all of the wait is pause. */
+DELAY_INLINE __u64 delay_behind_pause(const struct cozbpf_thread *t, __u64 since, __u64 now)
+{
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		return since;
+	if (!t->pause_hold || now < t->pause_end)
+		return now;
+	return since < t->pause_end ? t->pause_end : since;
+}
+
 /*
- * STOOD_STILL: an outsider has had the CPU since @since. Had it not come, the thread would have
- * paused for what others earned meanwhile, so it has stood still as long. Outsiders that come while
- * a thread pauses are not in its way; those that come before must not be either.
+ * STOOD_STILL: an outsider has had the CPU since @since, when the thread wanted it. Had the
+ * outsider not come, the thread would have paused for what others earned meanwhile, so it has stood
+ * still as long: what this returns. Outsiders that come while a thread pauses are not in its way;
+ * those that come before, or outlast the pause, must not be either.
  */
-DELAY_INLINE void delay_stood_still(
+DELAY_INLINE __u64 delay_stood_still(
     struct cozbpf_account *a, const struct cozbpf_control *x, __u64 since, __u64 now)
 {
 	__u64 required = DELAY_READ(x->required), owed, stood = now - since;
 
-	if (!DELAY_READ(x->active) || a->paced == COZBPF_PACED)
-		return;
-	if (stood > required - a->left_required)
-		stood = required - a->left_required;
+	if (!DELAY_RULE(STOOD_STILL) || !DELAY_READ(x->active) || a->paced == COZBPF_PACED)
+		return 0;
+	if (stood > required - a->wanted_required)
+		stood = required - a->wanted_required;
 	owed = delay_owed(a, required);
 	if (stood > owed)
 		stood = owed;
 	a->paid += stood;
-	a->run_since = since + stood;
+	return stood;
 }
 
 /*
- * The thread gets a CPU. 1: that is a join with the threads that had it meanwhile. OUSTED_SLOWER:
- * an outsider makes the CPU a slower one, and a faster line saves that as well, so its time counts
- * as executed, as that of interrupts does.
+ * The thread gets a CPU, which an outsider had for @ran before. 1: that is a join with the threads
+ * that had the CPU meanwhile. OUSTED_SLOWER: an outsider makes the CPU a slower one, and a faster
+ * line saves that as well, so its time counts as executed, as that of interrupts does.
  */
 DELAY_INLINE int delay_switch_in(
-    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
+    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 ran, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 since;
-	int joined, slowed;
+	__u64 waited, since, slack_to;
+	int joined;
 
 	delay_enter(t, x);
 	delay_share_look_up(a);
@@ -115,17 +134,21 @@ DELAY_INLINE int delay_switch_in(
 	 * at that very moment. */
 	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
 		 cpu->epoch == a->epoch;
-	slowed = DELAY_RULE(OUSTED_SLOWER) && t->ousted && !joined && t->runnable_at;
+	waited = !joined && t->runnable_at ? now - t->runnable_at : 0;
+	since = delay_behind_pause(t, now - (t->ousted || waited < ran ? waited : ran), now);
 	delay_serve_off_cpu(t, x, joined, now);
 	if (joined)
 		delay_wait_for_cpu(t, x, cpu, now);
-	else if (t->slack && t->runnable_at) /* SLACK_LATENCY: the wait for the waker ends here */
-		a->paid = delay_join(a, now - t->runnable_at, a->paid + t->slack);
+	if (waited && t->slack) { /* SLACK_LATENCY: the wait for the waker ends here */
+		slack_to = delay_join(a, waited, a->paid + t->slack);
+		if (since < now - waited + slack_to - a->paid)
+			since = now - waited + slack_to - a->paid;
+		a->paid = slack_to;
+	}
 	t->slack = 0;
-	since = slowed ? t->runnable_at : now;
-	a->run_since = since;
-	if (DELAY_RULE(STOOD_STILL) && slowed && t->pause != COZBPF_PAUSE_BEGUN)
-		delay_stood_still(a, x, since, now);
+	if (since < now)
+		since += delay_stood_still(a, x, since, now);
+	a->run_since = DELAY_RULE(OUSTED_SLOWER) && t->ousted && waited ? since : now;
 	if (t->blocked_at)
 		a->forks = 0;
 	t->ousted = 0;
@@ -134,7 +157,6 @@ DELAY_INLINE int delay_switch_in(
 	delay_slice_begin(cpu, a);
 	if (t->pause == COZBPF_PAUSE_BEGUN && now >= t->pause_end) {
 		delay_pause_over(t); /* what is still owed shows at the next sample */
-		a->run_since = slowed && t->pause_hold ? t->pause_end : now;
 	} else if (t->pause == COZBPF_PAUSE_BEGUN) {
 		if (t->pause_from < now)
 			t->pause_from = now;

@@ -24,10 +24,10 @@ static void sim_progress(struct sim *s, struct sim_cpu *cpu)
 		t->remaining -= ran < t->remaining ? ran : t->remaining;
 }
 
-/* How many want the CPU, an outsider among them. */
+/* How many want the CPU. */
 static unsigned sim_load(const struct sim_cpu *cpu)
 {
-	return cpu->n_queue + !!cpu->cur + !!cpu->back_at;
+	return cpu->n_queue + !!cpu->cur;
 }
 
 static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
@@ -46,30 +46,13 @@ static void sim_enqueue(struct sim *s, struct sim_thread *t, bool woken)
 	}
 	t->cpu = (unsigned)(cpu - s->cpus);
 	if (!cpu->cur && !cpu->n_queue)
-		cpu->kick_at =
-		    s->now + s->c->wake_ns > cpu->back_at ? s->now + s->c->wake_ns : cpu->back_at;
+		cpu->kick_at = s->now + s->c->wake_ns;
 	if (front)
 		memmove(cpu->queue + 1, cpu->queue, cpu->n_queue * sizeof(*cpu->queue));
 	cpu->queue[front ? 0 : cpu->n_queue] = t;
 	cpu->n_queue++;
 	if (front && cpu->slice_end > s->now)
 		cpu->slice_end = s->now;
-}
-
-/* A thread that an outsider ousted from another CPU. */
-static struct sim_thread *sim_ousted(struct sim *s)
-{
-	struct sim_thread *t;
-
-	for (struct sim_cpu *cpu = s->cpus; cpu < s->cpus + s->c->cpus; cpu++) {
-		t = cpu->cur;
-		if (!t || !cpu->back_at)
-			continue;
-		sim_progress(s, cpu);
-		cpu->cur = NULL;
-		return t;
-	}
-	return NULL;
 }
 
 /* The next thread for a CPU: its own queue first, else one that waits elsewhere. */
@@ -82,12 +65,8 @@ static struct sim_thread *sim_pick(struct sim *s, struct sim_cpu *cpu)
 		if (sim_load(&s->cpus[i]) > s->cpus[i].n_queue &&
 		    s->cpus[i].n_queue > from->n_queue)
 			from = &s->cpus[i];
-	if (!from->n_queue) {
-		t = sim_ousted(s);
-		if (t)
-			t->cpu = (unsigned)(cpu - s->cpus);
-		return t;
-	}
+	if (!from->n_queue)
+		return NULL;
 	t = from->queue[0];
 	from->n_queue--;
 	memmove(from->queue, from->queue + 1, from->n_queue * sizeof(*from->queue));
@@ -159,7 +138,8 @@ static void sim_wake_waiters(
 	}
 }
 
-static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_thread *parent)
+static struct sim_thread *sim_start(
+    struct sim *s, const struct sim_op *program, struct sim_thread *parent)
 {
 	struct sim_thread *t = s->threads;
 
@@ -168,11 +148,13 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 			abort();
 	memset(t, 0, sizeof(*t));
 	t->alive = true;
-	t->program = s->c->programs[program];
+	t->program = program;
+	t->outsider = program->kind == SIM_AWAY;
+	t->turn_at = s->now;
 	t->timer_at = SIM_NEVER;
 	t->rng.state = rng_next(&s->rng);
 	t->cpu = parent ? parent->cpu : (unsigned)(t - s->threads) % s->c->cpus;
-	t->d.member = 1;
+	t->d.member = !t->outsider;
 	t->d.number = ++s->born;
 	if (parent) {
 		t->parent = (unsigned)(parent - s->threads);
@@ -183,7 +165,7 @@ static struct sim_thread *sim_start(struct sim *s, unsigned program, struct sim_
 		}
 	}
 	if (s->r)
-		delay_on_born(&t->d, s->now);
+		delay_on_born(&t->d, &s->x, s->now);
 	sim_enqueue(s, t, true);
 	return t;
 }
@@ -194,6 +176,8 @@ static void sim_begin_wait(struct sim *s, struct sim_thread *t, const struct sim
 	t->d.wait = sim_is_selected(s, op) ? SIM_SELECTED : 0;
 	t->d.wait_is_lock = op->kind == SIM_LOCK;
 }
+
+static const struct sim_op outsider[] = {{.kind = SIM_AWAY}, {.kind = SIM_BURST}, LOOP};
 
 static uint64_t sim_work(struct sim *s, struct sim_thread *t, const struct sim_op *op)
 {
@@ -337,9 +321,22 @@ static void sim_step(struct sim *s, struct sim_thread *t)
 			sim_begin_wait(s, t, op);
 			sim_block(s, t, SIM_SLEEP, 0);
 			return;
+		case SIM_AWAY:
+			t->pc++;
+			t->turn_at += s->c->outsider_every_ns / 2 +
+				      rng_below(&t->rng, s->c->outsider_every_ns);
+			if (t->turn_at <= s->now)
+				break;
+			t->timer_at = t->turn_at;
+			sim_block(s, t, SIM_SLEEP, 0);
+			return;
+		case SIM_BURST:
+			t->pc++;
+			t->remaining = s->c->outsider_ns;
+			return;
 		case SIM_SPAWN:
 			t->pc++;
-			sim_start(s, op->arg, t);
+			sim_start(s, s->c->programs[op->arg], t);
 			break;
 		case SIM_EXIT:
 			if (!--s->threads[t->parent].children)
@@ -396,40 +393,6 @@ static void sim_deliver(struct sim *s, struct sim_cpu *cpu)
 	t->timer_at =
 	    t->signal_end + s->r->oversleep_ns / 2 + rng_below(&s->rng, s->r->oversleep_ns);
 	sim_block(s, t, SIM_SLEEP, 0);
-}
-
-/* An outsider leaves the CPU, to the thread that it ousted or to those that wait. */
-static void sim_outsider_leaves(struct sim *s, struct sim_cpu *cpu)
-{
-	sim_progress(s, cpu);
-	cpu->back_at = 0;
-	if (cpu->cur)
-		sim_on_switch(s, cpu, NULL, 0, cpu->cur);
-	else if (cpu->n_queue)
-		cpu->kick_at = s->now;
-}
-
-/* An outsider takes a CPU that is idle, else this one. */
-static void sim_outsider(struct sim *s, struct sim_cpu *cpu)
-{
-	struct sim_cpu *to = cpu;
-
-	cpu->outsider_at +=
-	    s->c->outsider_every_ns / 2 + rng_below(&s->rng, s->c->outsider_every_ns);
-	for (unsigned i = 0; i < s->c->cpus && sim_load(to); i++)
-		if (!sim_load(&s->cpus[i]))
-			to = &s->cpus[i];
-	if (to->back_at)
-		return;
-	sim_progress(s, to);
-	if (to->cur)
-		sim_on_switch(s, to, to->cur, DELAY_OUSTED, NULL);
-	to->back_at = s->now + s->c->outsider_ns;
-	to->free_at = to->back_at;
-	if (to->slice_end < to->back_at)
-		to->slice_end = to->back_at;
-	if (!to->cur && to->n_queue)
-		to->kick_at = to->back_at;
 }
 
 /* When the thread on a CPU does its next thing of its own. */
@@ -493,12 +456,6 @@ static void sim_run(struct sim *s, uint64_t until)
 				next = at, actor = cpu, what = 2;
 			if (s->r && cpu->sample_at < next)
 				next = cpu->sample_at, actor = cpu, what = 3;
-			at = cpu->back_at;
-			if (at <= next && at)
-				next = at, actor = cpu, what = 4;
-			at = cpu->outsider_at;
-			if (at <= next && at)
-				next = at, actor = cpu, what = 5;
 		}
 		s->now = next > s->now ? next : s->now;
 		if (!what)
@@ -509,14 +466,10 @@ static void sim_run(struct sim *s, uint64_t until)
 			sim_act(s, actor);
 		} else if (what == 2) {
 			sim_switch(s, actor, false);
-		} else if (what == 4) {
-			sim_outsider_leaves(s, actor);
-		} else if (what == 5) {
-			sim_outsider(s, actor);
 		} else {
 			actor->sample_at += s->r->period_ns;
 			sim_progress(s, actor);
-			if (actor->cur && !actor->back_at)
+			if (actor->cur && !actor->cur->outsider)
 				sim_on_sample(s, actor);
 		}
 	}
@@ -535,10 +488,10 @@ static void sim_init(
 	for (unsigned i = 0; r && i < c->cpus; i++)
 		s->cpus[i].sample_at = s->now + r->period_ns * (i + 1) / (c->cpus + 1) +
 				       rng_below(&s->rng, r->period_ns / 4 + 1);
-	for (unsigned i = 0; c->outsider_every_ns && i < c->cpus; i++)
-		s->cpus[i].outsider_at = s->now + c->outsider_every_ns * (i + 1) / (c->cpus + 1);
 	for (unsigned i = 0; i < c->n_threads; i++)
-		sim_start(s, i, NULL);
+		sim_start(s, c->programs[i], NULL);
+	for (unsigned i = 0; i < c->outsiders; i++)
+		sim_start(s, outsider, NULL);
 }
 
 static uint64_t sim_executed(const struct sim *s)

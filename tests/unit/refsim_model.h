@@ -38,6 +38,8 @@ enum sim_kind {
 	SIM_SPAWN, /* a thread that runs program `arg` */
 	SIM_JOIN,  /* until all threads spawned have ended */
 	SIM_EXIT,
+	SIM_AWAY, /* what an outsider does: wait for its next turn, and take its turn */
+	SIM_BURST,
 	SIM_LOOP, /* back to the first op; the last op of a program is this or SIM_EXIT */
 };
 
@@ -136,8 +138,9 @@ struct sim_case {
 	uint64_t wake_ns;    /* an idle CPU takes this long to begin with a woken thread */
 	bool wake_preempts;  /* a woken thread goes before the one that runs */
 	bool wake_here;      /* on the CPU of who wakes it, where no other one has less to do */
-	uint64_t outsider_ns,
-	    outsider_every_ns; /* an outsider takes each CPU that long, on average that often */
+	unsigned outsiders;  /* threads that are not the target's */
+	/* each wants a CPU for that long, that often on average */
+	uint64_t outsider_ns, outsider_every_ns;
 };
 
 /* How it is profiled. The defaults are the product's; the rest is for finding out what matters. */
@@ -172,7 +175,8 @@ struct sim_thread {
 	const struct sim_op *program;
 	unsigned pc, cpu, line, children, parent;
 	uint64_t remaining, timer_at, signal_at, signal_end, handler_end, wait_seq;
-	bool alive, runs, blocked, spins, in_handler, signalled, hold;
+	uint64_t turn_at, came_at; /* an outsider's next turn; it got its CPU */
+	bool outsider, alive, runs, blocked, spins, in_handler, signalled, hold;
 	enum sim_kind wait_kind;
 	unsigned wait_arg;
 	const struct sim_op *call; /* the op whose probed call has begun */
@@ -186,8 +190,6 @@ struct sim_cpu {
 	unsigned n_queue;
 	uint64_t at, free_at, slice_end, sample_at,
 	    kick_at; /* progress is booked up to `at`; the program goes on from `free_at` */
-	uint64_t outsider_at,
-	    back_at; /* an outsider comes; the thread that it ousted comes back, 0: none did */
 };
 
 struct sim {

@@ -68,7 +68,18 @@ static void sim_on_switch(
 {
 	struct delay_wait wait;
 
-	if (!s->r)
+	uint64_t ran = 0;
+
+	if (in && in->outsider) {
+		how = how == DELAY_PREEMPTED ? DELAY_OUSTED : how;
+		in->came_at = s->now;
+		in = NULL;
+	}
+	if (out && out->outsider) {
+		ran = s->now - out->came_at;
+		out = NULL;
+	}
+	if (!s->r || (!out && !in))
 		return;
 	sim_see_spinners(s, cpu, out);
 	if (out)
@@ -78,7 +89,7 @@ static void sim_on_switch(
 	if (out)
 		out->d.queue = s->c->selects == SIM_QUEUES && !out->in_handler ? SIM_SELECTED : 0;
 	delay_on_switch_waiter(
-	    out ? &out->d : NULL, how, in ? &in->d : NULL, 0, &s->x, &cpu->d, s->now, &wait);
+	    out ? &out->d : NULL, how, in ? &in->d : NULL, ran, &s->x, &cpu->d, s->now, &wait);
 	if (out && out->d.wait)
 		delay_begin_wait(&out->d, &s->x, (uint32_t)(out - s->threads), s->now);
 	if (in && s->x.speedup_pct)
@@ -100,7 +111,7 @@ static void sim_on_wake(struct sim *s, struct sim_thread *t, struct sim_thread *
 									: DELAY_BY_THREAD;
 	struct delay_wait wait;
 
-	if (!s->r)
+	if (!s->r || t->outsider)
 		return;
 	sim_look(s, t);
 	if (by)
@@ -159,7 +170,7 @@ static void sim_ask(struct sim *s, struct sim_cpu *cpu, struct sim_thread *t, bo
 	uint64_t end;
 
 	for (unsigned i = 0; i < SIM_THREADS; i++)
-		threads += s->threads[i].alive;
+		threads += s->threads[i].alive && !s->threads[i].outsider;
 	end = delay_on_ask(&t->d, &s->x, sampled, debt, (uint32_t)s->r->exit_ns,
 	    !s->r->sleep || threads > s->c->cpus, now);
 	if (!end)

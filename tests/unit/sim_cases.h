@@ -148,7 +148,7 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	.c = {.name = (id), .n_threads = (n), .cpus = (on), .jitter_pct = (jitter), __VA_ARGS__}
 #define OF(...) .programs = {__VA_ARGS__}, .wake_ns = 5000
 /* As a machine does that is never quite idle. */
-#define OUTSIDERS .outsider_ns = MS, .outsider_every_ns = 9700 * US
+#define OUTSIDERS .outsiders = 2, .outsider_ns = MS, .outsider_every_ns = 9700 * US
 
 /* X(NAME, FIELDS...) */
 #define SIM_TRIALS(X)                                                                              \

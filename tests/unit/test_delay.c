@@ -222,14 +222,14 @@ TEST(held_pause_preempted)
 	CHECK_EQ(t.account.paid, MS);
 	CHECK_EQ(t.blocked_at, 0);
 	/* an outsider had the CPU: no join, and the pause went on being served */
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 0);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS), 0);
 	CHECK_EQ(t.account.paid, 3 * MS);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
 	CHECK_EQ(t.account.run_since, T0 + 5 * MS);
 	delay_switch_out(&t, &x, &cpu, 1, T0 + 4 * MS);
 	CHECK_EQ(t.account.paid, 4 * MS);
 	CHECK_EQ(t.account.unsampled, 0);
-	delay_switch_in(&t, &x, &cpu, T0 + 6 * MS); /* up to its end */
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 6 * MS); /* up to its end */
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
 	CHECK_EQ(t.account.paid, 5 * MS);
 	CHECK_EQ(t.account.carry, 0);
@@ -250,8 +250,8 @@ TEST(sleeping_pause_oversleeps_to_carry)
 	CHECK_EQ(t.account.paid, MS + 10 * US);
 	CHECK_EQ(t.blocked_at, 0); /* a pause is no wait */
 	CHECK_EQ(t.account.run_since, 0);
-	delay_on_born(&t, T0 + 3 * MS + 60 * US);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS + 70 * US), 0);
+	delay_on_born(&t, &x, T0 + 3 * MS + 60 * US);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS + 70 * US), 0);
 	CHECK_EQ(t.account.paid, 4 * MS);
 	CHECK_EQ(t.account.carry, 70 * US);
 	CHECK_EQ(x.required, 4 * MS);
@@ -262,7 +262,7 @@ TEST(sleeping_pause_oversleeps_to_carry)
 	delay_asked(&t, T0, T0 + 3 * MS, 3 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0);
-	delay_switch_in(&t, &x, &cpu, T0 + MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + MS);
 	CHECK_EQ(t.account.paid, 2 * MS);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_BEGUN);
 	CHECK_EQ(t.account.run_since, T0 + 3 * MS);
@@ -280,9 +280,9 @@ TEST(sleeping_pause_then_waits_for_the_cpu)
 	delay_asked(&t, T0, T0 + 2 * MS, 2 * MS, 0);
 	delay_begin(&t, &x, T0);
 	delay_switch_out(&t, &x, &cpu, 0, T0);
-	delay_on_born(&t, T0 + 2 * MS);
+	delay_on_born(&t, &x, T0 + 2 * MS);
 	cpu = (struct cozbpf_cpu){.paid = 9 * MS, .left_at = T0 + 5 * MS, .epoch = 1};
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 5 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS), 1);
 	CHECK_EQ(t.account.paid, 9 * MS); /* 6 + 2 served + 3 waited, but the CPU's clock is at 9 */
 	CHECK_EQ(t.account.carry, 0);
 }
@@ -400,7 +400,7 @@ TEST(kinds_of_new_threads)
 		delay_sample(&child, &x, n & 1 ? 1 : LINE, T0 + MS, 0);
 		parent.blocked_at = T0;
 		if (n & 1)
-			delay_switch_in(&parent, &x, &cpu, T0);
+			delay_switch_in(&parent, &x, &cpu, 0, T0);
 		if (n == 40) {
 			child = (struct cozbpf_thread){0};
 			delay_on_fork(&child, &parent, &x, T0);

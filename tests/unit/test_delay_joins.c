@@ -104,23 +104,23 @@ TEST(woken_on_an_idle_cpu)
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
 	delay_wake(&t, &w, &x, T0 + 2 * MS);
 	CHECK_EQ(t.account.paid, 2 * MS);
-	delay_on_born(&t, T0 + 2 * MS);
-	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+	delay_on_born(&t, &x, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS);
 	CHECK_EQ(t.account.paid, 3 * MS);
 	CHECK_EQ(t.slack, 0);
 	/* the waker's clock is the limit */
 	t = thread(0, 0), w = thread(3 * MS, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
 	delay_wake(&t, &w, &x, T0 + 2 * MS);
-	delay_on_born(&t, T0 + 2 * MS);
-	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	delay_on_born(&t, &x, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS);
 	CHECK_EQ(t.account.paid, 3 * MS);
 	/* it did wait virtually: the latency is real */
 	t = thread(0, 0), w = thread(MS, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0);
 	delay_wake(&t, &w, &x, T0 + 2 * MS);
-	delay_on_born(&t, T0 + 2 * MS);
-	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+	delay_on_born(&t, &x, T0 + 2 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS);
 	CHECK_EQ(t.account.paid, MS);
 }
 
@@ -149,8 +149,8 @@ TEST(woken_by_a_timer_pays)
 	CHECK_EQ(t.blocked_at, T0 + MS);
 	CHECK_EQ(t.runnable_at, 0);
 	x.required = 6 * MS;
-	delay_on_born(&t, T0 + 7 * MS);
-	delay_switch_in(&t, &x, &cpu, T0 + 7 * MS);
+	delay_on_born(&t, &x, T0 + 7 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 7 * MS);
 	CHECK_EQ(t.account.paid, 0);
 	CHECK_EQ(t.blocked_at, 0);
 	CHECK_EQ(t.runnable_at, 0);
@@ -168,30 +168,30 @@ TEST(gets_a_cpu_that_the_target_used)
 	CHECK_EQ(cpu.paid, 2 * MS);
 	CHECK_EQ(cpu.left_at, T0 + MS);
 	CHECK_EQ(t.blocked_at, 0);
-	delay_switch_in(&other, &x, &cpu, T0 + MS);
+	delay_switch_in(&other, &x, &cpu, 0, T0 + MS);
 	delay_switch_out(&other, &x, &cpu, 1, T0 + 4 * MS);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 4 * MS), 1);
 	CHECK_EQ(t.account.paid, 4 * MS); /* min(2 + 3, 4) */
 	/* the first operand */
 	t = thread(0, 0);
 	t.runnable_at = T0 + 3 * MS;
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 4 * MS), 1);
 	CHECK_EQ(t.account.paid, MS);
 	/* the CPU stood idle or outsiders had it since: no join */
 	t = thread(0, 0);
-	t.runnable_at = T0 + 4 * MS + 1;
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 9 * MS), 0);
+	delay_wants_cpu(&t, &x, T0 + 4 * MS + 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 9 * MS), 0);
 	CHECK_EQ(t.account.paid, 0);
 	/* an outsider ran after the last thread of the target: all of the wait counts */
 	t = thread(0, 0);
 	t.runnable_at = T0 + 3 * MS;
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 5 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS), 1);
 	CHECK_EQ(t.account.paid, 2 * MS);
 	/* a clock of the experiment before says nothing */
 	t = thread(0, 0);
-	t.runnable_at = T0 + 3 * MS;
+	delay_wants_cpu(&t, &x, T0 + 3 * MS);
 	cpu.epoch = 0;
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 4 * MS), 0);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 4 * MS), 0);
 	CHECK_EQ(t.account.paid, 0);
 }
 
@@ -216,7 +216,7 @@ static __u64 waits_beside(struct cozbpf_cpu *far, int alone, __u64 ends)
 	cpu.left_at = T0 + 12 * MS; /* where one executed in debt */
 	cpu.epoch = x.epoch;
 	cpu.paid = 0;
-	delay_switch_in(&t, &x, &cpu, T0 + 12 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 12 * MS);
 	return t.account.paid;
 }
 
@@ -255,7 +255,7 @@ static void use_cpu(__u64 owes, __u64 from, __u64 to, __u64 paused)
 {
 	struct cozbpf_thread other = thread(x.required - owes, 0);
 
-	delay_switch_in(&other, &x, &cpu, from);
+	delay_switch_in(&other, &x, &cpu, 0, from);
 	if (paused) {
 		delay_asked(&other, to - paused, to, paused, 1);
 		other.account.run_since = to - paused;
@@ -274,20 +274,20 @@ TEST(who_waits_for_a_cpu_does_not_inherit_debt)
 	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + MS);
 	/* it wakes with a debt of 9 ms, runs for 2 and pays nothing: 2 ms are what the CPU lost */
 	use_cpu(9 * MS, T0 + MS, T0 + 3 * MS, 0);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS), 1);
 	CHECK_EQ(t.account.paid, 20 * MS);
 	CHECK_EQ(t.account.carry, 0);
 	/* what it pauses meanwhile is no loss: the one that waits stood still as well */
 	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + 4 * MS);
 	use_cpu(9 * MS, T0 + 4 * MS, T0 + 9 * MS, 3 * MS);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 9 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 9 * MS), 1);
 	CHECK_EQ(t.account.paid, 20 * MS);
 	CHECK_EQ(t.account.carry, 3 * MS);
 	/* in debt itself it has paid as much */
 	t = thread(10 * MS, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + 10 * MS);
 	use_cpu(9 * MS, T0 + 10 * MS, T0 + 15 * MS, 3 * MS);
-	delay_switch_in(&t, &x, &cpu, T0 + 15 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 15 * MS);
 	CHECK_EQ(t.account.paid,
 	    14 * MS); /* as far as the other is, 11 + 3, which is more than 10 + 3 */
 }
@@ -384,7 +384,7 @@ TEST(ousted_while_others_earn)
 	t = thread(0, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
 	x.required = 9 * MS;
-	delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS);
 	CHECK_EQ(t.account.paid, 2 * MS);
 	CHECK_EQ(t.account.run_since, T0 + 3 * MS);
 	CHECK_EQ(t.account.unsampled, MS);
@@ -395,7 +395,7 @@ TEST(ousted_while_others_earn)
 	t = thread(0, 0);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
 	x.required = MS * 3 / 2;
-	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS);
 	CHECK_EQ(t.account.paid, MS / 2);
 	CHECK_EQ(t.account.run_since, T0 + MS + MS / 2);
 	/* What the CPU has executed since is without what its thread stood still. */
@@ -407,10 +407,21 @@ TEST(ousted_while_others_earn)
 	t.account.carry = MS / 4;
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
 	x.required = MS;
-	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS);
 	CHECK_EQ(t.account.paid, MS);
 	CHECK_EQ(t.account.carry, 0);
 	CHECK_EQ(t.account.run_since, T0 + MS + MS * 3 / 4);
+	/* A pause that ends meanwhile comes first: 1 ms of that are left. */
+	open(50);
+	x.required = 4 * MS;
+	t = thread(0, 0);
+	delay_asked(&t, T0, T0 + 2 * MS, 2 * MS, 1);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
+	x.required = MS * 9 / 2;
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS);
+	CHECK_EQ(t.account.paid, MS * 5 / 2);
+	CHECK_EQ(t.account.run_since, T0 + MS * 5 / 2);
 	/* An experiment has opened meanwhile: what others have earned in it. */
 	open(50);
 	x.required = 5 * MS;
@@ -418,7 +429,7 @@ TEST(ousted_while_others_earn)
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
 	open(50);
 	x.required = MS;
-	delay_switch_in(&t, &x, &cpu, T0 + 5 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS);
 	CHECK_EQ(t.account.paid, MS);
 	/* Nothing earned; paced; between experiments: it executes. */
 	for (int i = 0; i < 3; i++) {
@@ -429,11 +440,49 @@ TEST(ousted_while_others_earn)
 		delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
 		x.required = i == 0 ? 0 : 2 * MS;
 		x.active = i != 2;
-		delay_switch_in(&t, &x, &cpu, T0 + 3 * MS);
+		delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS);
 		CHECK_EQ(t.account.paid, 0);
 		delay_credit(&t.account, &x, T0 + 3 * MS);
 		CHECK_EQ(t.account.unsampled, 3 * MS);
 	}
+}
+
+/* The same of one that is woken while an outsider has the CPU; it executes none of its wait. */
+TEST(woken_while_others_earn)
+{
+	struct cozbpf_thread t;
+
+	/* the waker's slack is part of the wait, and counts once */
+	for (int slack = 0; slack <= 2; slack += 2) {
+		open(50);
+		x.required = MS;
+		t = thread(0, 0);
+		delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + MS);
+		x.required = 2 * MS;
+		delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + 2 * MS);
+		t.slack = (__u32)(slack * MS);
+		x.required = 9 * MS;
+		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 4 * MS, T0 + 5 * MS), 0);
+		CHECK_EQ(t.account.paid, 3 * MS);
+		CHECK_EQ(t.account.run_since, T0 + 5 * MS);
+	}
+	/* what others earned before it was woken is for a sample to find */
+	open(50);
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + MS);
+	x.required = 8 * MS;
+	delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + 2 * MS);
+	x.required = 9 * MS;
+	delay_switch_in(&t, &x, &cpu, 3 * MS, T0 + 5 * MS);
+	CHECK_EQ(t.account.paid, MS);
+	/* nor is it an outsider's doing that an idle CPU takes its time, or another thread */
+	open(50);
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + MS);
+	delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + 2 * MS);
+	x.required = 9 * MS;
+	delay_switch_in(&t, &x, &cpu, MS / 2, T0 + 5 * MS);
+	CHECK_EQ(t.account.paid, MS / 2);
 }
 
 /* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where
@@ -446,7 +495,7 @@ TEST(ousted)
 	t = thread(0, COZBPF_SHARE_ONE);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + MS);
 	CHECK_EQ(t.account.paid, MS / 2);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 3 * MS), 0);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 3 * MS), 0);
 	CHECK_EQ(t.account.run_since, T0 + MS);
 	delay_credit(&t.account, &x, T0 + 4 * MS);
 	CHECK_EQ(t.account.paid, 2 * MS);
@@ -455,18 +504,18 @@ TEST(ousted)
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + 5 * MS);
 	cpu.left_at = T0 + 6 * MS;
 	cpu.paid = 20 * MS;
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 7 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 7 * MS), 1);
 	CHECK_EQ(t.account.run_since, T0 + 7 * MS);
 	/* a pause that ends meanwhile: executed from there on */
 	delay_asked(&t, T0 + 7 * MS, T0 + 9 * MS, 2 * MS, 1);
 	delay_begin(&t, &x, T0 + 7 * MS);
 	delay_switch_out(&t, &x, &cpu, DELAY_OUSTED, T0 + 8 * MS);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 10 * MS), 0);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 10 * MS), 0);
 	CHECK_EQ(t.pause, COZBPF_PAUSE_NONE);
 	CHECK_EQ(t.account.run_since, T0 + 9 * MS);
 	/* preempted by the target, and the CPU that it gets was free: nothing */
 	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + 11 * MS);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 12 * MS), 0);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 12 * MS), 0);
 	CHECK_EQ(t.account.run_since, T0 + 12 * MS);
 }
 
@@ -520,8 +569,8 @@ TEST(asleep_over_an_epoch)
 	delay_switch_out(&t, &x, &cpu, 0, T0);
 	open_at(2, 100, T0 + 100 * MS);
 	x.required = 5 * MS;
-	delay_on_born(&t, T0 + 105 * MS);
-	delay_switch_in(&t, &x, &cpu, T0 + 105 * MS);
+	delay_on_born(&t, &x, T0 + 105 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 105 * MS);
 	CHECK_EQ(t.account.paid, 0);
 	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 106 * MS, 0), 5 * MS);
 }
@@ -551,7 +600,7 @@ TEST(running_waiting_pausing_over_an_epoch)
 	open_at(2, 100, T0 + 10 * MS);
 	x.required = 5 * MS;
 	cpu = (struct cozbpf_cpu){.paid = 5 * MS, .left_at = T0 + 12 * MS, .epoch = 2};
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, T0 + 12 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 12 * MS), 1);
 	CHECK_EQ(t.account.paid, 2 * MS);
 	/* in a pause: what it goes on serving was for the experiment before */
 	open(100);
@@ -581,7 +630,7 @@ TEST(executed_by_the_cpu)
 	open(50);
 	t = thread(0, 0);
 	t.account.run_since = 0;
-	delay_switch_in(&t, &x, &cpu, T0 + MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + MS);
 	t.account.share = HALF;
 	delay_credit(&t.account, &x, T0 + 5 * MS);
 	delay_executed(&cpu, &t.account, &x, T0 + 5 * MS); /* a sample: of 4 ms a quarter is none */
@@ -592,7 +641,7 @@ TEST(executed_by_the_cpu)
 	delay_executed(&cpu, &t.account, &x, T0 + 20 * MS);
 	CHECK_EQ(cpu.executed_ns, 6 * MS);
 	/* Across an opening, from there; between experiments nothing. */
-	delay_switch_in(&t, &x, &cpu, T0 + 21 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 21 * MS);
 	x.active = 0;
 	delay_executed(&cpu, &t.account, &x, T0 + 22 * MS);
 	CHECK_EQ(cpu.executed_ns, 6 * MS);

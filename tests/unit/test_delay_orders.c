@@ -132,30 +132,42 @@ static void leave(struct world *w, int i, int how)
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
-/* What L comes to when thread @t, as it was, gets a CPU back that an outsider had. */
-static __u64 after_outsider(const struct world *w, const struct cozbpf_thread *t)
+/* For how long thread @t, as it was, has stood still when it gets a CPU that no other thread of the
+ * target had: its pause or its waker's slack, and then what others earned, as far as it owes. An
+ * outsider had the CPU for @ran before. */
+static __u64 stood_still(const struct world *w, const struct cozbpf_thread *t, __u64 ran)
 {
 	const struct cozbpf_account *a = &t->account;
-	__u64 owed = w->x.required > a->paid ? w->x.required - a->paid : 0,
-	      carry = a->carry < owed ? a->carry : owed, ret = a->paid + carry,
-	      stood = w->now - t->runnable_at, earned = w->x.required - a->left_required;
+	__u64 since = t->ousted ? t->runnable_at : w->now - ran,
+	      earned = w->x.required - a->wanted_required, ret, stood, has;
 
-	if (a->paced == COZBPF_PACED)
-		return a->paid;
-	stood = stood < earned ? stood : earned;
-	return ret + (stood < owed - carry ? stood : owed - carry);
+	if (t->pause == COZBPF_PAUSE_BEGUN) {
+		__u64 end = w->now < t->pause_end ? w->now : t->pause_end;
+
+		ret = end > t->pause_from ? end - t->pause_from : 0;
+		since = w->now < t->pause_end ? w->now : since > end ? since : end;
+	} else {
+		ret = w->now - t->runnable_at < t->slack ? w->now - t->runnable_at : t->slack;
+		since = since > t->runnable_at + ret ? since : t->runnable_at + ret;
+	}
+	has = a->paid + a->carry + ret;
+	if (a->paced == COZBPF_PACED || w->x.required <= has)
+		return ret;
+	stood = w->now - since < earned ? w->now - since : earned;
+	return ret + (stood < w->x.required - has ? stood : w->x.required - has);
 }
 
 static void come(struct world *w, int i, int c)
 {
 	struct cozbpf_thread *t = &w->t[i], before;
 	struct cozbpf_cpu *cpu = &w->cpus[c];
-	__u64 own;
+	__u64 own, ran;
 	int joined;
 
 	delay_enter(t, &w->x);
 	before = *t;
-	joined = delay_switch_in(t, &w->x, cpu, w->now);
+	ran = (w->now - t->runnable_at) / (i + 1);
+	joined = delay_switch_in(t, &w->x, cpu, ran, w->now);
 	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch);
 	own = before.account.paid + w->now - before.runnable_at;
 	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
@@ -170,19 +182,10 @@ static void come(struct world *w, int i, int c)
 		    t->account.paid >= before.account.paid &&
 		    (t->account.carry == before.account.carry || t->account.paid == w->x.required));
 	}
-	if (!joined && before.pause != COZBPF_PAUSE_BEGUN && before.ousted)
-		CHECK_EQ(t->account.paid, after_outsider(w, &before));
-	else if (!joined && before.pause != COZBPF_PAUSE_BEGUN)
-		CHECK_EQ(
-		    t->account.paid, before.account.paid + (own - before.account.paid < before.slack
-								   ? own - before.account.paid
-								   : before.slack));
-	else if (!joined && before.pause_hold) /* an outsider's turn is pause as well */
+	if (!joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold))
 		CHECK_EQ(
 		    t->account.paid + t->account.carry - before.account.paid - before.account.carry,
-		    (w->now < before.pause_end ? w->now : before.pause_end) -
-			(before.pause_from < before.pause_end ? before.pause_from
-							      : before.pause_end));
+		    stood_still(w, &before, ran));
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		w->in_handler[i] = 0;
 	n_handovers += joined;
@@ -210,7 +213,7 @@ static void wake(struct world *w, int i, int by)
 		    t->account.paid, own < w->t[by].account.paid ? own : w->t[by].account.paid);
 	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? paced : w->t[by].account.paced);
 	CHECK(!t->account.last_valid && !w->t[by].account.last_valid);
-	delay_on_born(t, w->now);
+	delay_on_born(t, &w->x, w->now);
 	w->where[i] = READY;
 	n_joins++;
 }
@@ -226,7 +229,7 @@ static void wake_by_timer(struct world *w, int i)
 	    t, &w->x, t->timer_at + 10 * MS + (i == 1 ? 0 : (__u64)w->depth + 1), w->now);
 	CHECK_EQ(t->account.paid, before.account.paid);
 	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? before.account.paced : i == 1);
-	delay_on_born(t, w->now);
+	delay_on_born(t, &w->x, w->now);
 	w->where[i] = READY;
 }
 
