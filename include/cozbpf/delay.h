@@ -388,7 +388,7 @@ DELAY_INLINE void delay_on_seen_again(struct cozbpf_thread *t, int blocked, __u6
 	t->blocked_at = blocked ? now : 0;
 	t->runnable_at = 0;
 	t->slack = 0;
-	t->ousted = 0;
+	t->left = 0;
 	t->call = COZBPF_CALL_NONE;
 	t->timer_at = 0;
 	a->run_since = 0;

@@ -34,7 +34,7 @@ DELAY_INLINE void delay_switch_out(
 	if (runnable) /* else a wake-up that came early has set it already */
 		delay_wants_cpu(t, x, now);
 	t->blocked_at = runnable || t->pause == COZBPF_PAUSE_BEGUN ? 0 : now;
-	t->ousted = how == DELAY_OUSTED;
+	t->left = (__u8)how;
 	if (t->call == COZBPF_CALL_MADE && !runnable && t->pause != COZBPF_PAUSE_BEGUN) {
 		t->call = COZBPF_CALL_BLOCKED;
 		t->call_required = DELAY_READ(x->required);
@@ -125,7 +125,7 @@ DELAY_INLINE int delay_switch_in(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 ran, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 waited, since, slack_to;
+	__u64 waited, turn, since, slack_to;
 	int joined;
 
 	delay_enter(t, x);
@@ -134,12 +134,13 @@ DELAY_INLINE int delay_switch_in(
 	 * at that very moment. */
 	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
 		 cpu->epoch == a->epoch;
-	waited = !joined && t->runnable_at ? now - t->runnable_at : 0;
-	since = delay_behind_pause(t, now - (t->ousted || waited < ran ? waited : ran), now);
+	waited = t->runnable_at ? now - t->runnable_at : 0;
+	turn = waited < ran || (!joined && t->left == DELAY_OUSTED) ? waited : ran;
+	since = delay_behind_pause(t, now - turn, now);
 	delay_serve_off_cpu(t, x, joined, now);
 	if (joined)
-		delay_wait_for_cpu(t, x, cpu, now);
-	if (waited && t->slack) { /* SLACK_LATENCY: the wait for the waker ends here */
+		delay_wait_for_cpu(t, x, cpu, now - turn);
+	if (!joined && waited && t->slack) { /* SLACK_LATENCY: the wait for the waker ends here */
 		slack_to = delay_join(a, waited, a->paid + t->slack);
 		if (since < now - waited + slack_to - a->paid)
 			since = now - waited + slack_to - a->paid;
@@ -148,10 +149,10 @@ DELAY_INLINE int delay_switch_in(
 	t->slack = 0;
 	if (since < now)
 		since += delay_stood_still(a, x, since, now);
-	a->run_since = DELAY_RULE(OUSTED_SLOWER) && t->ousted && waited ? since : now;
+	a->run_since = DELAY_RULE(OUSTED_SLOWER) && t->left != DELAY_BLOCKED ? since : now;
 	if (t->blocked_at)
 		a->forks = 0;
-	t->ousted = 0;
+	t->left = DELAY_BLOCKED;
 	t->runnable_at = 0;
 	t->blocked_at = 0;
 	delay_slice_begin(cpu, a);

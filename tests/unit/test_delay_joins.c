@@ -485,6 +485,27 @@ TEST(woken_while_others_earn)
 	CHECK_EQ(t.account.paid, MS / 2);
 }
 
+/* Another thread of the target had the CPU for 2 ms, and then an outsider for 2 ms. The former is a
+ * join; the latter makes the CPU a slower one for who was preempted, not for who was woken. */
+TEST(an_outsider_comes_last)
+{
+	struct cozbpf_thread t, other;
+
+	for (int how = DELAY_BLOCKED; how <= DELAY_PREEMPTED; how++) {
+		open(100);
+		x.required = 20 * MS;
+		t = thread(0, COZBPF_SHARE_ONE), other = thread(9 * MS, 0);
+		delay_switch_out(&t, &x, &cpu, how, T0 + MS);
+		if (how == DELAY_BLOCKED)
+			delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + MS);
+		delay_switch_in(&other, &x, &cpu, 0, T0 + MS);
+		delay_switch_out(&other, &x, &cpu, DELAY_OUSTED, T0 + 3 * MS);
+		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 2 * MS, T0 + 5 * MS), 1);
+		CHECK_EQ(t.account.paid, 3 * MS); /* 1 of that before the wait */
+		CHECK_EQ(t.account.run_since, T0 + (how == DELAY_BLOCKED ? 5 : 3) * MS);
+	}
+}
+
 /* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where
  * that one stood still. */
 TEST(ousted)

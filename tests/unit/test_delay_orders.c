@@ -132,60 +132,66 @@ static void leave(struct world *w, int i, int how)
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
-/* For how long thread @t, as it was, has stood still when it gets a CPU that no other thread of the
- * target had: its pause or its waker's slack, and then what others earned, as far as it owes. An
- * outsider had the CPU for @ran before. */
-static __u64 stood_still(const struct world *w, const struct cozbpf_thread *t, __u64 ran)
+/* For how long thread @t, as it was, has stood still of its wait for a CPU, but for its last @turn,
+ * that an outsider had: by a join with the clock of @cpu, else its pause or its waker's slack. */
+static __u64 stood_before(const struct world *w, const struct cozbpf_thread *t,
+    const struct cozbpf_cpu *cpu, int joined, __u64 turn)
 {
-	const struct cozbpf_account *a = &t->account;
-	__u64 since = t->ousted ? t->runnable_at : w->now - ran,
-	      earned = w->x.required - a->wanted_required, ret, stood, has;
+	__u64 waited = w->now - t->runnable_at, end = w->now < t->pause_end ? w->now : t->pause_end,
+	      grown, paid;
 
-	if (t->pause == COZBPF_PAUSE_BEGUN) {
-		__u64 end = w->now < t->pause_end ? w->now : t->pause_end;
-
-		ret = end > t->pause_from ? end - t->pause_from : 0;
-		since = w->now < t->pause_end ? w->now : since > end ? since : end;
-	} else {
-		ret = w->now - t->runnable_at < t->slack ? w->now - t->runnable_at : t->slack;
-		since = since > t->runnable_at + ret ? since : t->runnable_at + ret;
+	if (joined) {
+		/* as far as the CPU's clock is or its last slice says, whichever is more */
+		grown = delay_grown_since(cpu, t->runnable_at);
+		paid = cpu->paid > t->account.paid ? cpu->paid - t->account.paid : 0;
+		grown = grown > paid ? grown : paid;
+		return waited - turn < grown ? waited - turn : grown;
 	}
-	has = a->paid + a->carry + ret;
-	if (a->paced == COZBPF_PACED || w->x.required <= has)
-		return ret;
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		return end > t->pause_from ? end - t->pause_from : 0;
+	return waited < t->slack ? waited : t->slack;
+}
+
+/* And in that turn: what others earned, as far as it owes that when it @has paid so much. */
+static __u64 stood_in_turn(
+    const struct world *w, const struct cozbpf_thread *t, __u64 since, __u64 has)
+{
+	__u64 earned = w->x.required - t->account.wanted_required, stood;
+
+	if (t->pause == COZBPF_PAUSE_BEGUN && since < t->pause_end)
+		since = w->now < t->pause_end ? w->now : t->pause_end;
+	if (t->account.paced == COZBPF_PACED || w->x.required <= has)
+		return 0;
 	stood = w->now - since < earned ? w->now - since : earned;
-	return ret + (stood < w->x.required - has ? stood : w->x.required - has);
+	return stood < w->x.required - has ? stood : w->x.required - has;
 }
 
 static void come(struct world *w, int i, int c)
 {
 	struct cozbpf_thread *t = &w->t[i], before;
 	struct cozbpf_cpu *cpu = &w->cpus[c];
-	__u64 own, ran;
-	int joined;
+	__u64 waited, ran, turn, stood, since;
+	int joined, to_join;
 
 	delay_enter(t, &w->x);
 	before = *t;
-	ran = (w->now - t->runnable_at) / (i + 1);
+	waited = w->now - t->runnable_at;
+	ran = waited * (__u64)i / 2;
+	to_join = cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch;
+	turn = waited < ran || (!to_join && before.left == DELAY_OUSTED) ? waited : ran;
+	stood = stood_before(w, &before, cpu, to_join, turn);
+	since = w->now - turn;
+	if (!to_join && before.pause != COZBPF_PAUSE_BEGUN && since < before.runnable_at + stood)
+		since = before.runnable_at + stood;
 	joined = delay_switch_in(t, &w->x, cpu, ran, w->now);
-	CHECK_EQ(joined, cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch);
-	own = before.account.paid + w->now - before.runnable_at;
-	if (joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)) {
-		/* as far as the CPU's clock is or its last slice says, whichever is more, but no
-		 * further than it stood still; beyond R it is carry */
-		__u64 grown = before.account.paid + delay_grown_since(cpu, before.runnable_at),
-		      clock = grown > cpu->paid ? grown : cpu->paid;
-
-		CHECK_EQ(t->account.paid + t->account.carry - before.account.carry,
-		    own < clock ? own : clock);
-		CHECK(
-		    t->account.paid >= before.account.paid &&
-		    (t->account.carry == before.account.carry || t->account.paid == w->x.required));
-	}
-	if (!joined && (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold))
+	CHECK_EQ(joined, to_join);
+	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)
 		CHECK_EQ(
 		    t->account.paid + t->account.carry - before.account.paid - before.account.carry,
-		    stood_still(w, &before, ran));
+		    stood + stood_in_turn(w, &before, since,
+				before.account.paid + before.account.carry + stood));
+	CHECK(t->account.paid >= before.account.paid &&
+	      (t->account.carry <= before.account.carry || t->account.paid == w->x.required));
 	if (t->pause != COZBPF_PAUSE_BEGUN)
 		w->in_handler[i] = 0;
 	n_handovers += joined;
