@@ -531,7 +531,7 @@ struct cozbpf_thread {
 	__u32 slack;                   /* woken: how far the waker's L is above what it took, ns */
 	__u8 member;
 	__u8 pause, pause_hold;
-	__u8 left; /* how it left its CPU last, enum of delay_switch.h */
+	__u8 left; /* how it left its CPU: DELAY_BLOCKED, ... of delay_switch.h */
 	struct cozbpf_account account;
 	/* Its own CPU's from here on. */
 	__u32 sampled; /* executed between the last two samples, ns */

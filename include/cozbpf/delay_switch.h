@@ -83,49 +83,47 @@ DELAY_INLINE void delay_serve_off_cpu(
 		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
 }
 
-/* Of the wait for a CPU since @since, what lies behind the pause begins then. Of a pause that
- * sleeps all of the wait is pause. */
-DELAY_INLINE __u64 delay_behind_pause(const struct cozbpf_thread *t, __u64 since, __u64 now)
-{
-	if (t->pause != COZBPF_PAUSE_BEGUN)
-		return since;
-	if (!t->pause_hold || now < t->pause_end)
-		return now;
-	return since < t->pause_end ? t->pause_end : since;
-}
-
 /*
  * STOOD_STILL: an outsider has had the CPU since @since, when the thread wanted it. Had the
  * outsider not come, the thread would have paused for what others earned meanwhile, so it has stood
- * still as long: what this returns. Outsiders that come while a thread pauses are not in its way;
- * those that come before, or outlast the pause, must not be either.
+ * still as long. Outsiders that come while a thread pauses are not in its way; those that come
+ * before, or outlast the pause, must not be either. Returns since when the outsider was in its way.
  */
-DELAY_INLINE __u64 delay_stood_still(
-    struct cozbpf_account *a, const struct cozbpf_control *x, __u64 since, __u64 now)
+DELAY_INLINE __u64 delay_behind_outsider(
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 since, __u64 now)
 {
-	__u64 required = DELAY_READ(x->required), owed, stood = now - since;
+	struct cozbpf_account *a = delay_account(t);
+	__u64 required = DELAY_READ(x->required), owed, stood;
 
-	if (!DELAY_RULE(STOOD_STILL) || !DELAY_READ(x->active) || a->paced == COZBPF_PACED)
-		return 0;
+	if (t->pause == COZBPF_PAUSE_BEGUN) {
+		if (!t->pause_hold || now < t->pause_end)
+			return now;
+		since = since < t->pause_end ? t->pause_end : since;
+	}
+	stood = now - since;
+	if (!stood || !DELAY_RULE(STOOD_STILL) || !DELAY_READ(x->active) ||
+	    a->paced == COZBPF_PACED)
+		return since;
 	if (stood > required - a->wanted_required)
 		stood = required - a->wanted_required;
 	owed = delay_owed(a, required);
 	if (stood > owed)
 		stood = owed;
 	a->paid += stood;
-	return stood;
+	return since + stood;
 }
 
 /*
  * The thread gets a CPU, which an outsider had for @ran before. 1: that is a join with the threads
  * that had the CPU meanwhile. OUSTED_SLOWER: an outsider makes the CPU a slower one, and a faster
- * line saves that as well, so its time counts as executed, as that of interrupts does.
+ * line saves that as well. So its turn counts as executed, as an interrupt's time does, by whom it
+ * kept from going on; not by who was woken, for a faster line does not make that rarer.
  */
 DELAY_INLINE int delay_switch_in(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 ran, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 waited, turn, since, slack_to;
+	__u64 waited, turn, slack, since;
 	int joined;
 
 	delay_enter(t, x);
@@ -135,20 +133,16 @@ DELAY_INLINE int delay_switch_in(
 	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
 		 cpu->epoch == a->epoch;
 	waited = t->runnable_at ? now - t->runnable_at : 0;
-	turn = waited < ran || (!joined && t->left == DELAY_OUSTED) ? waited : ran;
-	since = delay_behind_pause(t, now - turn, now);
+	slack = joined ? 0 : t->slack < waited ? t->slack : waited;
+	turn = waited - slack;
+	if (turn > ran && (joined || t->left != DELAY_OUSTED))
+		turn = ran;
 	delay_serve_off_cpu(t, x, joined, now);
 	if (joined)
 		delay_wait_for_cpu(t, x, cpu, now - turn);
-	if (!joined && waited && t->slack) { /* SLACK_LATENCY: the wait for the waker ends here */
-		slack_to = delay_join(a, waited, a->paid + t->slack);
-		if (since < now - waited + slack_to - a->paid)
-			since = now - waited + slack_to - a->paid;
-		a->paid = slack_to;
-	}
+	a->paid += slack; /* SLACK_LATENCY: the wait for the waker ends here */
 	t->slack = 0;
-	if (since < now)
-		since += delay_stood_still(a, x, since, now);
+	since = delay_behind_outsider(t, x, now - turn, now);
 	a->run_since = DELAY_RULE(OUSTED_SLOWER) && t->left != DELAY_BLOCKED ? since : now;
 	if (t->blocked_at)
 		a->forks = 0;
