@@ -89,12 +89,16 @@ DELAY_INLINE void delay_serve_off_cpu(
  * still as long. Outsiders that come while a thread pauses are not in its way; those that come
  * before, or outlast the pause, must not be either. Returns since when the outsider was in its way.
  */
-DELAY_INLINE __u64 delay_behind_outsider(
+DELAY_OUTLINE __u64 delay_behind_outsider(
     struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 since, __u64 now)
 {
-	struct cozbpf_account *a = delay_account(t);
-	__u64 required = DELAY_READ(x->required), owed, stood;
+	struct cozbpf_account *a;
+	__u64 required, owed, stood;
 
+	if (!t || !x)
+		return now;
+	a = delay_account(t);
+	required = DELAY_READ(x->required);
 	if (t->pause == COZBPF_PAUSE_BEGUN) {
 		if (!t->pause_hold || now < t->pause_end)
 			return now;
@@ -114,16 +118,16 @@ DELAY_INLINE __u64 delay_behind_outsider(
 }
 
 /*
- * The thread gets a CPU, which an outsider had for @ran before. 1: that is a join with the threads
- * that had the CPU meanwhile. OUSTED_SLOWER: an outsider makes the CPU a slower one, and a faster
- * line saves that as well. So its turn counts as executed, as an interrupt's time does, by whom it
- * kept from going on; not by who was woken, for a faster line does not make that rarer.
+ * The thread gets a CPU; 0 < @ran: from an outsider. 1: that is a join with the threads that had
+ * the CPU meanwhile. OUSTED_SLOWER: an outsider makes the CPU a slower one, and a faster line saves
+ * that as well. So its turn counts as executed, as an interrupt's time does, by whom it kept from
+ * going on; not by who was woken, for a faster line does not make that rarer.
  */
 DELAY_INLINE int delay_switch_in(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 ran, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 waited, turn, slack, since;
+	__u64 waited, had, turn, slack, since;
 	int joined;
 
 	delay_enter(t, x);
@@ -133,10 +137,12 @@ DELAY_INLINE int delay_switch_in(
 	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
 		 cpu->epoch == a->epoch;
 	waited = t->runnable_at ? now - t->runnable_at : 0;
+	/* Outsiders have had the CPU since a thread of the target left it last. */
+	had = ran ? now - cpu->left_at : 0;
 	slack = joined ? 0 : t->slack < waited ? t->slack : waited;
 	turn = waited - slack;
-	if (turn > ran && (joined || t->left != DELAY_OUSTED))
-		turn = ran;
+	if ((joined || t->left != DELAY_OUSTED) && turn > had)
+		turn = had;
 	delay_serve_off_cpu(t, x, joined, now);
 	if (joined)
 		delay_wait_for_cpu(t, x, cpu, now - turn);

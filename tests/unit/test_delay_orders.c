@@ -170,25 +170,24 @@ static void come(struct world *w, int i, int c)
 {
 	struct cozbpf_thread *t = &w->t[i], before;
 	struct cozbpf_cpu *cpu = &w->cpus[c];
-	__u64 waited, ran, turn, stood, since;
+	__u64 waited, ran, slack, had, turn, stood;
 	int joined, to_join;
 
 	delay_enter(t, &w->x);
 	before = *t;
 	waited = w->now - t->runnable_at;
-	ran = waited * (__u64)i / 2;
+	ran = waited && i;
 	to_join = cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch;
-	turn = waited < ran || (!to_join && before.left == DELAY_OUSTED) ? waited : ran;
+	slack = to_join ? 0 : before.slack < waited ? before.slack : waited;
+	had = to_join || before.left != DELAY_OUSTED ? (ran ? w->now - cpu->left_at : 0) : waited;
+	turn = had < waited - slack ? had : waited - slack;
 	stood = stood_before(w, &before, cpu, to_join, turn);
-	since = w->now - turn;
-	if (!to_join && before.pause != COZBPF_PAUSE_BEGUN && since < before.runnable_at + stood)
-		since = before.runnable_at + stood;
 	joined = delay_switch_in(t, &w->x, cpu, ran, w->now);
 	CHECK_EQ(joined, to_join);
 	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)
 		CHECK_EQ(
 		    t->account.paid + t->account.carry - before.account.paid - before.account.carry,
-		    stood + stood_in_turn(w, &before, since,
+		    stood + stood_in_turn(w, &before, w->now - turn,
 				before.account.paid + before.account.carry + stood));
 	CHECK(t->account.paid >= before.account.paid &&
 	      (t->account.carry <= before.account.carry || t->account.paid == w->x.required));
