@@ -275,9 +275,9 @@ struct cozbpf_slice {
 
 /* The clock of a CPU (JOIN_CPU): L of the last target thread that left it; and its slice. */
 struct cozbpf_cpu {
-	__u64 paid, left_at;
-	__u64 began, began_paid;   /* the slice that runs; 0: none does */
-	struct cozbpf_slice slice; /* the one before */
+	__u64 paid, left_at, left_required; /* R then */
+	__u64 began, began_paid;            /* the slice that runs; 0: none does */
+	struct cozbpf_slice slice;          /* the one before */
 	__u32 began_epoch;
 	__u32 epoch;
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no
@@ -578,7 +578,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 23 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 24 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);

@@ -290,6 +290,7 @@ DELAY_INLINE void delay_on_wake(struct cozbpf_thread *t, enum delay_cause cause,
 	} else if (cause == DELAY_BY_TIMER) {
 		delay_timer_wake(t, x, expiry, now);
 	} else {
+		delay_enter(t, x);
 		delay_account(t)->paced = COZBPF_PACED_NONE;
 		delay_account(t)->rested = cause == DELAY_BY_OUTSIDE;
 	}
@@ -388,7 +389,7 @@ DELAY_INLINE void delay_on_seen_again(struct cozbpf_thread *t, int blocked, __u6
 	t->blocked_at = blocked ? now : 0;
 	t->runnable_at = 0;
 	t->slack = 0;
-	t->left = 0;
+	t->left = DELAY_BLOCKED;
 	t->call = COZBPF_CALL_NONE;
 	t->timer_at = 0;
 	a->run_since = 0;

@@ -42,6 +42,7 @@ DELAY_INLINE void delay_switch_out(
 	}
 	cpu->paid = a->paid;
 	cpu->left_at = now;
+	cpu->left_required = DELAY_READ(x->required);
 	cpu->epoch = a->epoch;
 	delay_slice_end(cpu, a, x, now);
 	delay_executed(cpu, a, x, now);
@@ -70,27 +71,37 @@ DELAY_INLINE void delay_wait_for_cpu(
 	delay_stand_still(a, x, delay_join(a, now - since, clock) - a->paid);
 }
 
-/* What has been served of a pause when its thread gets a CPU again: of a wait that is a join
- * nothing, for that is credited as one. OUSTED_PAUSE: an outsider's turn is pause as well. */
-DELAY_INLINE void delay_serve_off_cpu(
-    struct cozbpf_thread *t, struct cozbpf_control *x, int joined, __u64 now)
+/*
+ * The thread gets a CPU again, and has waited for threads of the target, if @joined, up to @from:
+ * that part is credited as a join, not as pause. OUSTED_PAUSE: an outsider's turn is pause as well.
+ */
+DELAY_INLINE void delay_serve_off_cpu(struct cozbpf_thread *t, struct cozbpf_control *x,
+    const struct cozbpf_cpu *cpu, int joined, __u64 from, __u64 now)
 {
-	if (t->pause != COZBPF_PAUSE_BEGUN)
-		return;
-	if (!t->pause_hold)
-		delay_serve(t, x, joined ? t->runnable_at : now);
-	else if (DELAY_RULE(OUSTED_PAUSE) && !joined)
+	int pauses = t->pause == COZBPF_PAUSE_BEGUN;
+
+	if (joined) {
+		if (pauses && !t->pause_hold)
+			delay_serve(t, x, t->runnable_at);
+		delay_wait_for_cpu(t, x, cpu, from);
+		if (t->pause_from < from)
+			t->pause_from = from;
+	}
+	if (pauses && !t->pause_hold)
+		delay_serve(t, x, now);
+	else if (pauses && DELAY_RULE(OUSTED_PAUSE))
 		delay_serve(t, x, now < t->pause_end ? now : t->pause_end);
 }
 
 /*
- * STOOD_STILL: an outsider has had the CPU since @since, when the thread wanted it. Had the
- * outsider not come, the thread would have paused for what others earned meanwhile, so it has stood
- * still as long. Outsiders that come while a thread pauses are not in its way; those that come
- * before, or outlast the pause, must not be either. Returns since when the outsider was in its way.
+ * STOOD_STILL: an outsider has had the CPU since @since, when the thread wanted it and R was
+ * @before. Had the outsider not come, the thread would have paused for what others earned
+ * meanwhile, so it has stood still as long. Outsiders that come while a thread pauses are not in
+ * its way; those that come before, or outlast the pause, must not be either. Returns since when the
+ * outsider was in its way.
  */
 DELAY_OUTLINE __u64 delay_behind_outsider(
-    struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 since, __u64 now)
+    struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 before, __u64 since, __u64 now)
 {
 	struct cozbpf_account *a;
 	__u64 required, owed, stood;
@@ -108,8 +119,8 @@ DELAY_OUTLINE __u64 delay_behind_outsider(
 	if (!stood || !DELAY_RULE(STOOD_STILL) || !DELAY_READ(x->active) ||
 	    a->paced == COZBPF_PACED)
 		return since;
-	if (stood > required - a->wanted_required)
-		stood = required - a->wanted_required;
+	if (stood > required - before)
+		stood = required - before;
 	owed = delay_owed(a, required);
 	if (stood > owed)
 		stood = owed;
@@ -136,19 +147,18 @@ DELAY_INLINE int delay_switch_in(
 	 * at that very moment. */
 	joined = DELAY_RULE(JOIN_CPU) && t->runnable_at && cpu->left_at > t->runnable_at &&
 		 cpu->epoch == a->epoch;
-	waited = t->runnable_at ? now - t->runnable_at : 0;
-	/* Outsiders have had the CPU since a thread of the target left it last. */
+	waited = t->runnable_at && t->runnable_at < now ? now - t->runnable_at : 0;
+	/* Outsiders, or a quota, have had the CPU since a thread of the target left it last. */
 	had = ran ? now - cpu->left_at : 0;
 	slack = joined ? 0 : t->slack < waited ? t->slack : waited;
 	turn = waited - slack;
 	if ((joined || t->left != DELAY_OUSTED) && turn > had)
 		turn = had;
-	delay_serve_off_cpu(t, x, joined, now);
-	if (joined)
-		delay_wait_for_cpu(t, x, cpu, now - turn);
+	delay_serve_off_cpu(t, x, cpu, joined, now - turn, now);
 	a->paid += slack; /* SLACK_LATENCY: the wait for the waker ends here */
 	t->slack = 0;
-	since = delay_behind_outsider(t, x, now - turn, now);
+	since = delay_behind_outsider(
+	    t, x, joined ? cpu->left_required : a->wanted_required, now - turn, now);
 	a->run_since = DELAY_RULE(OUSTED_SLOWER) && t->left != DELAY_BLOCKED ? since : now;
 	if (t->blocked_at)
 		a->forks = 0;

@@ -67,7 +67,6 @@ static void sim_on_switch(
     struct sim *s, struct sim_cpu *cpu, struct sim_thread *out, int how, struct sim_thread *in)
 {
 	struct delay_wait wait;
-
 	uint64_t ran = 0;
 
 	if (in && in->outsider) {

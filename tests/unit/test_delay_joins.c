@@ -177,12 +177,12 @@ TEST(gets_a_cpu_that_the_target_used)
 	t.runnable_at = T0 + 3 * MS;
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 4 * MS), 1);
 	CHECK_EQ(t.account.paid, MS);
-	/* the CPU stood idle or outsiders had it since: no join */
+	/* the CPU stood idle since: no join */
 	t = thread(0, 0);
 	delay_wants_cpu(&t, &x, T0 + 4 * MS + 1);
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 9 * MS), 0);
 	CHECK_EQ(t.account.paid, 0);
-	/* an outsider ran after the last thread of the target: all of the wait counts */
+	/* the CPU stood idle after the last thread of the target: all of the wait counts */
 	t = thread(0, 0);
 	t.runnable_at = T0 + 3 * MS;
 	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 0, T0 + 5 * MS), 1);
@@ -475,6 +475,16 @@ TEST(woken_while_others_earn)
 	x.required = 9 * MS;
 	delay_switch_in(&t, &x, &cpu, 3 * MS, T0 + 5 * MS);
 	CHECK_EQ(t.account.paid, MS);
+	/* the same of one whose wake-up is the first that is seen of it in an experiment */
+	open(50);
+	t = thread(0, 0);
+	delay_switch_out(&t, &x, &cpu, DELAY_BLOCKED, T0 + MS);
+	open(50);
+	x.required = 8 * MS;
+	delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + 2 * MS);
+	x.required = 9 * MS;
+	delay_switch_in(&t, &x, &cpu, 3 * MS, T0 + 5 * MS);
+	CHECK_EQ(t.account.paid, MS);
 	/* nor is it an outsider's doing that an idle CPU takes its time */
 	open(50);
 	t = thread(0, 0);
@@ -486,7 +496,8 @@ TEST(woken_while_others_earn)
 }
 
 /* Another thread of the target had the CPU for 2 ms, and then an outsider for 2 ms. The former is a
- * join; the latter makes the CPU a slower one for who was preempted, not for who was woken. */
+ * join; the latter makes the CPU a slower one for who was preempted, not for who was woken. What
+ * others earned in the latter is stood still. */
 TEST(an_outsider_comes_last)
 {
 	struct cozbpf_thread t, other;
@@ -499,11 +510,26 @@ TEST(an_outsider_comes_last)
 		if (how == DELAY_BLOCKED)
 			delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + MS);
 		delay_switch_in(&other, &x, &cpu, 0, T0 + MS);
+		x.required += MS;
 		delay_switch_out(&other, &x, &cpu, DELAY_OUSTED, T0 + 3 * MS);
+		x.required += MS / 2;
 		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 2 * MS, T0 + 5 * MS), 1);
-		CHECK_EQ(t.account.paid, 3 * MS); /* 1 of that before the wait */
-		CHECK_EQ(t.account.run_since, T0 + (how == DELAY_BLOCKED ? 5 : 3) * MS);
+		CHECK_EQ(t.account.paid, 3 * MS + MS / 2); /* 1 of that before the wait */
+		CHECK_EQ(
+		    t.account.run_since, T0 + (how == DELAY_BLOCKED ? 5 * MS : 3 * MS + MS / 2));
 	}
+	/* a pause goes on in that turn: 1 ms before the wait, 2 by the join, 1 then */
+	open(100);
+	x.required = 20 * MS;
+	t = thread(0, 0), other = thread(9 * MS, 0);
+	delay_asked(&t, T0, T0 + 4 * MS, 4 * MS, 1);
+	delay_begin(&t, &x, T0);
+	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + MS);
+	delay_switch_in(&other, &x, &cpu, 0, T0 + MS);
+	delay_switch_out(&other, &x, &cpu, DELAY_OUSTED, T0 + 3 * MS);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 2 * MS, T0 + 5 * MS), 1);
+	CHECK_EQ(t.account.paid, 4 * MS);
+	CHECK_EQ(t.account.run_since, T0 + 4 * MS);
 }
 
 /* An outsider's turn counts as executed by the thread that it took the CPU from, and as pause where

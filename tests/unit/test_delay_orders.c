@@ -132,34 +132,34 @@ static void leave(struct world *w, int i, int how)
 	w->where[i] = how == DELAY_BLOCKED ? BLOCKED : READY;
 }
 
-/* For how long thread @t, as it was, has stood still of its wait for a CPU, but for its last @turn,
- * that an outsider had: by a join with the clock of @cpu, else its pause or its waker's slack. */
+/* For how long thread @t, as it was, has stood still of its wait for a CPU, of which an outsider
+ * had the last @turn: by a join with the clock of @cpu or its waker's slack, and in its pause. */
 static __u64 stood_before(const struct world *w, const struct cozbpf_thread *t,
     const struct cozbpf_cpu *cpu, int joined, __u64 turn)
 {
 	__u64 waited = w->now - t->runnable_at, end = w->now < t->pause_end ? w->now : t->pause_end,
-	      grown, paid;
+	      from = t->pause_from, ret = 0, paid;
 
 	if (joined) {
 		/* as far as the CPU's clock is or its last slice says, whichever is more */
-		grown = delay_grown_since(cpu, t->runnable_at);
+		ret = delay_grown_since(cpu, t->runnable_at);
 		paid = cpu->paid > t->account.paid ? cpu->paid - t->account.paid : 0;
-		grown = grown > paid ? grown : paid;
-		return waited - turn < grown ? waited - turn : grown;
+		ret = ret > paid ? ret : paid;
+		ret = waited - turn < ret ? waited - turn : ret;
+		from = from > w->now - turn ? from : w->now - turn;
 	}
 	if (t->pause == COZBPF_PAUSE_BEGUN)
-		return end > t->pause_from ? end - t->pause_from : 0;
-	return waited < t->slack ? waited : t->slack;
+		return ret + (end > from ? end - from : 0);
+	return joined ? ret : waited < t->slack ? waited : t->slack;
 }
 
-/* And in that turn: what others earned, as far as it owes that when it @has paid so much. */
+/* And in the turn since @since: what others @earned, as far as it owes that when it @has paid so
+ * much. */
 static __u64 stood_in_turn(
-    const struct world *w, const struct cozbpf_thread *t, __u64 since, __u64 has)
+    const struct world *w, const struct cozbpf_thread *t, __u64 since, __u64 earned, __u64 has)
 {
-	__u64 earned = w->x.required - t->account.wanted_required, stood;
+	__u64 stood;
 
-	if (t->pause == COZBPF_PAUSE_BEGUN && since < t->pause_end)
-		since = w->now < t->pause_end ? w->now : t->pause_end;
 	if (t->account.paced == COZBPF_PACED || w->x.required <= has)
 		return 0;
 	stood = w->now - since < earned ? w->now - since : earned;
@@ -170,25 +170,34 @@ static void come(struct world *w, int i, int c)
 {
 	struct cozbpf_thread *t = &w->t[i], before;
 	struct cozbpf_cpu *cpu = &w->cpus[c];
-	__u64 waited, ran, slack, had, turn, stood;
+	__u64 waited, ran, slack, had, turn, stood, since, more;
 	int joined, to_join;
 
 	delay_enter(t, &w->x);
 	before = *t;
 	waited = w->now - t->runnable_at;
-	ran = waited && i;
+	ran = waited && i != (before.left == DELAY_OUSTED);
 	to_join = cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch;
 	slack = to_join ? 0 : before.slack < waited ? before.slack : waited;
 	had = to_join || before.left != DELAY_OUSTED ? (ran ? w->now - cpu->left_at : 0) : waited;
 	turn = had < waited - slack ? had : waited - slack;
 	stood = stood_before(w, &before, cpu, to_join, turn);
+	since = w->now - turn;
+	if (before.pause == COZBPF_PAUSE_BEGUN && since < before.pause_end)
+		since = w->now < before.pause_end ? w->now : before.pause_end;
+	more = stood_in_turn(w, &before, since,
+	    w->x.required - (to_join ? cpu->left_required : before.account.wanted_required),
+	    before.account.paid + before.account.carry + stood);
 	joined = delay_switch_in(t, &w->x, cpu, ran, w->now);
 	CHECK_EQ(joined, to_join);
-	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold)
+	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold) {
 		CHECK_EQ(
 		    t->account.paid + t->account.carry - before.account.paid - before.account.carry,
-		    stood + stood_in_turn(w, &before, w->now - turn,
-				before.account.paid + before.account.carry + stood));
+		    stood + more);
+		if (t->pause != COZBPF_PAUSE_BEGUN)
+			CHECK_EQ(t->account.run_since,
+			    before.left == DELAY_BLOCKED ? w->now : since + more);
+	}
 	CHECK(t->account.paid >= before.account.paid &&
 	      (t->account.carry <= before.account.carry || t->account.paid == w->x.required));
 	if (t->pause != COZBPF_PAUSE_BEGUN)
