@@ -164,7 +164,7 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	X(eight_beside_outsiders,                                                                  \
 	    SIM_CASE("8 threads, 2 CPUs, outsiders 10 %", 8, 2, 10, OF(A60_B40_4, A60_B40_4),      \
 		OUTSIDERS),                                                                        \
-	    .known = 1.5, .sampled = 1.5)                                                            \
+	    .known = 1.5, .sampled = 1.5)                                                          \
 	X(four_beside_bursts,                                                                      \
 	    SIM_CASE("4 threads, 2 CPUs, bursts of 5 ms", 4, 2, 10, OF(A60_B40_4), BURSTS),        \
 	    .known = 2.3, .sampled = 2.2)                                                          \
