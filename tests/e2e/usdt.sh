@@ -149,7 +149,8 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 	rm -f "$dir/p.coz"
 	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" -d 3s -p "${started[-1]}"
 	check "attached, too" same_visits collected fn
-	says '^ +1  work.c:[0-9]+ '
+	# ranked, or named as not known well enough: other programs spoil half of the experiments
+	says '^ +(1  )?work\.c:[0-9]+[ :]'
 	run 4 "$tool" "${lab[@]}" --granularity line -P "usdt:$python:python:gc__done" \
 		-p "${started[-1]}"
 	says "'$python' has no debug information"
