@@ -48,7 +48,7 @@ other_signals() {
 
 	echo "-- the keys of a terminal"
 	front=(python3 "$root/tests/e2e/fixtures/terminal.py")
-	run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" $((1500 * slowness))
+	run 0 "${front[@]}" c "${cozbpf[@]}" "$dir/signaled" $((3000 * slowness))
 	prints 'int 1.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
 	rm -f "$dir/profile.coz"
 	run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress \
