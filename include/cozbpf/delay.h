@@ -177,7 +177,7 @@ DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct coz
 	if (!in)
 		return;
 	since = out ? 0 : in->runnable_at;
-	delay_switch_in(in, x, cpu, ran, now);
+	delay_switch_in(in, x, cpu, ran > 0, now);
 	/* Before the outsider others of the target ran, or a quota held the thread back. */
 	if (since)
 		cpu->outsiders_ns += now - since < ran ? now - since : ran;

@@ -129,13 +129,13 @@ DELAY_OUTLINE __u64 delay_behind_outsider(
 }
 
 /*
- * The thread gets a CPU; 0 < @ran: from an outsider. 1: that is a join with the threads that had
+ * The thread gets a CPU, from an @outsider or not. 1: that is a join with the threads that had
  * the CPU meanwhile. OUSTED_SLOWER: an outsider makes the CPU a slower one, and a faster line saves
  * that as well. So its turn counts as executed, as an interrupt's time does, by whom it kept from
  * going on; not by who was woken, for a faster line does not make that rarer.
  */
-DELAY_INLINE int delay_switch_in(
-    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 ran, __u64 now)
+DELAY_INLINE int delay_switch_in(struct cozbpf_thread *t, struct cozbpf_control *x,
+    struct cozbpf_cpu *cpu, int outsider, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
 	__u64 waited, had, turn, slack, since;
@@ -149,7 +149,7 @@ DELAY_INLINE int delay_switch_in(
 		 cpu->epoch == a->epoch;
 	waited = t->runnable_at && t->runnable_at < now ? now - t->runnable_at : 0;
 	/* Outsiders, or a quota, have had the CPU since a thread of the target left it last. */
-	had = ran ? now - cpu->left_at : 0;
+	had = outsider ? now - cpu->left_at : 0;
 	slack = joined ? 0 : t->slack < waited ? t->slack : waited;
 	turn = waited - slack;
 	if ((joined || t->left != DELAY_OUSTED) && turn > had)

@@ -148,8 +148,8 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	.c = {.name = (id), .n_threads = (n), .cpus = (on), .jitter_pct = (jitter), __VA_ARGS__}
 #define OF(...) .programs = {__VA_ARGS__}, .wake_ns = 5000
 /* Outsiders: as the bench's noise `busy`, and as on a machine that is never quite idle. They
- * compete with the program's threads, each in its turn. Tolerances are the means over ten seeds and
- * three deviations. */
+ * compete with the program's threads, each in its turn. Tolerances beside BURSTS are the means over
+ * ten seeds and three deviations. */
 #define BURSTS .outsiders = 1, .outsider_ns = 5 * MS, .outsider_every_ns = 20 * MS
 #define OUTSIDERS .outsiders = 2, .outsider_ns = MS, .outsider_every_ns = 9700 * US
 

@@ -462,7 +462,7 @@ TEST(woken_while_others_earn)
 		delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + 2 * MS);
 		t.slack = (__u32)(slack * MS);
 		x.required = 9 * MS;
-		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 4 * MS, T0 + 5 * MS), 0);
+		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 1, T0 + 5 * MS), 0);
 		CHECK_EQ(t.account.paid, 3 * MS);
 		CHECK_EQ(t.account.run_since, T0 + 5 * MS);
 	}
@@ -477,7 +477,7 @@ TEST(woken_while_others_earn)
 		x.required = 8 * MS;
 		delay_on_wake(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, T0 + 2 * MS);
 		x.required = 9 * MS;
-		delay_switch_in(&t, &x, &cpu, i == 2 ? 0 : 3 * MS, T0 + 5 * MS);
+		delay_switch_in(&t, &x, &cpu, i != 2, T0 + 5 * MS);
 		CHECK_EQ(t.account.paid, i == 2 ? 0 : MS);
 	}
 }
@@ -500,7 +500,7 @@ TEST(an_outsider_comes_last)
 		x.required += MS;
 		delay_switch_out(&other, &x, &cpu, DELAY_OUSTED, T0 + 3 * MS);
 		x.required += MS / 2;
-		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 2 * MS, T0 + 5 * MS), 1);
+		CHECK_EQ(delay_switch_in(&t, &x, &cpu, 1, T0 + 5 * MS), 1);
 		CHECK_EQ(t.account.paid, 3 * MS + MS / 2); /* 1 of that before the wait */
 		CHECK_EQ(
 		    t.account.run_since, T0 + (how == DELAY_BLOCKED ? 5 * MS : 3 * MS + MS / 2));
@@ -514,7 +514,7 @@ TEST(an_outsider_comes_last)
 	delay_switch_out(&t, &x, &cpu, DELAY_PREEMPTED, T0 + MS);
 	delay_switch_in(&other, &x, &cpu, 0, T0 + MS);
 	delay_switch_out(&other, &x, &cpu, DELAY_OUSTED, T0 + 3 * MS);
-	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 2 * MS, T0 + 5 * MS), 1);
+	CHECK_EQ(delay_switch_in(&t, &x, &cpu, 1, T0 + 5 * MS), 1);
 	CHECK_EQ(t.account.paid, 4 * MS);
 	CHECK_EQ(t.account.run_since, T0 + 4 * MS);
 }

@@ -170,16 +170,17 @@ static void come(struct world *w, int i, int c)
 {
 	struct cozbpf_thread *t = &w->t[i], before;
 	struct cozbpf_cpu *cpu = &w->cpus[c];
-	__u64 waited, ran, slack, had, turn, stood, since, more;
-	int joined, to_join;
+	__u64 waited, slack, had, turn, stood, since, more;
+	int joined, to_join, outsider;
 
 	delay_enter(t, &w->x);
 	before = *t;
 	waited = w->now - t->runnable_at;
-	ran = waited && i != (before.left == DELAY_OUSTED);
+	outsider = waited && i != (before.left == DELAY_OUSTED);
 	to_join = cpu->left_at > before.runnable_at && cpu->epoch == t->account.epoch;
 	slack = to_join ? 0 : before.slack < waited ? before.slack : waited;
-	had = to_join || before.left != DELAY_OUSTED ? (ran ? w->now - cpu->left_at : 0) : waited;
+	had = to_join || before.left != DELAY_OUSTED ? (outsider ? w->now - cpu->left_at : 0)
+						     : waited;
 	turn = had < waited - slack ? had : waited - slack;
 	stood = stood_before(w, &before, cpu, to_join, turn);
 	since = w->now - turn;
@@ -188,7 +189,7 @@ static void come(struct world *w, int i, int c)
 	more = stood_in_turn(w, &before, since,
 	    w->x.required - (to_join ? cpu->left_required : before.account.wanted_required),
 	    before.account.paid + before.account.carry + stood);
-	joined = delay_switch_in(t, &w->x, cpu, ran, w->now);
+	joined = delay_switch_in(t, &w->x, cpu, outsider, w->now);
 	CHECK_EQ(joined, to_join);
 	if (before.pause != COZBPF_PAUSE_BEGUN || before.pause_hold) {
 		CHECK_EQ(
