@@ -21,7 +21,7 @@ var (
 
 func run(a, b int) {
 	x := uint64(3)
-	for {
+	for another() {
 		for n := line(a); n > 0; n-- { x *= x * x } // LINE_A
 		for n := b; n > 0; n-- { x *= x * x } // LINE_B
 		use(x)

@@ -37,6 +37,7 @@ var (
 
 var (
 	share                   atomic.Int64 // what --line-speedup or the turn leaves of the line
+	begun                   atomic.Int64 // rounds, by who asks for another()
 	visits, firstNs, lastNs atomic.Int64
 	start                   = time.Now()
 	finishing               sync.Once
@@ -67,6 +68,10 @@ func progress() {
 		finish()
 	}
 }
+
+// Whether a goroutine may begin another round. Who asks keeps the visits at exactly --rounds, for
+// others go on while the last visit ends the program.
+func another() bool { return *rounds == 0 || begun.Add(1) <= *rounds }
 
 // Ends the program. The period is measured from the first to the last visit: exact in short runs
 // too.
