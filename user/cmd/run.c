@@ -92,7 +92,7 @@ static const struct option_entry entries[] = {
     {0, "seed", OPTION_UINT, FIELD(seed), "N",
 	"seed of the random order (default: from the clock)"},
     {0, "period", OPTION_TIME, FIELD(period_ns), "TIME",
-	"CPU time between samples (default: 330us; 1ms where samples are dear)"},
+	"CPU time between samples (default: 330us; up to 1ms where samples are dear)"},
     {0, "experiment-length", OPTION_TIME, FIELD(length_ns), "TIME",
 	"length of an experiment (default: 500ms, adapted to the rate of visits)"},
     {0, "user", OPTION_STRING, FIELD(user), "USER",

@@ -31,7 +31,9 @@
 #define JIT_RANGES 262144 /* 4 MiB: code that the program makes, each stretch twice */
 #define SPARE_LINES 65536
 #define UNWIND_ROWS (1 << 20) /* 8 MiB: some twenty libraries */
-#define PERIOD_LONG_NS 1000000
+/* Tried in turn where the default is too short. */
+#define PERIOD_LONGER_NS 500000
+#define PERIOD_LONGEST_NS 1000000
 #define SAMPLES_PART 8           /* samples are dear that take more than one part in so many */
 #define PERIOD_BLOCKS_NS 1000000 /* as docs/blocks.md was measured */
 #define PERIOD_WATCH_NS 2000000  /* for the CPU time in a tenth of a second */
@@ -68,8 +70,10 @@ static void measure_samples(struct runner *r, bool may_lengthen)
 	bool latencies = point_pairs_any(&r->points);
 	struct sample_cost cost = session_measure_samples(r->session, latencies);
 
-	if (may_lengthen && !latencies && is_too_short(r->o.period_ns, cost.whole_ns)) {
-		r->o.period_ns = PERIOD_LONG_NS;
+	while (may_lengthen && !latencies && r->o.period_ns < PERIOD_LONGEST_NS &&
+	       is_too_short(r->o.period_ns, cost.whole_ns)) {
+		r->o.period_ns =
+		    r->o.period_ns < PERIOD_LONGER_NS ? PERIOD_LONGER_NS : PERIOD_LONGEST_NS;
 		session_set_period(r->session, r->o.period_ns);
 		cost = session_measure_samples(r->session, latencies);
 	}
