@@ -47,6 +47,28 @@ static struct ucred holder(const struct sockaddr_un *name, socklen_t size)
 	return who;
 }
 
+/* A look at a name whose holder has ended, and how many there are. */
+#define GONE_US 10000
+#define GONE_LOOKS 500
+
+/*
+ * Takes the name. 0; or an errno, with who holds it. A cozbpf that was killed holds its names until
+ * a child that it was just making has closed its copies (symbols/sandbox/), so that is waited for.
+ */
+static int take(int fd, const struct sockaddr_un *name, socklen_t size, struct ucred *owner)
+{
+	for (int looks = 0;; looks++) {
+		int err = bind(fd, (const struct sockaddr *)name, size) || listen(fd, SOMAXCONN)
+			      ? errno
+			      : 0;
+
+		*owner = err == EADDRINUSE ? holder(name, size) : (struct ucred){0};
+		if (!owner->pid || procfs_live_thread(owner->pid) || looks == GONE_LOOKS)
+			return err;
+		usleep(GONE_US);
+	}
+}
+
 /* Whether that user may profile the process, as far as we can tell. */
 static bool has_business(int pid, uid_t user)
 {
@@ -75,10 +97,9 @@ int owner_claim(int pid, struct error *e)
 		socklen_t size = name_of(pid, i, &name);
 		struct ucred owner;
 
-		if (!bind(fd, (const struct sockaddr *)&name, size) && !listen(fd, SOMAXCONN))
+		err = take(fd, &name, size, &owner);
+		if (!err)
 			return fd;
-		err = errno;
-		owner = err == EADDRINUSE ? holder(&name, size) : (struct ucred){0};
 		if (owner.pid && has_business(pid, owner.uid)) {
 			close(fd);
 			return refuse(pid, &owner, e);

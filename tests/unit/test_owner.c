@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Who holds the claim of a process, and for how long. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "target/owner.h"
+
+static int claim(struct error *e)
+{
+	*e = (struct error){0};
+	return owner_claim(getpid(), e);
+}
+
+TEST(one_at_a_time)
+{
+	struct error e;
+	int fd = claim(&e);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(claim(&e), -1);
+	CHECK_EQ(e.status, EXIT_FORBIDDEN);
+	close(fd);
+	fd = claim(&e);
+	CHECK(fd >= 0);
+	close(fd);
+}
+
+/* The holder ends while its child still has a copy of the descriptor, for a fifth of a second. */
+TEST(copy_of_a_child)
+{
+	int subject = getpid(), told[2], fd, pid;
+	struct error e;
+	char c;
+
+	CHECK_EQ(pipe(told), 0);
+	pid = fork();
+	if (!pid) {
+		fd = owner_claim(subject, &e);
+		if (!fork()) {
+			usleep(200000);
+			_exit(0);
+		}
+		_exit(fd < 0 || write(told[1], "x", 1) != 1);
+	}
+	CHECK_EQ(read(told[0], &c, 1), 1);
+	waitpid(pid, NULL, 0);
+	fd = claim(&e);
+	CHECK(fd >= 0);
+	close(fd);
+	close(told[0]);
+	close(told[1]);
+}
