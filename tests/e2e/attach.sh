@@ -103,7 +103,7 @@ for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	[ $way != nomain ] || wait_for 20 is_state "$target_pid" Z || bad "its main thread ends"
 	[ $way = exec ] || look "$dir/before"
 	longer=()
-	[ $way != exec ] || longer=(-d $((3 * slowness))s)
+	[ $way != exec ] || longer=(-d $((4 * slowness))s)
 	attach 0 "${brief[@]}" "${longer[@]}"
 	case $way in
 	blocked)

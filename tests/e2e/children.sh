@@ -12,7 +12,7 @@ fixture threads
 as=mirror_a fixture mirror
 as=mirror_b fixture mirror
 profile=$dir/profile.coz
-ms=$((600 * slowness)) short=$((50 * slowness))ms
+ms=$((1000 * slowness)) short=$((50 * slowness))ms
 
 # profile_run STATUS OPTIONS... -- COMMAND...
 profile_run() {
@@ -100,11 +100,11 @@ sampled threads SHORT
 # else. On a slow day that was 10 of 142 pauses, which is told.
 sed -i '/its threads block the pause signal/d' "$dir/err"
 nothing_lost
-profile_run 0 -P progress -- "$dir/parent" storm 400
-prints '^storm 400$'
+profile_run 0 -P progress -- "$dir/parent" storm 1000
+prints '^storm 1000$'
 nothing_lost
 told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
-check "every child is told of" [ "$told" -eq 401 ]
+check "every child is told of" [ "$told" -eq 1001 ]
 
 echo "-- a main thread that has ended"
 profile_run 0 -P progress -b MAIN -- "$dir/victim" $((2 * ms)) pthread_exit

@@ -186,7 +186,7 @@ fi
 echo "-- from inside a PID namespace: processes by the numbers that they have there"
 rm -f "$dir/profile.coz"
 run 0 unshare --pid --fork --kill-child --mount-proc "$tool" run "${brief[@]}" \
-	-o "$dir/profile.coz" -- "$dir/running" plain 2 2
+	-d 3s -o "$dir/profile.coz" -- "$dir/running" plain 2 4
 says 'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
 cat >"$dir/inside.sh" <<-'END'
 	"$1" plain 2 >"$2" &
@@ -223,7 +223,10 @@ else
 	echo "$inner" >"$group/cgroup.procs"
 	wait_for 20 has "$dir/err" "process $inner: pause handler injected" ||
 		bad "who joins gets the handler"
-	sleep 1
+	before=$(grep -c '^experiment' "$dir/profile.coz")
+	# shellcheck disable=SC2317 # called by wait_for
+	four_more() { [ "$(grep -c '^experiment' "$dir/profile.coz")" -ge $((before + 4)) ]; }
+	wait_for 20 four_more || bad "experiments go on"
 	kill -INT "$tool_pid"
 	ended 20 0 "it ends"
 	paused

@@ -10,7 +10,7 @@ options=(--no-tui -v --fixed-line "$(line_of crowd LINE_A)" --fixed-speedup 50 -
 
 echo "-- the command has the limit that cozbpf was started with"
 run 0 sh -c 'ulimit -Sn 777 && exec "$@"' sh "$tool" "${options[@]}" -o "$dir/p.coz" -- \
-	"$dir/crowd" 3 2
+	"$dir/crowd" 3 4
 prints '^ready 777$'
 
 for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do

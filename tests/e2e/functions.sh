@@ -42,7 +42,7 @@ lines = {l["line"]: l for l in json.load(sys.stdin)["lines"]}
 print(lines[sys.argv[1]]["points"][-1]["program_speedup"])'
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" -v --no-tui -P "$point" --fixed-line "$hot" \
-	--fixed-speedup 0,50 -o "$dir/p.coz" -- "$dir/bare" 6000
+	--fixed-speedup 0,50 --experiment-length 100ms -o "$dir/p.coz" -- "$dir/bare" 6000
 share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" "$hot")
 says "'$dir/bare' has no debug information: functions are made faster" \
 	"'.*/libc.so.6': [0-9]+ functions in scope"

@@ -24,7 +24,8 @@ echo "-- functions of programs without lines"
 halved() { # BINARY FUNCTION [UNIT]
 	rm -f "$dir/p.coz"
 	run 0 "${in_front[@]}" "$tool" --no-tui -P tracepoint:syscalls:sys_exit_write \
-		--fixed-line "$2" --fixed-speedup 0,50 -o "$dir/p.coz" -- "$dir/$1" 6000
+		--fixed-line "$2" --fixed-speedup 0,50 --experiment-length 100ms \
+		-o "$dir/p.coz" -- "$dir/$1" 6000
 	share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" "${3:-$2}")
 }
 halved bare "$cool"

@@ -27,7 +27,7 @@ with_toolchain() { # COMMAND
 	prints '^function	main\.\(\*server\)\.serve$' '^function	main\.main\.func1$'
 	rm -f "$dir"/*.coz
 	run 0 "$tool" -q --experiment-length 100ms -o "$dir/line.coz" -P 'main.(*server).serve' \
-		--fixed-line "$hot" -- "$dir/pool" $((40000 * slowness))
+		--fixed-line "$hot" -- "$dir/pool" $((100000 * slowness))
 	check "the line has samples" has "$dir/line.coz" \
 		"selected=.*/$hot	speedup=0\.[0-9]*	.*selected-samples=[1-9]"
 	check "its program has visits" has "$dir/line.coz" \

@@ -69,7 +69,7 @@ done
 paused '[0-9]+ \(unharmed\)'
 
 echo "-- attached"
-begin "${in_front[@]}" "$dir/abab" --iters-per-ms "$rate" --announce
+begin "$dir/abab" --iters-per-ms "$rate" --announce
 profile "$line" 5
 at_speed "the line leads, with a large gain" has "$dir/err" "^ +1  ${line##*/} +\+0\.[3-9]"
 end

@@ -29,7 +29,7 @@ echo "-- attached: by name"
 begin "$dir/jit" 40000 map
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" -v --no-tui -P "$point" --fixed-line jit_hot --fixed-speedup 0,50 \
-	-d 5s -o "$dir/p.coz" -p "$target_pid"
+	--experiment-length 100ms -d 5s -o "$dir/p.coz" -p "$target_pid"
 says "'/tmp/perf-$target_pid.map' of process $target_pid: 2 functions"
 says_not 'warning:.*jit'
 share=$("$tool" report --json "$dir/p.coz" | python3 -c 'import json, sys

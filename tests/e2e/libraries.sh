@@ -71,7 +71,7 @@ programs=(late many)
 for program in "${programs[@]}"; do
 	begin "$dir/$program"
 	rm -f "$dir/p.coz"
-	run 0 "$tool" -v --no-tui -P "$point" --experiment-length 100ms -d 2s -o "$dir/p.coz" \
+	run 0 "$tool" -v --no-tui -P "$point" --experiment-length 100ms -d 5s -o "$dir/p.coz" \
 		-p "$target_pid"
 	says "'.*/libnear.so': [1-9][0-9]* samples of a first look"
 	near_is_in_scope

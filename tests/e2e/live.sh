@@ -200,7 +200,8 @@ restored "Ctrl-C"
 clear_screen
 keys "$attach $target_pid; echo status \$?" Enter
 shows "the view comes" '^ [1-9][0-9]* experiments'
-pid=$(pgrep -f "^$tool -P progress .* -p $target_pid\$")
+# Readers of files, its children, have the same command line.
+pid=$(pgrep -o -f "^$tool -P progress .* -p $target_pid\$")
 kill -TERM "$pid"
 shows "SIGTERM ends it" '^status 0'
 restored "SIGTERM"
@@ -267,7 +268,7 @@ shows "--tui is refused where the command writes to the terminal" \
 	"the command's standard output is the terminal"
 shows "with status 2" '^status 2'
 clear_screen
-keys "${launch/--tui /} ./running plain 2 1; echo status \$?" Enter
+keys "${launch/--tui /} ./running plain 2 3; echo status \$?" Enter
 shows "without it the command has the terminal" 'end plain'
 shows "to the end" '^status 0'
 check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
@@ -298,7 +299,7 @@ terminal
 rm -f "$dir/p.coz"
 keys "$attach $target_pid" Enter
 shows "the view comes" '^ [1-9][0-9]* experiments'
-pid=$(pgrep -f "^$tool -P progress .* -p $target_pid\$")
+pid=$(pgrep -o -f "^$tool -P progress .* -p $target_pid\$")
 "${tm[@]}" kill-server
 check "profiling ends" wait_for "$patience" gone "$pid"
 check "there is a profile" eval "'$tool' report --json '$dir/p.coz' >/dev/null"

@@ -72,7 +72,7 @@ check "no page of ours is left" [ "$(grep -c cozbpf "/proc/$target/maps")" -eq 0
 check "the profile has experiments" is "$(grep -c '^experiment' "$dir/pipe.coz")" '>=' 3
 
 echo "-- the command has its own signals"
-own=(sh -c "$work --seconds 1 >/dev/null; grep -E '^Sig(Blk|Ign):' /proc/self/status")
+own=(sh -c "$work --seconds 3 >/dev/null; grep -E '^Sig(Blk|Ign):' /proc/self/status")
 run 0 "${own[@]}"
 cp "$dir/out" "$dir/alone"
 run 0 "$tool" run -q --experiment-length 50ms -b "$work" -P "$work:progress" -o "$dir/own.coz" -- \

@@ -55,7 +55,7 @@ run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work"
 	--seconds $((2 * slowness)) --iters-per-ms "$rate"
 says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
-says_all='^startup.*\tnode=[^\t]+\tperiod=(325|986)[0-9]{3}\tpause=[a-z]+$'
+says_all='^startup.*\tnode=[^\t]+\tperiod=(325|493|986)[0-9]{3}\tpause=[a-z]+$'
 check "each says its node, its period and how it pauses" \
 	[ "$(grep -cP "$says_all" "$dir/a.coz")" -eq 2 ]
 check "which is what it told" \

@@ -114,7 +114,7 @@ kept_pausing victim
 
 echo "-- programs that block or take signals"
 # More than ten are refused before a look unblocks it. A first look that finds less is the only one.
-profile "$dir/parent" exec "$dir/victim" $((200 * slowness)) blocks
+profile "$dir/parent" exec "$dir/victim" $((400 * slowness)) blocks
 lives
 named victim 'its threads block the pause signal' 11
 # Blocked signals are looked for once a second. To the end that leaves time for many pauses, while

@@ -52,8 +52,8 @@ other_signals() {
 	prints 'int 1.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
 	rm -f "$dir/profile.coz"
 	run 0 "${front[@]}" zc "$tool" run -q -o "$dir/profile.coz" -P progress \
-		--fixed-line "$(line_of signaled HOT)" --experiment-length 500ms \
-		-- "$dir/signaled" $((3500 * slowness))
+		--fixed-line "$(line_of signaled HOT)" --fixed-speedup 50 \
+		--experiment-length 500ms -- "$dir/signaled" $((3500 * slowness))
 	prints 'states T T.?$' '^continued.?$' '^end int 1 usr1 0 hup 0 term 0' '^status 0'
 	longest=$(sed -n 's/^experiment.*elapsed=\([0-9]*\).*/\1/p' "$dir/profile.coz" | sort -n |
 		tail -n 1)
