@@ -381,7 +381,7 @@ check-fault: all ## system calls of ours that go wrong (ALL=1: each of them; lon
 soak: all ## an hour on nginx and PostgreSQL under load; needs root and the network (SOAK=options)
 	@tests/soak/soak.sh $(SOAK)
 
-check-soak: all ## three minutes of that; needs root and the network
+check-soak: all ## two minutes of that; needs root and the network
 	@scripts/run-tests.sh soak tests/soak/short.sh
 
 check-arm64: ## tests on arm64 kernels, in an emulator; needs root, qemu, the network; long

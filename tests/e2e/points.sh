@@ -148,7 +148,8 @@ wait "$load"
 kill -TERM "$server" "$stranger"
 wait "$server" "$stranger" 2>/dev/null
 # A request is one write, then progress(). Four threads may each stand between the two at either end
-# of an experiment. On an emulated machine the two counts were a tenth apart at times.
+# of an experiment. Where the machine stood still a window may be empty. On an emulated machine the
+# two counts were a tenth apart at times.
 at_speed "in each experiment as many as requests" python3 -c "
 import sys
 a, b = ([int(n) for n in t.split()] for t in ('$(deltas fn)', '$(deltas write)'))

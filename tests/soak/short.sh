@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The soak in three minutes: what is exact, and what of the servers may grow. No speeds, and not the
+# The soak in two minutes: what is exact, and what of the servers may grow. No speeds, and not the
 # kernel's memory: other tests run beside.
-exec "$(dirname "$0")/soak.sh" --seconds 172 --cycle 6 --long 0 --rounds 0
+exec "$(dirname "$0")/soak.sh" --seconds 112 --cycle 6 --long 0 --rounds 0

@@ -18,6 +18,10 @@
 /* Names for a process, in order: another user may hold one of them just to be in the way. */
 #define NAMES 16
 
+/* A holder that has ended: how often it is looked whether the name is free, and after what time. */
+#define GONE_LOOKS 500
+#define GONE_US 10000
+
 /* Process numbers are unique within their namespace. The start time tells a process from a later
  * one with its number. */
 static socklen_t name_of(int pid, int i, struct sockaddr_un *ret)
@@ -47,28 +51,6 @@ static struct ucred holder(const struct sockaddr_un *name, socklen_t size)
 	return who;
 }
 
-/* A look at a name whose holder has ended, and how many there are. */
-#define GONE_US 10000
-#define GONE_LOOKS 500
-
-/*
- * Takes the name. 0; or an errno, with who holds it. A cozbpf that was killed holds its names until
- * a child that it was just making has closed its copies (symbols/sandbox/), so that is waited for.
- */
-static int take(int fd, const struct sockaddr_un *name, socklen_t size, struct ucred *owner)
-{
-	for (int looks = 0;; looks++) {
-		int err = bind(fd, (const struct sockaddr *)name, size) || listen(fd, SOMAXCONN)
-			      ? errno
-			      : 0;
-
-		*owner = err == EADDRINUSE ? holder(name, size) : (struct ucred){0};
-		if (!owner->pid || procfs_live_thread(owner->pid) || looks == GONE_LOOKS)
-			return err;
-		usleep(GONE_US);
-	}
-}
-
 /* Whether that user may profile the process, as far as we can tell. */
 static bool has_business(int pid, uid_t user)
 {
@@ -77,6 +59,27 @@ static bool has_business(int pid, uid_t user)
 
 	snprintf(name, sizeof(name), "/proc/%d", pid);
 	return !user || user == geteuid() || (!stat(name, &st) && st.st_uid == user);
+}
+
+/*
+ * Takes the name. 0; or an errno, with who holds it. A cozbpf that was killed holds its names until
+ * a child that it was just making has closed its copies (symbols/sandbox/). That is waited for, but
+ * for nobody who is only in the way.
+ */
+static int take(
+    int fd, int pid, const struct sockaddr_un *name, socklen_t size, struct ucred *owner)
+{
+	for (int looks = 0;; looks++) {
+		int err = bind(fd, (const struct sockaddr *)name, size) || listen(fd, SOMAXCONN)
+			      ? errno
+			      : 0;
+
+		*owner = err == EADDRINUSE ? holder(name, size) : (struct ucred){0};
+		if (!owner->pid || !has_business(pid, owner->uid) ||
+		    procfs_live_thread(owner->pid) || looks == GONE_LOOKS)
+			return err;
+		usleep(GONE_US);
+	}
 }
 
 static int refuse(int pid, const struct ucred *owner, struct error *e)
@@ -97,7 +100,7 @@ int owner_claim(int pid, struct error *e)
 		socklen_t size = name_of(pid, i, &name);
 		struct ucred owner;
 
-		err = take(fd, &name, size, &owner);
+		err = take(fd, pid, &name, size, &owner);
 		if (!err)
 			return fd;
 		if (owner.pid && has_business(pid, owner.uid)) {
