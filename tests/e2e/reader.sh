@@ -15,13 +15,14 @@ gcc -g -shared -fPIC -o "$dir/libmany.so" "$dir/many.s" || exit 1
 rm "$dir/many.s"
 fixture reading -Wl,--no-as-needed "$dir/libmany.so" -Wl,-rpath,"$dir"
 
-# reader_of FILE SIGNAL [SECONDS]: waits for a reader of the tool's that has FILE open, and has
-# given its rights up, and sends SIGNAL to it. Tells its process id. A reader may live for as long
-# as a few programs need to start, so one program looks.
-reader_of() {
-	timeout "${3:-10}" python3 -c '
+# readers_of FILE SIGNAL N: waits for N readers of the tool's that have FILE open, and have given
+# their rights up, and sends SIGNAL to each. Tells their process ids. A reader may live for as long
+# as a few programs need to start, so one program looks; it takes the place of a subshell.
+readers_of() {
+	exec timeout 30 python3 -c '
 import glob, os, signal, sys, time
 tool, name, number = sys.argv[1], sys.argv[2], getattr(signal, "SIG" + sys.argv[3])
+found = set()
 def read(path):
     with open(path) as f:
         return f.read()
@@ -29,20 +30,21 @@ def is_reader(pid):
     return (read(f"/proc/{pid}/comm") == "reader\n" and
             "NoNewPrivs:\t1" in read(f"/proc/{pid}/status") and
             any(name in os.readlink(fd) for fd in glob.glob(f"/proc/{pid}/fd/*")))
-while True:
+while len(found) < int(sys.argv[4]):
     for children in glob.glob(f"/proc/{tool}/task/*/children"):
         try:
-            for pid in filter(is_reader, read(children).split()):
+            for pid in filter(is_reader, set(read(children).split()) - found):
                 os.kill(int(pid), number)
-                sys.exit(print(pid))
+                found.add(pid)
+                print(pid)
         except OSError:
             pass
-    time.sleep(0.001)' "$tool_pid" "$1" "$2"
+    time.sleep(0.001)' "$tool_pid" "$1" "$2" "$3"
 }
 
 # stopped_reader FILE: stops one while it reads, in $reader.
 stopped_reader() {
-	reader=$(reader_of "$1" STOP) && wait_for 10 is_state "$reader" T
+	reader=$(readers_of "$1" STOP 1) && wait_for 10 is_state "$reader" T
 }
 
 status() { # ROW VALUE
@@ -77,14 +79,15 @@ wait "$tool_pid" 2>/dev/null
 check 'it is gone as well' wait_for 10 gone "$reader"
 
 echo "-- one that crashes while a library is read"
-# shellcheck disable=SC2317 # wait_for calls it
-crash_all() { # kills readers of the library until the tool says so
-	reader_of libmany SEGV 1 >/dev/null
-	has "$dir/err" 'stays out of scope'
-}
 start "$tool" --no-tui -o "$dir/p.coz" -b MAIN -b '%/libmany.so' \
-	-P "$(line_of reading WORK)" -- "$dir/reading"
-check 'the library stays out of scope' wait_for 10 crash_all
+	-P "$(line_of reading WORK)" -- "$dir/reading" 120
+readers_of libmany SEGV 100 >/dev/null &
+crasher=$!
+check 'the library stays out of scope' wait_for 30 has "$dir/err" 'stays out of scope'
+kill "$crasher"
+# A reader that is not caught at once reads for seconds, so the program's end waits.
+check 'experiments are done' wait_for 60 has "$dir/p.coz" '^experiment'
+pkill -TERM -x reading -P "$tool_pid"
 ended 30 0 'the run ends as it should'
 says "^cozbpf: warning: '.*/libmany.so' in process .* stays out of scope: reading .* .SIGSEGV."
 check 'the program has been sampled' has "$dir/p.coz" '^samples	location=.*/reading.c:'
