@@ -260,7 +260,7 @@ static __always_inline void count_visits_at(
 	if (!point)
 		return;
 	__sync_fetch_and_add(&point->visits, n);
-	if (delay_account(t)->paced)
+	if (delay_is_fed(delay_account(t)))
 		count_paced(point, delay_account(t), n);
 	if (!DELAY_READ(control.active)) {
 		__sync_fetch_and_add(&point->late[epoch & 1], n);

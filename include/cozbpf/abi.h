@@ -350,6 +350,13 @@ struct cozbpf_family {
 };
 #define COZBPF_FAMILIES 64
 
+/* A thread that a periodic timer wakes, by its number. */
+struct cozbpf_timer {
+	__u64 period_ns; /* 0: none does */
+	__u32 phase, thread;
+};
+#define COZBPF_TIMERS 64
+
 /* The control block, in .bss. The first group is the loader's while no experiment is open, and
  * constant while one is. */
 struct cozbpf_control {
@@ -388,6 +395,7 @@ struct cozbpf_control {
 	__u64 adopted; /* threads that ran already when they became the target's */
 	struct cozbpf_young young[COZBPF_KINDS]; /* threads that are young (delay_on_fork()) */
 	struct cozbpf_family families[COZBPF_FAMILIES]; /* by the maker's number */
+	struct cozbpf_timer timers[COZBPF_TIMERS];      /* by the number of who is woken */
 	/* Reset by the loader: samples of the selected line while visits count in this experiment,
 	 * and what it executed. */
 	__u64 selected_samples, selected_ns;
@@ -468,6 +476,7 @@ struct cozbpf_counter_event {
 #define COZBPF_PACED_NONE 0
 #define COZBPF_PACED 1      /* it waits for its pace */
 #define COZBPF_PACED_LATE 2 /* it has not waited for long: its pace waits for it */
+#define COZBPF_PACED_ASKS 3 /* not known yet: pace_phase is the thread whose timer may be periodic */
 
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0

@@ -52,6 +52,7 @@ DELAY_INLINE __u64 delay_sample(
 	__u64 debt;
 
 	delay_credit(a, x, now);
+	delay_learn_pace(a, x);
 	delay_fall_late(a, x, now);
 	t->sampled =
 	    a->unsampled < 4 * x->period_ns ? (__u32)a->unsampled : (__u32)(4 * x->period_ns);
@@ -229,20 +230,28 @@ DELAY_INLINE void delay_timer_wake(
     struct cozbpf_thread *t, struct cozbpf_control *x, __u64 expiry, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
+	struct cozbpf_timer *timer = &x->timers[t->number & (COZBPF_TIMERS - 1)];
 	__u64 period = expiry - t->timer_at;
+	int periodic;
 
 	delay_enter(t, x);
 	if (!period || t->pause == COZBPF_PAUSE_BEGUN)
 		return;
-	a->paced =
+	periodic =
 	    DELAY_RULE(PACED) &&
 	    t->timer_period >= (DELAY_RULE(PACED_MIN) ? DELAY_PERIOD_MIN_NS : 1) &&
 	    (DELAY_RULE(PACED_MISSED) ? period % t->timer_period == 0 : period == t->timer_period);
-	if (a->paced)
+	if (periodic) {
 		delay_pace(
 		    a, COZBPF_PACED, t->timer_period, (__u32)(expiry % t->timer_period), now);
-	else
+		*timer = (struct cozbpf_timer){t->timer_period, a->pace_phase, t->number};
+	} else {
+		delay_pace(a, DELAY_RULE(PACED_LEARNT) ? COZBPF_PACED_ASKS : COZBPF_PACED_NONE, 0,
+		    t->number, now);
 		t->timer_period = period;
+		if (timer->thread == t->number)
+			timer->period_ns = 0;
+	}
 	t->timer_at = expiry;
 	a->rested = 1;
 }

@@ -144,6 +144,22 @@ DELAY_INLINE void delay_pace(
 	a->paced_at = now;
 }
 
+/* Whether a periodic timer feeds the account, on time or late. */
+DELAY_INLINE int delay_is_fed(const struct cozbpf_account *a)
+{
+	return a->paced == COZBPF_PACED || a->paced == COZBPF_PACED_LATE;
+}
+
+/* PACED_LEARNT: the account was woken before the timer behind that was told as periodic, and has
+ * not waited since. */
+DELAY_INLINE void delay_learn_pace(struct cozbpf_account *a, const struct cozbpf_control *x)
+{
+	const struct cozbpf_timer *timer = &x->timers[a->pace_phase & (COZBPF_TIMERS - 1)];
+
+	if (a->paced == COZBPF_PACED_ASKS && timer->thread == a->pace_phase && timer->period_ns)
+		delay_pace(a, COZBPF_PACED, timer->period_ns, timer->phase, a->paced_at);
+}
+
 /* PACED_LATE: an account whose pace came twice without being waited for is the bottleneck. From
  * now on it owes what others earn. */
 DELAY_INLINE void delay_fall_late(

@@ -52,6 +52,7 @@
 	X(OUSTED_PAUSE, SIM, "a pause goes on while an outsider has the CPU")                     \
 	X(PACED, SIM, "a thread with a periodic timer owes nothing; its visits follow real time") \
 	X(PACED_WAKER, SIM, "a thread that a paced one wakes is paced")                           \
+	X(PACED_LEARNT, SIM, "a timer that is told as periodic later paces whom it woke before")  \
 	X(PACED_LATE, SIM, "a paced thread that waits no more for its pace is not paced")         \
 	X(PACE_BOUND, SIM, "visits that a timer feeds are at least its period apart")             \
 	X(PACED_MISSED, SIM, "a whole multiple of the period is the period")                      \

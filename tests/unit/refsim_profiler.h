@@ -131,7 +131,7 @@ static void sim_on_visit(struct sim *s, struct sim_thread *t)
 	if (!s->r)
 		return;
 	s->paced += t->d.account.paced == COZBPF_PACED;
-	s->fed += t->d.account.paced > 0;
+	s->fed += (uint64_t)delay_is_fed(&t->d.account);
 	s->pace_ns = t->d.account.pace_ns;
 	if (!s->x.active)
 		return;

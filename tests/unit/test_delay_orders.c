@@ -65,7 +65,7 @@ static void check_world(const struct world *a, struct world *b)
 			__s64 v = (__s64)(upto - t->account.paid - t->account.carry);
 
 			CHECK(v + (__s64)b->back[i] >= b->floor[i]);
-			n_raised += v < b->floor[i] && !t->account.paced;
+			n_raised += v < b->floor[i] && !delay_is_fed(&t->account);
 			b->floor[i] = v;
 		}
 		CHECK_EQ(t->account.run_since != 0, on);
@@ -102,7 +102,7 @@ static void sample(struct world *w, int i, __u32 line)
 	w->back[i] = bound;
 	CHECK(t->account.paid + bound >= before.account.paid);
 	n_lowered += t->account.paid < before.account.paid;
-	if (t->account.paced) {
+	if (delay_is_fed(&t->account)) {
 		CHECK_EQ(t->account.paid, w->x.required);
 		w->back[i] += t->account.paid - before.account.paid;
 		w->excused[i] |= t->account.paid > before.account.paid;
@@ -243,7 +243,10 @@ static void wake_by_timer(struct world *w, int i)
 	delay_timer_wake(
 	    t, &w->x, t->timer_at + 10 * MS + (i == 1 ? 0 : (__u64)w->depth + 1), w->now);
 	CHECK_EQ(t->account.paid, before.account.paid);
-	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? before.account.paced : i == 1);
+	if (t->pause == COZBPF_PAUSE_BEGUN)
+		CHECK_EQ(t->account.paced, before.account.paced);
+	else
+		CHECK_EQ(delay_is_fed(&t->account), i == 1);
 	delay_on_born(t, &w->x, w->now);
 	w->where[i] = READY;
 }

@@ -297,7 +297,7 @@ static __u32 paced_after(const __s64 *at_us, int n)
 		    &t, &x, T0 + (__u64)(at_us[i] * 1000), T0 + (__u64)(at_us[i] * 1000));
 	CHECK_EQ(t.timer_at, T0 + (__u64)(at_us[n - 1] * 1000));
 	CHECK_EQ(t.account.paid, 0);
-	return t.account.paced;
+	return delay_is_fed(&t.account);
 }
 
 #define PACED_AFTER(...) \
@@ -341,6 +341,34 @@ TEST(equal_expiries_are_a_pace_from_outside)
 	CHECK_EQ(PACED_AFTER(0, 9, 18), 0);
 }
 
+/* Woken at the first expiry, it never waits again. At the third one the timer is known. */
+TEST(a_pace_is_learnt_when_it_is_told)
+{
+	struct cozbpf_thread timer = thread(0, 0), fed = thread(0, 0), next = thread(0, 0);
+
+	open(100);
+	timer.number = 5;
+	delay_timer_wake(&timer, &x, T0 + 10 * MS, T0 + 10 * MS);
+	delay_wake(&fed, &timer, &x, T0 + 10 * MS);
+	delay_wake(&next, &fed, &x, T0 + 11 * MS);
+	delay_timer_wake(&timer, &x, T0 + 20 * MS, T0 + 20 * MS);
+	delay_sample(&fed, &x, 0, T0 + 21 * MS, 0);
+	CHECK(!delay_is_fed(&fed.account) && !delay_is_fed(&timer.account));
+	delay_timer_wake(&timer, &x, T0 + 30 * MS, T0 + 30 * MS);
+	delay_sample(&fed, &x, 0, T0 + 29 * MS, 0);
+	CHECK_EQ(fed.account.paced, COZBPF_PACED);
+	CHECK_EQ(fed.account.pace_ns, 10 * MS);
+	CHECK_EQ(fed.account.pace_phase, timer.account.pace_phase);
+	/* Two periods after it was woken it is late, as one whose timer was known. */
+	delay_sample(&next, &x, 0, T0 + 32 * MS, 0);
+	CHECK_EQ(next.account.paced, COZBPF_PACED_LATE);
+	/* Another distance: nobody learns the old one. */
+	delay_timer_wake(&timer, &x, T0 + 45 * MS, T0 + 45 * MS);
+	delay_wake(&fed, &timer, &x, T0 + 45 * MS);
+	delay_sample(&fed, &x, 0, T0 + 46 * MS, 0);
+	CHECK(!delay_is_fed(&fed.account));
+}
+
 /* Timers that are to fire at once expire at 0 or at 1 ns. */
 TEST(expiries_long_ago)
 {
@@ -351,17 +379,17 @@ TEST(expiries_long_ago)
 	CHECK_EQ(t.timer_period, 0);
 	delay_timer_wake(&t, &x, 1, T0);
 	delay_timer_wake(&t, &x, T0 + 12345, T0);
-	CHECK_EQ(t.account.paced, 0);
+	CHECK(!delay_is_fed(&t.account));
 	delay_timer_wake(&t, &x, 1, T0);
 	delay_timer_wake(&t, &x, 0, T0);
 	delay_timer_wake(&t, &x, 1, T0);
 	delay_timer_wake(&t, &x, T0 + 12345, T0);
-	CHECK_EQ(t.account.paced, 0);
+	CHECK(!delay_is_fed(&t.account));
 	delay_timer_wake(&t, &x, T0 + 12345 + MS, T0);
 	delay_timer_wake(&t, &x, T0 + 12345 + 2 * MS, T0);
-	CHECK_EQ(t.account.paced, 1);
+	CHECK_EQ(t.account.paced, COZBPF_PACED);
 	delay_timer_wake(&t, &x, T0 + 12345 + 3 * MS + 1, T0); /* a nanosecond off */
-	CHECK_EQ(t.account.paced, 0);
+	CHECK(!delay_is_fed(&t.account));
 }
 
 /* Who is paced owes nothing, and raises R by nothing; who is ahead stays so. */
