@@ -288,6 +288,8 @@ struct cozbpf_cpu {
 	__u64 other_wakes;  /* those that were no thread's doing */
 	__u64 go_switches;  /* goroutines that a thread has gone over to here */
 	__u64 go_busy;      /* since when there was always one to go over to; 0: there is none */
+	__u64 go_outsider_had, go_outsider_left; /* the runtime got the CPU from an outsider: for
+						    how long that had had the CPU, and when */
 	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
 			       CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments,

@@ -22,6 +22,8 @@ from pathlib import Path
 
 SAMPLE_S = 0.25
 KB = 1024
+PAUSE_SIGNAL = 44  # which cozbpf takes where the target does not use it
+OWN_SIGNAL_S = 0.1  # from a signal to the answer of the call that it has cut short, at most
 # Exact: no request fails, no call of a server answers EINTR; descriptors, mappings, threads, signal
 # actions, BPF programs and maps are as before. Bounds on what may grow from the second session to
 # the last one, in bytes, and by session. A page left in each process at each session is 20 kB and
@@ -226,11 +228,25 @@ def look_at_kernel():
     return objects, memory
 
 
+def without_reason(lines):
+    """Calls cut short, in lines of a trace. A signal of the program's own excuses one call."""
+    signals, calls = {}, []
+    for line in lines:
+        parts = re.fullmatch(r".*-(\d+) +\[\d+\] \S+ +([\d.]+): (\w+):.*", line)
+        pid, at, event = parts.groups() if parts else (0, 0, "")
+        if event == "signal_deliver":
+            signals[pid] = float(at)
+        elif float(at) > signals.pop(pid, -1) + OWN_SIGNAL_S:
+            calls.append(line)
+    return calls
+
+
 class Eintr:
     """Counts epoll_wait() of some processes and of their children that returns -1.
 
     Both servers block in this call alone. The kernel's own tracepoint would also see calls that
-    cozbpf interrupts, and makes again before the program sees an answer."""
+    cozbpf interrupts, and makes again before the program sees an answer. Signals of the servers'
+    own interrupt calls as well: PostgreSQL's timers do, where the machine is busy."""
 
     def __init__(self, instance, pids):
         self.instance = Path(instance)
@@ -247,15 +263,18 @@ class Eintr:
         self.write("set_event_pid", " ".join(map(str, pids)))
         self.write("options/event-fork", "1")
         self.write(f"events/{self.event}/filter", "ret == -1")
-        self.write(f"events/{self.event}/enable", "1")
+        self.write("events/signal/signal_deliver/filter", f"sig != {PAUSE_SIGNAL}")
+        for event in ("signal/signal_deliver", self.event):
+            self.write(f"events/{event}/enable", "1")
 
     def write(self, name, text):
         (self.instance / name).write_text(text)
 
     def end(self):
-        self.write(f"events/{self.event}/enable", "0")
+        for event in (self.event, "signal/signal_deliver"):
+            self.write(f"events/{event}/enable", "0")
         lines = (self.instance / "trace").read_text().split("\n")
-        return [line for line in lines if line and not line.startswith("#")]
+        return without_reason([line for line in lines if line and not line.startswith("#")])
 
 
 def look_at_tool(pid):

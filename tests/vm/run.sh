@@ -51,15 +51,25 @@ pauses() { # FOLDER
 	sed -nE 's/^ok +pauses +([a-z]+).*/\1/p' "$1/out" 2>/dev/null | head -n 1
 }
 
+# boot KERNEL SCRIPT FOLDER
+boot() {
+	local build=build
+	[[ "$1" != arm64-* ]] || build=build/arm64
+	VM_APPEND=$(tr + ' ' <<<"${1#"${1%%+*}"}") VM_LIMIT=${VM_LIMIT:-1800} \
+		tests/vm/boot.sh "$cache/${1%%+*}" "$3" \
+		"export BUILD=$build; $build/cozbpf doctor; echo '-- $2'; bash $2" \
+		>/dev/null 2>"$3/boot"
+}
+
 # trial KERNEL SCRIPT PASSED SKIPPED: leaves "PASSED FAULTY" and the row in the results' folder.
 trial() {
-	local into start=$SECONDS result n line build=build
-	[[ "$1" != arm64-* ]] || build=build/arm64
+	local into start=$SECONDS result n line
 	into=$(folder "$1" "$2")
-	VM_APPEND=$(tr + ' ' <<<"${1#"${1%%+*}"}") VM_LIMIT=${VM_LIMIT:-1800} \
-		tests/vm/boot.sh "$cache/${1%%+*}" "$into" \
-		"export BUILD=$build; $build/cozbpf doctor; echo '-- $2'; bash $2" \
-		>/dev/null 2>"$into/boot"
+	boot "$1" "$2" "$into"
+	if emulator_fails "$into"; then
+		echo "vm: $1 $(basename "$2"): qemu ran a breakpoint that was gone; once more"
+		boot "$1" "$2" "$into"
+	fi
 	result=$(faults "$into" "$3" "$4")
 	read -r n _ < <(counts "$into") || n=0
 	line=$(row "$1" "$(basename "$2")" "$n of $3" "$4" "$((SECONDS - start))" \

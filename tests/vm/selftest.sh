@@ -87,6 +87,25 @@ for message in "<4>[    9.4] cozbpf[345] $notice Or so" \
 	verdict 'the kernel warns' "the kernel warns: ${message#<?>}"
 done
 
+# is_emulators WANTED WHAT: whether the emulator's fault is seen in what a run has left.
+is_emulators() {
+	local said=no
+	! emulator_fails "$dir/run" || said=yes
+	is_said "the emulator's fault: $2" "$said" "$1"
+}
+fresh
+is_emulators no 'a good run'
+echo '[  145.204015] Oops: int3: 0000 [#1] SMP NOPTI' >"$dir/run/console"
+is_emulators no 'a script that ended'
+: >"$dir/run/ended"
+is_emulators yes 'newer kernels'
+echo '[    3.093098] int3: 0000 [#1] PREEMPT SMP NOPTI' >"$dir/run/console"
+is_emulators yes 'older ones'
+echo '[  145.204015] Oops: invalid opcode: 0000 [#1] SMP NOPTI' >"$dir/run/console"
+is_emulators no 'another oops'
+rm "$dir/run/console"
+is_emulators no 'no console'
+
 cat >"$dir/table" <<'END'
 # script  kernels  expected
 
