@@ -589,7 +589,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 24 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 26 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 fixture crowd
 options=(--no-tui -v --fixed-line "$(line_of crowd LINE_A)" --fixed-speedup 50 -P progress
-	--experiment-length 200ms -d 3s)
+	--experiment-length 200ms -d 10s)
 
 echo "-- the command has the limit that cozbpf was started with"
 run 0 sh -c 'ulimit -Sn 777 && exec "$@"' sh "$tool" "${options[@]}" -o "$dir/p.coz" -- \

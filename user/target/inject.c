@@ -284,7 +284,7 @@ static bool add_if_blocked(int pid, int tid, void *arg)
 {
 	struct injection *i = arg;
 	struct signal_masks masks;
-	int *bigger;
+	struct unblocked *bigger;
 
 	if (!procfs_signals(pid, tid, &masks) || !(masks.blocked & bit(i->signal)) ||
 	    i->n_unblocked >= MAX_UNBLOCKED)
@@ -292,17 +292,18 @@ static bool add_if_blocked(int pid, int tid, void *arg)
 	bigger = realloc(i->unblocked, (i->n_unblocked + 1) * sizeof(*bigger));
 	if (bigger) {
 		i->unblocked = bigger;
-		bigger[i->n_unblocked++] = tid;
+		bigger[i->n_unblocked++] = (struct unblocked){.tid = tid};
 	}
 	return true;
 }
 
-static bool is_among(const int *tids, unsigned n, int tid)
+/* That of thread @tid among the first @n; NULL: there is none. */
+static struct unblocked *find(const struct injection *i, unsigned n, int tid)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (tids[i] == tid)
-			return true;
-	return false;
+	for (unsigned k = 0; k < n; k++)
+		if (i->unblocked[k].tid == tid)
+			return &i->unblocked[k];
+	return NULL;
 }
 
 /* Threads that block the signal now and also a little later: libc blocks all signals for moments.
@@ -317,16 +318,15 @@ static int unblock(void *arg, struct error *e)
 	if (i->n_unblocked > known)
 		nanosleep(&pause, NULL);
 	for (unsigned k = known; k < i->n_unblocked; k++) {
-		int tid = i->unblocked[k];
+		struct unblocked now = i->unblocked[k], *before = find(i, known, now.tid);
 		struct signal_masks masks;
-		char state = procfs_state(i->pid, tid);
+		char state = procfs_state(i->pid, now.tid);
 
 		/* A thread in an uninterruptible wait would delay us. */
-		if (state != 'D' && procfs_signals(i->pid, tid, &masks) &&
+		if (state != 'D' && procfs_signals(i->pid, now.tid, &masks) &&
 		    masks.blocked & bit(i->signal) &&
-		    !tracee_block(i->pid, tid, i->signal, false, e) &&
-		    !is_among(i->unblocked, known, tid))
-			i->unblocked[n++] = tid;
+		    !tracee_unblock(i->pid, now.tid, i->signal, &now.others, e))
+			*(before ? before : &i->unblocked[n++]) = now;
 	}
 	i->n_unblocked = n;
 	return 0;
@@ -349,8 +349,9 @@ static int block_again(void *arg, struct error *e)
 
 	(void)e;
 	for (unsigned k = 0; k < i->n_unblocked; k++)
-		if (procfs_state(i->pid, i->unblocked[k]))
-			tracee_block(i->pid, i->unblocked[k], i->signal, true, NULL);
+		if (procfs_state(i->pid, i->unblocked[k].tid))
+			tracee_block_again(i->pid, i->unblocked[k].tid, i->signal,
+			    i->unblocked[k].others, NULL);
 	inject_forget(i);
 	return 0;
 }

@@ -22,6 +22,12 @@ struct signal_action {
 	uint64_t handler, flags, restorer, mask;
 };
 
+/* A thread that blocked the signal and now does not. */
+struct unblocked {
+	int tid;
+	uint64_t others; /* signals that it blocked as well */
+};
+
 struct injection {
 	int pid, signal;
 	uint32_t quantum_ns;
@@ -32,7 +38,7 @@ struct injection {
 	uint64_t held_ns;            /* how long a thread was held still for the injection */
 	bool ignored;   /* on the way out: the signal is ignored instead of what it had */
 	bool reused;    /* took over a page that an earlier cozbpf left */
-	int *unblocked; /* threads that blocked the signal and now do not */
+	struct unblocked *unblocked;
 	unsigned n_unblocked;
 };
 
@@ -60,8 +66,8 @@ int inject(int pid, int signal, uint32_t quantum_ns, struct injection *ret, stru
  * @i needs `pid`, `signal` and `start`; all else is 0. */
 void inject_unblock(struct injection *i);
 
-/* Threads that inject_unblock() has found block the signal as before; inject_remove() does so too.
- */
+/* Threads that inject_unblock() has found block the signal as before, but those that have set their
+ * masks since; inject_remove() does so too. */
 void inject_block_again(struct injection *i);
 
 /*

@@ -354,14 +354,26 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 	return -1;
 }
 
-int tracee_block(int pid, int tid, int signal, bool block, struct error *e)
+int tracee_unblock(int pid, int tid, int signal, uint64_t *ret_others, struct error *e)
 {
-	uint64_t bit = 1ULL << (signal - 1);
 	struct tracee t;
 
 	if (tracee_hold_thread(pid, tid, &t, e))
 		return -1;
-	t.mask = block ? t.mask | bit : t.mask & ~bit;
+	t.mask &= ~(1ULL << (signal - 1));
+	*ret_others = t.mask;
+	tracee_release(&t);
+	return 0;
+}
+
+int tracee_block_again(int pid, int tid, int signal, uint64_t others, struct error *e)
+{
+	struct tracee t;
+
+	if (tracee_hold_thread(pid, tid, &t, e))
+		return -1;
+	if (!(others & ~t.mask))
+		t.mask |= 1ULL << (signal - 1);
 	tracee_release(&t);
 	return 0;
 }

@@ -45,8 +45,13 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e);
 /* Holds thread @tid of @pid, to be looked at: it makes no call. Returns 0, or -1 with @e. */
 int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e);
 
-/* Holds thread @tid of @pid still to block or unblock a signal. Returns 0, or -1 with @e. */
-int tracee_block(int pid, int tid, int signal, bool block, struct error *e);
+/* Holds thread @tid of @pid still to unblock a signal. Returns 0, and what it still blocks, or -1
+ * with @e. */
+int tracee_unblock(int pid, int tid, int signal, uint64_t *ret_others, struct error *e);
+
+/* The reverse. A thread that does not block all of @others any more has set its mask since then,
+ * and that stays. */
+int tracee_block_again(int pid, int tid, int signal, uint64_t others, struct error *e);
 
 /* Makes the system call @number with up to six arguments. Returns its result: -errno when it
  * failed, -ESRCH also when the process has gone. */
