@@ -103,15 +103,6 @@ static __always_inline void go_find(
 	t->runnable_at = cpu->go_busy > t->blocked_at ? cpu->go_busy : t->blocked_at;
 }
 
-/* For how long an outsider had the CPU that the runtime got for goroutine @t, among others. */
-static __always_inline __u64 go_outsider_had(const struct cozbpf_thread *t, struct cozbpf_cpu *cpu)
-{
-	__u64 had = cpu->go_outsider_had;
-
-	cpu->go_outsider_had = 0;
-	return t->runnable_at && t->runnable_at < cpu->go_outsider_left ? had : 0;
-}
-
 /* The current thread @own, of which the runtime had the CPU, goes on with @t, its own account or a
  * goroutine's. */
 static __always_inline void go_on_with(
@@ -125,7 +116,7 @@ static __always_inline void go_on_with(
 		cpu->go_busy = now;
 	if (what == COZBPF_RUNS_GOROUTINE)
 		go_find(t, cpu, now);
-	delay_on_switch(NULL, 0, t, go_outsider_had(t, cpu), &control, cpu, now);
+	delay_on_switch(NULL, 0, t, 0, &control, cpu, now);
 	if (DELAY_READ(control.spins))
 		spin_show(t);
 	own->runs.what = what;

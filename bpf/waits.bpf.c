@@ -317,10 +317,8 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	__u64 now;
 	int how;
 
-	if (are_none(out, in)) {
-		note_outsider(prev, next);
+	if (are_none(out, in))
 		return 0;
-	}
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;

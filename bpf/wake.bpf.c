@@ -24,10 +24,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct cozbpf_cpu *cpu;
 	__u64 now;
 
-	if (are_none(out, in)) {
-		note_outsider(prev, next);
+	if (are_none(out, in))
 		return 0;
-	}
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;

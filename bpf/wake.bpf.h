@@ -35,21 +35,6 @@ static __always_inline __u64 outsider_had(const struct cozbpf_thread *out, struc
 	return prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 }
 
-/* No account changes as @prev leaves its CPU to @next. Where the runtime of Go gets the CPU from an
- * outsider, the goroutine that goes on there next has waited for that outsider. */
-static __always_inline void note_outsider(struct task_struct *prev, struct task_struct *next)
-{
-	struct cozbpf_cpu *cpu;
-
-	if (!config.goroutines)
-		return;
-	cpu = this_cpu();
-	if (!cpu)
-		return;
-	cpu->go_outsider_had = member_of(next) ? outsider_had(NULL, prev) : 0;
-	cpu->go_outsider_left = bpf_ktime_get_ns();
-}
-
 static __always_inline void begin_on_cpu(
     struct cozbpf_thread *in, const struct task_struct *next, struct cozbpf_cpu *cpu, __u64 now)
 {

@@ -288,8 +288,6 @@ struct cozbpf_cpu {
 	__u64 other_wakes;  /* those that were no thread's doing */
 	__u64 go_switches;  /* goroutines that a thread has gone over to here */
 	__u64 go_busy;      /* since when there was always one to go over to; 0: there is none */
-	__u64 go_outsider_had, go_outsider_left; /* the runtime got the CPU from an outsider: for
-						    how long that had had the CPU, and when */
 	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
 			       CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments,
@@ -589,7 +587,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 26 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 24 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
