@@ -5,7 +5,8 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Two million rows of lines: some hundred milliseconds to read.
+# Two million rows of lines: some seconds to read, and ten times as many beside a script that has
+# priority (in_front of lib.sh).
 {
 	printf '.text\n.globl many\n.type many, @function\nmany:\n.file 1 "/many/many.c"\n'
 	awk 'BEGIN { for (i = 1; i <= 2000000; i++) print ".loc 1 " i "\nnop" }'
@@ -19,7 +20,7 @@ fixture reading -Wl,--no-as-needed "$dir/libmany.so" -Wl,-rpath,"$dir"
 # their rights up, and sends SIGNAL to each. Tells their process ids. A reader may live for as long
 # as a few programs need to start, so one program looks; it takes the place of a subshell.
 readers_of() {
-	exec timeout 30 python3 -c '
+	exec timeout 60 python3 -c '
 import glob, os, signal, sys, time
 tool, name, number = sys.argv[1], sys.argv[2], getattr(signal, "SIG" + sys.argv[3])
 found = set()
@@ -67,7 +68,7 @@ others=$(find "/proc/$reader/fd" -type l -printf '%l\n' | grep -cvE 'libmany|pip
 echo "-- one that crashes"
 kill -SEGV "$reader"
 kill -CONT "$reader"
-ended 20 4 'cozbpf lines ends'
+ended 60 4 'cozbpf lines ends'
 says "^cozbpf: error: reading '.*/libmany.so' failed: the reader crashed .SIGSEGV.\$" \
 	'^cozbpf: hint: other files are read'
 
@@ -83,12 +84,12 @@ start "$tool" --no-tui -o "$dir/p.coz" -b MAIN -b '%/libmany.so' \
 	-P "$(line_of reading WORK)" -- "$dir/reading" 120
 readers_of libmany SEGV 100 >/dev/null &
 crasher=$!
-check 'the library stays out of scope' wait_for 30 has "$dir/err" 'stays out of scope'
+check 'the library stays out of scope' wait_for 60 has "$dir/err" 'stays out of scope'
 kill "$crasher"
 # A reader that is not caught at once reads for seconds, so the program's end waits.
 check 'experiments are done' wait_for 60 has "$dir/p.coz" '^experiment'
 pkill -TERM -x reading -P "$tool_pid"
-ended 30 0 'the run ends as it should'
+ended 60 0 'the run ends as it should'
 says "^cozbpf: warning: '.*/libmany.so' in process .* stays out of scope: reading .* .SIGSEGV."
 check 'the program has been sampled' has "$dir/p.coz" '^samples	location=.*/reading.c:'
 
@@ -108,7 +109,7 @@ status CapPrm 0000000000000000
 uid=$(id -u nobody)
 status Uid "$uid\t$uid\t$uid\t$uid"
 kill -CONT "$reader"
-check 'it ends' wait_for 30 gone "$tool_pid"
+check 'it ends' wait_for 120 gone "$tool_pid"
 says 'children without rights, but no filter of system calls'
 # The reader's answer came: it is more than there is room for.
 says "stays out of scope: no room for its [0-9]+ units and 2000000 address ranges"
