@@ -350,8 +350,8 @@ static int block_again(void *arg, struct error *e)
 	(void)e;
 	for (unsigned k = 0; k < i->n_unblocked; k++)
 		if (procfs_state(i->pid, i->unblocked[k].tid))
-			tracee_block_again(i->pid, i->unblocked[k].tid, i->signal,
-			    i->unblocked[k].others, NULL);
+			tracee_block_again(
+			    i->pid, i->unblocked[k].tid, i->signal, i->unblocked[k].others, NULL);
 	inject_forget(i);
 	return 0;
 }

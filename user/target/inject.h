@@ -36,8 +36,8 @@ struct injection {
 	uint64_t at;    /* address of the page */
 	struct signal_action before; /* what the signal had */
 	uint64_t held_ns;            /* how long a thread was held still for the injection */
-	bool ignored;   /* on the way out: the signal is ignored instead of what it had */
-	bool reused;    /* took over a page that an earlier cozbpf left */
+	bool ignored; /* on the way out: the signal is ignored instead of what it had */
+	bool reused;  /* took over a page that an earlier cozbpf left */
 	struct unblocked *unblocked;
 	unsigned n_unblocked;
 };
