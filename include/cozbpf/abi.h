@@ -476,7 +476,7 @@ struct cozbpf_counter_event {
 #define COZBPF_PACED_NONE 0
 #define COZBPF_PACED 1      /* it waits for its pace */
 #define COZBPF_PACED_LATE 2 /* it has not waited for long: its pace waits for it */
-#define COZBPF_PACED_ASKS 3 /* not known yet: pace_phase is the thread whose timer it may be */
+#define COZBPF_PACED_ASKS 3 /* not known yet: the timer of thread pace_phase, set to pace_ns */
 
 /* pause states of a thread */
 #define COZBPF_PAUSE_NONE 0

@@ -210,7 +210,7 @@ DELAY_INLINE void delay_wake(
 		return;
 	delay_advance(w, x, now);
 	delay_release(t, by->paid, DELAY_RULE(JOIN_WAKER), now);
-	if (DELAY_RULE(PACED_WAKER) && by->paced)
+	if (DELAY_RULE(PACED_WAKER) && (delay_is_fed(by) || delay_asks(by, w->number)))
 		delay_pace(a, by->paced, by->pace_ns, by->pace_phase, now);
 	a->rested = 0;
 }
@@ -246,8 +246,8 @@ DELAY_INLINE void delay_timer_wake(
 		    a, COZBPF_PACED, t->timer_period, (__u32)(expiry % t->timer_period), now);
 		*timer = (struct cozbpf_timer){t->timer_period, a->pace_phase, t->number};
 	} else {
-		delay_pace(a, DELAY_RULE(PACED_LEARNT) ? COZBPF_PACED_ASKS : COZBPF_PACED_NONE, 0,
-		    t->number, now);
+		delay_pace(a, DELAY_RULE(PACED_LEARNT) ? COZBPF_PACED_ASKS : COZBPF_PACED_NONE,
+		    expiry, t->number, now);
 		t->timer_period = period;
 		if (timer->thread == t->number)
 			timer->period_ns = 0;

@@ -150,14 +150,22 @@ DELAY_INLINE int delay_is_fed(const struct cozbpf_account *a)
 	return a->paced == COZBPF_PACED || a->paced == COZBPF_PACED_LATE;
 }
 
-/* PACED_LEARNT: the account was woken before the timer behind that was told as periodic, and has
- * not waited since. */
+/* Whether a timer has woken the account's own thread @number, which may be periodic. */
+DELAY_INLINE int delay_asks(const struct cozbpf_account *a, __u32 number)
+{
+	return a->paced == COZBPF_PACED_ASKS && a->pace_phase == number;
+}
+
+/* PACED_LEARNT: a thread woke the account when its timer expired, and that timer has turned out as
+ * periodic. No debt is forgiven, for whoever waits for the pace is paced at the next expiry. */
 DELAY_INLINE void delay_learn_pace(struct cozbpf_account *a, const struct cozbpf_control *x)
 {
 	const struct cozbpf_timer *timer = &x->timers[a->pace_phase & (COZBPF_TIMERS - 1)];
+	__u64 period = DELAY_READ(timer->period_ns);
 
-	if (a->paced == COZBPF_PACED_ASKS && timer->thread == a->pace_phase && timer->period_ns)
-		delay_pace(a, COZBPF_PACED, timer->period_ns, timer->phase, a->paced_at);
+	if (a->paced == COZBPF_PACED_ASKS && period && timer->thread == a->pace_phase &&
+	    (__u32)(a->pace_ns % period) == timer->phase)
+		delay_pace(a, COZBPF_PACED_LATE, period, timer->phase, a->paced_at);
 }
 
 /* PACED_LATE: an account whose pace came twice without being waited for is the bottleneck. From

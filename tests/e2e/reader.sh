@@ -31,13 +31,15 @@ def is_reader(pid):
     return (read(f"/proc/{pid}/comm") == "reader\n" and
             "NoNewPrivs:\t1" in read(f"/proc/{pid}/status") and
             any(name in os.readlink(fd) for fd in glob.glob(f"/proc/{pid}/fd/*")))
-while len(found) < int(sys.argv[4]):
+while True:
     for children in glob.glob(f"/proc/{tool}/task/*/children"):
         try:
             for pid in filter(is_reader, set(read(children).split()) - found):
                 os.kill(int(pid), number)
                 found.add(pid)
                 print(pid)
+                if len(found) == int(sys.argv[4]):
+                    sys.exit()
         except OSError:
             pass
     time.sleep(0.001)' "$tool_pid" "$1" "$2" "$3"

@@ -229,7 +229,8 @@ def look_at_kernel():
 
 
 def without_reason(lines):
-    """Calls cut short, in lines of a trace. A signal of the program's own excuses one call."""
+    """Calls cut short, in lines of a trace. A signal of the program's own just before excuses one,
+    even where it came outside of the call."""
     signals, calls = {}, []
     for line in lines:
         parts = re.fullmatch(r".*-(\d+) +\[\d+\] \S+ +([\d.]+): (\w+):.*", line)
@@ -428,6 +429,8 @@ def judge(check, servers, sessions, first, seen, eintr, alone):
     bad = [s for s in sessions if s["status"] not in (0, 4)]
     what = f"{len(sessions)} sessions"
     check(what, len(sessions) >= 4 and not bad, "".join(s["said"] for s in bad[:2]))
+    signals = {n for s in sessions for n in re.findall(r"injected, signal (\d+)", s["said"])}
+    check(f"pauses by signal {PAUSE_SIGNAL}", signals == {str(PAUSE_SIGNAL)}, signals)
     for i, server in enumerate(servers):
         judge_server(check, server, sessions, first[0][i][0], seen[-1][0][i][0])
         memory = [x[0][i][1] for x in seen]

@@ -379,6 +379,7 @@ static struct world start(int n, __u32 pct)
 	    .active = 1};
 	for (int i = 0; i < n; i++) {
 		w.t[i].member = 1;
+		w.t[i].number = (__u32)i + 1;
 		w.t[i].account.ring_used = w.t[i].account.ring_next = COZBPF_RING;
 		for (int k = 0; k < COZBPF_RING; k++) {
 			w.t[i].account.ring[k].weight_ns = MS;

@@ -341,13 +341,16 @@ TEST(equal_expiries_are_a_pace_from_outside)
 	CHECK_EQ(PACED_AFTER(0, 9, 18), 0);
 }
 
-/* Woken at the first expiry, it never waits again. At the third one the timer is known. */
+/* Threads that the timer's thread wakes, before a third expiry tells that it is periodic. */
 TEST(a_pace_is_learnt_when_it_is_told)
 {
-	struct cozbpf_thread timer = thread(0, 0), fed = thread(0, 0), next = thread(0, 0);
+	struct cozbpf_thread timer = thread(0, 0), fed = thread(0, 0), other = fed, next = fed;
 
 	open(100);
 	timer.number = 5;
+	/* An expiry that is none of the periodic timer's. */
+	delay_timer_wake(&timer, &x, T0 + 7 * MS, T0 + 7 * MS);
+	delay_wake(&other, &timer, &x, T0 + 7 * MS);
 	delay_timer_wake(&timer, &x, T0 + 10 * MS, T0 + 10 * MS);
 	delay_wake(&fed, &timer, &x, T0 + 10 * MS);
 	delay_wake(&next, &fed, &x, T0 + 11 * MS);
@@ -355,13 +358,18 @@ TEST(a_pace_is_learnt_when_it_is_told)
 	delay_sample(&fed, &x, 0, T0 + 21 * MS, 0);
 	CHECK(!delay_is_fed(&fed.account) && !delay_is_fed(&timer.account));
 	delay_timer_wake(&timer, &x, T0 + 30 * MS, T0 + 30 * MS);
-	delay_sample(&fed, &x, 0, T0 + 29 * MS, 0);
-	CHECK_EQ(fed.account.paced, COZBPF_PACED);
+	CHECK_EQ(timer.account.paced, COZBPF_PACED);
+	x.required = MS;
+	delay_sample(&fed, &x, 0, T0 + 31 * MS, 0);
+	CHECK_EQ(fed.account.paced, COZBPF_PACED_LATE);
 	CHECK_EQ(fed.account.pace_ns, 10 * MS);
 	CHECK_EQ(fed.account.pace_phase, timer.account.pace_phase);
-	/* Two periods after it was woken it is late, as one whose timer was known. */
-	delay_sample(&next, &x, 0, T0 + 32 * MS, 0);
-	CHECK_EQ(next.account.paced, COZBPF_PACED_LATE);
+	CHECK_EQ(fed.account.paid, 0); /* it owes as before */
+	delay_sample(&other, &x, 0, T0 + 31 * MS, 0);
+	CHECK(!delay_is_fed(&other.account));
+	/* Threads that wake each other would never get rid of what one was told. */
+	delay_sample(&next, &x, 0, T0 + 31 * MS, 0);
+	CHECK(!delay_is_fed(&next.account));
 	/* Another distance: nobody learns the old one. */
 	delay_timer_wake(&timer, &x, T0 + 45 * MS, T0 + 45 * MS);
 	delay_wake(&fed, &timer, &x, T0 + 45 * MS);

@@ -68,6 +68,7 @@ trial() {
 	boot "$1" "$2" "$into"
 	if emulator_fails "$into"; then
 		echo "vm: $1 $(basename "$2"): qemu ran a breakpoint that was gone; once more"
+		mv "$into/console" "$into/console.first"
 		boot "$1" "$2" "$into"
 	fi
 	result=$(faults "$into" "$3" "$4")
@@ -75,6 +76,7 @@ trial() {
 	line=$(row "$1" "$(basename "$2")" "$n of $3" "$4" "$((SECONDS - start))" \
 		"$(pauses "$into")" "${result:+FAIL: ${result//$'\n'/; }}")
 	[ -n "$result" ] || line+=ok
+	[ ! -e "$into/console.first" ] || line+=', at the second boot'
 	printf '%s\n' "$n ${result:+1}" "$line" >"$into/row"
 	echo "$line"
 	[ -z "$result" ] || tell "$into"
