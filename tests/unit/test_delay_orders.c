@@ -226,7 +226,12 @@ static void wake(struct world *w, int i, int by)
 	else
 		CHECK_EQ(
 		    t->account.paid, own < w->t[by].account.paid ? own : w->t[by].account.paid);
-	CHECK_EQ(t->account.paced, t->pause == COZBPF_PAUSE_BEGUN ? paced : w->t[by].account.paced);
+	if (t->pause != COZBPF_PAUSE_BEGUN)
+		paced = delay_is_fed(&w->t[by].account) ||
+				delay_asks(&w->t[by].account, w->t[by].number)
+			    ? w->t[by].account.paced
+			    : COZBPF_PACED_NONE;
+	CHECK_EQ(t->account.paced, paced);
 	CHECK(!t->account.last_valid && !w->t[by].account.last_valid);
 	delay_on_born(t, &w->x, w->now);
 	w->where[i] = READY;
