@@ -5,9 +5,9 @@
 # usage: scripts/lint.sh [DIR]   DIR: another tree to check (tests/lint/selftest.sh does)
 # LINT_FAST=1 leaves out shellcheck and cppcheck.
 set -uo pipefail
-cd "${1:-$(dirname "$0")/..}" || exit 1
+own=$(realpath "$(dirname "$0")")
+cd "${1:-$own/..}" || exit 1
 
-max_file=700 warn_file=600 max_function=100 warn_function=60
 failures=0 warnings=0
 
 fail() { # FILE[:LINE] MESSAGE
@@ -33,13 +33,21 @@ sources() { # PATTERN...: our files, tracked or about to be
 
 # "LINE QUOTE-OR-ANGLE PATH" for each include of a file.
 includes() {
-	sed -nE 's/^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">].*/\1 \2/p;t;s/.*//p' "$1" |
-		awk 'NF { print NR, $1, $2 }'
+	awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+		sub(/^[ \t]*#[ \t]*include[ \t]*/, "")
+		quote = substr($0, 1, 1)
+		$0 = substr($0, 2)
+		if (match($0, /[">]/) > 1) print NR, quote, substr($0, 1, RSTART - 1)
+	}' "$1"
+}
+
+# Those of the files whose names come in that have a match of a pattern anywhere.
+having() { # PATTERN
+	xargs -r grep -lE "$1"
 }
 
 # "LINE:MATCH" for each match of a pattern outside comments and strings.
 in_code() { # FILE PATTERN
-	grep -qE "$2" "$1" || return 0
 	gcc -fpreprocessed -dD -E -x c "$1" 2>/dev/null | awk '
 		/^# [0-9]+ "/ { line = $2; next }
 		{
@@ -51,34 +59,44 @@ in_code() { # FILE PATTERN
 		grep -noE "$2"
 }
 
+# These put their answers into REPLY: a process for each include would take minutes on a busy
+# machine.
+
 # user/DIR ranks: an include must go down, or stay in its own folder.
 rank() {
 	case $1 in
-	main) echo 5 ;;
-	cmd) echo 4 ;;
-	run) echo 3 ;;
-	target | symbols | kernel | report) echo 2 ;;
-	core) echo 1 ;;
+	main) REPLY=5 ;;
+	cmd) REPLY=4 ;;
+	run) REPLY=3 ;;
+	target | symbols | kernel | report) REPLY=2 ;;
+	core) REPLY=1 ;;
+	*) REPLY='' ;;
 	esac
 }
 
 # The folder of user/ that holds a file, at any depth.
 folder_of() { # FILE
-	local below=${1#user/}
-	if [ "$1" = user/main.c ]; then echo main; else echo "${below%%/*}"; fi
+	REPLY=${1#user/}
+	if [ "$1" = user/main.c ]; then REPLY=main; else REPLY=${REPLY%%/*}; fi
 }
 
 # The folder of user/ that a quoted include of file F names; empty: none of ours.
 included_folder() { # F PATH
-	local top=${2%%/*}
-	if [ "$top" != "$2" ] && [ -d "user/$top" ]; then
-		echo "$top"
-	elif [ -f "$(dirname "$1")/$2" ]; then
-		folder_of "$1"
-	fi
+	REPLY=${2%%/*}
+	[ "$REPLY" = "$2" ] || [ ! -d "user/$REPLY" ] || return 0
+	REPLY=''
+	[ ! -f "${1%/*}/$2" ] || folder_of "$1"
 }
 
 direction='main -> cmd -> run -> target, symbols, kernel, report -> core -> include'
+
+is_not_down() { # FOLDER OTHER
+	local of
+	rank "$1"
+	of=$REPLY
+	rank "$2"
+	[ "$of" -le "$REPLY" ]
+}
 
 check_user_include() { # FILE FOLDER LINE KIND PATH
 	local at=$1:$3 folder=$2 kind=$4 path=$5 other
@@ -118,7 +136,8 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 		;;
 	esac
 	[ "$kind" = '"' ] || return 0
-	other=$(included_folder "$1" "$path")
+	included_folder "$1" "$path"
+	other=$REPLY
 	[ -n "$other" ] && [ "$other" != "$folder" ] || return 0
 	case $path in
 	symbols/symbols.h | symbols/elf/openfile.h | symbols/elf/privileges.h | \
@@ -131,7 +150,7 @@ check_user_include() { # FILE FOLDER LINE KIND PATH
 	elif [ "$other" = shim ]; then
 		[[ "$folder" =~ ^(target|kernel)$ ]] ||
 			fail "$at" "'$path': only user/target and user/kernel know the shim"
-	elif [ "$(rank "$folder")" -le "$(rank "$other")" ]; then
+	elif is_not_down "$folder" "$other"; then
 		fail "$at" "'$path': user/$folder must not include user/$other ($direction)"
 	fi
 }
@@ -162,7 +181,8 @@ check_core_include() { # FILE LINE PATH
 check_directions() {
 	local f folder line kind path
 	while read -r f; do
-		folder=$(folder_of "$f")
+		folder_of "$f"
+		folder=$REPLY
 		while read -r line kind path; do
 			check_user_include "$f" "$folder" "$line" "$kind" "$path"
 			[ "$folder" != core ] || check_core_include "$f" "$line" "$path"
@@ -181,17 +201,18 @@ check_directions() {
 }
 
 # Ranks within user/run/: an include goes to a file of the same rank or of a lower one.
-run_rank() { # NAME, without .c or .h
+run_rank() { # NAME, without .c or .h; in REPLY
+	REPLY=''
 	case $1 in
-	run | runner | setup | loop | choose | tell | ending) echo 4 ;;
-	profiling | series | publish) echo 4 ;;
-	experiments | recorder | blocks | blocks_* | segments | series_state) echo 3 ;;
-	places | points | point_*) echo 2 ;;
-	target | target_* | launched | attached | processes | handlers) echo 1 ;;
-	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle) echo 0 ;;
-	goroutines | jit | guard | peers | peers_*) echo 0 ;;
-	console | console_* | excerpt | debuginfod | debuginfod_*) echo -1 ;; # what all may use
-	action | options | clock | blocklog) echo -1 ;;
+	run | runner | setup | loop | choose | tell | ending) REPLY=4 ;;
+	profiling | series | publish) REPLY=4 ;;
+	experiments | recorder | blocks | blocks_* | segments | series_state) REPLY=3 ;;
+	places | points | point_*) REPLY=2 ;;
+	target | target_* | launched | attached | processes | handlers) REPLY=1 ;;
+	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle) REPLY=0 ;;
+	goroutines | jit | guard | peers | peers_*) REPLY=0 ;;
+	console | console_* | excerpt | debuginfod | debuginfod_*) REPLY=-1 ;; # what all may use
+	action | options | clock | blocklog) REPLY=-1 ;;
 	esac
 }
 
@@ -203,17 +224,23 @@ declared() { # HEADER
 # No file of user/run/ includes one that leads back to it. A header's functions are defined beside
 # that header, so calls have no cycle either, but through tables of operations.
 check_run() {
-	local f name other line kind path function edges='' ranks='run_rank() of scripts/lint.sh'
+	local f name own_rank other line kind path function edges=''
+	local ranks='run_rank() of scripts/lint.sh'
 	while read -r f; do
-		name=$(basename "${f%.*}")
+		name=${f##*/}
+		name=${name%.*}
 		name=${name%_private} # a header that one room's files share
-		[ -n "$(run_rank "$name")" ] || fail "$f" "give it a rank in $ranks"
+		run_rank "$name"
+		own_rank=$REPLY
+		[ -n "$own_rank" ] || fail "$f" "give it a rank in $ranks"
 		while read -r line kind path; do
 			[[ "$path" == run/* ]] || continue
-			other=$(basename "${path%.h}")
+			other=${path##*/}
+			other=${other%.h}
 			other=${other%_private}
 			[ "$other" = "$name" ] || edges+="$name $other"$'\n'
-			[ "$(run_rank "$other")" -le "$(run_rank "$name")" ] 2>/dev/null ||
+			run_rank "$other"
+			[ "$REPLY" -le "$own_rank" ] 2>/dev/null ||
 				fail "$f:$line" "'$path' ranks higher ($ranks)"
 		done < <(includes "$f")
 		[ -f "${f%.h}.c" ] || continue
@@ -241,83 +268,34 @@ check_calls() {
 		while read -r hit; do
 			fail "$f:${hit%%:*}" "user/core is pure: no ${hit#*:}"
 		done < <(in_code "$f" "\\b($impure) ?\\(")
-	done < <(sources 'user/core/*.c' 'user/core/*.h')
+	done < <(sources 'user/core/*.c' 'user/core/*.h' | having "\\b($impure) ?\\(")
 	while read -r f; do
 		[ "$(basename "$f")" != compat.bpf.h ] || continue
 		while read -r hit; do
 			fail "$f:${hit%%:*}" \
 				"${hit#*:}: differences of kernels belong in bpf/compat.bpf.h"
 		done < <(in_code "$f" "\\b($kernel_facts)\\b")
-	done < <(sources 'bpf/*.c' 'bpf/*.h')
+	done < <(sources 'bpf/*.c' 'bpf/*.h' | having "\\b($kernel_facts)\\b")
 	while read -r f; do
 		while read -r hit; do
 			fail "$f:${hit%%:*}" "only main exits"
 		done < <(in_code "$f" '\b(exit|abort) ?\(')
-	done < <(sources 'user/*.c' | grep -v '^user/main.c$\|^user/core/')
+	done < <(sources 'user/*.c' | grep -v '^user/main.c$\|^user/core/' |
+		having '\b(exit|abort) ?\(')
 }
 
-# Every function is a '{' alone in the first column up to the next '}' there: clang-format sees to
-# that.
-check_sizes() {
-	local f n line length
-	while read -r f; do
-		n=$(wc -l <"$f")
-		if [ "$n" -gt $max_file ]; then
-			fail "$f" "$n lines, $max_file are allowed"
-		elif [ "$n" -gt $warn_file ]; then
-			warn "$f" "$n lines, $warn_file are enough"
-		fi
-		while read -r line length; do
-			if [ "$length" -gt $max_function ]; then
-				fail "$f:$line" \
-					"a function of $length lines, $max_function are allowed"
-			elif [ "$length" -gt $warn_function ]; then
-				warn "$f:$line" \
-					"a function of $length lines, $warn_function are enough"
-			fi
-		done < <(awk '
-			/^\{/ { start = NR }
-			/^\}/ && start { print start - 1, NR - start - 1; start = 0 }' "$f")
-	done < <(sources '*.c' '*.h')
-}
-
-check_heads() {
-	local f guard second
-	while read -r f; do
-		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' ||
-			fail "$f" "no SPDX-License-Identifier in the first three lines"
-	done < <(sources '*.c' '*.h' '*.go' '*.sh' Makefile .ci/run)
-	while read -r f; do
-		second=$(sed -n 2p "$f")
-		case $second in
-		'/*'* | '//'*) ;;
-		*) fail "$f:2" "the second line says what lives here" ;;
+# Line by line: scripts/lint-text.py has the rules.
+check_text() {
+	local kind at message text
+	text=$(sources '*.c' '*.h' '*.cc' '*.go' '*.sh' '*.py' '*.js' '*.css' '*.html' '*.md' \
+		Makefile .ci/run tests/bench/truth-check | "$own/lint-text.py") ||
+		fail scripts/lint-text.py "it does not run"
+	while read -r kind at message; do
+		case $kind in
+		error) fail "$at" "$message" ;;
+		warning) warn "$at" "$message" ;;
 		esac
-	done < <(sources '*.c' '*.h' '*.go')
-	while read -r f; do
-		guard=$(sed -nE '/^#ifndef/{s/^#ifndef +//p;q}' "$f")
-		[[ "$guard" =~ ^COZBPF_[A-Z0-9_]+_H$ ]] ||
-			{ [ "$f" = include/coz.h ] && [ "$guard" = COZ_H ]; } ||
-			fail "$f" "include guard '$guard' is not COZBPF_..._H"
-		grep -q "^#define $guard\$" "$f" ||
-			fail "$f" "include guard '$guard' is not defined"
-	done < <(sources '*.h')
-	while read -r f; do
-		while read -r hit; do
-			fail "$f:${hit%%:*}" "'${hit#*:}': finish it, or file an issue"
-		done < <(grep -nowE 'T[O]DO|F[I]XME|X[X]X|H[A]CK' "$f")
-	done < <(sources '*.c' '*.h' '*.sh' '*.md' Makefile .ci/run)
-}
-
-# Tabs count 8. Rows of Markdown tables cannot be wrapped.
-check_widths() {
-	local f wide
-	while read -r f; do
-		wide=$(expand -t 8 "$f" | LC_ALL=C.UTF-8 grep -nE '^.{101}' | grep -vE '^[0-9]+:\|')
-		[ -z "$wide" ] ||
-			fail "$f:${wide%%:*}" "lines over 100 columns: $(wc -l <<<"$wide")"
-	done < <(sources '*.c' '*.h' '*.cc' '*.go' '*.sh' '*.py' '*.js' '*.css' '*.html' '*.md' \
-		Makefile .ci/run tests/bench/truth-check)
+	done <<<"$text"
 }
 
 check_scripts() {
@@ -358,9 +336,7 @@ need gcc
 check_directions
 check_run
 check_calls
-check_sizes
-check_heads
-check_widths
+check_text
 if [ -z "${LINT_FAST:-}" ]; then
 	need shellcheck
 	need cppcheck
