@@ -109,11 +109,11 @@ step 600 build make -j"$jobs" WERROR=1 all workloads
 # The soak sleeps most of the time and judges no speeds. Nothing beside it loads BPF programs into
 # this kernel. Guests judge no speeds either, and mirrors let one wait.
 begin_beside 600 'soak, short' make WERROR=1 check-soak
-begin_beside 600 'other kernels' make WERROR=1 check-vm-ci
+begin_beside 1000 'other kernels' make WERROR=1 check-vm-ci
 step 600 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh
-step 600 'unit tests' make -j"$jobs" WERROR=1 check
+step 900 'unit tests' make -j"$jobs" WERROR=1 check
 step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=4 fuzz
 end_beside
 step 400 'bpf tests' make WERROR=1 check-bpf

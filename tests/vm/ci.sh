@@ -13,7 +13,7 @@ cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
 load=tests/bpf/load.sh
 plan=("6.12:$load" "6.1+lockdown=integrity:$load" "newest:$load" 5.10:tests/vm/refused.sh)
 # A guest has one processor to itself here, so its limits and its work are shorter than usual.
-export VM_JOBS=2 VM_LIMIT=300 VM_SLOWNESS=3
+export VM_JOBS=2 VM_LIMIT=450 VM_SLOWNESS=3
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
