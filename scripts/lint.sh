@@ -90,6 +90,7 @@ included_folder() { # F PATH
 
 direction='main -> cmd -> run -> target, symbols, kernel, report -> core -> include'
 
+# Whether an include of FOLDER goes up, or beside.
 is_not_down() { # FOLDER OTHER
 	local of
 	rank "$1"

@@ -505,7 +505,7 @@ struct cozbpf_account {
 	__u8 share_due;    /* a waker has put it into that segment: its share is to be looked up */
 	__u8 last_valid;   /* there was a sample before, and no edge since */
 	__u8 last_hit;     /* that sample was in the line */
-	__u8 paced;        /* COZBPF_PACED_*; where it is, pace_ns, pace_phase and paced_at hold */
+	__u8 paced;        /* COZBPF_PACED_*: what pace_ns, pace_phase, paced_at say */
 	__u8 rested; /* woken by no thread of the target: its debt accrued while it was off the
 			CPU */
 	/* Its own from here on. */

@@ -102,9 +102,10 @@ sed -i '/its threads block the pause signal/d' "$dir/err"
 nothing_lost
 profile_run 0 -P progress -- "$dir/parent" storm 1000
 prints '^storm 1000$'
-# A child or a pause may be lost where the kernel is in the midst of another one on the same CPU.
-# That was 1 of 1000 children beside other work, once in many runs; 10 would be a fault.
-nothing_lost '[0-9]'
+# A pause that does not begin in time counts as lost, and beside other work a child may have to wait
+# for its CPU. One was lost in one of three runs: with a third on average, five are lost in 3 of
+# 100,000 runs.
+nothing_lost '[0-4]'
 told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
 check "every child is told of" [ "$told" -eq 1001 ]
 

@@ -333,8 +333,7 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 	    .sampled = 2)                                                                         \
 	/* The next one is always there: it waits for the first one alone. */                     \
 	X(outpaced_always,                                                                        \
-	    SIM_CASE(                                                                             \
-		"2.4 ms timer, always ahead of one of 5 ms", 2, 2, 5, OF(ticks_offer, fed_slow)), \
+	    SIM_CASE("2.4 ms timer, ahead of one of 5 ms", 2, 2, 5, OF(ticks_offer, fed_slow)),   \
 	    .sampled = 2)                                                                         \
 	X(late_ticks,                                                                             \
 	    SIM_CASE("10 ms timer, some missed, beside one", 2, 2, 50, OF(ticks_late, a_fifth)),  \

@@ -316,9 +316,6 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret);
 /* What happened to a process so far; all 0 when it is not of the target. */
 void session_process(const struct session *s, int pid, struct cozbpf_proc_stats *ret);
 
-/* Signals, events and threads' storage that were lost since the session began: a look at each
- * process. */
-
 /* Whether the process is the target's, as long as its first thread lives. */
 bool session_has_process(const struct session *s, int pidfd);
 
