@@ -317,6 +317,7 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	__u64 now;
 	int how;
 
+	follow_idle(out, prev, next);
 	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();

@@ -24,6 +24,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct cozbpf_cpu *cpu;
 	__u64 now;
 
+	follow_idle(out, prev, next);
 	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();

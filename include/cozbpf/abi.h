@@ -290,6 +290,8 @@ struct cozbpf_cpu {
 	__u64 go_busy;      /* since when there was always one to go over to; 0: there is none */
 	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
 			       CPU */
+	__u64 misplaced_ns; /* they waited that long here for others of the target, beside an idle
+			       CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments,
 	 * virtually, and up to where it is counted. */
 	__u64 executed_ns, executed_to, executed_paid,
@@ -320,6 +322,12 @@ struct cozbpf_lone {
 	__u32 share;    /* f of that thread */
 	__u32 cpu;      /* its number */
 	__u32 epoch, pad;
+};
+
+/* A CPU that the target has left idle, the first one: others that wait for theirs could have it. */
+struct cozbpf_idle {
+	__u64 from, to; /* to: 0 while it lasts */
+	__u32 cpu, pad; /* its number; 0: none has been idle in this experiment */
 };
 
 struct cozbpf_ring_entry {
@@ -438,6 +446,7 @@ struct cozbpf_control {
 	/* the lock that the selected line waited for first in this experiment, and that of a
 	 * couple's second line; 0: none yet */
 	__u64 wait_lock, other_lock;
+	struct cozbpf_idle idle;
 	__u64 waiting; /* so many of the following are somebody's */
 	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));
@@ -587,7 +596,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 24 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 25 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);

@@ -116,6 +116,42 @@ DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *
 	return 0;
 }
 
+/* A thread of the target has left the CPU of that @number idle. One idle CPU at a time is known. */
+DELAY_INLINE void delay_idle_begins(struct cozbpf_control *x, __u32 number, __u64 now)
+{
+	struct cozbpf_idle *idle = &x->idle;
+
+	if (DELAY_READ(idle->cpu) && !DELAY_READ(idle->to))
+		return;
+	idle->from = now;
+	idle->cpu = number;
+	idle->to = 0;
+}
+
+/* Whether the CPU is known to be idle. Something is about to run there. */
+DELAY_INLINE int delay_is_idle(const struct cozbpf_control *x, __u32 number)
+{
+	return DELAY_READ(x->idle.cpu) == number && !DELAY_READ(x->idle.to);
+}
+
+DELAY_INLINE void delay_idle_ends(struct cozbpf_control *x, __u32 number, __u64 now)
+{
+	if (delay_is_idle(x, number))
+		x->idle.to = now;
+}
+
+/* For how long since @since a CPU was idle. */
+DELAY_INLINE __u64 delay_idle_since(const struct cozbpf_control *x, __u64 since, __u64 now)
+{
+	__u64 from = DELAY_READ(x->idle.from), to = DELAY_READ(x->idle.to);
+
+	if (!DELAY_READ(x->idle.cpu))
+		return 0;
+	from = from > since ? from : since;
+	to = to && to < now ? to : now;
+	return to > from ? to - from : 0;
+}
+
 /* How much L of a thread with a CPU for itself, and room on it, grew since @since. */
 DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 since, __u64 now)
 {

@@ -58,13 +58,14 @@ DELAY_INLINE void delay_switch_out(
  * stood still beyond R is carry.
  */
 DELAY_INLINE void delay_wait_for_cpu(
-    struct cozbpf_thread *t, struct cozbpf_control *x, const struct cozbpf_cpu *cpu, __u64 now)
+    struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
 	__u64 since = t->runnable_at, clock,
 	      grown = DELAY_RULE(LAST_SLICE) ? delay_grown_since(cpu, since) : 0,
 	      lone = delay_lone_grown_since(x, since, now);
 
+	cpu->misplaced_ns += delay_idle_since(x, since, now);
 	clock = a->paid + (grown > lone ? grown : lone);
 	if (clock < cpu->paid)
 		clock = cpu->paid;
@@ -76,7 +77,7 @@ DELAY_INLINE void delay_wait_for_cpu(
  * that part is credited as a join, not as pause. OUSTED_PAUSE: an outsider's turn is pause as well.
  */
 DELAY_INLINE void delay_serve_off_cpu(struct cozbpf_thread *t, struct cozbpf_control *x,
-    const struct cozbpf_cpu *cpu, int joined, __u64 from, __u64 now)
+    struct cozbpf_cpu *cpu, int joined, __u64 from, __u64 now)
 {
 	int pauses = t->pause == COZBPF_PAUSE_BEGUN;
 

@@ -355,6 +355,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	c->required = 0;
 	c->selected_samples = 0;
 	c->selected_ns = 0;
+	c->idle = (struct cozbpf_idle){0};
 	c->wait_lock = 0;
 	c->other_lock = 0;
 	c->loop_ns = 0;

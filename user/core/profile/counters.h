@@ -12,6 +12,9 @@
  */
 #define OUTSIDERS_MANY 0.1
 
+/* Of the CPU time wanted, see docs/accuracy.md: where threads wait as much beside an idle CPU. */
+#define MISPLACED_MANY 0.05
+
 enum counter_shown { COUNTER_UNSHOWN, COUNTER_LOSS, COUNTER_SHARE };
 
 /* A row of counters.def, as reports need it. */
