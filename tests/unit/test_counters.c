@@ -101,6 +101,13 @@ TEST(reports_show_losses_and_doubts)
 	text = report_of(&e);
 	CHECK_STR(text, "0 experiments, 0 samples, 2 lost, 1 spoilt experiments dropped\n");
 	free(text);
+	e.totals = (struct run_record){.executed_ns = 970, .misplaced_ns = 30};
+	text = report_of(&e);
+	CHECK_STR(text,
+	    "0 experiments, 0 samples, 0 lost\n"
+	    "warning: for 3 % of the CPU time that the program wanted threads waited beside an "
+	    "idle CPU: predictions may be wrong by a third\n");
+	free(text);
 }
 
 TEST(a_share_of_nothing_is_none)

@@ -250,6 +250,43 @@ TEST(another_cpu_is_virtually_free)
 	CHECK_EQ(waits_beside(&far, 0, 0), 0);
 }
 
+/* How long a thread has waited beside an idle CPU: for CPU 1 in [T0 + 10, T0 + 20) ms, where the
+ * last thread before it left at @left. */
+static __u64 misplaced(__u64 left)
+{
+	struct cozbpf_thread t = thread(0, 0);
+
+	cpu = (struct cozbpf_cpu){.number = 1, .left_at = left, .epoch = x.epoch};
+	t.account.run_since = 0;
+	t.runnable_at = T0 + 10 * MS;
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 20 * MS);
+	return cpu.misplaced_ns;
+}
+
+TEST(waits_beside_an_idle_cpu)
+{
+	open(0);
+	x.idle = (struct cozbpf_idle){0};
+	CHECK_EQ(misplaced(T0 + 20 * MS), 0);
+	delay_idle_begins(&x, 2, T0 + 12 * MS);
+	CHECK_EQ(misplaced(T0 + 20 * MS), 8 * MS);
+	/* one is known at a time */
+	delay_idle_begins(&x, 3, T0 + 14 * MS);
+	delay_idle_ends(&x, 3, T0 + 15 * MS);
+	CHECK_EQ(misplaced(T0 + 20 * MS), 8 * MS);
+	CHECK(delay_is_idle(&x, 2) && !delay_is_idle(&x, 3));
+	delay_idle_ends(&x, 2, T0 + 16 * MS);
+	CHECK_EQ(misplaced(T0 + 20 * MS), 4 * MS);
+	CHECK(!delay_is_idle(&x, 2));
+	/* no thread of the target had the CPU: only the wake-up took so long */
+	CHECK_EQ(misplaced(T0 + 9 * MS), 0);
+	/* that was before the wait, or began as it ended */
+	x.idle = (struct cozbpf_idle){.from = T0, .to = T0 + 10 * MS, .cpu = 2};
+	CHECK_EQ(misplaced(T0 + 20 * MS), 0);
+	delay_idle_begins(&x, 1, T0 + 20 * MS);
+	CHECK_EQ(misplaced(T0 + 20 * MS), 0);
+}
+
 /* `other` has the CPU for [from, to) and pauses for `paused` of it at its end. */
 static void use_cpu(__u64 owes, __u64 from, __u64 to, __u64 paused)
 {

@@ -113,9 +113,9 @@ static struct outcome try(const char *name, enum noise noise, bool hidden, int p
 	return ret;
 }
 
-/* Half of the interval at 50 %, where outsiders had that much of 10 s of CPU time; not of chance.
- * *@ret_gain: the prediction. */
-static double half_beside(uint64_t outsiders_ns, double *ret_gain)
+/* Half of the interval at 50 %, where of 10 s of CPU time outsiders had so much, and threads waited
+ * so long beside an idle CPU; not of chance. *@ret_gain: the prediction. */
+static double half_beside(uint64_t outsiders_ns, uint64_t misplaced_ns, double *ret_gain)
 {
 	struct simulation s = {
 	    .arrivals = REGULAR, .visits = 50, .spans = true, .slope = 0.6, .saturation = 1};
@@ -130,7 +130,8 @@ static double half_beside(uint64_t outsiders_ns, double *ret_gain)
 	sim_list(&s, &p, 12);
 	CHECK_EQ(p.n_runs, 1);
 	p.runs[0].outsiders_ns = outsiders_ns;
-	p.runs[0].executed_ns = 10000000000 - outsiders_ns;
+	p.runs[0].misplaced_ns = misplaced_ns;
+	p.runs[0].executed_ns = 10000000000 - outsiders_ns - misplaced_ns;
 	CHECK_EQ(estimate_profile(&p, &o, &e), 0);
 	v = &e.lines[0].points[1];
 	CHECK_NEAR(v->line_speedup, 0.5, 1e-9);
@@ -145,12 +146,22 @@ static double half_beside(uint64_t outsiders_ns, double *ret_gain)
  * these intervals is that. */
 TEST(outsiders_widen)
 {
-	double gain, quiet = half_beside(0, &gain), beside = half_beside(1000000000, &gain),
-		     most = half_beside(5000000000, &gain);
+	double gain, quiet = half_beside(0, 0, &gain), beside = half_beside(1000000000, 0, &gain),
+		     most = half_beside(5000000000, 0, &gain);
 
 	CHECK_NEAR(quiet / gain, 0.13, 0.01);
 	CHECK_NEAR(beside / gain, hypot(quiet / gain, 0.2), 0.001);
 	CHECK_NEAR(most / gain, hypot(quiet / gain, 0.25), 0.001);
+}
+
+/* Ten times what threads waited beside an idle CPU, three tenths at most. */
+TEST(misplaced_threads_widen)
+{
+	double gain, quiet = half_beside(0, 0, &gain), little = half_beside(0, 100000000, &gain),
+		     most = half_beside(0, 2000000000, &gain);
+
+	CHECK_NEAR(little / gain, hypot(quiet / gain, 0.1), 0.001);
+	CHECK_NEAR(most / gain, hypot(quiet / gain, 0.3), 0.001);
 }
 
 TEST(quiet)

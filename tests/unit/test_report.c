@@ -502,7 +502,7 @@ TEST(json_contract)
 	CHECK(root && summary && line);
 	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
 	CHECK_EQ(cJSON_GetArraySize(root), 3);
-	CHECK_EQ(cJSON_GetArraySize(summary), 12);
+	CHECK_EQ(cJSON_GetArraySize(summary), 13);
 	for (size_t i = 0; i < 12; i++)
 		CHECK(cJSON_GetObjectItemCaseSensitive(summary, summary_keys[i]));
 	CHECK_EQ(cJSON_GetArraySize(all), sample.n_lines);

@@ -235,7 +235,8 @@ static int bootstrap_init(
 	b->method_error =
 	    o->scatter_only
 		? 0
-		: hypot(METHOD_ERROR, fmin(OUTSIDERS_TIMES * g->outsiders, OUTSIDERS_MOST));
+		: hypot(hypot(METHOD_ERROR, g->misplaced),
+			  fmin(OUTSIDERS_TIMES * g->outsiders, OUTSIDERS_MOST));
 	b->n = (size_t)(o->replicates ? o->replicates : DEFAULT_REPLICATES);
 	if (b->n < MIN_REPLICATES)
 		b->n = MIN_REPLICATES;

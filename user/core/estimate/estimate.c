@@ -76,6 +76,7 @@ struct totals {
 	struct wait_calls **calls; /* NULL: none are known */
 	uint64_t all_samples;
 	double outsiders; /* their share of the CPU time wanted */
+	double misplaced; /* as in a group */
 	struct phase_totals phase;
 };
 
@@ -158,15 +159,21 @@ static void totals_deinit(struct totals *t, size_t n)
 	free(t->are_couples);
 }
 
+/* Of all that is wanted. */
+static double share_of(uint64_t part, uint64_t rest)
+{
+	return part ? (double)part / (double)(part + rest) : 0;
+}
+
 static int totals_init(struct totals *t, const struct profile *p, const struct observations *o)
 {
 	struct run_record all;
 
 	memset(t, 0, sizeof(*t));
 	runs_total(p, &all);
-	if (all.outsiders_ns)
-		t->outsiders =
-		    (double)all.outsiders_ns / (double)(all.outsiders_ns + all.executed_ns);
+	t->outsiders = share_of(all.outsiders_ns, all.executed_ns);
+	t->misplaced =
+	    fmin(MISPLACED_TIMES * share_of(all.misplaced_ns, all.executed_ns), MISPLACED_MOST);
 	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
 	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));
@@ -354,6 +361,7 @@ static int add_group(struct estimate *e, const struct observations *o, const str
 		return -ENOMEM;
 	group_phase(&g, &t->phase);
 	g.outsiders = t->outsiders;
+	g.misplaced = t->misplaced;
 	ret = fill_line(l, &g, s, options, e->need_speedups);
 	e->n_lines++;
 	l->samples = (uint64_t)t->samples[line];

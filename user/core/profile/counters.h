@@ -12,8 +12,9 @@
  */
 #define OUTSIDERS_MANY 0.1
 
-/* Of the CPU time wanted, see docs/accuracy.md: where threads wait as much beside an idle CPU. */
-#define MISPLACED_MANY 0.05
+/* Of the CPU time wanted. Where threads waited that long beside an idle CPU predictions erred most
+ * (docs/accuracy.md, *What is in an interval*). */
+#define MISPLACED_MANY 0.02
 
 enum counter_shown { COUNTER_UNSHOWN, COUNTER_LOSS, COUNTER_SHARE };
 
