@@ -173,23 +173,6 @@ static __always_inline bool compat_task_runnable(struct task_struct *t)
 	return compat_task_state(t) == 0;
 }
 
-/*
- * Whether nobody waits for the CPU of @t, which has it, but @t. Its run queue is found through its
- * group's (CONFIG_FAIR_GROUP_SCHED), since not every kernel tells where per-CPU variables are. What
- * counts those that wait only came in 6.14; before, a sleeper may be among them.
- */
-static __always_inline bool compat_alone(const struct task_struct *t)
-{
-	const struct rq *rq;
-
-	if (!bpf_core_field_exists(t->se.cfs_rq))
-		return false;
-	rq = t->se.cfs_rq->rq;
-	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
-		return rq->cfs.h_nr_runnable == 1;
-	return rq->nr_running == 1;
-}
-
 /* si_value of a queued signal: user ABI puts it 24 bytes into the siginfo on 64-bit architectures.
  */
 #define COMPAT_SI_VALUE 24

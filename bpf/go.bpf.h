@@ -216,13 +216,6 @@ static __always_inline struct cozbpf_thread *leaving_of(
 	return t;
 }
 
-/* Whether nobody waits for the CPU of @task, which has it, but @task. Goroutines wait in queues of
- * Go's, which nobody looks at. */
-static __always_inline bool is_alone(const struct task_struct *task)
-{
-	return !config.goroutines && compat_alone(task);
-}
-
 static __always_inline __u32 go_int(__u64 base, __u32 offset)
 {
 	__u32 value = 1;

@@ -397,8 +397,6 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	if (config.blocks)
 		block_on_sample(t, cpu, now);
 	debt = delay_on_sample(t, &control, cpu, line, now, config.min_debt_ns);
-	if (control.speedup_pct)
-		delay_on_cpu(t, is_alone(task), &control, cpu, now);
 	spin_show(t);
 	take_debt(ctx, t, stats, now, debt, values);
 	t->returning = 0;

@@ -336,7 +336,8 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 		count_wait(in, &wait, now);
 	if (config.blocks)
 		block_on_switch(out, in, cpu, now);
-	begin_on_cpu(in, next, cpu, now);
+	if (DELAY_READ(control.spins))
+		spin_show(in);
 	return 0;
 }
 

@@ -47,15 +47,6 @@ static __always_inline void follow_idle(const struct cozbpf_thread *out,
 		delay_idle_ends(&control, number, bpf_ktime_get_ns());
 }
 
-static __always_inline void begin_on_cpu(
-    struct cozbpf_thread *in, const struct task_struct *next, struct cozbpf_cpu *cpu, __u64 now)
-{
-	if (in && control.speedup_pct)
-		delay_on_cpu(in, is_alone(next), &control, cpu, now);
-	if (DELAY_READ(control.spins))
-		spin_show(in);
-}
-
 /*
  * The object of a wake-up, as far as the first argument of the waker's system call tells: a futex
  * word, a descriptor. Equal objects give equal hashes; kinds of segments that share one share their

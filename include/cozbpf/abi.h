@@ -294,8 +294,7 @@ struct cozbpf_cpu {
 			       CPU */
 	/* delay_executed(): what threads of the target have executed here in experiments,
 	 * virtually, and up to where it is counted. */
-	__u64 executed_ns, executed_to, executed_paid,
-	    executed_before; /* before: in earlier experiments */
+	__u64 executed_ns, executed_to, executed_paid;
 	__u32 executed_epoch;
 	__u32 number; /* of this CPU, from 1 */
 	/* config.blocks: what threads of the target have executed here, really, up to ran_since; 0:
@@ -313,15 +312,6 @@ struct cozbpf_earner {
 	__u32 awaits;      /* of the CPU whose thread it seems to spin for; 0: of none */
 	__u64 released_at; /* the spinners that have gone on until then are known here */
 	__u64 spun_ns;     /* so long threads of the target have spun on this CPU */
-};
-
-/* A CPU with room, virtually, that one thread has for itself, by which R grows (delay_lone()):
- * others that wait for theirs would have got it. */
-struct cozbpf_lone {
-	__u64 from, to; /* to: 0 while it lasts */
-	__u32 share;    /* f of that thread */
-	__u32 cpu;      /* its number */
-	__u32 epoch, pad;
 };
 
 /* A CPU that the target has left idle, the first one: others that wait for theirs could have it. */
@@ -387,7 +377,8 @@ struct cozbpf_control {
 	__u64 required;        /* R */
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
 	__u64 sample_cost_ns; /* for which a sample keeps its thread from executing; 0: not known */
-	struct cozbpf_lone lone;
+	struct cozbpf_idle idle;
+	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
 	__u32 sample_entry_ns; /* of that, before the sample's program looks at the clock */
 	__u32 sample_free;     /* virtual time is without what samples cost */
 	__u64 pause_horizon;   /* end of the latest pause asked for */
@@ -421,7 +412,6 @@ struct cozbpf_control {
 		       there is none */
 	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are
 			    named here; written by adopt */
-	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
 	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
 			     0: it does not */
 	__u64 sample_due_ns,
@@ -446,7 +436,6 @@ struct cozbpf_control {
 	/* the lock that the selected line waited for first in this experiment, and that of a
 	 * couple's second line; 0: none yet */
 	__u64 wait_lock, other_lock;
-	struct cozbpf_idle idle;
 	__u64 waiting; /* so many of the following are somebody's */
 	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));
@@ -596,7 +585,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 25 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 24 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);

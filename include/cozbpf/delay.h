@@ -92,14 +92,6 @@ DELAY_INLINE __u64 delay_on_sample(struct cozbpf_thread *t, struct cozbpf_contro
 	return debt;
 }
 
-/* After a sample or a switch: @t has the CPU, @alone if no other thread waits for that. Not needed
- * in a baseline. */
-DELAY_INLINE void delay_on_cpu(
-    struct cozbpf_thread *t, int alone, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
-{
-	delay_lone(x, cpu, t, alone, now);
-}
-
 /*
  * JOIN_SPIN, LEADER_SPIN: the thread is seen to spin, at the place @id: it waits for another one by
  * trying again and again. @leader: of the other CPUs the one that shows most by delay_shown(), NULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
  * What a CPU knows of the target's threads that had it: its clock, the last slice, what they have
- * executed, samples that met outsiders. Each CPU looks at its own state only, and at control.lone,
+ * executed, samples that met outsiders. Each CPU looks at its own state only, and at control.idle,
  * which is one CPU's at a time. Part of delay.h.
  */
 #ifndef COZBPF_DELAY_CPU_H
@@ -13,8 +13,6 @@
 DELAY_INLINE void delay_executed_from(
     struct cozbpf_cpu *cpu, const struct cozbpf_account *a, __u64 now)
 {
-	if (cpu->executed_epoch != a->epoch)
-		cpu->executed_before = cpu->executed_ns;
 	cpu->executed_to = now;
 	cpu->executed_paid = a->paid;
 	cpu->executed_epoch = a->epoch;
@@ -73,49 +71,6 @@ DELAY_INLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since)
 	return s->from >= since ? grown : grown * (s->to - since) / length;
 }
 
-/* LONE_ROOM: of the experiment's virtual time. Between 8 and 10 the simulator's mean error changes
- * by 0.003 points. */
-#define DELAY_ROOM_TENTHS 9
-
-/*
- * LONE_CPU: thread @t has the CPU, @alone if no other one waits for it. While @t makes R grow no
- * virtual time passes, so virtually the CPU is idle, and a thread queued elsewhere would have run
- * here. LONE_ROOM: but @t itself goes on, so a CPU that was busy, virtually, for most of the
- * experiment has no room for others.
- */
-DELAY_OUTLINE int delay_lone(struct cozbpf_control *x, const struct cozbpf_cpu *cpu,
-    const struct cozbpf_thread *t, int alone, __u64 now)
-{
-	const struct cozbpf_account *a;
-	struct cozbpf_lone *lone;
-	__u64 required, passed, executed;
-	int lasts;
-
-	if (!x || !cpu || !t)
-		return 0;
-	a = delay_account(t);
-	lone = &x->lone;
-	required = DELAY_READ(x->required);
-	passed = now > x->opened_ns + required ? now - x->opened_ns - required : 0;
-	executed = cpu->executed_ns - cpu->executed_before;
-	lasts = lone->epoch == a->epoch && !lone->to;
-	if (lasts && lone->cpu != cpu->number)
-		return 0;
-	if (alone && DELAY_READ(x->active) && a->share && t->pause != COZBPF_PAUSE_BEGUN &&
-	    a->paid >= required &&
-	    (!DELAY_RULE(LONE_ROOM) || 10 * executed < DELAY_ROOM_TENTHS * passed)) {
-		if (!lasts)
-			lone->from = now;
-		lone->share = a->share;
-		lone->cpu = cpu->number;
-		lone->epoch = a->epoch;
-		lone->to = 0;
-	} else if (lasts) {
-		lone->to = now;
-	}
-	return 0;
-}
-
 /* A thread of the target has left the CPU of that @number idle. One idle CPU at a time is known. */
 DELAY_INLINE void delay_idle_begins(struct cozbpf_control *x, __u32 number, __u64 now)
 {
@@ -150,17 +105,6 @@ DELAY_INLINE __u64 delay_idle_since(const struct cozbpf_control *x, __u64 since,
 	from = from > since ? from : since;
 	to = to && to < now ? to : now;
 	return to > from ? to - from : 0;
-}
-
-/* How much L of a thread with a CPU for itself, and room on it, grew since @since. */
-DELAY_INLINE __u64 delay_lone_grown_since(const struct cozbpf_control *x, __u64 since, __u64 now)
-{
-	__u64 from = DELAY_READ(x->lone.from), to = DELAY_READ(x->lone.to);
-
-	if (!DELAY_RULE(LONE_CPU) || x->lone.epoch != DELAY_READ(x->epoch))
-		return 0;
-	return delay_pending(
-	    from > since ? from : since, x->lone.share, x->speedup_pct, to && to < now ? to : now);
 }
 
 #endif

@@ -45,8 +45,6 @@
 	X(JOIN_PEER, REAL, "a thread woken by a peer's data: L = min(L + blocked, its L)")        \
 	X(SLACK_LATENCY, SIM, "wake-up latency is part of a wait that virtually was none")        \
 	X(LAST_SLICE, SIM, "a wait for a CPU is shorter by what L grew in the last slice there")  \
-	X(LONE_CPU, SIM, "a wait beside a CPU that is virtually free is none")                    \
-	X(LONE_ROOM, SIM, "a CPU that was busy for most of the experiment is not free")           \
 	X(OUSTED_SLOWER, SIM, "an outsider's turn counts as executed by who wanted to go on")     \
 	X(STOOD_STILL, SIM, "who waits for an outsider has paused meanwhile")                     \
 	X(OUSTED_PAUSE, SIM, "a pause goes on while an outsider has the CPU")                     \

@@ -47,26 +47,21 @@ DELAY_INLINE void delay_switch_out(
 	delay_slice_end(cpu, a, x, now);
 	delay_executed(cpu, a, x, now);
 	cpu->executed_to = 0;
-	if (x->lone.cpu == cpu->number && !x->lone.to)
-		x->lone.to = now;
 }
 
 /*
  * JOIN_CPU: threads of the target used the CPU while this one waited for it. LAST_SLICE: those
  * threads may be in debt, so at the latest the wait ends, virtually, when they have done what they
- * really did. LONE_CPU: nor is it a wait while another CPU was virtually idle. What the thread
- * stood still beyond R is carry.
+ * really did. What the thread stood still beyond R is carry.
  */
 DELAY_INLINE void delay_wait_for_cpu(
     struct cozbpf_thread *t, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 since = t->runnable_at, clock,
-	      grown = DELAY_RULE(LAST_SLICE) ? delay_grown_since(cpu, since) : 0,
-	      lone = delay_lone_grown_since(x, since, now);
+	__u64 since = t->runnable_at,
+	      clock = a->paid + (DELAY_RULE(LAST_SLICE) ? delay_grown_since(cpu, since) : 0);
 
 	cpu->misplaced_ns += delay_idle_since(x, since, now);
-	clock = a->paid + (grown > lone ? grown : lone);
 	if (clock < cpu->paid)
 		clock = cpu->paid;
 	delay_stand_still(a, x, delay_join(a, now - since, clock) - a->paid);

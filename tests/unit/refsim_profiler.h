@@ -91,8 +91,6 @@ static void sim_on_switch(
 	    out ? &out->d : NULL, how, in ? &in->d : NULL, ran, &s->x, &cpu->d, s->now, &wait);
 	if (out && out->d.wait)
 		delay_begin_wait(&out->d, &s->x, (uint32_t)(out - s->threads), s->now);
-	if (in && s->x.speedup_pct)
-		delay_on_cpu(&in->d, !cpu->n_queue, &s->x, &cpu->d, s->now);
 	delay_show(&cpu->earner, in ? &in->d.account : NULL);
 }
 
@@ -207,8 +205,6 @@ static void sim_on_sample(struct sim *s, struct sim_cpu *cpu)
 	}
 	delay_follow_waits(&s->x, s->now);
 	debt = delay_on_sample(&t->d, &s->x, &cpu->d, line, now, s->r->min_debt_ns);
-	if (s->x.speedup_pct)
-		delay_on_cpu(&t->d, !cpu->n_queue, &s->x, &cpu->d, now);
 	sim_trim_window(s, &t->d.account);
 	delay_show(&cpu->earner, &t->d.account);
 	if (!debt || t->d.pause != COZBPF_PAUSE_NONE || t->in_handler)

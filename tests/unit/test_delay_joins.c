@@ -195,61 +195,6 @@ TEST(gets_a_cpu_that_the_target_used)
 	CHECK_EQ(t.account.paid, 0);
 }
 
-/* Another CPU's thread runs the line there since T0 + 10 ms, and R is 2 ms at T0 + 12: so long has
- * a thread without debt waited for this one. */
-static __u64 waits_beside(struct cozbpf_cpu *far, int alone, __u64 ends)
-{
-	struct cozbpf_thread a = thread(0, COZBPF_SHARE_ONE), t = thread(0, 0),
-			     other = thread(0, 0);
-
-	far->number = 2;
-	cpu.number = 1;
-	delay_lone(&x, far, &a, alone, T0 + 10 * MS);
-	x.required = 2 * MS;
-	if (ends) {
-		delay_lone(
-		    &x, &cpu, &other, 0, ends); /* that of another CPU is none of its affair */
-		delay_switch_out(&a, &x, far, DELAY_BLOCKED, ends);
-	}
-	t.account.run_since = 0;
-	t.runnable_at = T0 + 10 * MS;
-	cpu.left_at = T0 + 12 * MS; /* where one executed in debt */
-	cpu.epoch = x.epoch;
-	cpu.paid = 0;
-	delay_switch_in(&t, &x, &cpu, 0, T0 + 12 * MS);
-	return t.account.paid;
-}
-
-TEST(another_cpu_is_virtually_free)
-{
-	struct cozbpf_cpu far = {0};
-
-	open(100);
-	CHECK_EQ(waits_beside(&far, 1, 0), 2 * MS);
-	CHECK_EQ(x.lone.from, T0 + 10 * MS);
-	/* somebody waits there */
-	open(100);
-	CHECK_EQ(waits_beside(&far, 0, 0), 0);
-	/* its thread left meanwhile */
-	open(100);
-	CHECK_EQ(waits_beside(&far, 1, T0 + 11 * MS), MS);
-	/* it has been busy for all of the experiment: no room */
-	open(100);
-	far.executed_ns = 9 * MS;
-	CHECK_EQ(waits_beside(&far, 1, 0), 0);
-	far.executed_before = MS;
-	open(100);
-	CHECK_EQ(waits_beside(&far, 1, 0), 2 * MS);
-	/* at half the speedup half as long */
-	open(50);
-	CHECK_EQ(waits_beside(&far, 1, 0), MS);
-	/* of the experiment before */
-	open(100);
-	x.lone = (struct cozbpf_lone){
-	    .from = T0 + 10 * MS, .share = COZBPF_SHARE_ONE, .cpu = 2, .epoch = 77};
-	CHECK_EQ(waits_beside(&far, 0, 0), 0);
-}
-
 /* How long a thread has waited beside an idle CPU: for CPU 1 in [T0 + 10, T0 + 20) ms, where the
  * last thread before it left at @left. */
 static __u64 misplaced(__u64 left)
