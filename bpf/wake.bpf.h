@@ -36,8 +36,8 @@ static __always_inline __u64 outsider_had(const struct cozbpf_thread *out, struc
 }
 
 /* Keeps control.idle: a CPU leaves its idle task, @prev, or thread @out leaves the CPU to that. */
-static __always_inline void follow_idle(const struct cozbpf_thread *out,
-    const struct task_struct *prev, const struct task_struct *next)
+static __always_inline void follow_idle(
+    const struct cozbpf_thread *out, const struct task_struct *prev, const struct task_struct *next)
 {
 	__u32 number = bpf_get_smp_processor_id() + 1;
 

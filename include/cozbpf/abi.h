@@ -410,8 +410,8 @@ struct cozbpf_control {
 	__u64 counters;        /* the loader's: there are counters to be looked at */
 	__u32 root; /* the command's process: its exit is a visit to the point COZBPF_POINT_EXIT; 0:
 		       there is none */
-	__u32 pid_level; /* depth of the loader's PID namespace, in whose numbers processes are
-			    named here; written by adopt */
+	__u32 pid_level;  /* depth of the loader's PID namespace, in whose numbers processes are
+			     named here; written by adopt */
 	__u64 sample_cpu; /* the loader's: the CPU, from 1, on which it measures what samples cost;
 			     0: it does not */
 	__u64 sample_due_ns,

@@ -8,6 +8,7 @@ comes between them."""
 
 import argparse
 import json
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -25,13 +26,19 @@ def estimate(tool, path, line):
     return predictions(json.loads(report.stdout), line)
 
 
+def profiles(folder, case):
+    """Those of @case, and not of a case whose name goes on, as `procs-3` does."""
+    name = re.compile(rf"{re.escape(case)}-\d+\.coz")
+    return sorted(path for path in folder.glob("*.coz") if name.fullmatch(path.name))
+
+
 def replay(tool, folder):
     """[(error, held, width)] in points of all cells of @folder's profiles."""
     found = []
     for file in sorted(folder.glob("*.json")):
         for record in json.loads(file.read_text())["records"]:
             truths = {cell["s"]: cell["actual"] for cell in record["cells"]}
-            for path in sorted(folder.glob(f"{record['case']}-[0-9]*.coz")):
+            for path in profiles(folder, record["case"]):
                 try:
                     cells = estimate(tool, path, record["line"])
                 except ProfileError as error:

@@ -204,8 +204,8 @@ judge "$waiting"
 
 # System calls as units, then the kernel's functions with what they call.
 sample=$(grep -o '^on_sample[a-z_]*' <<<"$budgets")
-for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 36000 --inclusive' \
-	'MAIN 3760 31200 --fixed-line kernel:vfs_write'; do
+for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 39200 --inclusive' \
+	'MAIN 3760 34900 --fixed-line kernel:vfs_write'; do
 	read -ra units <<<"$units"
 	begin_command -b MAIN -b "${units[0]}" "${units[@]:3}"
 	look

@@ -232,11 +232,10 @@ static int bootstrap_init(
 {
 	memset(b, 0, sizeof(*b));
 	b->g = g;
-	b->method_error =
-	    o->scatter_only
-		? 0
-		: hypot(hypot(METHOD_ERROR, g->misplaced),
-			  fmin(OUTSIDERS_TIMES * g->outsiders, OUTSIDERS_MOST));
+	b->method_error = o->scatter_only
+			      ? 0
+			      : hypot(hypot(METHOD_ERROR, g->misplaced),
+				    fmin(OUTSIDERS_TIMES * g->outsiders, OUTSIDERS_MOST));
 	b->n = (size_t)(o->replicates ? o->replicates : DEFAULT_REPLICATES);
 	if (b->n < MIN_REPLICATES)
 		b->n = MIN_REPLICATES;
