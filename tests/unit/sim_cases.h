@@ -235,13 +235,11 @@ static const struct sim_op ticks[] = {TICK(10 * MS), RUN(B, 1 * MS), VISIT, LOOP
 		OF(two_locks_op, two_locks_op, two_locks_op)),                                     \
 	    .known = 1.5, .sampled = 2.5)                                                          \
 	/* A pipeline of three: the middle one is woken on the last one's CPU, while the first */  \
-	/* holds the other one with the line. Virtually that one is free, which no rule knows: 3.5 \
-	 */                                                                                        \
-	/* points at 100 %. LONE_CPU knew, and did nothing for real programs (docs/rules.md). */   \
+	/* holds the other one with the line. Virtually that one is free. */                       \
 	X(light_stages,                                                                            \
 	    SIM_CASE("three stages, 4, 0.2 and 1 ms on 2 CPUs", 3, 2, 5,                           \
 		OF(pipe_4, middle_02, last_1), .wake_here = true),                                 \
-	    .known = 1, .sampled = 4)                                                              \
+	    .known = 4, .sampled = 4)                                                              \
 	X(heavy_stages,                                                                            \
 	    SIM_CASE("three stages, 4, 1 and 2.4 ms on 2 CPUs", 3, 2, 5,                           \
 		OF(pipe_4, middle_1, last_24), .wake_here = true),                                 \

@@ -492,7 +492,7 @@ TEST(json_contract)
 	    "raw_program_speedup", "ci", "experiments", "visits"};
 	static const char *const summary_keys[] = {"experiments", "samples", "lost", "runtime_s",
 	    "lines_dropped", "outsiders", "runs", "builds", "decided", "waits", "goroutines",
-	    "goroutine_switches"};
+	    "goroutine_switches", "misplaced"};
 	char *text = print_json(&sample);
 	cJSON *root = cJSON_Parse(text),
 	      *summary = cJSON_GetObjectItemCaseSensitive(root, "summary");
@@ -503,7 +503,7 @@ TEST(json_contract)
 	CHECK_STR(cJSON_GetStringValue(cJSON_GetObjectItem(root, "schema")), "cozbpf-report/1");
 	CHECK_EQ(cJSON_GetArraySize(root), 3);
 	CHECK_EQ(cJSON_GetArraySize(summary), 13);
-	for (size_t i = 0; i < 12; i++)
+	for (size_t i = 0; i < 13; i++)
 		CHECK(cJSON_GetObjectItemCaseSensitive(summary, summary_keys[i]));
 	CHECK_EQ(cJSON_GetArraySize(all), sample.n_lines);
 	CHECK_EQ(cJSON_GetArraySize(line), 8);
