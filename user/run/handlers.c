@@ -56,10 +56,12 @@ void handlers_after_exec(struct target *t, struct process *p)
 	 * environment was cleared, or it was not started by us. */
 	is_taken = procfs_signals(p->pid, procfs_live_thread(p->pid), &masks) &&
 		   inject_all_handled(&masks);
-	if (!handlers_inject(t, p, &e))
+	if (!handlers_inject(t, p, &e)) {
 		p->shim_ns = is_taken ? 0 : monotonic_ns() + PRELOAD_NS;
-	else if (procfs_live_thread(p->pid))
+	} else if (procfs_live_thread(p->pid)) {
 		console_say(t->console, "warning: %s", e.cause);
+		p->shim_ns = monotonic_ns() + PRELOAD_NS; /* it may only have been busy */
+	}
 }
 
 void handlers_after_fork(struct process *child, const struct process *parent)
@@ -101,7 +103,7 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 {
 	struct signal_masks masks;
 	struct error e;
-	bool is_handled, is_taken;
+	bool is_handled, is_taken, failed;
 
 	if (!p->shim_ns || now < p->shim_ns)
 		return;
@@ -110,13 +112,11 @@ void handlers_due(struct target *t, struct process *p, uint64_t now)
 		return;
 	is_handled = masks.caught >> (t->signal - 1) & 1;
 	is_taken = inject_all_handled(&masks);
-	if ((!is_handled || is_taken) && handlers_inject(t, p, &e)) {
-		if (t->o->verbose)
-			console_say(t->console, "%s", e.cause);
-		return;
-	}
+	failed = (!is_handled || is_taken) && handlers_inject(t, p, &e);
+	if (failed && t->o->verbose)
+		console_say(t->console, "%s", e.cause);
 	/* A runtime that takes the signal does so once, as it starts. */
-	if (!is_taken && ++p->shim_looks < SHIM_LOOKS)
+	if ((failed || !is_taken) && ++p->shim_looks < SHIM_LOOKS)
 		p->shim_ns = now + (PRELOAD_NS << p->shim_looks);
 }
 
