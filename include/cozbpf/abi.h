@@ -378,7 +378,7 @@ struct cozbpf_control {
 	__u64 required_before; /* sum of R over the experiments before; the loader's */
 	struct cozbpf_idle idle;
 	__s64 sample_early_ns; /* the thread stops that much before the sample is due */
-	__u64 sample_cost_ns;  /* for which a sample keeps its thread from executing; 0: not known */
+	__u64 sample_cost_ns; /* for which a sample keeps its thread from executing; 0: not known */
 	__u32 sample_entry_ns; /* of that, before the sample's program looks at the clock */
 	__u32 sample_free;     /* virtual time is without what samples cost */
 	__u64 pause_horizon;   /* end of the latest pause asked for */

@@ -95,7 +95,7 @@ DELAY_INLINE void delay_idle_ends(struct cozbpf_control *x, __u32 number, __u64 
 		x->idle.to = now;
 }
 
-/* For how long since @since a CPU was idle. */
+/* How much of the last idle time that is known lies between @since and @now. */
 DELAY_INLINE __u64 delay_idle_since(const struct cozbpf_control *x, __u64 since, __u64 now)
 {
 	__u64 from = DELAY_READ(x->idle.from), to = DELAY_READ(x->idle.to);

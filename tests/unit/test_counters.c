@@ -106,7 +106,7 @@ TEST(reports_show_losses_and_doubts)
 	CHECK_STR(text,
 	    "0 experiments, 0 samples, 0 lost\n"
 	    "warning: for 3 % of the CPU time that the program wanted threads waited beside an "
-	    "idle CPU: predictions may be wrong by a third\n");
+	    "idle CPU: where the kernel puts them moves predictions\n");
 	free(text);
 }
 

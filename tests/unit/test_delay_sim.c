@@ -24,7 +24,7 @@
  * - A barrier of four threads on two CPUs is shown only: with a faster line one more thread would
  *   move to the CPU that becomes free, and no rule knows that.
  * - Light stages, at 100 %: the CPU of the line is virtually free, and no rule knows that. Errors
- *   were -3.3 with the share known, and -3.2 to -3.5 as sampled. Over five real programs
+ *   were -3.3 with the share known, and -3.2 to -3.5 as sampled. Over six real programs
  *   predictions erred less without the rule that knew (docs/rules.md, *A rule that left*).
  * - A couple at a barrier, at 100 %: a round ends with the later one of two threads, so the errors
  *   of both their shares make rounds longer. Five seeds had -1.2 to -1.6.

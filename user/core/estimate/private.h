@@ -28,8 +28,8 @@
  */
 #define METHOD_ERROR 0.13
 
-/* Where threads wait beside an idle CPU the kernel decides how fast the program is. From a share of
- * 3 % on errors do not grow with it (docs/accuracy.md, *What is in an interval*). */
+/* Where threads wait beside an idle CPU the kernel decides how fast the program is. Both figures
+ * are of two CPUs (docs/accuracy.md, *What is in an interval*). */
 #define MISPLACED_TIMES 10
 #define MISPLACED_MOST 0.3
 

@@ -12,8 +12,8 @@
  */
 #define OUTSIDERS_MANY 0.1
 
-/* Of the CPU time wanted. Where threads waited that long beside an idle CPU predictions erred most
- * (docs/accuracy.md, *What is in an interval*). */
+/* Of the CPU time wanted. From there on a fifth of the gain and more is added to intervals
+ * (MISPLACED_TIMES in core/estimate/private.h). */
 #define MISPLACED_MANY 0.02
 
 enum counter_shown { COUNTER_UNSHOWN, COUNTER_LOSS, COUNTER_SHARE };
