@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Threads that wait for a CPU beside one that the target has left idle: the time is counted and told
 # (tests/unit/test_noise.c: intervals become wider). Two threads share a CPU, so one of them always
-# waits: a third of the CPU time wanted and more on a quiet machine. An outsider on the other CPU ends
-# what is counted until the target has had that CPU again, 2 ms later. So a tenth of the third is
-# enough, and nothing where others leave that CPU idle for less than half of the time. A CPU that the
-# target does not leave is not idle, but for a moment at the beginning and the end.
+# waits: a third of the CPU time wanted and more on a quiet machine. An outsider on the other CPU
+# ends what is counted until the target has had that CPU again, 2 ms later. So a tenth of the third
+# is enough, and nothing where others leave that CPU idle for less than half of the time. A CPU that
+# the target does not leave is not idle, but for a moment at the beginning and the end.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip "one CPU"
