@@ -317,7 +317,7 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	__u64 now;
 	int how;
 
-	follow_idle(out, prev, next);
+	leave_idle(prev);
 	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();
@@ -336,6 +336,8 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 		count_wait(in, &wait, now);
 	if (config.blocks)
 		block_on_switch(out, in, cpu, now);
+	if (out && !next->pid)
+		delay_idle_begins(&control, cpu->number, now);
 	if (DELAY_READ(control.spins))
 		spin_show(in);
 	return 0;

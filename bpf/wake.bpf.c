@@ -24,7 +24,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct cozbpf_cpu *cpu;
 	__u64 now;
 
-	follow_idle(out, prev, next);
+	leave_idle(prev);
 	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();
@@ -37,6 +37,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	    &control, cpu, now);
 	if (config.blocks)
 		block_on_switch(out, in, cpu, now);
+	if (out && !next->pid)
+		delay_idle_begins(&control, cpu->number, now);
 	if (DELAY_READ(control.spins))
 		spin_show(in);
 	return 0;

@@ -35,16 +35,11 @@ static __always_inline __u64 outsider_had(const struct cozbpf_thread *out, struc
 	return prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
 }
 
-/* Keeps control.idle: a CPU leaves its idle task, @prev, or thread @out leaves the CPU to that. */
-static __always_inline void follow_idle(
-    const struct cozbpf_thread *out, const struct task_struct *prev, const struct task_struct *next)
+/* Something else than the idle task, which is @prev, gets this CPU. */
+static __always_inline void leave_idle(const struct task_struct *prev)
 {
-	__u32 number = bpf_get_smp_processor_id() + 1;
-
-	if (out && !next->pid)
-		delay_idle_begins(&control, number, bpf_ktime_get_ns());
-	else if (!prev->pid && delay_is_idle(&control, number))
-		delay_idle_ends(&control, number, bpf_ktime_get_ns());
+	if (!prev->pid && delay_is_idle(&control, bpf_get_smp_processor_id() + 1))
+		delay_idle_ends(&control, bpf_ktime_get_ns());
 }
 
 /*

@@ -314,10 +314,11 @@ struct cozbpf_earner {
 	__u64 spun_ns;     /* so long threads of the target have spun on this CPU */
 };
 
-/* A CPU that the target has left idle, the first one: others that wait for theirs could have it. */
+/* A CPU that the target has left idle: others that wait for theirs could have it. Who has put its
+ * number there writes the rest. */
 struct cozbpf_idle {
-	__u64 from, to; /* to: 0 while it lasts */
-	__u32 cpu, pad; /* its number; 0: none has been idle in this experiment */
+	__u64 from, to; /* of the latest idle time; to is that of the one before while it lasts */
+	__u32 cpu, pad; /* the number of the CPU that is idle; 0: none is known to be */
 };
 
 struct cozbpf_ring_entry {

@@ -71,39 +71,36 @@ DELAY_INLINE __u64 delay_grown_since(const struct cozbpf_cpu *cpu, __u64 since)
 	return s->from >= since ? grown : grown * (s->to - since) / length;
 }
 
-/* A thread of the target has left the CPU of that @number idle. One idle CPU at a time is known. */
+/* A thread of the target leaves the CPU of that @number idle. One idle CPU at a time is known. */
 DELAY_INLINE void delay_idle_begins(struct cozbpf_control *x, __u32 number, __u64 now)
 {
-	struct cozbpf_idle *idle = &x->idle;
-
-	if (DELAY_READ(idle->cpu) && !DELAY_READ(idle->to))
-		return;
-	idle->from = now;
-	idle->cpu = number;
-	idle->to = 0;
+	if (!DELAY_READ(x->idle.cpu) && !__sync_val_compare_and_swap(&x->idle.cpu, 0, number))
+		x->idle.from = now;
 }
 
-/* Whether the CPU is known to be idle. Something is about to run there. */
+/* Whether the CPU is the one that is known to be idle. */
 DELAY_INLINE int delay_is_idle(const struct cozbpf_control *x, __u32 number)
 {
-	return DELAY_READ(x->idle.cpu) == number && !DELAY_READ(x->idle.to);
+	return DELAY_READ(x->idle.cpu) == number;
 }
 
-DELAY_INLINE void delay_idle_ends(struct cozbpf_control *x, __u32 number, __u64 now)
+/* Something is about to run on the CPU that was idle. */
+DELAY_INLINE void delay_idle_ends(struct cozbpf_control *x, __u64 now)
 {
-	if (delay_is_idle(x, number))
-		x->idle.to = now;
+	x->idle.to = now;
+	x->idle.cpu = 0;
 }
 
-/* How much of the last idle time that is known lies between @since and @now. */
+/* How much of the latest idle time lies between @since and @now. A CPU that has not written yet
+ * since when it is idle shows the time before. */
 DELAY_INLINE __u64 delay_idle_since(const struct cozbpf_control *x, __u64 since, __u64 now)
 {
 	__u64 from = DELAY_READ(x->idle.from), to = DELAY_READ(x->idle.to);
 
-	if (!DELAY_READ(x->idle.cpu))
-		return 0;
+	if (DELAY_READ(x->idle.cpu) && from > to)
+		to = now;
 	from = from > since ? from : since;
-	to = to && to < now ? to : now;
+	to = to < now ? to : now;
 	return to > from ? to - from : 0;
 }
 

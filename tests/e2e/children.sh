@@ -8,6 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 fixture parent
 fixture victim
+as=static_victim fixture victim -static
 fixture threads
 as=mirror_a fixture mirror
 as=mirror_b fixture mirror
@@ -66,6 +67,14 @@ sampled victim CHILD
 sampled parent HOT
 profile_run 0 -P progress -- "$dir/parent" exec "$dir/victim" $ms
 check "without -b its lines are out of scope" [ "$(samples_at victim CHILD)" -eq 0 ]
+# No preloaded library reaches a static program, and no injected handler one that another process
+# traces: its handler comes later.
+profile_run 0 -P progress --fixed-line "$(line_of parent HOT)" --fixed-speedup 100 -- \
+	"$dir/parent" traced "$dir/static_victim" $((2 * ms))
+says 'warning: process [0-9]+ is being traced by process [0-9]+ \(parent\)' \
+	'process [0-9]+: pause handler injected'
+paused '[0-9]+ \(static_victim\)'
+prints '^victim [0-9]+ alive' '^exited 0$'
 for way in self thread; do
 	export MIRROR_MS=$ms MIRROR_END=7
 	profile_run 7 -P progress -P "end=$dir/mirror_a:progress" -b MAIN -b '%/mirror_a' \

@@ -217,19 +217,21 @@ TEST(waits_beside_an_idle_cpu)
 	CHECK_EQ(misplaced(T0 + 20 * MS), 8 * MS);
 	/* one is known at a time */
 	delay_idle_begins(&x, 3, T0 + 14 * MS);
-	delay_idle_ends(&x, 3, T0 + 15 * MS);
 	CHECK_EQ(misplaced(T0 + 20 * MS), 8 * MS);
 	CHECK(delay_is_idle(&x, 2) && !delay_is_idle(&x, 3));
-	delay_idle_ends(&x, 2, T0 + 16 * MS);
+	delay_idle_ends(&x, T0 + 16 * MS);
 	CHECK_EQ(misplaced(T0 + 20 * MS), 4 * MS);
 	CHECK(!delay_is_idle(&x, 2));
 	/* no thread of the target had the CPU: only the wake-up took so long */
 	CHECK_EQ(misplaced(T0 + 9 * MS), 0);
 	/* that was before the wait, or began as it ended */
-	x.idle = (struct cozbpf_idle){.from = T0, .to = T0 + 10 * MS, .cpu = 2};
+	x.idle = (struct cozbpf_idle){.from = T0, .to = T0 + 10 * MS};
 	CHECK_EQ(misplaced(T0 + 20 * MS), 0);
 	delay_idle_begins(&x, 1, T0 + 20 * MS);
 	CHECK_EQ(misplaced(T0 + 20 * MS), 0);
+	/* a CPU that has its number there, and not its time yet, shows the time before */
+	x.idle = (struct cozbpf_idle){.from = T0 + 11 * MS, .to = T0 + 13 * MS, .cpu = 2};
+	CHECK_EQ(misplaced(T0 + 20 * MS), 2 * MS);
 }
 
 /* `other` has the CPU for [from, to) and pauses for `paused` of it at its end. */

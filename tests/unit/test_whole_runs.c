@@ -422,6 +422,29 @@ TEST(no_spread_and_no_end)
 	profile_deinit(&p);
 }
 
+/* What threads wait beside an idle CPU makes the method err more, by a part of the gain. */
+TEST(misplaced_threads_widen)
+{
+	struct profile p = empty();
+	struct estimate quiet, queued;
+	double gain, before, after;
+
+	for (int i = 0; i < 12; i++)
+		add_run(&p, 1, i < 6 ? 0 : 90, (i < 6 ? 1 : 0.88) + 0.001 * (i % 3));
+	quiet = estimate_of(&p);
+	p.runs[0].misplaced_ns = 5;
+	p.runs[0].executed_ns = 95;
+	queued = estimate_of(&p);
+	gain = quiet.lines[0].slope;
+	before = quiet.lines[0].slope_hi - gain;
+	after = queued.lines[0].slope_hi - gain;
+	CHECK_NEAR(queued.lines[0].slope, gain, 1e-9);
+	CHECK_NEAR(after, hypot(before, 0.3 * gain), 1e-9);
+	estimate_deinit(&quiet);
+	estimate_deinit(&queued);
+	profile_deinit(&p);
+}
+
 /* What outsiders had of the CPU time is no spread, and does not shrink with the number of runs. */
 TEST(outsiders_widen)
 {

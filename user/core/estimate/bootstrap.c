@@ -32,8 +32,8 @@
  * Experiments are drawn one by one, not in blocks of time. Their order is random, so each cell has
  * its part of a slow stretch: tests/unit/test_noise.c has the coverage.
  *
- * Experiments cannot tell by how much the method itself errs. METHOD_ERROR is added, as the square
- * root of the sum of squares. Without METHOD_ERROR, and with all of the rest, 92 to 99 % hold: the
+ * Experiments cannot tell by how much the method itself errs. method_error() is added, as the
+ * square root of the sum of squares. Without that, and with all of the rest, 92 to 99 % hold: the
  * table is in the head of tests/unit/test_intervals.c. Experiments have to be in random order. Then
  * a machine whose speed wanders is noise like any other.
  */
@@ -227,15 +227,20 @@ static void bootstrap_deinit(struct bootstrap *b)
 	free(b->replicates);
 }
 
+double method_error(const struct group *g)
+{
+	return hypot(METHOD_ERROR, fmin(MISPLACED_TIMES * g->misplaced, MISPLACED_MOST));
+}
+
 static int bootstrap_init(
     struct bootstrap *b, const struct group *g, const struct estimate_options *o)
 {
 	memset(b, 0, sizeof(*b));
 	b->g = g;
-	b->method_error = o->scatter_only
-			      ? 0
-			      : hypot(hypot(METHOD_ERROR, g->misplaced),
-				    fmin(OUTSIDERS_TIMES * g->outsiders, OUTSIDERS_MOST));
+	b->method_error =
+	    o->scatter_only
+		? 0
+		: hypot(method_error(g), fmin(OUTSIDERS_TIMES * g->outsiders, OUTSIDERS_MOST));
 	b->n = (size_t)(o->replicates ? o->replicates : DEFAULT_REPLICATES);
 	if (b->n < MIN_REPLICATES)
 		b->n = MIN_REPLICATES;

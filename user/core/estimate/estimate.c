@@ -76,7 +76,7 @@ struct totals {
 	struct wait_calls **calls; /* NULL: none are known */
 	uint64_t all_samples;
 	double outsiders; /* their share of the CPU time wanted */
-	double misplaced; /* as in a group */
+	double misplaced; /* threads waited beside an idle CPU, likewise */
 	struct phase_totals phase;
 };
 
@@ -172,8 +172,7 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	memset(t, 0, sizeof(*t));
 	runs_total(p, &all);
 	t->outsiders = share_of(all.outsiders_ns, all.executed_ns);
-	t->misplaced =
-	    fmin(MISPLACED_TIMES * share_of(all.misplaced_ns, all.executed_ns), MISPLACED_MOST);
+	t->misplaced = share_of(all.misplaced_ns, all.executed_ns);
 	t->run_counts = calloc(p->n_runs + 1, sizeof(*t->run_counts));
 	t->samples = calloc(o->lines.n + 1, sizeof(*t->samples));
 	t->free_samples = calloc(o->lines.n + 1, sizeof(*t->free_samples));

@@ -120,7 +120,7 @@ struct group {
 	struct control control;
 	double doubtful;  /* share of the time, by observations_trust() */
 	double outsiders; /* their share of the CPU time wanted, in all runs */
-	double misplaced; /* the method's error besides METHOD_ERROR, as a share of the gain */
+	double misplaced; /* the share of it for which threads waited beside an idle CPU */
 	double phase;     /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
@@ -248,6 +248,9 @@ int group_noise(const struct group *g, struct estimate_line *line);
 
 /* phase.c. Sets g->phase. */
 void group_phase(struct group *g, const struct phase_totals *t);
+
+/* By which part of the gain the method errs, besides scatter and what outsiders had. */
+double method_error(const struct group *g);
 
 /* Regression through 0. @weights come from regression_weights(), @y are the program speedups of
  * cells 1 to n_cells - 1. */

@@ -169,8 +169,7 @@ static double interval(const struct group *g, const struct estimate_options *o, 
 	double half = student_975(df) * error;
 
 	if (!o->scatter_only)
-		half = hypot(half, hypot(METHOD_ERROR, g->misplaced) * value) +
-		       OUTSIDERS_TIMES * g->outsiders;
+		half = hypot(half, method_error(g) * value) + OUTSIDERS_TIMES * g->outsiders;
 	*lo = value - half;
 	*hi = value + half;
 	if (!(error > 0))
