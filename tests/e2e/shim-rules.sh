@@ -123,7 +123,7 @@ for turn in '60 20' '3 1'; do
 	profile -d $((${turn% *} * slowness))s \
 		"$dir/parent" exec "$dir/victim" $((4000 * slowness)) blocks
 	lives
-	# Where a shim comes late, on a busy machine, a look injects the handler and unblocks at once.
+	# Where a shim comes late, a look injects the handler, which unblocks at once.
 	says 'process [0-9]+: (signal [0-9]+ unblocked in 1 threads|.*injected, .*, unblocked;)'
 	n=$(begun victim)
 	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' "${turn#* }"

@@ -574,8 +574,9 @@ TEST(reasons_for_nothing)
 }
 
 /* A timer feeds a thread that visits every 10 ms: @pace_us apart at least, and no gain is higher.
- * Where the program as it is visits more often, each expiry brings more than one visit. */
-static void feed(unsigned pace_us, const double *expected)
+ * Where the program as it is visits more often, each expiry brings more than one visit. Samples take
+ * @samples_pct of the thread's time, and nothing of the timer's. */
+static void feed(unsigned pace_us, unsigned samples_pct, const double *expected)
 {
 	struct profile p;
 	struct estimate e;
@@ -583,6 +584,8 @@ static void feed(unsigned pace_us, const double *expected)
 
 	profile_init(&p);
 	add_list(&p, "a.c:1", 0, 0.0001, 6);
+	p.runs[0].period_ns = 1000000;
+	p.runs[0].sample_ns = samples_pct * 10000ULL;
 	for (size_t i = 0; i < p.n_experiments; i++) {
 		struct experiment_record *x = &p.experiments[i];
 
@@ -602,9 +605,11 @@ static void feed(unsigned pace_us, const double *expected)
 
 TEST(a_timer_that_feeds_is_a_bound)
 {
-	feed(4800, (const double[]){0.2, 0.4, 0.52, 0.52});
-	feed(10100, (const double[]){0.2, 0.4, 0.6, 0.8});
-	feed(0, (const double[]){0.2, 0.4, 0.6, 0.8});
+	feed(4800, 0, (const double[]){0.2, 0.4, 0.52, 0.52});
+	feed(4800, 10, (const double[]){0.2, 0.4, 0.472, 0.472});
+	feed(9900, 10, (const double[]){0, 0, 0, 0}); /* only samples make it late */
+	feed(10100, 10, (const double[]){0.2, 0.4, 0.6, 0.8});
+	feed(0, 10, (const double[]){0.2, 0.4, 0.6, 0.8});
 }
 
 /* A timer makes visits each 10 ms. The first experiment does not know that yet and subtracts delays

@@ -173,7 +173,7 @@ static void write_all(FILE *out, const struct profile *p)
 
 static const char all_keys[] =
     "startup\ttime=123\tbuild-id=0123456789abcdef0123456789abcdef01234567\tspeedups=4"
-    "\tperiod=330000\tpause=quanta\n"
+    "\tperiod=330000\tsample-cost=12000\tpause=quanta\n"
     "experiment\tselected=/a/"
     "b.c:10\tspeedup=0.00\tduration=500\tselected-samples=3\tselected-time=2000000\t"
     "loops=12\tloop-time=3840\toutsiders=77\telapsed=501\tstart=9\tfixed=1\n"

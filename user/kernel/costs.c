@@ -169,3 +169,10 @@ struct sample_cost session_measure_samples(struct session *s, bool sample_free)
 	control->sample_free = sample_free;
 	return ret;
 }
+
+uint64_t session_sample_cost(const struct session *s)
+{
+	const struct cozbpf_control *control = &s->bpf->bss->control;
+
+	return control->sample_free ? 0 : control->sample_cost_ns;
+}

@@ -145,6 +145,9 @@ struct sample_cost {
  */
 struct sample_cost session_measure_samples(struct session *s, bool sample_free);
 
+/* As measured, in virtual time: 0 where that is without samples, or where nothing was measured. */
+uint64_t session_sample_cost(const struct session *s);
+
 /* A place whose visits count for a point. Several may serve one point. */
 struct point_probe {
 	unsigned index, role, key; /* of the point; COZBPF_ROLE_*; see COZBPF_COOKIE() */

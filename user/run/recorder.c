@@ -206,6 +206,7 @@ int recorder_write_startup(struct recorder *w, char *node, uint32_t fixed_speedu
 	run.startup_time_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
 	memcpy(run.build_id, w->build_id, sizeof(run.build_id));
 	run.period_ns = session_period(w->session);
+	run.sample_ns = session_sample_cost(w->session);
 	snprintf(run.pause, sizeof(run.pause), "%s", session_pause_mode(w->session)->name);
 	bigger = realloc(w->profile.runs, (w->profile.n_runs + 1) * sizeof(*bigger));
 	if (!bigger)

@@ -71,6 +71,7 @@ struct run_points {
 	double pace[MAX_FILLED_POINTS + 1];
 	double time[MAX_FILLED_POINTS + 1], visits[MAX_FILLED_POINTS + 1];
 	size_t n;
+	double slower; /* so many times as long takes what a thread executes, with its samples */
 };
 
 static int point_id(
@@ -140,12 +141,15 @@ static int note_points(
 }
 
 /* PACE_BOUND: the shortest time between visits; 0: no timer feeds them, or more than one visit at
- * a time, since the program as it is visits more often. */
+ * a time, since the program as it is visits more often. Samples make the program slower and the
+ * timer not, so beside the program a period is that much longer. */
 static double least_period(const struct run_points *points, size_t i)
 {
 	double pace = i < points->n ? points->pace[i] : 0;
 
-	return pace > 0 && points->time[i] > pace * points->visits[i] ? pace : 0;
+	if (pace <= 0 || points->time[i] <= pace * points->visits[i])
+		return 0;
+	return fmin(pace * points->slower, points->time[i] / points->visits[i]);
 }
 
 /* Virtual time passes a timer's expiries faster than real time, but none comes early. */
@@ -313,7 +317,11 @@ int observations_init(struct observations *o, const struct profile *p)
 	memset(o, 0, sizeof(*o));
 	/* Experiments of a run stand together. */
 	for (size_t i = 0; i < p->n_experiments; i = end) {
-		struct run_points points = {.n = 0};
+		const struct run_record *run = &p->runs[p->experiments[i].run];
+		struct run_points points = {.slower = 1};
+
+		if (run->period_ns)
+			points.slower += (double)run->sample_ns / (double)run->period_ns;
 
 		for (end = i;
 		     end < p->n_experiments && p->experiments[end].run == p->experiments[i].run;

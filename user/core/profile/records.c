@@ -238,6 +238,7 @@ static const struct field_row startup[] = {
     {"node", FIELD_TEXT, UNLESS_0, AT(run_record, node)},
     {"speedups", FIELD_SPEEDUPS, UNLESS_0, AT(run_record, fixed_speedups)},
     {"period", FIELD_NS, UNLESS_0, AT(run_record, period_ns)},
+    {"sample-cost", FIELD_NS, UNLESS_0, AT(run_record, sample_ns)},
     {"runs", FIELD_COUNT, UNLESS_0, AT(run_record, runs)},
     {"experiments", FIELD_COUNT, UNLESS_0, AT(run_record, experiments)},
     {"pause", OTHER(pause)},
