@@ -229,11 +229,15 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(PURE_FUZZ_OBJS)
 $(BUILD)/fuzz/seeds/programs/shared: tests/fuzz/seeds.sh
 	$(call say,SEEDS,$(BUILD)/fuzz/seeds)tests/fuzz/seeds.sh $(BUILD)/fuzz/seeds
 
-$(BUILD)/tests/unit/%: tests/unit/%.c $(PURE_ASAN_OBJS)
+# Of an archive a test gets what it uses, which takes half of the time to link.
+$(BUILD)/asan/pure.a: $(PURE_ASAN_OBJS)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/asan/pure.a
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit \
 		-DCOZBPF_FIXTURES='"$(abspath $(BUILD))/fixtures/$*"' $(CFLAGS_ALL) $(ASAN_FLAGS) \
-		-MMD -MP -o $@ $< $(PURE_ASAN_OBJS) $(PURE_LIBS)
+		-MMD -MP -o $@ $< $(BUILD)/asan/pure.a $(PURE_LIBS)
 
 # Workloads are the programs under test: hardly optimised, so each line keeps its code.
 $(BUILD)/tests/workloads/openmp: WORK_FLAGS := -fopenmp

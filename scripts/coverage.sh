@@ -6,7 +6,7 @@
 set -euo pipefail
 dir=$1
 shift
-find "$dir/asan" -name '*.gcda' -exec gcov -n {} + 2>/dev/null | awk -v floors="$*" '
+find "$dir/asan" -name '*.gcno' -exec gcov -n {} + 2>/dev/null | awk -v floors="$*" '
 	/^File / { file = substr($2, 2, length($2) - 2) }
 	/^Lines executed:/ && file ~ /^user\/.*\.c$/ {
 		split(substr($2, 10), percent, "%")

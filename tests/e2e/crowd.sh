@@ -23,17 +23,17 @@ begin_crowd() { # PROCESSES: in the group
 	# shellcheck disable=SC2016 # expanded by that shell
 	begin sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$dir/crowd" "$1" 600
 }
-begin_crowd 1200
+begin_crowd 600
 
-echo "-- 1200 processes, and a soft limit of 1024"
+echo "-- 600 processes, of two files at least, and a soft limit of 1024"
 rm -f "$dir/p.coz"
 # Each of them is held still twice, which took more than a minute beside other work.
 slowness=4 run 0 sh -c 'ulimit -Sn 1024 && exec "$@"' sh "$tool" "${options[@]}" --cgroup "$group" \
 	-o "$dir/p.coz"
-says 'attached to 1200 processes with 1200 threads'
+says 'attached to 600 processes with 600 threads'
 says_not 'warning: process'
 check "the profile has experiments" has "$dir/p.coz" '^experiment'
-check "no process has been lost" [ "$(wc -l <"$group/cgroup.procs")" -eq 1200 ]
+check "no process has been lost" [ "$(wc -l <"$group/cgroup.procs")" -eq 600 ]
 
 # A process takes two files at least, so these limits are met in two places of the tool.
 echo "-- a hard limit that is too low"

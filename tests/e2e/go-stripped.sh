@@ -27,13 +27,13 @@ with_toolchain() { # COMMAND
 	prints '^function	main\.\(\*server\)\.serve$' '^function	main\.main\.func1$'
 	rm -f "$dir"/*.coz
 	run 0 "$tool" -q --experiment-length 100ms -o "$dir/line.coz" -P 'main.(*server).serve' \
-		--fixed-line "$hot" -- "$dir/pool" $((100000 * slowness))
+		--fixed-line "$hot" -- "$dir/pool" $((40000 * slowness))
 	check "the line has samples" has "$dir/line.coz" \
 		"selected=.*/$hot	speedup=0\.[0-9]*	.*selected-samples=[1-9]"
 	check "its program has visits" has "$dir/line.coz" \
 		'^throughput-point	name=main\.\(\*server\)\.serve	delta=[1-9]'
 	run 0 "$tool" -q --experiment-length 100ms -o "$dir/p.coz" -P "fn=main.(*server).serve" \
-		-P "call=$call" --granularity function -- "$dir/pool" $((150000 * slowness))
+		-P "call=$call" --granularity function -- "$dir/pool" $((60000 * slowness))
 	check "a line counts as the function's entry does" same_visits fn call
 	check "functions are units" has "$dir/p.coz" \
 		'^samples	location=pool:main\.\(\*server\)\.serve	'
