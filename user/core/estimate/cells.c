@@ -71,7 +71,7 @@ struct run_points {
 	double pace[MAX_FILLED_POINTS + 1];
 	double time[MAX_FILLED_POINTS + 1], visits[MAX_FILLED_POINTS + 1];
 	size_t n;
-	double slower; /* so many times as long takes what a thread executes, with its samples */
+	double slower; /* with_samples() */
 };
 
 static int point_id(
@@ -310,6 +310,14 @@ int observations_by_point(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* So many times as long takes what a thread executes, with the run's samples. */
+static double with_samples(const struct profile *p, uint32_t run)
+{
+	const struct run_record *r = run < p->n_runs ? &p->runs[run] : NULL;
+
+	return r && r->period_ns ? 1 + (double)r->sample_ns / (double)r->period_ns : 1;
+}
+
 int observations_init(struct observations *o, const struct profile *p)
 {
 	size_t end;
@@ -317,11 +325,7 @@ int observations_init(struct observations *o, const struct profile *p)
 	memset(o, 0, sizeof(*o));
 	/* Experiments of a run stand together. */
 	for (size_t i = 0; i < p->n_experiments; i = end) {
-		const struct run_record *run = &p->runs[p->experiments[i].run];
-		struct run_points points = {.slower = 1};
-
-		if (run->period_ns)
-			points.slower += (double)run->sample_ns / (double)run->period_ns;
+		struct run_points points = {.slower = with_samples(p, p->experiments[i].run)};
 
 		for (end = i;
 		     end < p->n_experiments && p->experiments[end].run == p->experiments[i].run;
