@@ -574,8 +574,8 @@ TEST(reasons_for_nothing)
 }
 
 /* A timer feeds a thread that visits every 10 ms: @pace_us apart at least, and no gain is higher.
- * Where the program as it is visits more often, each expiry brings more than one visit. Samples take
- * @samples_pct of the thread's time, and nothing of the timer's. */
+ * Where the program as it is visits more often, each expiry brings more than one visit. Samples
+ * take @samples_pct of the thread's time, and nothing of the timer's. */
 static void feed(unsigned pace_us, unsigned samples_pct, const double *expected)
 {
 	struct profile p;

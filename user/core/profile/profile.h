@@ -163,8 +163,8 @@ struct run_record {
 	uint32_t fixed_speedups;
 	/* Own key `period` of startup: mean CPU time between samples; 0: not known. */
 	uint64_t period_ns;
-	/* Own key `sample-cost` of startup: for so long a sample keeps its thread from executing; 0:
-	 * not known, or virtual time is without it. Of a sum that of its first run. */
+	/* Own key `sample-cost` of startup: for so long a sample keeps its thread from executing.
+	 * 0: not known, or virtual time is without it. Of a sum that of its first run. */
 	uint64_t sample_ns;
 	/* Own key `pause` of startup: how threads learned the end of their pauses, the name of a
 	 * mode
