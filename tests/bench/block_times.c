@@ -16,20 +16,20 @@
 
 static volatile unsigned sink;
 
-/* Each step waits for the one before: some 1.3 ns, without a branch. The assembler repeats them,
- * for the compiler takes minutes for 20,000 statements. */
+/* Each step waits for the one before: some 1.1 ns on x86-64, without a branch. The assembler
+ * repeats them, for gcc 12 takes 97 s for 20,000 statements. */
 #if defined(__aarch64__)
 #define STEP "madd %w0, %w0, %w1, %w1\n"
 #else
 #define STEP "imul $1103515245, %0, %0\n\tadd %1, %0\n"
 #endif
-#define FUNCTION(steps)                                                                       \
-	static void __attribute__((noinline)) steps_##steps(void)                             \
-	{                                                                                     \
-		unsigned x = sink;                                                            \
-                                                                                              \
-		__asm__ volatile(".rept " #steps "\n\t" STEP ".endr" : "+r"(x) : "r"(12345)); \
-		sink = x;                                                                     \
+#define FUNCTION(steps)                                                                        \
+	static void __attribute__((noinline)) steps_##steps(void)                              \
+	{                                                                                      \
+		unsigned x = sink;                                                             \
+                                                                                               \
+		__asm__ volatile(".rept " #steps "\n\t" STEP ".endr" : "+&r"(x) : "r"(12345)); \
+		sink = x;                                                                      \
 	}
 
 FUNCTION(50)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# More processes than the usual limit on open files allows, in one control group; and what is said
-# where even the hard limit is too low, or the group too large. The command keeps its own limit.
+# More processes than the limit on open files allows, in one control group; and what is said where
+# even the hard limit is too low, or the group too large. The command keeps its own limit.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture crowd
@@ -25,10 +25,10 @@ begin_crowd() { # PROCESSES: in the group
 }
 begin_crowd 600
 
-echo "-- 600 processes, of two files at least, and a soft limit of 1024"
+echo "-- 600 processes, and a soft limit of 512"
 rm -f "$dir/p.coz"
 # Each of them is held still twice, which took more than a minute beside other work.
-slowness=4 run 0 sh -c 'ulimit -Sn 1024 && exec "$@"' sh "$tool" "${options[@]}" --cgroup "$group" \
+slowness=4 run 0 sh -c 'ulimit -Sn 512 && exec "$@"' sh "$tool" "${options[@]}" --cgroup "$group" \
 	-o "$dir/p.coz"
 says 'attached to 600 processes with 600 threads'
 says_not 'warning: process'

@@ -271,7 +271,7 @@ clear_screen
 keys "${launch/--tui /} ./running plain 2 3; echo status \$?" Enter
 shows "without it a command with the terminal goes to its end" '^status 0'
 # On the screen the words may be wrapped, for the line of progress is before them.
-check "its output is there" has "$dir/raw" 'end plain visits'
+check "its output is there" wait_for 20 has "$dir/raw" 'end plain visits'
 check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
 clear_screen
 keys "$launch ./running plain 2 $patience >out.txt 2>err.txt </dev/null; echo status \$?" Enter

@@ -5,11 +5,11 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A million rows of lines: some seconds to read, and ten times as many beside a script that has
+# Two million rows of lines: some seconds to read, and ten times as many beside a script that has
 # priority (in_front of lib.sh).
 {
 	printf '.text\n.globl many\n.type many, @function\nmany:\n.file 1 "/many/many.c"\n'
-	awk 'BEGIN { for (i = 1; i <= 1000000; i++) print ".loc 1 " i "\nnop" }'
+	awk 'BEGIN { for (i = 1; i <= 2000000; i++) print ".loc 1 " i "\nnop" }'
 	printf 'ret\n.section .note.GNU-stack,"",@progbits\n'
 } >"$dir/many.s"
 gcc -g -shared -fPIC -o "$dir/libmany.so" "$dir/many.s" || exit 1

@@ -584,8 +584,13 @@ static void sim_predict(const struct sim_case *c, const struct sim_rules *r, con
 		double period = (double)duration[i] / (double)visits[i],
 		       least = (double)s.bound_ns; /* least_period() in core/estimate/cells.c */
 
-		if (DELAY_RULE(PACE_BOUND) && period < least && least < base)
-			period = least;
+		if (DELAY_RULE(PACE_BOUND) && least < base) {
+			if (!s.x.sample_free)
+				least *= (double)r->period_ns /
+					 (double)(r->period_ns - s.x.sample_cost_ns);
+			least = least < base ? least : base;
+			period = period > least ? period : least;
+		}
 		ret[i] = 100 * (1 - period / base);
 	}
 }

@@ -606,8 +606,9 @@ static void feed(unsigned pace_us, unsigned samples_pct, const double *expected)
 TEST(a_timer_that_feeds_is_a_bound)
 {
 	feed(4800, 0, (const double[]){0.2, 0.4, 0.52, 0.52});
-	feed(4800, 10, (const double[]){0.2, 0.4, 0.472, 0.472});
-	feed(9900, 10, (const double[]){0, 0, 0, 0}); /* only samples make it late */
+	feed(4800, 10, (const double[]){0.2, 0.4, 1 - 0.48 / 0.9, 1 - 0.48 / 0.9});
+	feed(4800, 34, (const double[]){0.2, 0.4, 0.52, 0.52}); /* none that cozbpf measures */
+	feed(9900, 10, (const double[]){0, 0, 0, 0});           /* only samples make it late */
 	feed(10100, 10, (const double[]){0.2, 0.4, 0.6, 0.8});
 	feed(0, 10, (const double[]){0.2, 0.4, 0.6, 0.8});
 }

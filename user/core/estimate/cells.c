@@ -147,7 +147,7 @@ static double least_period(const struct run_points *points, size_t i)
 {
 	double pace = i < points->n ? points->pace[i] : 0;
 
-	if (pace <= 0 || points->time[i] <= pace * points->visits[i])
+	if (pace <= 0 || points->visits[i] <= 0 || points->time[i] <= pace * points->visits[i])
 		return 0;
 	return fmin(pace * points->slower, points->time[i] / points->visits[i]);
 }
@@ -310,12 +310,15 @@ int observations_by_point(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* So many times as long takes what a thread executes, with the run's samples. */
+/* So many times as long takes what a thread executes, with the run's samples: of each period, one
+ * has its part. More than a third is no cost that cozbpf measures. */
 static double with_samples(const struct profile *p, uint32_t run)
 {
 	const struct run_record *r = run < p->n_runs ? &p->runs[run] : NULL;
 
-	return r && r->period_ns ? 1 + (double)r->sample_ns / (double)r->period_ns : 1;
+	if (!r || r->sample_ns > r->period_ns / 3)
+		return 1;
+	return r->period_ns ? (double)r->period_ns / (double)(r->period_ns - r->sample_ns) : 1;
 }
 
 int observations_init(struct observations *o, const struct profile *p)

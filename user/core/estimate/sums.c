@@ -85,6 +85,7 @@ static int add_kind(struct adder *a, const struct run_record *run)
 	runs[q->n_runs] = *run;
 	runs[q->n_runs].runs = runs[q->n_runs].experiments = runs[q->n_runs].runtime_ns = 0;
 	runs[q->n_runs].node = NULL;
+	runs[q->n_runs].sample_ns = 0; /* PACE_BOUND holds in what was added up */
 #define COUNTER(name, ...) runs[q->n_runs].name = 0;
 #include "core/profile/counters.def"
 	q->n_runs++;

@@ -164,7 +164,7 @@ struct run_record {
 	/* Own key `period` of startup: mean CPU time between samples; 0: not known. */
 	uint64_t period_ns;
 	/* Own key `sample-cost` of startup: for so long a sample keeps its thread from executing.
-	 * 0: not known, or virtual time is without it. Of a sum that of its first run. */
+	 * 0: not known, or virtual time is without it. */
 	uint64_t sample_ns;
 	/* Own key `pause` of startup: how threads learned the end of their pauses, the name of a
 	 * mode
