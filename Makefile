@@ -70,8 +70,8 @@ USER_SRCS := $(sort $(shell find user -name '*.c' ! -path 'user/shim/*'))
 # Code that is generated; below asan/ and fuzz/ as well.
 GEN_OBJ := gen/profile.pb-c.o
 USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o) $(BUILD)/$(GEN_OBJ)
-# What unit tests link with: everything that needs neither root nor a kernel. Fuzzers link all of it,
-# so the files need no others.
+# What unit tests link with: everything that needs neither root nor a kernel. Fuzzers link all of
+# it, so the files need no others.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
 	user/run/blocklog.c user/run/files.c user/kernel/events.c user/kernel/kallsyms.c \
 	user/kernel/pause_mode.c \

@@ -141,8 +141,8 @@ static int note_points(
 }
 
 /* PACE_BOUND: the shortest time between visits; 0: no timer feeds them, or more than one visit at
- * a time, since the program as it is visits more often. Samples make the program slower and the
- * timer not, so beside the program a period is that much longer. */
+ * a time, since the program as it is visits more often. Samples make the program slower, and the
+ * timer not. */
 static double least_period(const struct run_points *points, size_t i)
 {
 	double pace = i < points->n ? points->pace[i] : 0;
@@ -310,15 +310,14 @@ int observations_by_point(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* So many times as long takes what a thread executes, with the run's samples: of each period, one
- * has its part. More than a third is no cost that cozbpf measures. */
+/* By which factor samples make a thread slower: each has its part of a period, below a third. */
 static double with_samples(const struct profile *p, uint32_t run)
 {
 	const struct run_record *r = run < p->n_runs ? &p->runs[run] : NULL;
 
-	if (!r || r->sample_ns > r->period_ns / 3)
+	if (!r || !r->sample_ns || r->sample_ns > r->period_ns / 3)
 		return 1;
-	return r->period_ns ? (double)r->period_ns / (double)(r->period_ns - r->sample_ns) : 1;
+	return (double)r->period_ns / (double)(r->period_ns - r->sample_ns);
 }
 
 int observations_init(struct observations *o, const struct profile *p)
