@@ -373,6 +373,29 @@ TEST(whole_runs_are_not_added_up)
 	profile_deinit(&sum);
 }
 
+/* A timer's bound is in what is added up, with each run's own cost of samples. A sum has none. */
+TEST(bounds_are_settled_before)
+{
+#define FED(cost)                                                                \
+	"startup\ttime=1\tbuild-id=ab\tperiod=1000" cost                         \
+	"\nexperiment\tselected=a.c:1\tspeedup=0.00\tduration=100000\tfixed=1\n" \
+	"throughput-point\tname=p\tdelta=10\tpace=4500\n"                        \
+	"experiment\tselected=a.c:1\tspeedup=0.90\tduration=20000\tfixed=1\n"    \
+	"throughput-point\tname=p\tdelta=10\tpace=4500\n"
+	uint64_t faster = 0;
+	struct profile p;
+
+	profile_init(&p);
+	add_text(&p, FED("") FED("\tsample-cost=100"));
+	CHECK_EQ(profile_sum(&p), 0);
+	CHECK_EQ(p.n_runs, 1);
+	CHECK_EQ(p.runs[0].sample_ns, 0);
+	for (size_t i = 0; i < p.n_experiments; i++)
+		faster += p.experiments[i].speedup > 0 ? p.experiments[i].duration_ns : 0;
+	CHECK_EQ(faster, 10 * 4500 + 10 * 5000);
+	profile_deinit(&p);
+}
+
 /* Visits in real time keep it, and what is not known of one experiment is not known of the sum. */
 TEST(what_visits_owe_is_settled_before)
 {

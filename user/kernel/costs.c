@@ -149,6 +149,7 @@ struct sample_cost session_measure_samples(struct session *s, bool sample_free)
 	struct sample_cost ret;
 	size_t n;
 
+	control->sample_cost_ns = control->sample_entry_ns = 0; /* of another period */
 	sampling_set_period(s->sampling, (double)period / (double)s->period_ns);
 	n = look_at_samples(control, period, looks);
 	sampling_set_period(s->sampling, 1);

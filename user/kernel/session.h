@@ -145,7 +145,7 @@ struct sample_cost {
  */
 struct sample_cost session_measure_samples(struct session *s, bool sample_free);
 
-/* As measured last, in virtual time: 0 where that is without samples, or nothing was measured. */
+/* As measured last, in virtual time: 0 where that is without samples, or the cost is not known. */
 uint64_t session_sample_cost(const struct session *s);
 
 /* A place whose visits count for a point. Several may serve one point. */
