@@ -46,7 +46,7 @@ static void add_run(struct profile *p, unsigned number, unsigned experiments)
 }
 
 /* As `cozbpf merge` writes it. */
-static char *write(const struct profile *p, size_t *ret_size)
+static char *written(const struct profile *p, size_t *ret_size)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, ret_size);
@@ -157,7 +157,7 @@ TEST(sums_are_written_and_read)
 	for (unsigned i = 0; i < 10; i++)
 		add_run(&sum, i, 200);
 	CHECK_EQ(profile_sum(&sum), 0);
-	text = write(&sum, &size);
+	text = written(&sum, &size);
 	add(&read, text, size);
 	CHECK_EQ(read.n_skipped, 0);
 	CHECK(profile_is_summed(&read));
