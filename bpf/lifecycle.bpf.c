@@ -74,6 +74,8 @@ int BPF_PROG(on_exec, struct task_struct *p)
 	if (t->filter == COZBPF_FILTER_OURS)
 		t->filter = compat_filter(p);
 	delay_on_exec(t);
+	/* A launched command has none yet, and the thread that executes has its process's now. */
+	t->number = p->pid;
 	if (config.blocks)
 		bpf_task_storage_delete(&block_threads, p);
 	if (config.goroutines)

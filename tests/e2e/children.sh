@@ -109,6 +109,34 @@ sampled threads SHORT
 # else. On a slow day that was 10 of 142 pauses, which is told.
 sed -i '/its threads block the pause signal/d' "$dir/err"
 nothing_lost
+# The rule for whoever waits for the ends of its threads (JOIN_EXIT) has to know the main thread,
+# which nobody in the target has made.
+# shellcheck disable=SC2317 # called by wait_for
+is_maker() { # PID: of threads that have ended, in any session's variables
+	python3 - "$1" <<'END'
+import json, subprocess, sys
+def bpftool(*words):
+    out = subprocess.run(["bpftool", "-j", "map", *words], capture_output=True, text=True).stdout
+    return json.loads(out or "[]")
+def makers(at):
+    if isinstance(at, dict):
+        if "maker" in at and "ended" in at:
+            yield at["maker"]
+        at = at.values()
+    if not isinstance(at, (str, int)) and at is not None:
+        for inner in at:
+            yield from makers(inner)
+sessions = [m["id"] for m in bpftool("show") if m.get("name") == "cozbpf_b.bss"]
+sys.exit(not any(int(sys.argv[1]) in makers(bpftool("dump", "id", str(i))) for i in sessions))
+END
+}
+start "$tool" run -q -P progress --fixed-line "$(line_of threads HOT)" --fixed-speedup 100 \
+	-o "$profile" -- "$dir/threads" 10000000
+wait_for 20 pgrep -P "$tool_pid" -x threads >/dev/null
+command_pid=$(pgrep -P "$tool_pid" -x threads)
+check "the command's main thread is known as a maker" wait_for 20 is_maker "$command_pid"
+kill -TERM "$command_pid"
+ended 20 143 "it ends with its command"
 profile_run 0 -P progress -- "$dir/parent" storm 1000
 prints '^storm 1000$'
 # A pause that does not begin in time counts as lost, and beside other work a child may have to wait
