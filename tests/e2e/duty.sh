@@ -126,8 +126,11 @@ echo "-- guards"
 rm -f "$profile"*
 begin "$dir/running" plain 2
 touch "$dir/busy"
-start "$tool" "${often[@]}" --pause-if "test -e '$dir/busy'" -p "$target_pid"
+# The tool raises its own limit of descriptors.
+start bash -c 'ulimit -Sn 512 && exec "$@"' bash "$tool" "${often[@]}" \
+	--pause-if "ulimit -Sn >'$dir/limit'; test -e '$dir/busy'" -p "$target_pid"
 wait_for 20 rests 1 || bad "it rests"
+check "the command has the limits that cozbpf had" wait_for 5 has "$dir/limit" '^512$'
 wait_for 12 false
 check "no series while the command says so" [ ! -s "$profile" ]
 rm "$dir/busy"

@@ -137,6 +137,8 @@ fails 2 "takes a whole number, not '-1'" - -n -1 -- "$work"
 fails 2 "'1y' is not a time" "30s" -d 1y -- "$work"
 fails 2 "exclude each other" . --end-to-end -P progress -- "$work"
 fails 2 "no user 'no-such-user'" "--user" --user no-such-user -P progress -- "$work"
+# 2^32, which is not to be taken for root
+fails 2 "no user '4294967296'" "--user" --user 4294967296 -P progress -- "$work"
 fails 2 "'abab.c' is not a line" "FILE:LINE" --fixed-line abab.c -P progress -- "$work"
 fails 2 "'abab.c:x' is not a line" "FILE:LINE" --fixed-line abab.c:x -P progress -- "$work"
 fails 2 "no source file 'other.c' in scope" "cozbpf lines" --fixed-line other.c:1 -P progress \

@@ -167,6 +167,29 @@ TEST(line_counts_add_up)
 	profile_deinit(&p);
 }
 
+/* A file may say anything: what adds up to 2^64 is not nothing. */
+TEST(line_counts_do_not_wrap)
+{
+	struct line_counts c;
+	struct profile p;
+
+	profile_init(&p);
+	add(&p, RUN(1, "aa") SAMPLES("a.c:1", 5));
+	add(&p, RUN(2, "aa") SAMPLES("a.c:1", 5));
+	CHECK_EQ(p.n_samples, 2);
+	for (size_t i = 0; i < 2; i++) {
+		p.samples[i].count = 1ULL << 63;
+		p.runs[i].samples = (1ULL << 63) + 1;
+		p.runs[i].in_scope = 1;
+	}
+	CHECK_EQ(line_counts_init(&c, &p), 0);
+	CHECK_EQ(c.n, 1);
+	CHECK(line_counts_find(&c, "a.c:1") >= 1ULL << 63);
+	CHECK(c.outside >= 1ULL << 63);
+	line_counts_deinit(&c);
+	profile_deinit(&p);
+}
+
 TEST(names_are_kept_once)
 {
 	struct names t = {0};

@@ -104,11 +104,6 @@ void session_detach(struct session *s)
 	blocks_detach(s);
 }
 
-int session_signal(const struct session *s)
-{
-	return s->config.signal;
-}
-
 const struct pause_mode *session_pause_mode(const struct session *s)
 {
 	return s->mode;
@@ -262,6 +257,14 @@ int session_set_mappings(
 	memcpy(proc.mappings, mappings, proc.n_mappings * sizeof(*mappings));
 	return bpf_map_update_elem(bpf_map__fd(s->bpf->maps.procs), &key, &proc, BPF_ANY) ? -errno
 											  : 0;
+}
+
+void session_drop_mappings(struct session *s, int pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	/* The kernel side has done so, unless they were read meanwhile. */
+	bpf_map_delete_elem(bpf_map__fd(s->bpf->maps.procs), &key);
 }
 
 bool session_mappings(const struct session *s, int pid, struct cozbpf_proc *ret)

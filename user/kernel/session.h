@@ -56,7 +56,6 @@ void session_destroy(struct session *s); /* detaches everything; accepts NULL */
 
 /* Takes programs, probes and sampling down; counters and maps can still be read. */
 void session_detach(struct session *s);
-int session_signal(const struct session *s); /* number of the pause signal */
 const struct pause_mode *session_pause_mode(const struct session *s);
 
 /* Copies objects that were added to the line map since the last call into the kernel's line table.
@@ -106,6 +105,9 @@ size_t session_add_unwind_rows(
 /* Tells where objects are mapped in a process; replaces what was told before. */
 int session_set_mappings(
     struct session *s, int pid, const struct cozbpf_mapping *mappings, size_t n);
+
+/* Of a process that has ended. */
+void session_drop_mappings(struct session *s, int pid);
 
 /* What a process maps, as was told of it, or of the process that it was forked from. False: nothing
  * was. */

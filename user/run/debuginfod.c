@@ -17,6 +17,7 @@
 #include "core/text/paths.h"
 #include "run/clock.h"
 #include "run/debuginfod_private.h"
+#include "run/interrupt.h"
 #include "symbols/elf/debuginfod.h"
 #include "symbols/symbols.h"
 
@@ -59,16 +60,6 @@ static bool take(const struct debuginfod *d, struct fetch_reply *ret, int *fd)
 	    c->cmsg_len == CMSG_LEN(sizeof(*fd)))
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
 	return true;
-}
-
-/* A signal that ends us waits: the wait ends, and the caller goes on to find the signal. */
-static bool is_to_end(void)
-{
-	sigset_t waiting;
-
-	return !sigpending(&waiting) &&
-	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
-		   sigismember(&waiting, SIGHUP) || sigismember(&waiting, SIGQUIT));
 }
 
 /* Ctrl-C before the target runs is for the wait alone. */

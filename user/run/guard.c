@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "run/console.h"
+#include "target/descriptors.h"
 #include "target/identity.h"
 
 /* in which the command has to answer; a guard that takes longer is no help in a series of 5 s */
@@ -52,6 +53,7 @@ static void execute(const struct guard *g)
 	    (console_has_view(g->console) && dup2(none, STDERR_FILENO) < 0) ||
 	    identity_assume(g->identity))
 		_exit(STATUS_NO_COMMAND);
+	descriptors_put_back();
 	sigprocmask(SIG_SETMASK, g->mask, NULL);
 	execl("/bin/sh", "sh", "-c", g->command, NULL);
 	_exit(STATUS_NO_COMMAND);

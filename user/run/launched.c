@@ -151,9 +151,15 @@ static bool has_stopped(struct target *t)
 	return !waitid(P_PID, (id_t)t->launch.pid, &info, WSTOPPED | WNOHANG) && info.si_pid;
 }
 
+/* By number it could go to somebody else: the command may have ended, and have been waited for. */
+static void send(const struct target *t, int sig)
+{
+	syscall(SYS_pidfd_send_signal, t->launch.pidfd, sig, NULL, 0);
+}
+
 static void go_on(struct target *t)
 {
-	kill(t->launch.pid, SIGCONT);
+	send(t, SIGCONT);
 }
 
 /* The terminal sends to its whole foreground group, the command included. Anybody else has sent to
@@ -163,7 +169,7 @@ static unsigned take_signal(struct target *t, const struct signalfd_siginfo *inf
 	int sig = (int)info->ssi_signo;
 
 	if (info->ssi_code <= 0 && (int)info->ssi_pid != t->launch.pid)
-		kill(t->launch.pid, sig);
+		send(t, sig);
 	/* The terminal has stopped us together with the command, which goes on already. */
 	if (sig == SIGCONT)
 		return TARGET_SIGNAL_SPOILS;
@@ -201,7 +207,7 @@ static void send_all(struct target *t, int sig)
 	for (const struct process *p = t->processes; p; p = p->next)
 		if (p->pid != t->launch.pid)
 			send_to_member(t, p->pid, sig);
-	syscall(SYS_pidfd_send_signal, t->launch.pidfd, sig, NULL, 0);
+	send(t, sig);
 }
 
 static void release(struct target *t)

@@ -15,6 +15,7 @@
 #include "run/choose.h"
 #include "run/clock.h"
 #include "run/handlers.h"
+#include "run/interrupt.h"
 #include "run/places.h"
 #include "run/processes.h"
 #include "run/profiling.h"
@@ -53,16 +54,6 @@ struct loop {
 static const int forwarded[] = {
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
 
-/* Debug information of a library that comes now may take long, and signals wait meanwhile. */
-static bool is_to_end(void)
-{
-	sigset_t waiting;
-
-	return !sigpending(&waiting) &&
-	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
-		   sigismember(&waiting, SIGHUP) || sigismember(&waiting, SIGQUIT));
-}
-
 static int open_signals(struct loop *l, struct error *e)
 {
 	sigset_t set;
@@ -76,6 +67,7 @@ static int open_signals(struct loop *l, struct error *e)
 		sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &set, l->is_masked ? NULL : &l->old_mask);
 	l->is_masked = true;
+	/* Debug information of a library that comes now may take long. */
 	reading_stops_when(is_to_end);
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signal_fd < 0

@@ -112,6 +112,7 @@ static void take_exit(struct target *t, int pid)
 	session_end_spins(t->session, pid);
 	session_drop_goroutines(t->session, pid);
 	session_drop_counters(t->session, pid);
+	session_drop_mappings(t->session, pid);
 	jit_forget(t->files, pid);
 	if (!gone)
 		return;

@@ -13,10 +13,16 @@
 #include <unistd.h>
 
 #include "core/profile/counters.h"
+#include "core/text/input.h"
 #include "kernel/session.h"
 #include "symbols/symbols.h"
 #include "target/identity.h"
 #include "symbols/elf/privileges.h"
+
+/* Bytes of a line of an existing profile, and of those lines that are looked at: the file may be
+ * anything. */
+#define STARTUP_MAX (1 << 20)
+#define STARTUPS_MAX (16 << 20)
 
 static void read_build_id(const struct object *main, char ret[41])
 {
@@ -28,36 +34,54 @@ static void read_build_id(const struct object *main, char ret[41])
 		snprintf(ret + 2 * i, 3, "%02x", id[i]);
 }
 
+/* Of the lines of @in those where runs begin, up to STARTUPS_MAX bytes: *@ret is the caller's to
+ * free. Returns how many bytes there are. */
+static size_t collect_startups(FILE *in, char **ret)
+{
+	struct text_input input;
+	struct text_line line;
+	size_t size = 0;
+	FILE *out;
+
+	*ret = NULL;
+	if (text_input_init(&input, in, STARTUP_MAX))
+		return 0;
+	out = open_memstream(ret, &size);
+	while (out && size < STARTUPS_MAX && text_input_next(&input, &line))
+		if (line.text && !strncmp(line.text, "startup\t", 8)) {
+			fprintf(out, "%s\n", line.text);
+			fflush(out); /* which sets the size */
+		}
+	if (out)
+		fclose(out);
+	text_input_deinit(&input);
+	return size;
+}
+
 /* Reads of a profile only where runs begin: a run is to start at once, however much the file holds.
  * The descriptor is for writing only. */
 static int read_startups(int fd, struct profile *ret)
 {
-	char path[64], *line = NULL, *text = NULL;
-	size_t room = 0, size = 0;
-	FILE *in, *out, *startups;
+	char path[64], *text = NULL;
+	FILE *in, *startups = NULL;
 	struct error e;
+	size_t size;
 	int err = -1;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	in = fopen(path, "re");
-	out = in ? open_memstream(&text, &size) : NULL;
-	if (!out)
-		goto end;
-	while (getline(&line, &room, in) > 0)
-		if (!strncmp(line, "startup\t", 8))
-			fputs(line, out);
-	fclose(out);
-	startups = size ? fmemopen(text, size, "r") : NULL;
+	if (!in)
+		return -1;
+	privileges_lower();
+	size = collect_startups(in, &text);
+	if (size)
+		startups = fmemopen(text, size, "r");
 	if (startups) {
-		privileges_lower();
 		err = profile_read(ret, startups, "", &e);
-		privileges_raise();
 		fclose(startups);
 	}
-end:
-	if (in)
-		fclose(in);
-	free(line);
+	privileges_raise();
+	fclose(in);
 	free(text);
 	return err;
 }

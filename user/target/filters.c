@@ -91,9 +91,7 @@ static bool check_thread(int pid, int tid, void *arg)
 	} else if (mode == SECCOMP_MODE_FILTER) {
 		c->status = tracee_hold_thread(pid, tid, &t, c->e);
 		if (c->status) {
-			char state = procfs_state(pid, tid);
-
-			if (!state || state == 'Z' || state == 'X')
+			if (procfs_has_ended(procfs_state(pid, tid)))
 				c->status = 0; /* it has ended meanwhile */
 			return !c->status;
 		}

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +20,16 @@
 
 static const struct passwd *find_user(const char *user)
 {
-	char *end;
-	unsigned long uid;
 	const struct passwd *p = getpwnam(user);
+	unsigned long uid;
+	char *end;
 
-	if (p)
+	if (p || *user < '0' || *user > '9')
 		return p;
+	errno = 0;
 	uid = strtoul(user, &end, 10);
-	return *user && !*end ? getpwuid((uid_t)uid) : NULL;
+	/* A larger one would be taken for another user, 2^32 for root. */
+	return !*end && !errno && uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
 }
 
 static const char *const callers[] = {"SUDO_UID", "PKEXEC_UID", "DOAS_USER"};

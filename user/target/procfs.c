@@ -333,14 +333,14 @@ void procfs_processes(void (*handle)(int pid, void *arg), void *arg)
 	free(processes.items);
 }
 
-static bool is_gone(char state)
+bool procfs_has_ended(char state)
 {
 	return !state || state == 'Z' || state == 'X' || state == 'x';
 }
 
 static bool take_live(int pid, int tid, void *arg)
 {
-	if (is_gone(procfs_state(pid, tid)))
+	if (procfs_has_ended(procfs_state(pid, tid)))
 		return true;
 	*(int *)arg = tid;
 	return false;
@@ -354,7 +354,7 @@ int procfs_live_thread(int pid)
 	errno = 0;
 	state = procfs_state(pid, pid);
 	/* Where no more files can be open it may well live: who reads its files says why not. */
-	if (!is_gone(state) || errno == EMFILE || errno == ENFILE)
+	if (!procfs_has_ended(state) || errno == EMFILE || errno == ENFILE)
 		return pid;
 	procfs_threads(pid, take_live, &tid);
 	return tid;
@@ -424,7 +424,7 @@ static bool look_for_easier(int pid, int tid, void *arg)
 	char text[256], state = procfs_state(pid, tid);
 	int rank = 3;
 
-	if (is_gone(state) || state == 'D' || state == 't')
+	if (procfs_has_ended(state) || state == 'D' || state == 't')
 		return true;
 	if (state == 'R' && read_file(pid, tid, "syscall", text, sizeof(text)) &&
 	    !strncmp(text, "running", 7))

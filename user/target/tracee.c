@@ -95,7 +95,7 @@ static int take_stop(int tid, int *ret)
 	if (info.si_pid)
 		return 1;
 	state = procfs_state(tid, tid);
-	if (!ended && state && state != 'Z' && state != 'X')
+	if (!ended && !procfs_has_ended(state))
 		return 0;
 	if (procfs_tgid(tid) != tid || procfs_parent(tid) != getpid())
 		waitpid(tid, NULL, __WALL | WNOHANG);

@@ -27,7 +27,7 @@ static int add_up(struct line_counts *c, struct names *names, const struct profi
 		if (names_id(names, s->location, &id))
 			return -ENOMEM;
 		c->lines[id].line = names->items[id];
-		c->lines[id].count += s->count;
+		add_capped(&c->lines[id].count, s->count);
 		add_periods(&c->lines[id].cpu_ns, s->count, period_ns);
 		c->has_cpu_ns &= period_ns || !s->count;
 	}
@@ -52,7 +52,7 @@ int line_counts_init(struct line_counts *c, const struct profile *p)
 
 		if (r->samples <= r->in_scope || !r->in_scope)
 			continue;
-		c->outside += r->samples - r->in_scope;
+		add_capped(&c->outside, r->samples - r->in_scope);
 		add_periods(&c->outside_cpu_ns, r->samples - r->in_scope, r->period_ns);
 		c->has_cpu_ns &= r->period_ns > 0;
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/profile/private.h"
+#include "core/profile/wait_stacks.h"
 
 static bool is_called(const struct wait_call *c, const char *name, size_t length)
 {
@@ -25,7 +26,7 @@ void wait_calls_add(struct wait_calls *w, const char *name, size_t length, uint6
 	while (i < w->n && !is_called(&w->v[i], name, length))
 		i++;
 	if (i < w->n)
-		c.samples += w->v[i].samples;
+		add_capped(&c.samples, w->v[i].samples);
 	else if (w->n < WAIT_CALLS)
 		w->n++;
 	else if (w->v[--i].samples >= samples)
@@ -38,7 +39,7 @@ void wait_calls_add(struct wait_calls *w, const char *name, size_t length, uint6
 
 void wait_calls_parse(struct wait_calls *w, const char *text, uint64_t samples)
 {
-	w->samples += samples;
+	add_capped(&w->samples, samples);
 	while (*text) {
 		const char *name = text;
 		size_t length = strcspn(text, ":,");
