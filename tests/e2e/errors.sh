@@ -121,6 +121,11 @@ fails 1 "'/nonexistent/dir/x.coz': No such file or directory" "-o" -P progress \
 fails 1 "'/': Is a directory" "-o" -P progress -o / -- "$work"
 fails 1 "cannot write the profile '/dev/full'" - -P progress -o /dev/full \
 	--experiment-length 100ms -- "$work" --seconds 3
+# Nothing is appended to what is no profile.
+cp tests/e2e/errors.sh "$dir/own.sh"
+fails 1 "'.*own.sh' is not a profile" "another file with -o" -P progress -o "$dir/own.sh" \
+	--experiment-length 100ms -- "$work" --seconds 3
+check "a file of the user's is as it was" cmp -s tests/e2e/errors.sh "$dir/own.sh"
 out=(--no-tui -o "$dir/profile.coz")
 
 echo "-- options"

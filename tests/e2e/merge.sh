@@ -93,7 +93,7 @@ expect 2 '' "'1.coz' and 'other.coz' are of different builds: 111111111111 and 2
 expect 2 '' 'hint: .* --build 222222222222,' report 1.coz other.coz
 expect 2 '' "'both.coz' holds runs of different builds" report both.coz
 check 'no output' [ ! -e no.coz ]
-expect 0 '^1 runs, 36 experiments' '' merge -o one.coz --build 2222 1.coz other.coz
+expect 0 '^1 run, 36 experiments' '' merge -o one.coz --build 2222 1.coz other.coz
 expect 0 '36 experiments' '' report --build 1111 both.coz
 expect 2 '' "no run is of the build 'abc'" report --build abc both.coz
 expect 0 '^2 runs' 'warning: runs of 2 builds are added' merge -o mixed.coz \

@@ -211,7 +211,43 @@ TEST(one_run)
 	CHECK(strstr(judged(&f), "hardly ever seen on a CPU: 3 samples"));
 	f.samples = 1000;
 	f.in_scope = 0;
+	CHECK(strstr(judged(&f), "the command ended after 0.01 s")); /* it has hardly begun */
+	f.last_run_ns = 50000000;
 	CHECK(strstr(judged(&f), "none in a line in scope"));
+}
+
+/* -d was over first. */
+TEST(cut_off)
+{
+	struct ending_facts f = fine;
+
+	f.experiments = 0;
+	f.is_cut = true;
+	f.last_run_ns = 500000000;
+	f.command = job;
+	CHECK_STR(
+	    judged(&f), "profiling ended before one experiment was done\nprofile longer: -d 60s");
+	f.is_end_to_end = true;
+	f.n_points = 0;
+	CHECK_STR(judged(&f),
+	    "profiling ended after 0.5 s and the command went on: without a progress point only a "
+	    "whole run would tell\n"
+	    "give a progress point with -P, or leave -d out to see the command's end");
+}
+
+/* As a server does that goes to the background. */
+TEST(left_in_the_background)
+{
+	struct ending_facts f = fine;
+
+	f.left_pid = 77;
+	f.left_comm = "served";
+	CHECK_STR(judged(&f), "answer");
+	f.experiments = 0;
+	f.last_run_ns = 580000000;
+	CHECK_STR(judged(&f), "the command ended after 0.58 s and left process 77 (served) in the "
+			      "background\nprofile that one: cozbpf -p 77; or have the command "
+			      "stay in the foreground");
 }
 
 /* Runs that do not suffice: how many more. */

@@ -72,7 +72,7 @@ TEST(units)
 	CHECK_STR(name, "sys:write");
 	free(name);
 	fails(syscall_find(&m, first, "sys:getrandm", &e), &e, "there is no system call 'getrandm'",
-	    "did you mean 'sys:getrandom'");
+	    "did you mean 'sys:getrandom'?");
 	fails(syscall_find(&m, first, "sys:no_such_thing_at_all", &e), &e,
 	    "there is no system call 'no_such_thing_at_all'", "as strace shows them");
 	line_map_deinit(&m);
@@ -113,7 +113,7 @@ TEST(functions_of_the_kernel)
 	fails(line_map_find_kernel(&m, read, (uint32_t)m.n_lines, "copy", &e), &e,
 	    "'copy' is in several modules", "'[ext4]:copy', '[xfs]:copy'");
 	fails(line_map_find_kernel(&m, read, (uint32_t)m.n_lines, "vfs_raed", &e), &e,
-	    "no function 'vfs_raed' in the kernel", "did you mean 'vfs_read'");
+	    "no function 'vfs_raed' in the kernel", "did you mean 'vfs_read'?");
 	fails(line_map_find_kernel(&m, read, (uint32_t)m.n_lines, "main_loop", &e), &e,
 	    "no function 'main_loop' in the kernel", "/proc/kallsyms");
 	CHECK_EQ(line_map_find_function(&m, "app:vfs_read", &e), ours);

@@ -89,8 +89,9 @@ static int merge(const struct merge_options *o, char **names, int n, struct erro
 	if (!ret)
 		ret = write_file(o->output, &p, e);
 	if (!ret && strcmp(o->output, "-") != 0)
-		printf("%" PRIu64 " runs, %" PRIu64 " experiments from %d file%s%s: %s\n",
-		    profile_runs(&p), profile_experiments(&p), n, n == 1 ? "" : "s",
+		printf("%" PRIu64 " run%s, %" PRIu64 " experiment%s from %d file%s%s: %s\n",
+		    profile_runs(&p), profile_runs(&p) == 1 ? "" : "s", profile_experiments(&p),
+		    profile_experiments(&p) == 1 ? "" : "s", n, n == 1 ? "" : "s",
 		    profile_is_summed(&p) ? ", added up" : "", o->output);
 	profile_deinit(&p);
 	return ret;

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "core/estimate/estimate.h"
 #include "core/places/linemap.h"
 #include "core/profile/line_counts.h"
+#include "core/profile/wait_stacks.h"
 #include "core/text/printable.h"
 #include "report/report.h"
 #include "report/say.h"
@@ -76,8 +78,18 @@ static int written(int failed, struct error *e)
 		   : 0;
 }
 
-static int no_samples(struct error *e)
+static int no_samples(const struct profile *p, struct error *e)
 {
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		add_capped(&samples, p->runs[i].samples);
+	if (samples) {
+		error_set(e, EXIT_NO_RESULT,
+		    "none of the %" PRIu64 " samples of the profile fell in code in scope",
+		    samples);
+		return error_hint(e, "profile with -b PATTERN, which names the file that works");
+	}
 	error_set(e, EXIT_NO_RESULT, "the profile holds no samples of lines");
 	return error_hint(e, "they are written when a run ends; was it killed?");
 }
@@ -112,7 +124,7 @@ static int print_folded(const struct profile *p, struct error *e)
 	printable_close(out, stdout);
 	ret = written(ret, e);
 	if (!ret && !counts.n)
-		ret = no_samples(e);
+		ret = no_samples(p, e);
 	line_counts_deinit(&counts);
 	unit_stacks_deinit(&stacks);
 	return ret;
@@ -128,7 +140,7 @@ static int write_pprof(const struct profile *p, const struct line_counts *counts
 	int ret;
 
 	if (!has_verdict && !counts->n)
-		return no_samples(e);
+		return no_samples(p, e);
 	if (!has_verdict)
 		say("warning: causal_gain_25 is 0 everywhere, for no %s has a verdict yet",
 		    estimate_unit(estimate));

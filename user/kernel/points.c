@@ -85,7 +85,7 @@ static int fail_tracepoint(const struct point_probe *p, int err, struct error *e
 		return error_hint(e, "run it with sudo");
 	suggest_list(&names, near, sizeof(near));
 	if (*same || *near)
-		return error_hint(e, "did you mean %s", *same ? same : near);
+		return error_hint(e, "did you mean %s?", *same ? same : near);
 	return error_hint(e, "%s/available_events lists them", tracefs[0]);
 }
 

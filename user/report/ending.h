@@ -52,6 +52,9 @@ struct ending_made {
 /* How a run has ended. All pointers are borrowed. */
 struct ending_facts {
 	bool is_verbose, is_end_to_end;
+	bool is_cut;  /* the target had not ended when profiling did */
+	int left_pid; /* a process that the command, which has ended, left; 0: none */
+	const char *left_comm;
 	bool sleeps;        /* pauses sleep: --sleep-pauses */
 	bool has_probes;    /* of calls: --sync=uprobe */
 	const char *path;   /* of the program */

@@ -8,6 +8,8 @@
 #define FEW_SAMPLES 10
 /* A run that is shorter has hardly time for one experiment. */
 #define SHORT_RUN_NS 1000000000ULL
+/* One that is shorter has been in the dynamic linker most of the time. */
+#define START_NS 50000000ULL
 /* of its time, one was spent on a CPU: a command that works, rather than waits for others */
 #define BUSY_PARTS 4
 
@@ -18,6 +20,17 @@ size_t ending_unvisited(const struct ending_facts *f)
 	for (size_t i = 0; i < f->n_points; i++)
 		n += !f->points[i].visits;
 	return n;
+}
+
+/* The command has ended, and what it began has not: as servers do that go to the background. */
+static int fail_left(const struct ending_facts *f, struct error *e)
+{
+	error_set(e, EXIT_NO_RESULT,
+	    "the command ended after %.2f s and left process %d (%s) in the background",
+	    (double)f->last_run_ns / 1e9, f->left_pid, f->left_comm);
+	return error_hint(e,
+	    "profile that one: cozbpf -p %d; or have the command stay in the foreground",
+	    f->left_pid);
 }
 
 /* No point has a visit. */
@@ -117,6 +130,14 @@ static int fail_short(const struct ending_facts *f, struct error *e)
 
 static int fail_one_run(const struct ending_facts *f, struct error *e)
 {
+	if (f->is_cut) {
+		error_set(e, EXIT_NO_RESULT,
+		    "profiling ended after %.3g s and the command went on: without a progress "
+		    "point only a whole run would tell",
+		    (double)f->last_run_ns / 1e9);
+		return error_hint(
+		    e, "give a progress point with -P, or leave -d out to see the command's end");
+	}
 	error_set(e, EXIT_NO_RESULT,
 	    "the command took %.3g s and ran %" PRIu64
 	    " thread%s: one run tells nothing about what would make it faster",
@@ -133,10 +154,12 @@ static bool is_one_busy_run(const struct ending_facts *f)
 
 static int fail_empty(const struct ending_facts *f, struct error *e)
 {
+	bool has_begun = f->is_cut || f->last_run_ns >= START_NS;
+
 	/* Before its length: no more work would help. */
 	if (f->samples >= FEW_SAMPLES && (!f->n_objects || !f->in_scope))
-		return fail_scope(f, e);
-	if (f->runs && f->last_run_ns < SHORT_RUN_NS && !f->is_end_to_end)
+		return has_begun || !f->n_objects ? fail_scope(f, e) : fail_short(f, e);
+	if (f->runs && f->last_run_ns < SHORT_RUN_NS && !f->is_cut && !f->is_end_to_end)
 		return fail_short(f, e);
 	if (is_one_busy_run(f))
 		return fail_one_run(f, e);
@@ -156,6 +179,8 @@ static int fail_empty(const struct ending_facts *f, struct error *e)
 
 int ending_reason(const struct ending_facts *f, struct error *e)
 {
+	if (f->left_pid && !f->experiments)
+		return fail_left(f, e);
 	if (f->n_points && ending_unvisited(f) == f->n_points)
 		return fail_points(f, e);
 	/* A handful of samples may hit any line, so experiments on that line say nothing either. */

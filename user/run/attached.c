@@ -82,6 +82,18 @@ static int resolve_cgroup(struct target *t, struct error *e)
 	    e, "has the container ended? see /proc/PID/cgroup of one of its processes");
 }
 
+static void say_stopped(const struct target *t)
+{
+	for (unsigned i = 0; i < t->n_attached; i++) {
+		int pid = t->attached[i].pid;
+
+		if (procfs_state(pid, pid) == 'T')
+			console_say(t->console,
+			    "warning: process %d is stopped; 'kill -CONT %d' lets it go on", pid,
+			    pid);
+	}
+}
+
 static int find(struct target *t, struct error *e)
 {
 	int pid, *pids;
@@ -91,6 +103,7 @@ static int find(struct target *t, struct error *e)
 			return -1;
 	if (t->o->cgroup && resolve_cgroup(t, e))
 		return -1;
+	say_stopped(t);
 	if (target_program(t->attached[0].pid, t->path, sizeof(t->path), e))
 		return -1;
 	program_name(t->attached[0].pid, t->path, t->name);

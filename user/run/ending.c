@@ -11,6 +11,7 @@
 #include "run/places.h"
 #include "run/runner.h"
 #include "run/spins.h"
+#include "target/procfs.h"
 
 struct process_list {
 	struct ending_process *items;
@@ -118,6 +119,17 @@ static void add_counters(const struct runner *r, struct ending_facts *f)
 	f->other_wakes = use.other_wakes;
 }
 
+/* What a command that has ended has left. */
+static void add_left(const struct runner *r, const struct process_list *l, struct ending_facts *f)
+{
+	f->is_cut = !r->has_ended;
+	for (size_t i = 0; r->has_ended && r->target.ops->restarts && i < l->n; i++)
+		if (procfs_live_thread(l->items[i].pid)) {
+			f->left_pid = l->items[i].pid;
+			f->left_comm = l->items[i].stats.comm;
+		}
+}
+
 static void add_advice(const struct runner *r, struct ending_facts *f)
 {
 	const struct run_samples samples = {.lines = session_line_counts(r->session),
@@ -166,6 +178,7 @@ static void collect(const struct runner *r, struct facts *ret)
 	session_processes(r->session, add_process, &ret->processes);
 	f->processes = ret->processes.items;
 	f->n_processes = ret->processes.n;
+	add_left(r, &ret->processes, f);
 	add_made(r, ret);
 }
 

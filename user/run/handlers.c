@@ -59,7 +59,9 @@ void handlers_after_exec(struct target *t, struct process *p)
 	if (!handlers_inject(t, p, &e)) {
 		p->shim_ns = is_taken ? 0 : monotonic_ns() + PRELOAD_NS;
 	} else if (procfs_live_thread(p->pid)) {
-		console_say(t->console, "warning: %s", e.cause);
+		/* None while it ends. */
+		if (procfs_has_memory(p->pid))
+			console_say(t->console, "warning: %s", e.cause);
 		p->shim_ns = monotonic_ns() + PRELOAD_NS; /* it may only have been busy */
 	}
 }

@@ -26,6 +26,7 @@ void profiling_end(struct runner *r, uint64_t now, bool target_ended)
 {
 	struct run_totals totals = {0};
 
+	r->has_ended = target_ended;
 	experiments_end(&r->experiments, target_ended);
 	run_peers_end(r->peers, !target_ended);
 	totals.throttled_ns = target_end_quotas(&r->target);

@@ -23,6 +23,7 @@
  * anything. */
 #define STARTUP_MAX (1 << 20)
 #define STARTUPS_MAX (16 << 20)
+#define BEGIN_BYTES (1 << 20) /* of it, in which a profile has records */
 
 static void read_build_id(const struct object *main, char ret[41])
 {
@@ -56,6 +57,38 @@ static size_t collect_startups(FILE *in, char **ret)
 		fclose(out);
 	text_input_deinit(&input);
 	return size;
+}
+
+/* Whether a file that has something in it may be appended to: what is no profile is not ours. */
+static int check_is_profile(const struct recorder *w, struct error *e)
+{
+	char path[64], *begin = malloc(BEGIN_BYTES);
+	FILE *in, *text = NULL;
+	struct profile p;
+	struct stat st;
+	size_t n = 0;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(w->out));
+	in = fstat(fileno(w->out), &st) || !S_ISREG(st.st_mode) ? NULL : fopen(path, "re");
+	profile_init(&p);
+	privileges_lower();
+	if (begin && in)
+		n = fread(begin, 1, BEGIN_BYTES, in);
+	if (n)
+		text = fmemopen(begin, n, "r");
+	if (text) {
+		err = profile_read(&p, text, w->path, e);
+		fclose(text);
+	}
+	privileges_raise();
+	profile_deinit(&p);
+	if (in)
+		fclose(in);
+	free(begin);
+	if (!err || e->status == EXIT_NO_RESULT)
+		return 0;
+	return error_hint(e, "name another file with -o: a profile is appended to, nothing else");
 }
 
 /* Reads of a profile only where runs begin: a run is to start at once, however much the file holds.
@@ -141,7 +174,7 @@ int recorder_open(struct recorder *w, const struct identity *identity, const cha
 	*ret = (struct other_build){0};
 	profile_init(&w->profile);
 	w->path = path;
-	if (open_file(w, identity, e))
+	if (open_file(w, identity, e) || check_is_profile(w, e))
 		return -1;
 	read_build_id(main, w->build_id);
 	find_other_build(w->build_id, fileno(w->out), ret);

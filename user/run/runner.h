@@ -39,6 +39,7 @@ struct runner {
 	struct run_peers *peers; /* NULL: there are none */
 	char *output;            /* the profile's name, where it is not the user's */
 	struct blocks *blocks;   /* NULL: it is not about blocks */
+	bool has_ended;          /* the target, before profiling did */
 };
 
 #endif

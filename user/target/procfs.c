@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -244,6 +245,11 @@ uint64_t procfs_auxv(int pid, uint64_t type)
 		if (pairs[2 * i] == type)
 			return pairs[2 * i + 1];
 	return 0;
+}
+
+bool procfs_has_memory(int pid)
+{
+	return procfs_auxv(pid, AT_PAGESZ) != 0;
 }
 
 bool procfs_has_variable(int pid, const char *name)

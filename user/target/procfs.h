@@ -25,6 +25,7 @@ bool procfs_user(int pid, uid_t *ret); /* as whom it makes files; false: gone */
 int procfs_seccomp(int pid, int tid);  /* SECCOMP_MODE_* */
 char procfs_state(int pid, int tid);   /* 'R', 'S', ...; 0: gone */
 bool procfs_has_ended(char state);     /* gone, or a zombie */
+bool procfs_has_memory(int pid);       /* false: it ends, has ended, or is the kernel's */
 /* start time in clock ticks since boot; with the number it names a process for good; 0: gone */
 uint64_t procfs_start(int pid);
 uint64_t procfs_now(void);                                /* in the same ticks */

@@ -167,13 +167,18 @@ int tracee_vdso(int pid, struct process_vdso *ret, struct error *e)
 	uint64_t function;
 
 	*ret = (struct process_vdso){0};
+	if (!procfs_has_memory(pid)) {
+		free(copy);
+		error_set(e, EXIT_FORBIDDEN, "process %d cannot be attached to: it has ended", pid);
+		return error_hint(e, "name one that runs");
+	}
 	if (!size || !copy || !theirs || !procfs_read_memory(pid, theirs, copy, size) ||
 	    memcmp(copy, image, size)) {
 		free(copy);
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d cannot be attached to: its vDSO is not the kernel's", pid);
-		return error_hint(e,
-		    "has it ended, is it a 32-bit program, or does the machine run with vdso=0?");
+		return error_hint(
+		    e, "is it a 32-bit program, or does the machine run with vdso=0?");
 	}
 	free(copy);
 	function = (uint64_t)vdso_symbol(ours, SHIM_VDSO_CLOCK_GETTIME);

@@ -60,7 +60,7 @@ static uint32_t no_file(const struct search *s, const char *file, struct error *
 	error_set(e, EXIT_USAGE, "no source file '%s' in scope", file);
 	suggest_list(&s->names, names, sizeof(names));
 	if (names[0])
-		error_hint(e, "did you mean %s", names);
+		error_hint(e, "did you mean %s?", names);
 	else
 		error_hint(e, "'cozbpf lines BINARY' lists the files that can be selected");
 	return 0;
@@ -160,7 +160,7 @@ static uint32_t judge_functions(const struct line_map *m, const struct function_
 	error_set(e, EXIT_USAGE, "no function '%s' in the %s", name, where);
 	suggest_list(&s->near, nearest, sizeof(nearest));
 	if (nearest[0])
-		error_hint(e, "did you mean %s", nearest);
+		error_hint(e, "did you mean %s?", nearest);
 	else
 		error_hint(e, "%s", otherwise);
 	return 0;

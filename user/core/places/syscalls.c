@@ -38,7 +38,7 @@ uint32_t syscall_find(const struct line_map *m, uint32_t first, const char *unit
 	error_set(e, EXIT_USAGE, "there is no system call '%s'", unit + strlen(SYSCALL_PREFIX));
 	suggest_list(&near, nearest, sizeof(nearest));
 	if (nearest[0])
-		error_hint(e, "did you mean %s", nearest);
+		error_hint(e, "did you mean %s?", nearest);
 	else
 		error_hint(e, "names are the kernel's, as strace shows them: sys:newfstatat, "
 			      "sys:pread64; sys:all is all of them");

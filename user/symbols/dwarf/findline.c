@@ -278,7 +278,7 @@ static int nothing_found(const struct line_search *s, struct error *e)
 		suggest_add(&near, path_base(s->sources.v[i].path));
 	error_set(e, EXIT_USAGE, "no source file '%s' in '%s'", s->file, s->o->path);
 	if (*suggest_list(&near, names, sizeof(names)))
-		return error_hint(e, "did you mean %s", names);
+		return error_hint(e, "did you mean %s?", names);
 	return error_hint(e, "'cozbpf lines %s' lists its source files", s->o->path);
 }
 

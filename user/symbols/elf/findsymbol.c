@@ -116,10 +116,11 @@ static int not_found(const struct image *o, const struct name_search *s, struct 
 	error_set(e, EXIT_USAGE, "no symbol '%s' in '%s'", s->wanted, o->path);
 	suggest_list(&s->near, names, sizeof(names));
 	if (names[0])
-		return error_hint(e, "did you mean %s", names);
+		return error_hint(e, "did you mean %s?", names);
 	if (!o->n_symbols)
-		return error_hint(e, "the file is stripped of its symbols; install its debug "
-				     "symbols or do not strip it");
+		return error_hint(e, "the file is stripped of its symbols: install its debug "
+				     "symbols, do not strip it, or, if it starts the program "
+				     "that has the symbol, name that one: PATH:SYMBOL");
 	return error_hint(e,
 	    "'nm -C %s' lists the symbols; a function that is inlined everywhere has none: name "
 	    "one of its lines",

@@ -196,7 +196,7 @@ static int not_found(
 	if (!r->n)
 		return error_hint(e, "it has none at all; name a function or a line");
 	if (*suggest_list(&near, names, sizeof(names)))
-		return error_hint(e, "did you mean %s", names);
+		return error_hint(e, "did you mean %s?", names);
 	/* Nothing is similar: a few of the probes show how they are called. */
 	suggest_init(&near, "");
 	for (size_t i = 0; i < r->n; i++) {
