@@ -126,7 +126,18 @@ cp tests/e2e/errors.sh "$dir/own.sh"
 fails 1 "'.*own.sh' is not a profile" "another file with -o" -P progress -o "$dir/own.sh" \
 	--experiment-length 100ms -- "$work" --seconds 3
 check "a file of the user's is as it was" cmp -s tests/e2e/errors.sh "$dir/own.sh"
+for export in metrics pprof; do
+	fails 2 "'$dir/one.coz' is the profile itself" "files of their own" --duty 50 \
+		-P progress -o "$dir/one.coz" "--$export" "$dir/one.coz" -- "$work" --seconds 3
+done
 out=(--no-tui -o "$dir/profile.coz")
+
+echo "-- what became of the command"
+printf 'void progress(void) {}\nint main(void) { progress(); __builtin_trap(); }\n' \
+	>"$dir/trapped.c"
+gcc -g -O0 -o "$dir/trapped" "$dir/trapped.c"
+fails 4 'the command was ended by signal 4 \(Illegal instruction\) after 0\.' 'without cozbpf' \
+	-P progress -- "$dir/trapped"
 
 echo "-- options"
 fails 2 "unknown option '--bogus'" "--help" --bogus -- "$work"

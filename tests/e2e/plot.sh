@@ -52,8 +52,11 @@ expect 1 "cannot open 'profile.coz': No such file"
 expect 0 '' --help
 check 'help' grep -q '^usage: cozbpf plot' out
 expect 2 "unknown sort key 'size'" --sort size known.coz
-expect 2 "'known.coz' is the profile itself" -o known.coz known.coz
-expect 2 "'./known.coz' is the profile itself" -o ./known.coz none.coz known.coz
+expect 2 "'known.coz' is a profile, not a page" -o known.coz known.coz
+expect 2 "'./known.coz' is a profile, not a page" -o ./known.coz none.coz known.coz
+mkdir -p found && cp known.coz found/a.coz
+expect 2 "'found/a.coz' is a profile, not a page" -o found/a.coz found
+check 'which is as it was' cmp -s known.coz found/a.coz
 expect 1 "cannot write 'nowhere/x.html': No such file" -o nowhere/x.html known.coz
 expect 1 "cannot open 'missing.coz'" missing.coz
 expect 1 "'noise.coz' is not a profile" noise.coz

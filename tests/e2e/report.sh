@@ -31,6 +31,7 @@ sed 's/^startup\ttime=1$/&\tperiod=2000000/' good.coz >period.coz
 head -c 20000 /dev/urandom >noise.coz
 
 expect 1 '' "cannot open 'profile.coz': No such file"
+expect 1 '' "cannot read '/dev/zero': it is a device" /dev/zero
 expect 0 'optimize' '' good.coz
 expect 0 'making a.c:7 .* faster would raise throughput by' '' --text good.coz
 expect 0 '^        little time, much gain' '' --overview good.coz

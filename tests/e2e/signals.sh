@@ -68,13 +68,16 @@ start "${cozbpf[@]}" "$dir/signaled"
 wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
 wait_for 20 some_experiments || bad "an experiment is done"
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
-kill -STOP "$command_pid"
-check "cozbpf stops with it" wait_for 20 is_state "$tool_pid" T
-check "it is stopped" is_state "$command_pid" T
-before=$(experiments)
-kill -CONT "$tool_pid"
-check "it goes on when cozbpf does" wait_for 20 is_state "$command_pid" [RS]
-check "experiments go on" wait_for 20 some_experiments "$before"
+# No shell is here to let cozbpf go on, so it does not stop as well.
+for who in "$command_pid" "$tool_pid"; do
+	kill -STOP "$command_pid"
+	check "the command is stopped" wait_for 20 is_state "$command_pid" T
+	! wait_for 1 is_state "$tool_pid" T || bad "cozbpf goes on"
+	before=$(experiments)
+	kill -CONT "$who"
+	check "it goes on" wait_for 20 is_state "$command_pid" [RS]
+	check "experiments go on" wait_for 20 some_experiments "$before"
+done
 kill -TERM "$tool_pid"
 ended 20 0 "the run ends well"
 

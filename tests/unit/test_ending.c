@@ -90,6 +90,14 @@ TEST(too_short)
 			      "profile it while it has more work");
 	f.is_end_to_end = true;
 	CHECK(strstr(judged(&f), "hardly ever seen"));
+	f = fine;
+	f.experiments = 0;
+	f.last_run_ns = 120000000;
+	f.command = job;
+	f.ended_by = 11;
+	CHECK_STR(judged(&f), "the command was ended by signal 11 (Segmentation fault) after 0.12 "
+			      "s, before one experiment was done\n"
+			      "does it end so without cozbpf, too?");
 	f = fine; /* with no line in scope, no more work would help */
 	f.experiments = f.in_scope = 0;
 	f.last_run_ns = 120000000;

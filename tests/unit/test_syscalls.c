@@ -72,7 +72,7 @@ TEST(units)
 	CHECK_STR(name, "sys:write");
 	free(name);
 	fails(syscall_find(&m, first, "sys:getrandm", &e), &e, "there is no system call 'getrandm'",
-	    "did you mean 'sys:getrandom'?");
+	    "did you mean 'sys:getrandom'");
 	fails(syscall_find(&m, first, "sys:no_such_thing_at_all", &e), &e,
 	    "there is no system call 'no_such_thing_at_all'", "as strace shows them");
 	line_map_deinit(&m);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/input_files.h"
 #include "core/text/shell.h"
 #include "symbols/elf/privileges.h"
 #include "target/listing.h"
@@ -102,7 +103,12 @@ static int read_file(struct blocks_inputs *in, const char *name, char **argv, st
 		error_set(e, EXIT_USAGE, "cannot open the inputs '%s': %s", name, strerror(errno));
 		return error_hint(e, "give a file that the user who runs cozbpf can read, or -");
 	}
-	err = take_lines(in, f, argv, e);
+	if (input_is_device(f)) {
+		error_set(e, EXIT_USAGE, "cannot read the inputs '%s': it is a device", name);
+		err = error_hint(e, "give a file with a command line for each run, or -");
+	} else {
+		err = take_lines(in, f, argv, e);
+	}
 	fclose(f);
 	return err;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/input_files.h"
 #include "cmd/inputs.h"
 #include "cmd/options.h"
 #include "cmd/outfile.h"
@@ -102,8 +103,8 @@ static int read_log(struct block_logs *l, const char *name, struct error *e)
 	size_t n;
 	int ret;
 
-	errno = in ? 0 : errno;
-	if (in)
+	errno = !in ? errno : input_is_device(in) ? ENODATA : 0;
+	if (in && !errno)
 		text = read_stream(in, &n);
 	if (!text) {
 		error_set(e, EXIT_OTHER, "cannot read '%s': %s", name, strerror(errno));
@@ -158,7 +159,7 @@ static int write_page(const struct blocks_report *r, const char *name, struct er
 	struct outfile f;
 	int ret;
 
-	if (outfile_open(&f, name, e))
+	if (outfile_check_page(name, e) || outfile_open(&f, name, e))
 		return -1;
 	errno = 0;
 	ret = blocks_html(f.out, r);

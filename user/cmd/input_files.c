@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int add(struct input_files *f, const char *name, bool found, size_t size)
 {
@@ -106,4 +107,11 @@ void input_files_deinit(struct input_files *f)
 		free(f->v[i].name);
 	free(f->v);
 	*f = (struct input_files){0};
+}
+
+bool input_is_device(FILE *in)
+{
+	struct stat st;
+
+	return !fstat(fileno(in), &st) && S_ISCHR(st.st_mode) && !isatty(fileno(in));
 }

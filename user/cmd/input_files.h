@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "core/text/errors.h"
 
@@ -26,5 +27,8 @@ struct input_files {
  */
 int input_files_init(struct input_files *f, char **names, size_t n, size_t many, struct error *e);
 void input_files_deinit(struct input_files *f);
+
+/* Whether what was opened may have no end: a device that is no terminal. */
+bool input_is_device(FILE *in);
 
 #endif

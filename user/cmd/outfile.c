@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/blocks/blockformat.h"
+#include "core/profile/profile.h"
+#include "symbols/elf/privileges.h"
+
 static int fail(const char *name, struct error *e)
 {
 	error_set(e, EXIT_OTHER, "cannot write '%s': %s", name,
@@ -136,4 +140,32 @@ int outfile_close(struct outfile *f, int err, struct error *e)
 		unlink(f->part);
 	forget(f);
 	return err;
+}
+
+/* Measurements are hours of work, so a typing error must not overwrite them. */
+int outfile_check_page(const char *name, struct error *e)
+{
+	struct stat st;
+	char text[64];
+	bool is_log, is_profile;
+	size_t n;
+	FILE *in;
+
+	if (stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	in = fopen(name, "re");
+	if (!in)
+		return 0;
+	privileges_lower();
+	n = fread(text, 1, sizeof(text), in);
+	rewind(in);
+	is_log = block_format_is_log(text, n);
+	is_profile = !is_log && profile_is_one(in);
+	privileges_raise();
+	fclose(in);
+	if (!is_log && !is_profile)
+		return 0;
+	error_set(
+	    e, EXIT_USAGE, "'%s' is a %s, not a page", name, is_log ? "log of blocks" : "profile");
+	return error_hint(e, "name another file for the page to be written");
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/inputs.h"
 #include "cmd/options.h"
@@ -60,22 +59,6 @@ static char *default_output(const char *profile)
 	if (length > 4 && !strcmp(profile + length - 4, ".coz"))
 		length -= 4;
 	return asprintf(&ret, "%.*s.html", (int)length, profile) < 0 ? NULL : ret;
-}
-
-/* A profile is hours of work, so a typing error must not overwrite one. */
-static int check_output(const char *output, char **names, int n, struct error *e)
-{
-	struct stat out, in;
-
-	if (stat(output, &out) || !S_ISREG(out.st_mode))
-		return 0;
-	for (int i = 0; i < n; i++) {
-		if (stat(names[i], &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
-			continue;
-		error_set(e, EXIT_USAGE, "'%s' is the profile itself", output);
-		return error_hint(e, "-o names the page to be written");
-	}
-	return 0;
 }
 
 static int write_page(const struct profile *p, const struct estimate *estimate,
@@ -156,7 +139,7 @@ int cmd_plot(int argc, char **argv)
 		return say_error(&e);
 	}
 	profile_init(&p);
-	ret = check_output(output, names, argc, &e);
+	ret = outfile_check_page(output, &e);
 	if (!ret)
 		ret = inputs_read(&p, names, argc, &o.inputs, &e);
 	if (!ret)

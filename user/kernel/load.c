@@ -76,6 +76,10 @@ int session_fail(struct session *s, int err, struct error *e)
 		    e, EXIT_FORBIDDEN, "the kernel does not let this process load BPF programs");
 		return error_hint(e, ADVICE_PRIVILEGE "; `cozbpf doctor` tells what is missing");
 	}
+	if (err == EMFILE) {
+		error_set(e, EXIT_FORBIDDEN, "too few files may be open for the BPF programs");
+		return error_hint(e, "raise the limit: ulimit -n 4096");
+	}
 	missing = compat_missing();
 	if (missing) {
 		error_set(e, EXIT_FORBIDDEN, "this kernel lacks %s", missing);

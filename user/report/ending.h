@@ -53,6 +53,7 @@ struct ending_made {
 struct ending_facts {
 	bool is_verbose, is_end_to_end;
 	bool is_cut;  /* the target had not ended when profiling did */
+	int ended_by; /* the signal that ended the command; 0: none */
 	int left_pid; /* a process that the command, which has ended, left; 0: none */
 	const char *left_comm;
 	bool sleeps;        /* pauses sleep: --sleep-pauses */

@@ -3,6 +3,7 @@
 #include "report/ending_private.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* A program's start and end alone can give this many samples in a whole run. */
 #define FEW_SAMPLES 10
@@ -120,6 +121,13 @@ static int hint_runs(const struct ending_facts *f, const char *before, struct er
 /* Too short for one experiment within it. */
 static int fail_short(const struct ending_facts *f, struct error *e)
 {
+	if (f->ended_by) {
+		error_set(e, EXIT_NO_RESULT,
+		    "the command was ended by signal %d (%s) after %.2f s, before one experiment "
+		    "was done",
+		    f->ended_by, strsignal(f->ended_by), (double)f->last_run_ns / 1e9);
+		return error_hint(e, "does it end so without cozbpf, too?");
+	}
 	error_set(e, EXIT_NO_RESULT,
 	    "the command ended after %.2f s, before one experiment was done",
 	    (double)f->last_run_ns / 1e9);

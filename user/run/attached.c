@@ -390,6 +390,7 @@ const struct target_ops target_attached = {
     .join = join,
     .has_ended = has_ended,
     .has_stopped = has_stopped,
+    .has_continued = has_stopped,
     .go_on = go_on,
     .take_signal = take_signal,
     .watch_quotas = watch_quotas,

@@ -161,6 +161,7 @@ static void collect(const struct runner *r, struct facts *ret)
 
 	*f = (struct ending_facts){.is_verbose = r->o.verbose,
 	    .is_end_to_end = r->o.end_to_end,
+	    .ended_by = r->has_ended ? r->target.ended_by : 0,
 	    .sleeps = r->o.sleep_pauses,
 	    .has_probes = r->o.sync_uprobe,
 	    .path = r->target.path,

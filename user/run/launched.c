@@ -151,6 +151,13 @@ static bool has_stopped(struct target *t)
 	return !waitid(P_PID, (id_t)t->launch.pid, &info, WSTOPPED | WNOHANG) && info.si_pid;
 }
 
+static bool has_continued(struct target *t)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)t->launch.pid, &info, WCONTINUED | WNOHANG) && info.si_pid;
+}
+
 /* By number it could go to somebody else: the command may have ended, and have been waited for. */
 static void send(const struct target *t, int sig)
 {
@@ -229,6 +236,7 @@ const struct target_ops target_launched = {
     .join = join,
     .has_ended = has_ended,
     .has_stopped = has_stopped,
+    .has_continued = has_continued,
     .go_on = go_on,
     .take_signal = take_signal,
     .watch_quotas = watch_quotas,

@@ -4,6 +4,7 @@
 #include "run/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -40,6 +41,7 @@ struct loop {
 	/* of before; not in force while is_masked */
 	sigset_t old_mask;
 	bool is_masked;
+	bool is_stopped; /* the command; experiments pause until it goes on */
 	/* no further run, and no more of one of ours alone */
 	bool interrupted;
 	/* profiling is to end, by a key; the command goes on */
@@ -116,17 +118,39 @@ static void stop_by(struct loop *l, int sig)
 		experiments_resume(&l->r->experiments, monotonic_ns());
 }
 
-/* The command has stopped (Ctrl-Z, kill -STOP): so do we, and what was being measured is void. When
- * we go on, the command goes on. */
+/* Whether a shell watches us, which lets a job that has stopped go on. */
+static bool is_foreground_job(void)
+{
+	int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	bool ret = tty >= 0 && tcgetpgrp(tty) == getpgrp();
+
+	if (tty >= 0)
+		close(tty);
+	return ret;
+}
+
+/* The command has stopped (Ctrl-Z, kill -STOP), and what was being measured is void. In a shell's
+ * foreground job so do we, and when we go on, the command goes on. Elsewhere whoever has stopped
+ * the command lets the command alone go on, so we wait for that. */
 static void follow_stop(struct loop *l)
 {
 	struct target *t = &l->r->target;
+	struct experiment *x = &l->r->experiments.machine;
 
+	if (l->is_stopped && t->ops->has_continued(t)) {
+		l->is_stopped = false;
+		experiments_resume(&l->r->experiments, monotonic_ns());
+	}
 	if (!t->ops->has_stopped(t))
 		return;
-	experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
-	stop_by(l, SIGSTOP);
-	t->ops->go_on(t);
+	experiment_spoil(x, SPOILT_STOP);
+	if (is_foreground_job()) {
+		stop_by(l, SIGSTOP);
+		t->ops->go_on(t);
+	} else if (!x->is_paused) {
+		l->is_stopped = true;
+		experiments_pause(&l->r->experiments);
+	}
 }
 
 static void take_signal(struct loop *l, const struct signalfd_siginfo *info)

@@ -23,7 +23,6 @@
  * anything. */
 #define STARTUP_MAX (1 << 20)
 #define STARTUPS_MAX (16 << 20)
-#define BEGIN_BYTES (1 << 20) /* of it, in which a profile has records */
 
 static void read_build_id(const struct object *main, char ret[41])
 {
@@ -59,35 +58,28 @@ static size_t collect_startups(FILE *in, char **ret)
 	return size;
 }
 
-/* Whether a file that has something in it may be appended to: what is no profile is not ours. */
+/* What has something in it and is no profile is not ours to append to. */
 static int check_is_profile(const struct recorder *w, struct error *e)
 {
-	char path[64], *begin = malloc(BEGIN_BYTES);
-	FILE *in, *text = NULL;
-	struct profile p;
+	bool is_one = true;
+	char path[64];
 	struct stat st;
-	size_t n = 0;
-	int err = 0;
+	FILE *in;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(w->out));
-	in = fstat(fileno(w->out), &st) || !S_ISREG(st.st_mode) ? NULL : fopen(path, "re");
-	profile_init(&p);
-	privileges_lower();
-	if (begin && in)
-		n = fread(begin, 1, BEGIN_BYTES, in);
-	if (n)
-		text = fmemopen(begin, n, "r");
-	if (text) {
-		err = profile_read(&p, text, w->path, e);
-		fclose(text);
-	}
-	privileges_raise();
-	profile_deinit(&p);
-	if (in)
-		fclose(in);
-	free(begin);
-	if (!err || e->status == EXIT_NO_RESULT)
+	if (fstat(fileno(w->out), &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(w->out));
+	in = fopen(path, "re");
+	if (in) {
+		privileges_lower();
+		is_one = profile_is_one(in);
+		privileges_raise();
+		fclose(in);
+	}
+	if (is_one)
+		return 0;
+	error_set(e, EXIT_OTHER,
+	    "'%s' is not a profile: it holds no record that Coz or cozbpf writes", w->path);
 	return error_hint(e, "name another file with -o: a profile is appended to, nothing else");
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cozbpf/perturb.h>
 #include "kernel/kallsyms.h"
@@ -102,6 +103,22 @@ static const char *output_of(struct runner *r)
 	return asprintf(&r->output, "%.*s.%u%s", n, name, node, name + n) < 0 ? NULL : r->output;
 }
 
+/* What --metrics and --pprof replace is not to be the profile. */
+static int check_exports(const struct runner *r, const char *path, struct error *e)
+{
+	const char *const exports[] = {r->o.metrics, r->o.pprof};
+	struct stat own, other;
+
+	for (size_t i = 0; i < sizeof(exports) / sizeof(*exports); i++) {
+		if (!exports[i] || stat(path, &own) || stat(exports[i], &other) ||
+		    own.st_dev != other.st_dev || own.st_ino != other.st_ino)
+			continue;
+		error_set(e, EXIT_USAGE, "'%s' is the profile itself", exports[i]);
+		return error_hint(e, "give --metrics, --pprof and -o files of their own");
+	}
+	return 0;
+}
+
 /*
  * Warned of, not refused: a program that is built and profiled again and again appends to the
  * default file, and its reports can have the runs of any one build. Without --build they refuse,
@@ -115,6 +132,8 @@ static int open_output(struct runner *r, struct error *e)
 	if (!path)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	if (recorder_open(&r->recorder, &r->target.identity, path, r->files.main_object, &other, e))
+		return -1;
+	if (check_exports(r, path, e))
 		return -1;
 	if (!other.theirs[0])
 		return 0;

@@ -57,8 +57,10 @@ struct target_ops {
 	/* In each tick: takes in processes that have joined. */
 	void (*join)(struct target *t, uint64_t now);
 	bool (*has_ended)(struct target *t);
-	/* Whether it has been stopped (Ctrl-Z, kill -STOP) since the last call; lets it go on. */
+	/* Whether it has been stopped (Ctrl-Z, kill -STOP), has gone on, since the last call; lets
+	 * it go on. */
 	bool (*has_stopped)(struct target *t);
+	bool (*has_continued)(struct target *t);
 	void (*go_on)(struct target *t);
 	/* Passes a signal on that was sent to us, if it is meant for the target. */
 	unsigned (*take_signal)(struct target *t, const struct signalfd_siginfo *info);

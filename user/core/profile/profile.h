@@ -260,6 +260,8 @@ void profile_deinit(struct profile *p);
  * @e): it is not a profile. So is one that does not fit in @p's max_bytes.
  */
 int profile_read(struct profile *p, FILE *in, const char *name, struct error *e);
+/* Whether there is a record in the first MiB of @in. */
+bool profile_is_one(FILE *in);
 
 /*
  * The same run by run. profile_reader_next() returns 1, with all runs so far complete, when @p

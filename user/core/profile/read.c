@@ -11,7 +11,8 @@
 
 #include "core/text/input.h"
 
-#define MAX_LINE (1 << 20) /* bytes; a line longer than this is damage: paths end at 4096 */
+#define BEGIN_BYTES (1 << 20) /* of a file, in which a profile has records */
+#define MAX_LINE (1 << 20)    /* bytes; a line longer than this is damage: paths end at 4096 */
 
 struct profile_reader {
 	struct profile *p;
@@ -464,5 +465,24 @@ int profile_read(struct profile *p, FILE *in, const char *name, struct error *e)
 	int ret = r ? profile_reader_next(r, SIZE_MAX, e) : -1;
 
 	profile_reader_free(r);
+	return ret;
+}
+
+bool profile_is_one(FILE *in)
+{
+	char *text = malloc(BEGIN_BYTES);
+	size_t n = text ? fread(text, 1, BEGIN_BYTES, in) : 0;
+	FILE *begin = n ? fmemopen(text, n, "r") : NULL;
+	struct error e;
+	struct profile p;
+	bool ret = false;
+
+	profile_init(&p);
+	if (begin) {
+		ret = !profile_read(&p, begin, "", &e);
+		fclose(begin);
+	}
+	profile_deinit(&p);
+	free(text);
 	return ret;
 }
