@@ -213,7 +213,7 @@ run_rank() { # NAME, without .c or .h; in REPLY
 	files | fixed | mappings | hot | unwinder | calls | spins | spin_places | idle) REPLY=0 ;;
 	goroutines | jit | guard | peers | peers_*) REPLY=0 ;;
 	console | console_* | excerpt | debuginfod | debuginfod_*) REPLY=-1 ;; # what all may use
-	action | options | clock | blocklog) REPLY=-1 ;;
+	action | options | clock | interrupt | blocklog) REPLY=-1 ;;
 	esac
 }
 

@@ -45,7 +45,7 @@ expect 2 "unknown option '--thresh.ld'" --threshxld 5 known.log
 cp known.log own.log
 expect 2 "'own.log' is a log of blocks, not a page" --html own.log own.log
 check 'which is as it was' cmp -s known.log own.log
-expect 1 "cannot read '/dev/zero'" /dev/zero
+expect 1 "cannot read '/dev/zero': it is a device" /dev/zero
 expect 1 "'noise.log' is no log of blocks: line 1 is" noise.log
 expect 1 "'profile.coz' is no log of blocks: line 1 is 'startup" profile.coz
 expect 4 "the log 'empty.log' is empty" empty.log

@@ -92,8 +92,8 @@ run 2 "$tool" blocks
 says 'no command given'
 run 2 "$tool" blocks --perturb 101 -- true
 says "'--perturb 101' is no percentage" 'from 0 to 100'
-run 2 "$tool" blocks --inputs /dev/zero -- true
-says "error: cannot read the inputs '/dev/zero': it is a device"
+run 1 "$tool" blocks --inputs /dev/zero -- true
+says "error: cannot read '/dev/zero': it is a device"
 run 2 "$tool" blocks --inputs nowhere
 says "cannot open the inputs 'nowhere'"
 printf 'a\n"b\n' >open

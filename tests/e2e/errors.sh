@@ -133,11 +133,11 @@ done
 out=(--no-tui -o "$dir/profile.coz")
 
 echo "-- what became of the command"
-printf 'void progress(void) {}\nint main(void) { progress(); __builtin_trap(); }\n' \
-	>"$dir/trapped.c"
-gcc -g -O0 -o "$dir/trapped" "$dir/trapped.c"
-fails 4 'the command was ended by signal 4 \(Illegal instruction\) after 0\.' 'without cozbpf' \
-	-P progress -- "$dir/trapped"
+printf '#include <signal.h>\nvoid progress(void) {}\nint main(void) { return raise(SIGTERM); }\n' \
+	>"$dir/ended.c"
+gcc -g -O0 -o "$dir/ended" "$dir/ended.c"
+fails 4 'the command was ended by signal 15 \(Terminated\) after 0\.' 'without cozbpf' \
+	-P progress -- "$dir/ended"
 
 echo "-- options"
 fails 2 "unknown option '--bogus'" "--help" --bogus -- "$work"

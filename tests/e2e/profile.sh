@@ -92,7 +92,7 @@ check "before anything else" grep -qE "$warning" <(head -n 1 "$dir/err")
 run 2 "$tool" report "$dir/b.coz"
 says 'holds runs of different builds'
 run 0 "$tool" merge --build 222222222222 -o "$dir/one.coz" "$dir/b.coz"
-prints '^1 runs, '
+prints '^1 run, '
 
 echo "-- reports"
 run 0 "$tool" report "$dir/a.coz"

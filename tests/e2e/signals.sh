@@ -64,7 +64,7 @@ brief || other_signals
 
 echo "-- a stop of the command alone"
 rm -f "$dir/profile.coz"
-start "${cozbpf[@]}" "$dir/signaled"
+start setsid "${cozbpf[@]}" "$dir/signaled"
 wait_for 20 has "$dir/out" '^ready' || bad "the command starts"
 wait_for 20 some_experiments || bad "an experiment is done"
 command_pid=$(sed -n 's/^ready //p' "$dir/out")

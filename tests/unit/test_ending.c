@@ -238,9 +238,9 @@ TEST(cut_off)
 	f.is_end_to_end = true;
 	f.n_points = 0;
 	CHECK_STR(judged(&f),
-	    "profiling ended after 0.5 s and the command went on: without a progress point only a "
-	    "whole run would tell\n"
-	    "give a progress point with -P, or leave -d out to see the command's end");
+	    "profiling was over after 0.5 s, before the command came to its end: without a "
+	    "progress point only a whole run tells\n"
+	    "give a progress point with -P, or let the command end by itself");
 }
 
 /* As a server does that goes to the background. */
@@ -249,13 +249,15 @@ TEST(left_in_the_background)
 	struct ending_facts f = fine;
 
 	f.left_pid = 77;
-	f.left_comm = "served";
+	snprintf(f.left_comm, sizeof(f.left_comm), "served");
 	CHECK_STR(judged(&f), "answer");
 	f.experiments = 0;
 	f.last_run_ns = 580000000;
 	CHECK_STR(judged(&f), "the command ended after 0.58 s and left process 77 (served) in the "
 			      "background\nprofile that one: cozbpf -p 77; or have the command "
 			      "stay in the foreground");
+	f.last_run_ns = 1000000000; /* it has worked itself */
+	CHECK(!strstr(judged(&f), "process 77"));
 }
 
 /* Runs that do not suffice: how many more. */

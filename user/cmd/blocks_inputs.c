@@ -103,12 +103,9 @@ static int read_file(struct blocks_inputs *in, const char *name, char **argv, st
 		error_set(e, EXIT_USAGE, "cannot open the inputs '%s': %s", name, strerror(errno));
 		return error_hint(e, "give a file that the user who runs cozbpf can read, or -");
 	}
-	if (input_is_device(f)) {
-		error_set(e, EXIT_USAGE, "cannot read the inputs '%s': it is a device", name);
-		err = error_hint(e, "give a file with a command line for each run, or -");
-	} else {
+	err = input_check(f, name, e);
+	if (!err)
 		err = take_lines(in, f, argv, e);
-	}
 	fclose(f);
 	return err;
 }

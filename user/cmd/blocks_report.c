@@ -103,8 +103,12 @@ static int read_log(struct block_logs *l, const char *name, struct error *e)
 	size_t n;
 	int ret;
 
-	errno = !in ? errno : input_is_device(in) ? ENODATA : 0;
-	if (in && !errno)
+	if (in && input_check(in, name, e)) {
+		fclose(in);
+		return -1;
+	}
+	errno = in ? 0 : errno;
+	if (in)
 		text = read_stream(in, &n);
 	if (!text) {
 		error_set(e, EXIT_OTHER, "cannot read '%s': %s", name, strerror(errno));

@@ -109,9 +109,14 @@ void input_files_deinit(struct input_files *f)
 	*f = (struct input_files){0};
 }
 
-bool input_is_device(FILE *in)
+int input_check(FILE *in, const char *name, struct error *e)
 {
-	struct stat st;
+	struct stat st, none;
 
-	return !fstat(fileno(in), &st) && S_ISCHR(st.st_mode) && !isatty(fileno(in));
+	if (fstat(fileno(in), &st) || !S_ISCHR(st.st_mode) || isatty(fileno(in)))
+		return 0;
+	if (!stat("/dev/null", &none) && st.st_rdev == none.st_rdev)
+		return 0;
+	error_set(e, EXIT_OTHER, "cannot read '%s': it is a device", name);
+	return error_hint(e, "name a file or a pipe");
 }

@@ -28,7 +28,8 @@ struct input_files {
 int input_files_init(struct input_files *f, char **names, size_t n, size_t many, struct error *e);
 void input_files_deinit(struct input_files *f);
 
-/* Whether what was opened may have no end: a device that is no terminal. */
-bool input_is_device(FILE *in);
+/* -1 with @e: what was opened as @name may have no end. It is a device other than a terminal and
+ * /dev/null. */
+int input_check(FILE *in, const char *name, struct error *e);
 
 #endif

@@ -72,10 +72,8 @@ static FILE *open_input(const char *name, struct error *e)
 {
 	FILE *in = strcmp(name, "-") ? fopen(name, "re") : stdin;
 
-	if (in && input_is_device(in)) {
+	if (in && input_check(in, name, e)) {
 		fclose(in);
-		error_set(e, EXIT_OTHER, "cannot read '%s': it is a device", name);
-		error_hint(e, "a profile is a file, for example " DEFAULT_PROFILE);
 		return NULL;
 	}
 	if (!in) {

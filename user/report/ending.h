@@ -55,7 +55,7 @@ struct ending_facts {
 	bool is_cut;  /* the target had not ended when profiling did */
 	int ended_by; /* the signal that ended the command; 0: none */
 	int left_pid; /* a process that the command, which has ended, left; 0: none */
-	const char *left_comm;
+	char left_comm[16];
 	bool sleeps;        /* pauses sleep: --sleep-pauses */
 	bool has_probes;    /* of calls: --sync=uprobe */
 	const char *path;   /* of the program */

@@ -133,18 +133,21 @@ static int fail_short(const struct ending_facts *f, struct error *e)
 	    (double)f->last_run_ns / 1e9);
 	if (!f->command)
 		return error_hint(e, "profile it while it has more work");
-	return hint_runs(f, "give it more work, or take whole runs as units, ", e);
+	return hint_runs(f,
+	    f->is_end_to_end ? "give it more work, or more runs: "
+			     : "give it more work, or take whole runs as units, ",
+	    e);
 }
 
 static int fail_one_run(const struct ending_facts *f, struct error *e)
 {
 	if (f->is_cut) {
 		error_set(e, EXIT_NO_RESULT,
-		    "profiling ended after %.3g s and the command went on: without a progress "
-		    "point only a whole run would tell",
+		    "profiling was over after %.3g s, before the command came to its end: without "
+		    "a progress point only a whole run tells",
 		    (double)f->last_run_ns / 1e9);
 		return error_hint(
-		    e, "give a progress point with -P, or leave -d out to see the command's end");
+		    e, "give a progress point with -P, or let the command end by itself");
 	}
 	error_set(e, EXIT_NO_RESULT,
 	    "the command took %.3g s and ran %" PRIu64
@@ -187,8 +190,12 @@ static int fail_empty(const struct ending_facts *f, struct error *e)
 
 int ending_reason(const struct ending_facts *f, struct error *e)
 {
-	if (f->left_pid && !f->experiments)
-		return fail_left(f, e);
+	if (!f->experiments && !f->is_cut && f->runs && f->last_run_ns < SHORT_RUN_NS) {
+		if (f->ended_by)
+			return fail_short(f, e);
+		if (f->left_pid)
+			return fail_left(f, e);
+	}
 	if (f->n_points && ending_unvisited(f) == f->n_points)
 		return fail_points(f, e);
 	/* A handful of samples may hit any line, so experiments on that line say nothing either. */

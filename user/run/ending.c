@@ -119,14 +119,20 @@ static void add_counters(const struct runner *r, struct ending_facts *f)
 	f->other_wakes = use.other_wakes;
 }
 
-/* What a command that has ended has left. */
-static void add_left(const struct runner *r, const struct process_list *l, struct ending_facts *f)
+/* How the target has ended, and what it has left. */
+static void add_end(const struct runner *r, struct ending_facts *f)
 {
-	f->is_cut = !r->has_ended;
-	for (size_t i = 0; r->has_ended && r->target.ops->restarts && i < l->n; i++)
-		if (procfs_live_thread(l->items[i].pid)) {
-			f->left_pid = l->items[i].pid;
-			f->left_comm = l->items[i].stats.comm;
+	struct cozbpf_proc_stats stats;
+
+	f->is_cut = !r->has_ended || r->is_interrupted;
+	if (f->is_cut || !r->target.ops->restarts)
+		return;
+	f->ended_by = r->target.ended_by;
+	for (const struct process *p = r->target.processes; p; p = p->next)
+		if (procfs_live_thread(p->pid)) {
+			session_process(r->session, p->pid, &stats);
+			f->left_pid = p->pid;
+			snprintf(f->left_comm, sizeof(f->left_comm), "%s", stats.comm);
 		}
 }
 
@@ -161,7 +167,6 @@ static void collect(const struct runner *r, struct facts *ret)
 
 	*f = (struct ending_facts){.is_verbose = r->o.verbose,
 	    .is_end_to_end = r->o.end_to_end,
-	    .ended_by = r->has_ended ? r->target.ended_by : 0,
 	    .sleeps = r->o.sleep_pauses,
 	    .has_probes = r->o.sync_uprobe,
 	    .path = r->target.path,
@@ -179,7 +184,7 @@ static void collect(const struct runner *r, struct facts *ret)
 	session_processes(r->session, add_process, &ret->processes);
 	f->processes = ret->processes.items;
 	f->n_processes = ret->processes.n;
-	add_left(r, &ret->processes, f);
+	add_end(r, f);
 	add_made(r, ret);
 }
 

@@ -42,6 +42,7 @@ struct loop {
 	sigset_t old_mask;
 	bool is_masked;
 	bool is_stopped; /* the command; experiments pause until it goes on */
+	bool resumes;    /* they do so then: nobody has paused them besides */
 	/* no further run, and no more of one of ours alone */
 	bool interrupted;
 	/* profiling is to end, by a key; the command goes on */
@@ -100,6 +101,8 @@ static void apply(struct loop *l, enum run_action action, uint64_t now)
 		console_say(&r->console, "nothing can be paused: each run is one experiment");
 	else if (r->o.duty)
 		console_say(&r->console, "nothing is paused by a key: --duty decides");
+	else if (l->is_stopped)
+		l->resumes = action == RUN_ACTION_RESUME;
 	else if (action == RUN_ACTION_PAUSE)
 		experiments_pause(&r->experiments);
 	else
@@ -118,15 +121,27 @@ static void stop_by(struct loop *l, int sig)
 		experiments_resume(&l->r->experiments, monotonic_ns());
 }
 
-/* Whether a shell watches us, which lets a job that has stopped go on. */
+/* Whether we are a shell's job in the foreground: the shell sees that a job has stopped, and lets
+ * it go on. It sees no member of a job's group but the one that it has started. */
 static bool is_foreground_job(void)
 {
 	int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	bool ret = tty >= 0 && tcgetpgrp(tty) == getpgrp();
+	bool ret = tty >= 0 && tcgetpgrp(tty) == getpid() && getsid(0) != getpid();
 
 	if (tty >= 0)
 		close(tty);
 	return ret;
+}
+
+/* The command goes on, or another run begins. */
+static void end_stop(struct loop *l)
+{
+	if (!l->is_stopped)
+		return;
+	l->is_stopped = false;
+	experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
+	if (l->resumes)
+		experiments_resume(&l->r->experiments, monotonic_ns());
 }
 
 /* The command has stopped (Ctrl-Z, kill -STOP), and what was being measured is void. In a shell's
@@ -137,18 +152,17 @@ static void follow_stop(struct loop *l)
 	struct target *t = &l->r->target;
 	struct experiment *x = &l->r->experiments.machine;
 
-	if (l->is_stopped && t->ops->has_continued(t)) {
-		l->is_stopped = false;
-		experiments_resume(&l->r->experiments, monotonic_ns());
-	}
+	if (l->is_stopped && t->ops->has_continued(t))
+		end_stop(l);
 	if (!t->ops->has_stopped(t))
 		return;
 	experiment_spoil(x, SPOILT_STOP);
 	if (is_foreground_job()) {
 		stop_by(l, SIGSTOP);
 		t->ops->go_on(t);
-	} else if (!x->is_paused) {
+	} else if (!l->is_stopped) {
 		l->is_stopped = true;
+		l->resumes = !x->is_paused;
 		experiments_pause(&l->r->experiments);
 	}
 }
@@ -173,7 +187,7 @@ static void take_signal(struct loop *l, const struct signalfd_siginfo *info)
 	if (effect & TARGET_SIGNAL_SPOILS)
 		experiment_spoil(&l->r->experiments.machine, SPOILT_STOP);
 	if (effect & TARGET_SIGNAL_ENDS)
-		l->interrupted = true;
+		l->interrupted = l->r->is_interrupted = true;
 }
 
 static void take_signals(struct loop *l)
@@ -363,6 +377,7 @@ static int begin(struct loop *l, struct error *e)
 	struct target *t = &r->target;
 
 	l->ended = false;
+	end_stop(l);
 	l->started_ns = 0;
 	if (t->ops->hold(t, &r->mask, r->points.has_counters, e))
 		return -1;

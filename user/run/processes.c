@@ -14,6 +14,7 @@
 #include "run/mappings.h"
 #include "run/options.h"
 #include "run/spins.h"
+#include "target/procfs.h"
 #include "run/target.h"
 #include "run/unwinder.h"
 
@@ -112,7 +113,8 @@ static void take_exit(struct target *t, int pid)
 	session_end_spins(t->session, pid);
 	session_drop_goroutines(t->session, pid);
 	session_drop_counters(t->session, pid);
-	session_drop_mappings(t->session, pid);
+	if (!procfs_live_thread(pid)) /* nor is the number another process's */
+		session_drop_mappings(t->session, pid);
 	jit_forget(t->files, pid);
 	if (!gone)
 		return;

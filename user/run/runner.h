@@ -40,6 +40,7 @@ struct runner {
 	char *output;            /* the profile's name, where it is not the user's */
 	struct blocks *blocks;   /* NULL: it is not about blocks */
 	bool has_ended;          /* the target, before profiling did */
+	bool is_interrupted;     /* by a signal */
 };
 
 #endif

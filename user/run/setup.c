@@ -110,8 +110,11 @@ static int check_exports(const struct runner *r, const char *path, struct error 
 	struct stat own, other;
 
 	for (size_t i = 0; i < sizeof(exports) / sizeof(*exports); i++) {
-		if (!exports[i] || stat(path, &own) || stat(exports[i], &other) ||
-		    own.st_dev != other.st_dev || own.st_ino != other.st_ino)
+		bool is_it = exports[i] && !strcmp(exports[i], path);
+
+		if (exports[i] && !stat(path, &own) && !stat(exports[i], &other))
+			is_it = own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+		if (!is_it)
 			continue;
 		error_set(e, EXIT_USAGE, "'%s' is the profile itself", exports[i]);
 		return error_hint(e, "give --metrics, --pprof and -o files of their own");
@@ -131,9 +134,9 @@ static int open_output(struct runner *r, struct error *e)
 
 	if (!path)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	if (recorder_open(&r->recorder, &r->target.identity, path, r->files.main_object, &other, e))
-		return -1;
 	if (check_exports(r, path, e))
+		return -1;
+	if (recorder_open(&r->recorder, &r->target.identity, path, r->files.main_object, &other, e))
 		return -1;
 	if (!other.theirs[0])
 		return 0;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -249,7 +248,17 @@ uint64_t procfs_auxv(int pid, uint64_t type)
 
 bool procfs_has_memory(int pid)
 {
-	return procfs_auxv(pid, AT_PAGESZ) != 0;
+	char path[32], byte;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", procfs_live_thread(pid));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno != ENOENT && errno != ESRCH;
+	n = read(fd, &byte, 1);
+	close(fd);
+	return n != 0;
 }
 
 bool procfs_has_variable(int pid, const char *name)
