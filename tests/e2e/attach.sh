@@ -242,6 +242,7 @@ says 'pause handler taken out;'
 echo "-- a stopped process"
 kill -STOP "$target_pid"
 attach 4 "${brief[@]}"
+says "warning: process $target_pid is stopped; 'kill -CONT $target_pid' lets it go on"
 check "it is still stopped" is_state "$target_pid" T
 kill -CONT "$target_pid"
 echo "-- the target ends first"

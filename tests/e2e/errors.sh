@@ -132,6 +132,10 @@ for export in metrics pprof; do
 done
 out=(--no-tui -o "$dir/profile.coz")
 
+# shellcheck disable=SC2016 # expanded by that shell
+run 3 bash -c 'ulimit -n 20; exec "$@"' bash "$tool" "${out[@]}" -P progress -- "$work"
+says 'error: too few files may be open for the BPF programs' 'hint: .*ulimit -n'
+
 echo "-- what became of the command"
 printf '#include <signal.h>\nvoid progress(void) {}\nint main(void) { return raise(SIGTERM); }\n' \
 	>"$dir/ended.c"

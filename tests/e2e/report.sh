@@ -46,6 +46,7 @@ expect 0 '^/src/a.c:7,0\.16,0\.064,0\.0[0-9]*,0\.0[0-9]*,done,throughput,0\.064,
 expect 0 '^/src/a.c;/src/a.c:7 4000$' '' --folded good.coz
 expect 0 '^\[outside the scope\] 60$' '' --folded scope.coz
 expect 4 '' 'holds no samples of lines' --folded cut.coz
+expect 4 '' 'none of the 77 samples of the profile fell in code in scope' --folded none.coz
 expect 0 'optimize' '' --sort payback good.coz
 expect 2 '' "unknown sort key 'size'" --sort size good.coz
 expect 2 '' 'exclude each other' --text --json good.coz

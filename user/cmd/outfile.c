@@ -159,7 +159,7 @@ int outfile_check_page(const char *name, struct error *e)
 	privileges_lower();
 	n = fread(text, 1, sizeof(text), in);
 	rewind(in);
-	is_log = block_format_is_log(text, n);
+	is_log = n && block_format_is_log(text, n);
 	is_profile = !is_log && profile_is_one(in);
 	privileges_raise();
 	fclose(in);

@@ -34,6 +34,15 @@ static void read_build_id(const struct object *main, char ret[41])
 		snprintf(ret + 2 * i, 3, "%02x", id[i]);
 }
 
+/* The profile's descriptor is for writing only. NULL: it may not be read. */
+static FILE *open_again(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return fopen(path, "re");
+}
+
 /* Of the lines of @in those where runs begin, up to STARTUPS_MAX bytes: *@ret is the caller's to
  * free. Returns how many bytes there are. */
 static size_t collect_startups(FILE *in, char **ret)
@@ -62,14 +71,12 @@ static size_t collect_startups(FILE *in, char **ret)
 static int check_is_profile(const struct recorder *w, struct error *e)
 {
 	bool is_one = true;
-	char path[64];
 	struct stat st;
 	FILE *in;
 
 	if (fstat(fileno(w->out), &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(w->out));
-	in = fopen(path, "re");
+	in = open_again(fileno(w->out));
 	if (in) {
 		privileges_lower();
 		is_one = profile_is_one(in);
@@ -84,17 +91,15 @@ static int check_is_profile(const struct recorder *w, struct error *e)
 }
 
 /* Reads of a profile only where runs begin: a run is to start at once, however much the file holds.
- * The descriptor is for writing only. */
+ */
 static int read_startups(int fd, struct profile *ret)
 {
-	char path[64], *text = NULL;
-	FILE *in, *startups = NULL;
+	FILE *in = open_again(fd), *startups = NULL;
+	char *text = NULL;
 	struct error e;
 	size_t size;
 	int err = -1;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	in = fopen(path, "re");
 	if (!in)
 		return -1;
 	privileges_lower();
