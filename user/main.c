@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Picks the subcommand; everything else is in user/cmd/. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,12 +73,9 @@ static int drop_rights(void)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* @argv[1] says which command; without one it is `run`. */
+static int run_command(int argc, char **argv)
 {
-	if (argc < 2) {
-		help(stderr);
-		return EXIT_USAGE;
-	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(stdout);
 	if (!strcmp(argv[1], "--version")) {
@@ -91,4 +89,22 @@ int main(int argc, char **argv)
 			return commands[i].run(argc - 1, argv + 1);
 		}
 	return cmd_run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	struct error e = {0};
+	int status;
+
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE;
+	}
+	status = run_command(argc, argv);
+	/* A text that did not get to where it should is no success. */
+	if (status == EXIT_OK && (fflush(stdout) || ferror(stdout))) {
+		error_set(&e, EXIT_OTHER, "cannot write standard output: %s", strerror(errno));
+		status = say_error(&e);
+	}
+	return status;
 }

@@ -202,10 +202,11 @@ look
 those "$waiting"
 judge "$waiting"
 
-# System calls as units, then the kernel's functions with what they call.
+# The kernel's functions as units, with what they call, which is most; system calls; one function.
 sample=$(grep -o '^on_sample[a-z_]*' <<<"$budgets")
-for units in 'SYSCALLS 3680 30000' 'KERNEL 3830 39200 --inclusive' \
-	'MAIN 3760 34900 --fixed-line kernel:vfs_write'; do
+kinds=('KERNEL 3830 39200 --inclusive')
+brief || kinds+=('SYSCALLS 3680 30000' 'MAIN 3760 34900 --fixed-line kernel:vfs_write')
+for units in "${kinds[@]}"; do
 	read -ra units <<<"$units"
 	begin_command -b MAIN -b "${units[0]}" "${units[@]:3}"
 	look

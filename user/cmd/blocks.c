@@ -24,6 +24,7 @@ struct fields {
 };
 
 #define FIELD(name) offsetof(struct fields, name)
+#define RUNS_NOT_GIVEN UINT64_MAX
 
 static const struct option_entry entries[] = {
     {'n', "runs", OPTION_UINT, FIELD(run.runs), "N",
@@ -114,11 +115,11 @@ static int parse_numbers(struct fields *f, struct error *e)
 
 static int check_attach(const struct fields *f, struct error *e)
 {
-	const char *what = f->run.command[0]       ? "a command"
-			   : f->run.runs           ? "'--runs'"
-			   : f->file || f->command ? "inputs"
-			   : f->run.user           ? "'--user'"
-						   : NULL;
+	const char *what = f->run.command[0]               ? "a command"
+			   : f->run.runs != RUNS_NOT_GIVEN ? "'--runs'"
+			   : f->file || f->command         ? "inputs"
+			   : f->run.user                   ? "'--user'"
+							   : NULL;
 
 	if (!f->run.pids.n || !what)
 		return 0;
@@ -139,7 +140,7 @@ static int check_options(struct fields *f, struct error *e)
 		error_set(e, EXIT_USAGE, "'--inputs' and '--inputs-from' exclude each other");
 		return error_hint(e, "leave one out");
 	}
-	if (f->run.runs > 100000) {
+	if (f->run.runs != RUNS_NOT_GIVEN && (!f->run.runs || f->run.runs > 100000)) {
 		error_set(e, EXIT_USAGE, "the command cannot be run %llu times",
 		    (unsigned long long)f->run.runs);
 		return error_hint(e, "give --runs between 1 and 100000");
@@ -181,7 +182,7 @@ static int list_commands(struct fields *f, struct run_command *own, struct error
 		f->blocks.commands = f->inputs.commands;
 		f->blocks.n_commands = f->inputs.n;
 	}
-	if (!f->run.runs)
+	if (f->run.runs == RUNS_NOT_GIVEN)
 		f->run.runs = f->inputs.n ? f->inputs.n : 1;
 	return 0;
 }
@@ -202,6 +203,7 @@ static int run(const struct fields *f)
 int cmd_blocks(int argc, char **argv)
 {
 	struct fields f = {.run = {.output = "blocks.log",
+			       .runs = RUNS_NOT_GIVEN,
 			       .seed = monotonic_ns(),
 			       .granularity = GRANULARITY_BLOCK,
 			       .inclusive = true,

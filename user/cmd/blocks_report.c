@@ -163,7 +163,7 @@ static int write_page(const struct blocks_report *r, const char *name, struct er
 	struct outfile f;
 	int ret;
 
-	if (outfile_check_page(name, e) || outfile_open(&f, name, e))
+	if (outfile_check(name, "page", e) || outfile_open(&f, name, e))
 		return -1;
 	errno = 0;
 	ret = blocks_html(f.out, r);

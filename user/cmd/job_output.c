@@ -15,6 +15,10 @@ int job_output(struct run_options *o, struct error *e)
 	const struct job_values values = {getenv, host};
 	const char *node;
 
+	if (!strcmp(o->output, "-")) {
+		error_set(e, EXIT_USAGE, "what is measured is appended to a file, not printed");
+		return error_hint(e, "name one with -o; a file of this name is './-'");
+	}
 	if (!gethostname(host, sizeof(host) - 1))
 		host[strcspn(host, ".")] = 0;
 	node = job_node(&values);

@@ -363,6 +363,18 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 	return ret;
 }
 
+/* Each of these has a list of its own. */
+static int check_lists(const struct lines_options *o, struct error *e)
+{
+	const char *first = o->points ? "points" : "spins";
+	const char *second = o->points && o->spins ? "spins" : "profile";
+
+	if (o->points + o->spins + !!o->profile < 2)
+		return 0;
+	error_set(e, EXIT_USAGE, "'--%s' and '--%s' exclude each other", first, second);
+	return error_hint(e, "leave one out");
+}
+
 int cmd_lines(int argc, char **argv)
 {
 	struct lines_options o = {0};
@@ -377,6 +389,8 @@ int cmd_lines(int argc, char **argv)
 		    : o.pid       ? "'--pid' and a binary exclude each other"
 				  : "more than one binary is named");
 		error_hint(&e, "usage: %s", table.usage);
+	} else if (first > 0 && check_lists(&o, &e)) {
+		ret = -1;
 	} else if (first > 0) {
 		debuginfod_start(&names, &console, o.verbose, NAMES_S);
 		ret = list_binary(o.pid ? NULL : argv[first], &o, &e);

@@ -143,7 +143,7 @@ int outfile_close(struct outfile *f, int err, struct error *e)
 }
 
 /* Measurements are hours of work, so a typing error must not overwrite them. */
-int outfile_check_page(const char *name, struct error *e)
+int outfile_check(const char *name, const char *what, struct error *e)
 {
 	struct stat st;
 	char text[64];
@@ -165,7 +165,7 @@ int outfile_check_page(const char *name, struct error *e)
 	fclose(in);
 	if (!is_log && !is_profile)
 		return 0;
-	error_set(
-	    e, EXIT_USAGE, "'%s' is a %s, not a page", name, is_log ? "log of blocks" : "profile");
-	return error_hint(e, "name another file for the page to be written");
+	error_set(e, EXIT_USAGE, "'%s' is a %s, not a %s", name,
+	    is_log ? "log of blocks" : "profile", what);
+	return error_hint(e, "name another file for the %s to be written", what);
 }

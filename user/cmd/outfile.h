@@ -23,9 +23,9 @@ struct outfile {
 
 /* @name is borrowed. -1 with @e; then there is nothing to close. */
 int outfile_open(struct outfile *f, const char *name, struct error *e);
-/* -1 with @e: what is at @name is a profile or a log of blocks, and no page is to take its place.
- */
-int outfile_check_page(const char *name, struct error *e);
+/* -1 with @e: what is at @name is a profile or a log of blocks, and @what ("page") is not to take
+ * its place. */
+int outfile_check(const char *name, const char *what, struct error *e);
 /* @err: what was written is of no use, and nothing is left of it. -1 with @e when @err, or when not
  * all could be written; @e is filled by then if @err. */
 int outfile_close(struct outfile *f, int err, struct error *e);

@@ -139,7 +139,7 @@ int cmd_plot(int argc, char **argv)
 		return say_error(&e);
 	}
 	profile_init(&p);
-	ret = outfile_check_page(output, &e);
+	ret = outfile_check(output, "page", &e);
 	if (!ret)
 		ret = inputs_read(&p, names, argc, &o.inputs, &e);
 	if (!ret)

@@ -13,6 +13,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/job_output.h"
+#include "cmd/outfile.h"
 #include "cmd/options.h"
 #include "core/experiment/duty.h"
 #include "core/places/waits.h"
@@ -261,6 +262,9 @@ static int parse_duty(struct run_options *o, struct error *e)
 		    "give percents from 0.001 to 50, for example --duty 1%%; without --duty "
 		    "experiments are made all the time");
 	}
+	if ((o->metrics && outfile_check(o->metrics, "text of metrics", e)) ||
+	    (o->pprof && outfile_check(o->pprof, "profile for pprof", e)))
+		return -1;
 	if (!o->end_to_end)
 		return 0;
 	error_set(e, EXIT_USAGE, "'--duty' and '--end-to-end' exclude each other");

@@ -99,6 +99,9 @@ struct ending {
 /* Fills @ret. 0: there is an answer. -1 with @e (EXIT_NO_RESULT): there is none, and the messages
  * go before the error. */
 int ending_judge(const struct ending_facts *f, struct ending *ret, struct error *e);
+/* -1 with @e (EXIT_NO_RESULT): no file that the command has mapped matches @binary (NULL: no
+ * pattern), the first pattern of -b. */
+int ending_fail_mapped(const char *binary, struct error *e);
 /* Where runs are experiments, and none of their lines has a verdict in @e: adds how many more would
  * tell. */
 void ending_say_more(const struct ending_facts *f, const struct estimate *e, struct ending *g);

@@ -90,17 +90,21 @@ static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
 	return error_hint(e, "%s", reasons[most].hint);
 }
 
+int ending_fail_mapped(const char *binary, struct error *e)
+{
+	error_set(e, EXIT_NO_RESULT,
+	    "nothing that the command has mapped is in scope: no file with line tables matches -b "
+	    "'%s'",
+	    binary ? binary : "");
+	return error_hint(e, "patterns are matched with whole paths, for example -b "
+			     "'%%/libz.so%%'; MAIN is the command's own file");
+}
+
 /* Nothing that the program executed can be experimented on. */
 static int fail_scope(const struct ending_facts *f, struct error *e)
 {
-	if (!f->n_objects) {
-		error_set(e, EXIT_NO_RESULT,
-		    "nothing that the command has mapped is in scope: no file with line tables "
-		    "matches -b '%s'",
-		    f->binary ? f->binary : "");
-		return error_hint(e, "patterns are matched with whole paths, for example -b "
-				     "'%%/libz.so%%'; MAIN is the command's own file");
-	}
+	if (!f->n_objects)
+		return ending_fail_mapped(f->binary, e);
 	error_set(e, EXIT_NO_RESULT, "%" PRIu64 " samples, but none in a %s in scope of '%s'",
 	    f->samples, f->unit, f->path);
 	return error_hint(e,

@@ -48,7 +48,7 @@ void blocks_end_run(struct blocks *b, uint64_t now, bool target_ended);
 /* The command has ended: the run goes to the log. -1 with @e. */
 int blocks_record(struct blocks *b, uint64_t run, struct error *e);
 
-/* Says what there was in all. How many commands did not start. */
-uint64_t blocks_finish(const struct blocks *b);
+/* Says what there was in all. The exit status, EXIT_OK where that of the command holds. */
+int blocks_finish(const struct blocks *b);
 
 #endif

@@ -6,9 +6,11 @@
 
 #include "core/blocks/shorten.h"
 #include "core/text/shell.h"
+#include "report/ending.h"
 #include "report/say.h"
 #include "run/blocks_private.h"
 #include "run/console.h"
+#include "run/files.h"
 #include "run/options.h"
 #include "run/target.h"
 
@@ -301,10 +303,28 @@ void blocks_not_started(struct blocks *b, uint64_t run, const struct error *why)
 	say("line %u of the inputs does not start: %s", blocks_command(b, run)->line, why->cause);
 }
 
-uint64_t blocks_finish(const struct blocks *b)
+/* Why the log has no block. */
+static int finish_empty(const struct blocks *b)
 {
+	const struct run_options *o = b->rooms.o;
+	struct error e = {0};
+
+	if (!b->rooms.files->lines.n_objects) {
+		ending_fail_mapped(o->binaries.n ? o->binaries.items[0] : NULL, &e);
+		return say_error(&e);
+	}
+	console_say(b->rooms.console,
+	    "no block had %.3g %% of the samples: give it longer runs, or lower --share",
+	    100 * o->blocks->share);
+	return EXIT_OK;
+}
+
+int blocks_finish(const struct blocks *b)
+{
+	int status = b->n_not_started ? EXIT_OTHER : EXIT_OK;
+
 	if (!b->n_runs)
-		return b->n_not_started;
+		return status;
 	console_say(b->rooms.console,
 	    "%llu runs, %zu blocks in '%s'; probes made the program %.1f %% slower",
 	    (unsigned long long)b->n_runs, b->n_places, b->rooms.o->output,
@@ -315,11 +335,9 @@ uint64_t blocks_finish(const struct blocks *b)
 	if (b->n_not_started)
 		console_say(b->rooms.console, "%llu commands did not start",
 		    (unsigned long long)b->n_not_started);
-	if (!b->n_places)
-		console_say(b->rooms.console,
-		    "no block had %.3g %% of the samples: give it longer runs, or lower --share",
-		    100 * b->rooms.o->blocks->share);
-	else
+	if (b->n_places)
 		console_say(b->rooms.console, "see: cozbpf blocks report %s", b->rooms.o->output);
-	return b->n_not_started;
+	else if (finish_empty(b))
+		status = EXIT_NO_RESULT;
+	return status;
 }

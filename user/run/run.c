@@ -119,7 +119,7 @@ int run_blocks(const struct run_options *o, bool *ret_whole)
 {
 	struct runner r = {.o = *o};
 	struct error e = {0};
-	int err, status;
+	int err, status, finished;
 
 	*ret_whole = false;
 	block_signals_of_writes(&r.mask);
@@ -127,8 +127,9 @@ int run_blocks(const struct run_options *o, bool *ret_whole)
 	err = open_console(&r, &e) || choose_first(&r, &e) || run_setup(&r, &e) ||
 	      loop_blocks(&r, ret_whole, &e);
 	status = err ? say_error(&e) : r.target.exit_status;
-	if (!err && blocks_finish(r.blocks))
-		status = EXIT_OTHER;
+	finished = err ? EXIT_OK : blocks_finish(r.blocks);
+	if (finished)
+		status = finished;
 	console_deinit(&r.console);
 	run_teardown(&r);
 	return status;
