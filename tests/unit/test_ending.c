@@ -380,7 +380,8 @@ TEST(not_paused)
 	s.foreign_stack = 0;
 	s.no_shim = 400;
 	CHECK(strstr(paused(s, 1), "711 times of 1660: it has no pause handler (static, setuid, "
-				   "started without LD_PRELOAD, or it uses the signal itself); "));
+				   "started without LD_PRELOAD, ended before it had one, or it "
+				   "uses the signal itself); "));
 	CHECK(strstr(paused(s, 3), "warning: process 70 (worker) and 2 more of that name could not "
 				   "be paused 2133 times of 4980: "));
 }
@@ -551,7 +552,8 @@ TEST(order)
 	f.spoilt.debt = 1;
 	CHECK_STR(judged(&f),
 	    "warning: process 7 (prog) could not be paused 10 times of 10: it has no pause handler "
-	    "(static, setuid, started without LD_PRELOAD, or it uses the signal itself); "
+	    "(static, setuid, started without LD_PRELOAD, ended before it had one, or it uses the "
+	    "signal itself); "
 	    "predictions that depend on it are too low\n"
 	    "warning: progress point 'one' was never visited\n"
 	    "the only experiment was spoilt: threads could not be made to pause\n"

@@ -57,7 +57,7 @@ struct input {
 
 static int input_init(struct input *i, char *name, const struct input_options *o, struct error *e)
 {
-	static const struct estimate_options options = {.seed = 1};
+	static const struct estimate_options options = {.seed = ESTIMATE_SEED};
 
 	memset(i, 0, sizeof(*i));
 	profile_init(&i->profile);

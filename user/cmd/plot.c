@@ -87,7 +87,7 @@ static int plot(const struct profile *p, char **names, int n, enum sort_key sort
     const char *output, struct error *e)
 {
 	struct estimate_options options = {
-	    .seed = 1, .sort = sort, .waiting = true, .machines = true};
+	    .seed = ESTIMATE_SEED, .sort = sort, .waiting = true, .machines = true};
 	struct estimate estimate;
 	struct sources sources = {0};
 	struct error reason = {0};

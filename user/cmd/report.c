@@ -150,7 +150,7 @@ static int write_pprof(const struct profile *p, const struct line_counts *counts
 
 static int print_pprof(const struct profile *p, enum sort_key sort, struct error *e)
 {
-	struct estimate_options options = {.seed = 1, .sort = sort};
+	struct estimate_options options = {.seed = ESTIMATE_SEED, .sort = sort};
 	struct line_counts counts = {0};
 	struct unit_stacks stacks;
 	struct estimate estimate;
@@ -174,7 +174,7 @@ static int print_report(
     const struct profile *p, const struct report_options *o, enum sort_key sort, struct error *e)
 {
 	struct estimate_options options = {
-	    .seed = 1, .sort = sort, .waiting = true, .machines = true};
+	    .seed = ESTIMATE_SEED, .sort = sort, .waiting = true, .machines = true};
 	struct text_options text = terminal_options();
 	struct estimate estimate;
 	FILE *out;

@@ -102,8 +102,8 @@ static void warn_unpaused(struct ending *g, const struct unpaused *u)
 	if (failed < USUAL_FAILURES || failed * 20 <= s->asked)
 		return;
 	if (s->no_shim * 2 > failed)
-		why = "it has no pause handler (static, setuid, started without LD_PRELOAD, or it "
-		      "uses the signal itself)";
+		why = "it has no pause handler (static, setuid, started without LD_PRELOAD, ended "
+		      "before it had one, or it uses the signal itself)";
 	else if (s->blocked * 2 > failed)
 		why = "its threads block the pause signal";
 	else if (s->small_stack * 2 > failed)

@@ -197,7 +197,7 @@ static void say_all(const struct runner *r, struct ending *g)
 
 static void show_report(const struct runner *r, const struct ending_facts *f)
 {
-	struct estimate_options o = {.seed = r->o.seed, .waiting = true};
+	struct estimate_options o = {.seed = ESTIMATE_SEED, .waiting = true};
 	struct ending more = {0};
 	struct estimate e;
 

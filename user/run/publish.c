@@ -75,7 +75,7 @@ static void write_pprof(struct runner *r, const struct estimate *e)
 
 void publish(struct runner *r)
 {
-	struct estimate_options o = {.seed = r->o.seed};
+	struct estimate_options o = {.seed = ESTIMATE_SEED};
 	struct estimate e;
 
 	if ((!r->o.metrics && !r->o.pprof) || estimate_profile(&r->recorder.profile, &o, &e))

@@ -34,6 +34,10 @@ enum sort_key { SORT_SLOPE, SORT_MAX, SORT_PAYBACK, SORT_IMPACT };
 /* How a period is estimated; see cells.c. */
 enum estimate_period { PERIOD_AUTO, PERIOD_DURATION, PERIOD_SPAN };
 
+/* Of all reports of a profile, those at the end of its runs as well: they agree to the last digit.
+ */
+#define ESTIMATE_SEED 1
+
 struct estimate_options {
 	uint64_t seed;
 	int replicates; /* of the bootstrap; 0: default */
