@@ -30,7 +30,9 @@ static void write_records(FILE *out, unsigned kind, unsigned n, unsigned names, 
 
 		switch (kind % 8) {
 		case 0:
-			fprintf(out, "startup\ttime=%lu\tbuild-id=%04x\n", start + name, name % 3);
+			fprintf(out,
+			    "startup\ttime=%lu\tbuild-id=%04x\tperiod=%u\tsample-cost=%u\n",
+			    start + name, name % 3, 500000 + name % 2, name % 5 * 9000);
 			break;
 		case 1:
 			fprintf(out,
