@@ -16,6 +16,7 @@
 #include "cmd/outfile.h"
 #include "cmd/options.h"
 #include "core/experiment/duty.h"
+#include "core/places/pair.h"
 #include "core/places/waits.h"
 #include "core/text/shell.h"
 #include "kernel/pause_mode.h"
@@ -408,6 +409,25 @@ static int check_words(struct run_options *o, struct error *e)
 	return 0;
 }
 
+/* Points are looked up when all is loaded; how they are written can be told at once. */
+static int check_points(const struct run_options *o, struct error *e)
+{
+	struct spec spec;
+	struct pair pair;
+
+	for (size_t i = 0; i < o->progress.n; i++) {
+		if (spec_parse(o->progress.items[i], &spec, e))
+			return -1;
+		spec_deinit(&spec);
+	}
+	for (size_t i = 0; i < o->latency.n; i++) {
+		if (pair_parse(o->latency.items[i], &pair, e))
+			return -1;
+		pair_deinit(&pair);
+	}
+	return 0;
+}
+
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
@@ -443,7 +463,7 @@ static int check_options(struct run_options *o, struct error *e)
 		return error_hint(e, "name one line, or two that are to be faster at once");
 	}
 	if (check_words(o, e) || check_peers(o, e) || check_pause(o, e) || check_waits(o, e) ||
-	    take_kernel(o, e))
+	    take_kernel(o, e) || check_points(o, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,
