@@ -35,13 +35,13 @@ echo "-- launched: static, and with C"
 CGO_ENABLED=1 go_build cgo "$fixtures/cgo.go"
 run 0 "${in_front[@]}" "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$line" \
 	--fixed-speedup 0,100 --experiment-length "$length" -o "$dir/l.coz" -- \
-	"$dir/abab" --iters-per-ms "$rate" --rounds 800
-prints '^visits 800 seconds '
+	"$dir/abab" --iters-per-ms "$rate" --rounds 400
+prints '^visits 400 seconds '
 says "${line##*/}"
-check "all visits were counted" [ "$(total unit)" = 800 ]
+check "all visits were counted" [ "$(total unit)" = 400 ]
 paused '[0-9]+ \(abab\)'
-start "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$in_c" --fixed-speedup 0,100 \
-	--experiment-length "$length" -o "$dir/c.coz" -- "$dir/cgo"
+start "${in_front[@]}" "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$in_c" \
+	--fixed-speedup 0,100 --experiment-length "$length" -o "$dir/c.coz" -- "$dir/cgo"
 # The preloaded handler comes before the runtime, whose handlers take its place.
 wait_for 20 has "$dir/err" 'pause handler injected' || bad "the handler comes after the runtime"
 # Of six, three ask for pauses.
@@ -55,7 +55,7 @@ paused '[0-9]+ \(cgo\)'
 
 echo "-- stacks that move, the collector, panics, timers, signals, children"
 go_build unharmed "$fixtures/unharmed.go"
-"$dir/unharmed" $((24000 * slowness)) >"$dir/alone"
+"$dir/unharmed" $((16000 * slowness)) >"$dir/alone"
 check "alone it ends with its status" [ $? -eq 7 ]
 # Its goroutines are short, and hardly one owes a pause. The threads that run them do.
 ways=(auto off)
@@ -63,7 +63,7 @@ ways=(auto off)
 for accounts in "${ways[@]}"; do
 	run 7 "$tool" run -v --no-tui -P unit=main.progress --experiment-length "$length" \
 		--fixed-line "$(go_line "$fixtures/unharmed.go" HOT)" --fixed-speedup 0,100 \
-		--goroutines "$accounts" -o "$dir/u.coz" -- "$dir/unharmed" $((24000 * slowness))
+		--goroutines "$accounts" -o "$dir/u.coz" -- "$dir/unharmed" $((16000 * slowness))
 	check "profiled it prints the same: $(cat "$dir/alone")" same "$dir/alone" "$dir/out"
 done
 paused '[0-9]+ \(unharmed\)'
@@ -74,14 +74,14 @@ profile "$line" 5
 at_speed "the line leads, with a large gain" has "$dir/err" "^ +1  ${line##*/} +\+0\.[3-9]"
 end
 begin "$dir/cgo"
-profile "$in_c" 3
+profile "$in_c" 2
 end
 
 echo "-- goroutines are preempted by signals as before"
 # One P and rounds of 200 ms without a call: the ticks come by SIGURG, five a second without it.
 begin "${in_front[@]}" "$dir/abab" --iters-per-ms "$rate" --announce --procs 1 \
 	--a-us 190000 --b-us 10000 --tick-us 10000
-profile "$line" 3
+profile "$line" 2
 end
 read -r seconds ticks < <(awk '$1 == "visits" { s = $4 } $1 == "ticks" { t = $2 }
 	END { print s, t }' "$dir/target")
