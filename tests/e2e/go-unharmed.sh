@@ -35,13 +35,13 @@ echo "-- launched: static, and with C"
 CGO_ENABLED=1 go_build cgo "$fixtures/cgo.go"
 run 0 "${in_front[@]}" "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$line" \
 	--fixed-speedup 0,100 --experiment-length "$length" -o "$dir/l.coz" -- \
-	"$dir/abab" --iters-per-ms "$rate" --rounds 400
-prints '^visits 400 seconds '
+	"$dir/abab" --iters-per-ms "$rate" --rounds 800
+prints '^visits 800 seconds '
 says "${line##*/}"
-check "all visits were counted" [ "$(total unit)" = 400 ]
+check "all visits were counted" [ "$(total unit)" = 800 ]
 paused '[0-9]+ \(abab\)'
-start "${in_front[@]}" "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$in_c" \
-	--fixed-speedup 0,100 --experiment-length "$length" -o "$dir/c.coz" -- "$dir/cgo"
+start "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$in_c" --fixed-speedup 0,100 \
+	--experiment-length "$length" -o "$dir/c.coz" -- "$dir/cgo"
 # The preloaded handler comes before the runtime, whose handlers take its place.
 wait_for 20 has "$dir/err" 'pause handler injected' || bad "the handler comes after the runtime"
 # Of six, three ask for pauses.
