@@ -69,7 +69,8 @@ done
 paused '[0-9]+ \(unharmed\)'
 
 echo "-- attached"
-begin "$dir/abab" --iters-per-ms "$rate" --announce
+# With priority too: beside other programs 5 s had too few visits for the gain.
+begin "${in_front[@]}" "$dir/abab" --iters-per-ms "$rate" --announce
 profile "$line" 5
 at_speed "the line leads, with a large gain" has "$dir/err" "^ +1  ${line##*/} +\+0\.[3-9]"
 end
