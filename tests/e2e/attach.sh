@@ -132,8 +132,8 @@ for way in "${ways[@]}"; do
 	fi
 	end
 	# The others die of a signal that they do not expect.
-	[ "$way" != catchall ] || check "no signal of ours reached it, and its actions are its own" \
-		grep -q ' foreign 0 not_caught 0' "$dir/target"
+	[ "$way" != catchall ] ||
+		check "no signal of ours reached it, and its actions are its own" grep -q ' foreign 0 not_caught 0' "$dir/target"
 done
 # To the fixture a stop is also longer by what other machines on this one's host take, which nothing
 # here shows: the best of three. The tool told of 1.2 and 1.5 ms here, and of 18.6 ms on a slow day.
