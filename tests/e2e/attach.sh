@@ -133,7 +133,8 @@ for way in "${ways[@]}"; do
 	end
 	# The others die of a signal that they do not expect.
 	[ "$way" != catchall ] ||
-		check "no signal of ours reached it, and its actions are its own" grep -q ' foreign 0 not_caught 0' "$dir/target"
+		check "no signal of ours reached it, and its actions are its own" \
+			has "$dir/target" ' foreign 0 not_caught 0'
 done
 # To the fixture a stop is also longer by what other machines on this one's host take, which nothing
 # here shows: the best of three. The tool told of 1.2 and 1.5 ms here, and of 18.6 ms on a slow day.
@@ -239,7 +240,8 @@ wait "$tool_pid" 2>/dev/null
 attach 0 "${brief[@]}"
 says 'in a page that was left there'
 end
-check "all its actions are its own" grep -q ' foreign 0 not_caught 0' "$dir/target"
+check "all its actions are its own" \
+			has "$dir/target" ' foreign 0 not_caught 0'
 begin "$dir/running" plain 1
 echo "-- ended by a signal"
 start "${profiler[@]}" "${brief[@]}" -d 60s --experiment-length 20s -o "$dir/profile.coz" \
