@@ -16,6 +16,8 @@ experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50"
 	--experiment-length $((200 * slowness))ms)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100
 	--experiment-length "$short" -d "$slowness"s)
+# With priority: beside other programs a target would burn seconds before it has been attached to.
+profiler=("${in_front[@]}" "$tool")
 
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.
@@ -35,7 +37,7 @@ attach() {
 	local want=$1
 	shift
 	rm -f "$dir/profile.coz"
-	run "$want" "$tool" "$@" -o "$dir/profile.coz" -p "$target_pid"
+	run "$want" "${profiler[@]}" "$@" -o "$dir/profile.coz" -p "$target_pid"
 }
 point() { # FIELD of the point at 50 %: program_speedup, low, high
 	"$tool" report --json "$1" | python3 -c "
@@ -60,50 +62,56 @@ at_speed "by arithmetic 30" is \
 	"$(awk -v b="$attached" 'BEGIN { d = 30 - b; print d < 0 ? -d : d }')" '<=' \
 	"$(awk -v h="$half" 'BEGIN { print 2.5 * h + 2 }')"
 
-echo "-- every kind of binary, and nothing left behind"
-kinds=(dynamic static static-pie musl musl-static)
-! brief || kinds=(static-pie musl)
-for how in "${kinds[@]}"; do
-	case $how in
-	dynamic) fixture running ;;
-	static | static-pie) fixture running -"$how" ;;
+# build KIND: the fixture as $dir/KIND.
+build() {
+	local link=()
+	case $1 in
+	dynamic) as=$1 fixture running ;;
+	static | static-pie) as=$1 fixture running -"$1" ;;
 	musl*)
-		command -v musl-gcc >/dev/null || {
-			bad "musl-gcc is here"
-			continue
-		}
-		link=()
-		[ "$how" = musl ] || link=(-static)
+		command -v musl-gcc >/dev/null || bad "musl-gcc is here"
+		[ "$1" = musl ] || link=(-static)
 		musl-gcc -O1 -g -fno-omit-frame-pointer -idirafter /usr/include \
 			-idirafter "/usr/include/$(uname -m)-linux-gnu" "${link[@]}" \
-			-o "$dir/running" tests/e2e/fixtures/running.c || bad "it builds with musl"
+			-o "$dir/$1" tests/e2e/fixtures/running.c || bad "it builds with musl"
 		;;
 	esac
-	echo "   $how"
-	begin "$dir/running" plain
-	look "$dir/before"
-	attach 0 "${brief[@]}"
-	look "$dir/after"
-	paused
-	says 'pause handler injected, signal [0-9]+; a thread stood still' \
-		'pause handler taken out; a thread'
-	if same "$dir/before" "$dir/after"; then
-		ok "nothing is left"
-	else
-		bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"
-	fi
-	end
-done
-fixture running
+}
+build static-pie
+build musl
+if ! brief; then
+	echo "-- every kind of binary, and nothing left behind"
+	build dynamic
+	build static
+	build musl-static
+	for how in dynamic static static-pie musl musl-static; do
+		echo "   $how"
+		begin "$dir/$how" plain
+		look "$dir/before"
+		attach 0 "${brief[@]}"
+		look "$dir/after"
+		paused
+		says 'pause handler injected, signal [0-9]+; a thread stood still' \
+			'pause handler taken out; a thread'
+		if same "$dir/before" "$dir/after"; then
+			ok "nothing is left"
+		else
+			bad "nothing is left" "$(diff "$dir/before" "$dir/after" | head -n 5)"
+		fi
+		end
+	done
+fi
 
 echo "-- as other programs do"
-for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
+ways=(catchall blocked deep nomain many churn seccomp exec vfork stops)
+! brief || ways=("${ways[@]:1}")
+for way in "${ways[@]}"; do
 	echo "   $way"
-	begin "$dir/running" $way
-	[ $way != nomain ] || wait_for 20 is_state "$target_pid" Z || bad "its main thread ends"
-	[ $way = exec ] || look "$dir/before"
+	begin "$dir/running" "$way"
+	[ "$way" != nomain ] || wait_for 20 is_state "$target_pid" Z || bad "its main thread ends"
+	[ "$way" = exec ] || look "$dir/before"
 	longer=()
-	[ $way != exec ] || longer=(-d $((4 * slowness))s)
+	[ "$way" != exec ] || longer=(-d $((3 * slowness))s)
 	attach 0 "${brief[@]}" "${longer[@]}"
 	case $way in
 	blocked)
@@ -114,7 +122,7 @@ for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	churn) ;;
 	*) paused ;;
 	esac
-	if [ $way != exec ] && [ $way != churn ]; then
+	if [ "$way" != exec ] && [ "$way" != churn ]; then
 		look "$dir/after"
 		if same "$dir/before" "$dir/after"; then
 			ok "nothing is left"
@@ -124,8 +132,9 @@ for way in catchall blocked deep nomain many churn seccomp exec vfork stops; do
 	fi
 	end
 	# The others die of a signal that they do not expect.
-	[ $way != catchall ] || check "no signal of ours reached it, and its actions are its own" \
-		grep -q ' foreign 0 not_caught 0' "$dir/target"
+	[ "$way" != catchall ] ||
+		check "no signal of ours reached it, and its actions are its own" \
+			has "$dir/target" ' foreign 0 not_caught 0'
 done
 # To the fixture a stop is also longer by what other machines on this one's host take, which nothing
 # here shows: the best of three. The tool told of 1.2 and 1.5 ms here, and of 18.6 ms on a slow day.
@@ -142,7 +151,7 @@ at_speed "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
 echo "-- threads that come to block the signal"
 begin "$dir/running" later
 rm -f "$dir/profile.coz"
-start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${profiler[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -USR1 "$target_pid"
 said='signal [0-9]+ unblocked in 2 threads that had come to block it'
@@ -161,10 +170,10 @@ done
 check "the other one blocks it again" [ "$blocking" -eq 1 ]
 end
 
-echo "-- a process of another user, without any capability"
-chmod 755 "$dir/running"
+echo "-- a process of another user, without any capability (static-pie)"
+chmod 755 "$dir/static-pie"
 begin setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all \
-	"$dir/running" plain
+	"$dir/static-pie" plain
 look "$dir/before"
 attach 0 "${brief[@]}"
 look "$dir/after"
@@ -185,13 +194,13 @@ end
 check "all children ended well" grep -q ' foreign 0 ' "$dir/target"
 paused '[0-9]+ \(exe\)' # a child that is a new program
 
-echo "-- killed while attached: the target is unharmed, and the next one takes over what was left"
-begin "$dir/running" plain
+echo "-- killed while attached: the target (musl) is unharmed, and the next one takes over"
+begin "$dir/musl" plain
 look "$dir/before"
 rm -f "$dir/profile.coz"
-start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${profiler[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
-run 3 "$tool" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
+run 3 "${profiler[@]}" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
 says "process $target_pid is being profiled already, by process $tool_pid \(cozbpf\)" \
 	"hint: .*kill -INT $tool_pid"
 kill -KILL "$tool_pid"
@@ -222,19 +231,21 @@ else
 fi
 end
 echo "-- the same with a runtime that handles every signal: its action is put back in the end"
-begin "$dir/running" catchall
+begin "$dir/running" catchall 1
 rm -f "$dir/profile.coz"
-start "$tool" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${profiler[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 attach 0 "${brief[@]}"
 says 'in a page that was left there'
 end
-check "all its actions are its own" grep -q ' foreign 0 not_caught 0' "$dir/target"
-begin "$dir/running" plain
+check "all its actions are its own" \
+			has "$dir/target" ' foreign 0 not_caught 0'
+begin "$dir/running" plain 1
 echo "-- ended by a signal"
-start "$tool" "${brief[@]}" -d 60s --experiment-length 20s -o "$dir/profile.coz" -p "$target_pid"
+start "${profiler[@]}" "${brief[@]}" -d 60s --experiment-length 20s -o "$dir/profile.coz" \
+	-p "$target_pid"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 kill -INT "$tool_pid"
 ended 20 4 "it ends, with too little measured"
@@ -247,26 +258,27 @@ check "it is still stopped" is_state "$target_pid" T
 kill -CONT "$target_pid"
 echo "-- the target ends first"
 rm -f "$dir/profile.coz"
-start "$tool" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${profiler[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 end
 ended 20 0 "cozbpf ends with it"
 
 echo "-- a target that leaves the machine no time: what we still compute does not keep us"
-begin taskset -c 0 nice -n -15 "$dir/running" plain 2
+# In one session, and in front of all others: what another script has in front leaves no time.
 took=$(date +%s%N)
-run 0 taskset -c 0 nice -n -15 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$target_pid"
+run 0 "${in_front[@]}" taskset -c 0 bash tests/e2e/fixtures/beside.sh "$dir/running" \
+	"$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
 took=$((($(date +%s%N) - took) / 1000000))
 # 1.4 s; a thread at the lowest priority would take a minute
 check "a run of 1 s is over after $took ms" [ "$took" -lt $((10000 * slowness)) ]
-end
+check "the target ends as it should" has "$dir/target" '^end'
 
 echo "-- several processes"
 begin "$dir/running" plain 1
 first=$target_pid
 begin "$dir/running" plain 1
 rm -f "$dir/profile.coz"
-run 0 "$tool" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
+run 0 "${profiler[@]}" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
 says 'attached to 2 processes' "process $first: pause handler taken out" \
 	"process $target_pid: pause handler taken out"
 end
@@ -274,17 +286,17 @@ target_pid=$first
 end
 
 echo "-- without the rights"
-begin "$dir/running" plain
+begin "$dir/running" plain 1
 cp "$tool" "$dir/cozbpf" && cp "${tool%/*}/libcozbpf-shim.so" "$dir" && chmod 755 "$dir/cozbpf"
-run 3 setpriv --reuid=nobody --clear-groups "$dir/cozbpf" "${brief[@]}" -o /dev/null \
-	-p "$target_pid"
+run 3 "${in_front[@]}" setpriv --reuid=nobody --clear-groups "$dir/cozbpf" "${brief[@]}" \
+	-o /dev/null -p "$target_pid"
 says "process $target_pid may not be read: it belongs to another user" \
 	'hint: run it with sudo, or grant CAP_SYS_PTRACE'
-run 3 setpriv --bounding-set -sys_admin,-bpf --inh-caps -sys_admin,-bpf "$dir/cozbpf" \
-	"${brief[@]}" -o /dev/null -p "$target_pid"
+run 3 "${in_front[@]}" setpriv --bounding-set -sys_admin,-bpf --inh-caps -sys_admin,-bpf \
+	"$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
 says 'hint: '
-run 3 setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$dir/cozbpf" "${brief[@]}" \
-	-o /dev/null -p "$target_pid"
+run 3 "${in_front[@]}" setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace \
+	"$dir/cozbpf" "${brief[@]}" -o /dev/null -p "$target_pid"
 says 'hint: .*CAP_SYS_PTRACE'
 end
 
@@ -298,8 +310,8 @@ cp /bin/true "$dir/replaced"
 # with CAPABILITIES STATUS ARGUMENTS...: runs as nobody, with only these capabilities
 with() {
 	local set=-all,+bpf,+perfmon,+sys_ptrace$1
-	run "$2" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$set" \
-		--ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
+	run "$2" "${in_front[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps="$set" --ambient-caps="$set" --bounding-set="$set" "$dir/cozbpf" "${@:3}"
 }
 # Points need CAP_SYS_ADMIN where the kernel reserves uprobes to it; sampled lines need nothing.
 sampled=(run -v --no-tui -P "sampled:$line" --fixed-speedup 50 --experiment-length "$short" \
@@ -322,10 +334,10 @@ echo "-- names that would write on the terminal"
 odd=$'odd\e[31mname' esc=$'\e'
 cp tests/e2e/fixtures/running.c "$dir/$odd.c"
 gcc -O1 -g -fno-omit-frame-pointer -Itests/e2e/fixtures -o "$dir/$odd" "$dir/$odd.c" -lpthread
-begin "$dir/$odd" plain
+begin "$dir/$odd" plain 1
 number=${line#*:}
 rm -f "$dir/odd.coz"
-run 0 "$tool" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
+run 0 "${profiler[@]}" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
 	--experiment-length "$short" -d "$slowness"s -o "$dir/odd.coz" -p "$target_pid"
 says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' \
 	"^ .*odd.x1b\[31mname\.c:$number"
@@ -336,33 +348,33 @@ run 0 "$tool" report "$dir/odd.coz"
 check "the report shows it" has "$dir/out" "^ .*odd.x1b\[31mname\.c:$number"
 run 0 "$tool" report --csv "$dir/odd.coz"
 check "an export has the true name" has "$dir/out" "odd$esc\\[31mname\.c:"
-run 0 "$tool" lines -p "$target_pid"
+run 0 "${profiler[@]}" lines -p "$target_pid"
 check "so has the list of lines" has "$dir/out" "odd$esc\\[31mname\.c"
 run 0 script -qec "'$tool' lines -p $target_pid" /dev/null
 check "which shows it on a terminal" has "$dir/out" 'odd.x1b\[31mname\.c'
 check "and writes nothing else there" [ "$(grep -c "$esc" "$dir/out")" -eq 0 ]
-run 2 "$tool" -P "nothing${esc}[2J" -p "$target_pid"
+run 2 "${profiler[@]}" -P "nothing${esc}[2J" -p "$target_pid"
 says 'error: .*nothing.x1b\[2J'
 says_not "$esc"
 end
 
 echo "-- wrong numbers"
-run 2 "$tool" "${brief[@]}" -p nobody
+run 2 "${profiler[@]}" "${brief[@]}" -p nobody
 says "'nobody' is not a process number"
-run 2 "$tool" "${brief[@]}" -p 4194303
+run 2 "${profiler[@]}" "${brief[@]}" -p 4194303
 says 'there is no process 4194303'
-run 2 "$tool" "${brief[@]}" -p 2
+run 2 "${profiler[@]}" "${brief[@]}" -p 2
 says 'process 2 \(kthreadd\) is a thread of the kernel'
-begin "$dir/running" plain
+begin "$dir/running" plain 1
 thread=$(find "/proc/$target_pid/task" -mindepth 1 -maxdepth 1 ! -name "$target_pid" \
 	-printf '%f\n' -quit)
-run 2 "$tool" "${brief[@]}" -p "$thread"
+run 2 "${profiler[@]}" "${brief[@]}" -p "$thread"
 says "$thread is a thread of process $target_pid" "hint: name the process: -p $target_pid"
-run 2 "$tool" -q -p "$target_pid"
+run 2 "${profiler[@]}" -q -p "$target_pid"
 says 'no progress point given' 'none is found: the process neither writes, sends nor reads'
-run 2 "$tool" -p "$target_pid" -- true
+run 2 "${profiler[@]}" -p "$target_pid" -- true
 says "'--pid' and a command exclude each other"
-run 2 "$tool" -P nosuchthing -p "$target_pid"
+run 2 "${profiler[@]}" -P nosuchthing -p "$target_pid"
 says "no symbol 'nosuchthing'"
 mkfifo "$dir/gdb"
 exec {held}<>"$dir/gdb" # open at both ends, so that the writer never waits

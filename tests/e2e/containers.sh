@@ -10,6 +10,8 @@ line=running.c:$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | hea
 	cut -d: -f1)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
 	-d 1s)
+# With priority: beside other programs a target would burn seconds before it has been attached to.
+profiler=("${in_front[@]}" "$tool")
 
 # A root of its own: a static, stripped program with its debug information elsewhere.
 mkdir -p "$dir/root/bin" "$dir/root/proc" "$dir/root/tmp"
@@ -31,14 +33,9 @@ end_inside() {
 	wait "$target_pid"
 	check "it says so" has "$dir/target" '^end '
 }
-paused() {
-	local n
-	n=$(sed -nE "s/^cozbpf: process $inner \(.*\): .* ([0-9]+) begun\$/\1/p" "$dir/err")
-	check "its threads were paused (${n:-0} times)" is "${n:-0}" '>=' 1
-}
 attach() { # STATUS OPTIONS...
 	rm -f "$dir/profile.coz"
-	run "$1" "$tool" "${@:2}" -o "$dir/profile.coz"
+	run "$1" "${profiler[@]}" "${@:2}" -o "$dir/profile.coz"
 }
 
 echo "-- a container without debug information"
@@ -46,7 +43,7 @@ begin_inside chroot "$dir/root" /bin/app plain
 check "it has a number of its own" grep -q '^ready 1$' "$dir/target"
 attach 4 "${brief[@]}" --granularity line -p "$inner"
 says 'has no debug information' "hint: .*/proc/$inner/root/usr/lib/debug/.build-id/"
-run 0 "$tool" doctor -p "$inner"
+run 0 "${profiler[@]}" doctor -p "$inner"
 prints "^warning +debug information .*has none" 'functions'
 attach 2 --no-tui -P progress -p "$inner"
 says "'.*/bin/app' has no debug information: functions are made faster, not lines" \
@@ -54,13 +51,13 @@ says "'.*/bin/app' has no debug information: functions are made faster, not line
 echo "-- found on the host, by build id"
 mkdir -p "$debug"
 cp "$dir/running.debug" "$debug/${id:2}.debug"
-run 0 "$tool" doctor -p "$inner"
+run 0 "${profiler[@]}" doctor -p "$inner"
 prints '^ok +held by others ' '^ok +kind of process ' '^ok +threads ' '^ok +debug information '
-run 0 "$tool" lines -p "$inner"
+run 0 "${profiler[@]}" lines -p "$inner"
 prints 'running\.c'
-attach 0 "${brief[@]}" -p "$inner"
-paused
-says 'pause handler taken out;'
+attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
+paused "$inner \(.*\)"
+says 'pause handler taken out;' "progress point 'again': [1-9][0-9]* visits"
 check "the line is ranked" has "$dir/profile.coz" "^experiment.selected=.*$line"
 rm -f "$debug/${id:2}.debug"
 rmdir "$debug" 2>/dev/null
@@ -73,13 +70,12 @@ begin_inside chroot "$dir/root" /bin/app plain
 mv "$dir/root/bin/app" "$dir/app"
 cp /bin/true "$dir/root/bin/app"
 attach 0 "${brief[@]}" -p "$inner"
-paused
+paused "$inner \(.*\)"
 mv "$dir/app" "$dir/root/bin/app"
 echo "-- a link in the container's root that leads out of it is not followed"
 ln -sf /etc/passwd "$dir/root/bin/link"
 attach 2 "${brief[@]}" -P out=/bin/link:progress -p "$inner"
 says "'/bin/link'|sees no file '/bin/link'"
-attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
 end_inside
 
 echo "-- three containers with one path and one inode number: two programs, and a copy of the first"
@@ -141,13 +137,14 @@ overlaid() {
 	inner=$(pgrep -P "$target_pid" | head -n 1)
 	twins+=("$inner")
 }
-# Visits per millisecond of CPU time (a sample). Two containers have the same figure as one, or
-# twice as much if a visit counts double. Other programs may make CPUs faster or slower meanwhile,
-# and not three times in a row; a double count is there each time.
-per_sample() {
+# Visits per millisecond of CPU time, as samples tell. Two containers have the same figure as one,
+# or twice as much if a visit counts double. Other programs may make CPUs faster or slower
+# meanwhile, and not three times in a row; a double count is there each time.
+per_ms() {
 	awk -v visits="$(total progress)" '
+		/a sample each/ { ms = $(NF - 1) / 1000 }
 		/: [0-9]+ samples, / && sub(/.*\): /, "") { n += $1 }
-		END { printf "%.3f", visits / (n ? n : 1e9) }' "$dir/err"
+		END { printf "%.3f", visits / (n ? n * ms : 1e9) }' "$dir/err"
 }
 twins=()
 mkdir -p "$dir/upper" "$dir/scratch" "$dir/merged"
@@ -160,14 +157,14 @@ elif ! overlaid 1 || ! overlaid 2; then
 else
 	for try in 1 2 3; do
 		attach 0 "${brief[@]}" -p "${twins[0]}"
-		one=$(per_sample)
+		one=$(per_ms)
 		attach 0 "${brief[@]}" -p "${twins[0]}" -p "${twins[1]}"
-		two=$(per_sample)
+		two=$(per_ms)
 		ratio=$(awk "BEGIN { print $two / ($one > 0 ? $one : 1e-9) }")
 		is "$ratio" '<' 1.5 && is "$ratio" '>' 0.7 && break
-		echo "     try $try: $one visits per sample of one, $two of both"
+		echo "     try $try: $one visits per ms of one, $two of both"
 	done
-	check "each visit counts once: $one per sample of one, $two of both" is "$ratio" '<' 1.5
+	check "each visit counts once: $one per ms of one, $two of both" is "$ratio" '<' 1.5
 	check "both are counted" is "$ratio" '>' 0.7
 	says_not 'another build' "is in .*, too"
 	kill -TERM "${twins[@]}"
@@ -179,29 +176,21 @@ if unshare --user --map-root-user true 2>/dev/null; then
 	chmod 755 "$dir/root"
 	begin_inside --user --map-root-user chroot "$dir/root" /bin/app plain
 	attach 0 "${brief[@]}" -p "$inner"
-	paused
+	paused "$inner \(.*\)"
 	end_inside
 fi
 
 echo "-- from inside a PID namespace: processes by the numbers that they have there"
 rm -f "$dir/profile.coz"
-run 0 unshare --pid --fork --kill-child --mount-proc "$tool" run "${brief[@]}" \
-	-d 3s -o "$dir/profile.coz" -- "$dir/running" plain 2 4
-says 'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
-cat >"$dir/inside.sh" <<-'END'
-	"$1" plain 2 >"$2" &
-	until grep -q ready "$2" 2>/dev/null; do :; done
-	"${@:3}" -p $!
-	status=$?
-	kill -TERM $!
-	wait $!
-	exit $status
-END
+inside=(unshare --pid --fork --kill-child --mount-proc)
+run 0 "${in_front[@]}" "${inside[@]}" "$tool" run "${brief[@]}" -o "$dir/profile.coz" -- \
+	"$dir/running" plain 2 1
+paused '[1-9][0-9]? \(running\)'
 rm -f "$dir/profile.coz"
-run 0 unshare --pid --fork --kill-child --mount-proc bash "$dir/inside.sh" "$dir/running" \
-	"$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
-says 'process [1-9][0-9]?: pause handler taken out;' \
-	'process [1-9][0-9]? \(running\): [0-9]+ samples, .* [1-9][0-9]+ begun'
+run 0 "${inside[@]}" bash tests/e2e/fixtures/beside.sh "$dir/running" "$dir/target" \
+	"${profiler[@]}" "${brief[@]}" -o "$dir/profile.coz"
+says 'process [1-9][0-9]?: pause handler taken out;'
+paused '[1-9][0-9]? \(running\)'
 
 echo "-- a control group, and who joins it later"
 group=
@@ -217,7 +206,7 @@ else
 	first=$inner first_target=$target_pid
 	echo "$first" >"$group/cgroup.procs"
 	rm -f "$dir/profile.coz"
-	start "$tool" "${brief[@]}" -d 60s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
+	start "${profiler[@]}" "${brief[@]}" -d 60s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
 	wait_for 20 has "$dir/err" 'attached to 1 process ' || bad "it attaches"
 	begin_inside chroot "$dir/root" /bin/app plain 1
 	echo "$inner" >"$group/cgroup.procs"
@@ -229,7 +218,7 @@ else
 	wait_for 20 four_more || bad "experiments go on"
 	kill -INT "$tool_pid"
 	ended 20 0 "it ends"
-	paused
+	paused "$inner \(.*\)"
 	says "process $first: pause handler taken out" "process $inner: pause handler taken out"
 	end_inside
 	inner=$first target_pid=$first_target

@@ -35,8 +35,9 @@ wait_for 30 has_rates 12
 reference=$(grep '^rate' "$dir/target" | cut -d' ' -f2 | sort -n | sed -n 6p)
 check "an unprofiled run: $reference turns per millisecond" is "$reference" '>' 0
 
-start "$tool" attach -q -o "$dir/p.coz" -P progress --fixed-line "$(line_of speed HOT)" \
-	--fixed-speedup 100 --experiment-length 2s -p "$target_pid"
+start "${in_front[@]}" "$tool" attach -q -o "$dir/p.coz" -P progress \
+	--fixed-line "$(line_of speed HOT)" --fixed-speedup 100 \
+	--experiment-length 2s -p "$target_pid"
 check "the process is slowed down" wait_for 60 is_slow
 kill -STOP "$tool_pid"
 before=$(rates)
