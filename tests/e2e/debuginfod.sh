@@ -61,7 +61,7 @@ lines 0
 prints "/$line	"
 says "debuginfod has the debug file of 'bare'"
 check "asked for by build id" has "$dir/log" "^/buildid/$id/debuginfo$"
-run 0 "${profile[@]}" -d 3s -- "$dir/bare" 3000
+run 0 "${profile[@]}" -- "$dir/bare" 1500
 check "experiments on lines" grep -q 'selected=.*/functions\.c:' "$dir/p.coz"
 before=$(requests)
 lines 0
@@ -129,12 +129,12 @@ stop
 
 echo "-- a server that hangs"
 serve right hang
-DEBUGINFOD_TIMEOUT=1 run 0 "${profile[@]}" -d 3s -- "$dir/bare" 3000
+DEBUGINFOD_TIMEOUT=1 run 0 "${profile[@]}" -- "$dir/bare" 1500
 says "warning: debuginfod gives no debug file of 'bare': " 'functions are made faster, not lines'
 check "the profile has functions" grep -q 'selected=.*bare+0x' "$dir/p.coz"
 rm "$dir/p.coz"
 : >"$dir/log"
-start "${profile[@]}" -d 3s -- "$dir/bare" 3000
+start "${profile[@]}" -- "$dir/bare" 1500
 wait_for 10 asked 1 || bad "it asks"
 kill -INT "$tool_pid"
 ended 10 0 "Ctrl-C meanwhile: goes on without"

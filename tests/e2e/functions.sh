@@ -146,7 +146,8 @@ brief || of_the_kernel
 echo "-- a process that runs already, and no other word"
 begin "${in_front[@]}" "$dir/bare" 40000
 rm -f "$dir/a.coz"
-run 0 "${in_front[@]}" "$tool" --no-tui --experiment-length 100ms -d 6s -o "$dir/a.coz" -p "$target_pid"
+run 0 "${in_front[@]}" "$tool" --no-tui --experiment-length 100ms -d 6s -o "$dir/a.coz" \
+	-p "$target_pid"
 says 'watching what the program does for 2 s' \
 	'progress point chosen: sys_exit_write of bare, [1-9][0-9]+/s, .*; -P to choose another$' \
 	"^ +1  bare\\${hot#bare} +\+0\.[4-9].* optimize"
