@@ -129,12 +129,12 @@ stop
 
 echo "-- a server that hangs"
 serve right hang
-DEBUGINFOD_TIMEOUT=1 run 0 "${profile[@]}" -- "$dir/bare" 1500
+DEBUGINFOD_TIMEOUT=1 run 0 "${profile[@]}" -d 3s -- "$dir/bare" 3000
 says "warning: debuginfod gives no debug file of 'bare': " 'functions are made faster, not lines'
 check "the profile has functions" grep -q 'selected=.*bare+0x' "$dir/p.coz"
 rm "$dir/p.coz"
 : >"$dir/log"
-start "${profile[@]}" -- "$dir/bare" 1500
+start "${profile[@]}" -d 3s -- "$dir/bare" 3000
 wait_for 10 asked 1 || bad "it asks"
 kill -INT "$tool_pid"
 ended 10 0 "Ctrl-C meanwhile: goes on without"
