@@ -95,7 +95,7 @@ times=(0 100 200 300 400 500 600 800 1000 1500)
 ! brief || times=(0 300 600 1000)
 for us in "${times[@]}"; do
 	run 4 "$tool" run -q -o "$dir/profile.coz" -P progress \
-		-- "$dir/brief" $us # too short for an experiment
+		-- "$dir/brief" "$us" # too short for an experiment
 done
 
 echo "-- programs that use the signal themselves"

@@ -125,6 +125,7 @@ python_attached() {
 	says "'$python' has no debug information"
 	kill "${started[-1]}"
 }
+
 echo "-- Python, whose probes have semaphores, and which has no debug information of its own"
 python=$(readlink -f /usr/bin/python3)
 if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
