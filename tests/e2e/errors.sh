@@ -55,10 +55,10 @@ echo "-- scope"
 fails 4 "no line of '.*/abab' is in scope" "source files are .*abab.c.*-s PATTERN" -P progress \
 	-s 'nowhere/%' -- "$work"
 fails 4 "no file with line tables matches -b '%/nowhere'" "whole paths" -P progress -b '%/nowhere' \
-	-- "$work" --seconds 1.2
+	-- "$work" --threads 1 --seconds 1.2
 fails 4 'samples, but none in a line in scope' '-b PATTERN' -P progress -s '%/mirror.c' \
 	-s '%/sleepy.c' -b "$dir/mirror" -b MAIN -s '%/nothing.c' -- \
-	"$work" --seconds 1.2
+	"$work" --threads 1 --seconds 1.2
 
 echo "-- progress points"
 cat >"$dir/locked.c" <<-'END'
@@ -78,28 +78,33 @@ gcc -O2 -g -o "$dir/locked" "$dir/locked.c"
 	fails 2 "offset 0x[0-9a-f]+ of '.*/locked' is inside an instruction" 'objdump -d' \
 	-P "$dir/locked:progress+1" -- "$dir/locked"
 fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P progres -- "$work"
-fails 2 "no symbol 'xyzzyplugh'" "lists the symbols" -P xyzzyplugh -- "$work"
-fails 2 "no symbol 'nothing_here'" . -P "$dir/mirror:nothing_here" -- "$work"
 line=$(grep -n LINE_B tests/workloads/abab.c | cut -d: -f1)
 fails 2 "no code at line $((line + 3)) of 'abab.c'" \
 	"nearest lines with code are $((line + 1)) and " -P "abab.c:$((line + 3))" -- "$work"
-fails 2 "no source file 'ababs.c'" "did you mean 'abab.c'" -P ababs.c:16 -- "$work"
-fails 2 "'/nonexistent' of progress point '/nonexistent:sym'" . -P /nonexistent:sym -- "$work"
-fails 2 "progress point '': it is empty" '\[NAME=\]' -P '' -- "$work"
-fails 2 "progress point 'name=': it is empty" '\[NAME=\]' -P name= -- "$work"
-fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' \
-	-P usdt:b:c -- "$work"
 fails 2 "the kernel has no tracepoint 'syscalls:sys_enter_wirte'" \
 	"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscalls:sys_enter_wirte -- "$work"
-fails 2 "the kernel has no tracepoint 'syscall:sys_enter_write'" \
-	"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscall:sys_enter_write -- "$work"
-fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" -P "uretprobe:$work:progres" \
-	-- "$work"
-fails 2 "'nosuchkind:a.c'" . -P nosuchkind:a.c:3 -- "$work"
+refused_alike() { # tests/unit: test_spec.c, test_find.c
+	fails 2 "no symbol 'xyzzyplugh'" "lists the symbols" -P xyzzyplugh -- "$work"
+	fails 2 "no symbol 'nothing_here'" . -P "$dir/mirror:nothing_here" -- "$work"
+	fails 2 "no source file 'ababs.c'" "did you mean 'abab.c'" -P ababs.c:16 -- "$work"
+	fails 2 "'/nonexistent' of progress point '/nonexistent:sym'" . -P /nonexistent:sym \
+		-- "$work"
+	fails 2 "progress point '': it is empty" '\[NAME=\]' -P '' -- "$work"
+	fails 2 "progress point 'name=': it is empty" '\[NAME=\]' -P name= -- "$work"
+	fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' \
+		-P usdt:b:c -- "$work"
+	fails 2 "the kernel has no tracepoint 'syscall:sys_enter_write'" \
+		"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscall:sys_enter_write \
+		-- "$work"
+	fails 2 "no symbol 'progres' in '.*/abab'" "did you mean 'progress'" \
+		-P "uretprobe:$work:progres" -- "$work"
+	fails 2 "'nosuchkind:a.c'" . -P nosuchkind:a.c:3 -- "$work"
+}
+brief || refused_alike
 fails 4 "progress point 'work_fail' was never visited$" 'once per unit of work' -P work_fail \
-	-- "$work" --seconds 1.2
-run 0 "$tool" "${out[@]}" -P one=work_fail -P two=progress --experiment-length 100ms -- "$work" \
-	--seconds 3
+	-- "$work" --threads 1 --seconds 1.2
+run 0 "$tool" "${out[@]}" -P one=work_fail -P two=progress --experiment-length 50ms -- "$work" \
+	--threads 1 --seconds 1.5
 says "warning: progress point 'one' was never visited"
 
 echo "-- nothing to measure"
@@ -108,7 +113,7 @@ fails 4 'hardly ever seen on a CPU' 'only sleeps' -P progress --period 2ms -- "$
 fails 4 'ended after 0\.[0-9]+ s, before one experiment' \
 	'more work.* -n [0-9]+ -- .* --rounds 1$' -P progress -- "$work" --rounds 1
 fails 4 'profiling ended before one experiment was done' '-d 60s' -P progress -d 1.1s \
-	--experiment-length 5s -- "$work" --seconds 1.2
+	--experiment-length 5s -- "$work" --threads 1 --seconds 1.2
 again="--end-to-end -n [0-9]+ -- $work --rounds 20"
 fails 4 'the command took [0-9.]+ s and ran 3 threads: one run tells nothing' \
 	"-P, or more runs: [0-9]+ runs take about [0-9]+ (s|min): .* $again" -- "$work" --rounds 20

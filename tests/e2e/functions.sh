@@ -8,9 +8,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture functions
-fixture refine
 fixture callers
-fixture zero
 strip -o "$dir/bare" "$dir/functions"
 objcopy --strip-debug "$dir/functions" "$dir/named"
 # Programs are called as they were started, as Debian's redis-server, a link to redis-check-rdb.
@@ -42,7 +40,7 @@ lines = {l["line"]: l for l in json.load(sys.stdin)["lines"]}
 print(lines[sys.argv[1]]["points"][-1]["program_speedup"])'
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" -v --no-tui -P "$point" --fixed-line "$hot" \
-	--fixed-speedup 0,50 --experiment-length 100ms -o "$dir/p.coz" -- "$dir/bare" 6000
+	--fixed-speedup 0,50 --experiment-length 100ms -o "$dir/p.coz" -- "$dir/bare" 4000
 share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" "$hot")
 says "'$dir/bare' has no debug information: functions are made faster" \
 	"'.*/libc.so.6': [0-9]+ functions in scope"
@@ -58,7 +56,7 @@ says "no function 'libc.so.6:write' in the program" 'hint: libraries come later'
 echo "-- blocks"
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" -v --no-tui -P "$point" --granularity block -d 2s \
-	-o "$dir/p.coz" -- "$dir/functions" 3000
+	-o "$dir/p.coz" -- "$dir/functions" 2200
 says '[1-9][0-9]+ blocks, [0-9]+ address ranges in scope'
 of_hot='import re, sys
 found = dict(re.findall(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", open(sys.argv[1]).read()))
@@ -68,6 +66,7 @@ share=$(python3 -c "$of_hot" "$dir/p.coz")
 check "those of hot() have $share of 0.75" is "$share" '>' 0.6
 
 functions_first() {
+	fixture refine
 	echo "-- functions first, where there are lines"
 	rm -f "$dir/p.coz"
 	run 0 "${in_front[@]}" "$tool" -v --no-tui -P progress --experiment-length 100ms -d 8s \
@@ -108,7 +107,7 @@ echo "-- functions with what they call"
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" --no-tui -P progress --inclusive --fixed-line heavy \
 	--fixed-speedup 0,50 --experiment-length 100ms -d 4s -o "$dir/p.coz" -- \
-	"$dir/callers" 12000
+	"$dir/callers" 4500
 check "samples count for all callers" python3 -c "$callers" "$dir/p.coz"
 share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" 'callers:heavy (inclusive)')
 check "heavy() with what it calls gains $share of 0.233" is "$share" '>=' 0.1
@@ -126,6 +125,7 @@ found = re.findall(r"(?m)^samples\tlocation=(\S+)\tcount=(\d+)", text)
 kernel = sum(int(n) for name, n in found if name.startswith("["))
 print(kernel / sum(int(n) for name, n in found))'
 of_the_kernel() {
+	fixture zero
 	echo "-- functions of the kernel"
 	for binary in KERNEL MAIN; do
 		rm -f "$dir/p.coz"
@@ -146,7 +146,8 @@ brief || of_the_kernel
 echo "-- a process that runs already, and no other word"
 begin "${in_front[@]}" "$dir/bare" 40000
 rm -f "$dir/a.coz"
-run 0 "${in_front[@]}" "$tool" --no-tui -d 10s -o "$dir/a.coz" -p "$target_pid"
+run 0 "${in_front[@]}" "$tool" --no-tui --experiment-length 100ms -d 6s -o "$dir/a.coz" \
+	-p "$target_pid"
 says 'watching what the program does for 2 s' \
 	'progress point chosen: sys_exit_write of bare, [1-9][0-9]+/s, .*; -P to choose another$' \
 	"^ +1  bare\\${hot#bare} +\+0\.[4-9].* optimize"

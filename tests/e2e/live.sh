@@ -19,9 +19,10 @@ end_all() {
 }
 trap end_all EXIT
 patience=${LIVE_PATIENCE:-60}
+pace=0.1 # a look at the screen starts processes
 server= # of the terminal
 begin_work() {
-	begin "$dir/running" plain 2
+	begin "$dir/running" plain 1
 }
 screen() {
 	"${tm[@]}" capture-pane -p
@@ -214,7 +215,7 @@ restored "target killed"
 
 echo "-- the target writes to the terminal"
 terminal
-keys "nice -n -15 ./running plain 2 30 &" Enter
+keys "nice -n -15 ./running plain 1 30 &" Enter
 shows "it is ready" 'ready [0-9]+$'
 keys "$attach \$! -d 1; echo status \$?" Enter
 shows "there is no view" 'no live view: process [0-9]+ writes to this terminal'
@@ -263,24 +264,24 @@ brief || no_screen
 echo "-- a launched command"
 terminal
 launch="nice -n -15 $tool --tui $options -o q.coz --"
-keys "$launch ./running plain 2 2; echo status \$?" Enter
+keys "$launch ./running plain 1 2; echo status \$?" Enter
 shows "--tui is refused where the command writes to the terminal" \
 	"the command's standard output is the terminal"
 shows "with status 2" '^status 2'
 clear_screen
-keys "${launch/--tui /} ./running plain 2 3; echo status \$?" Enter
+keys "${launch/--tui /} ./running plain 1 2; echo status \$?" Enter
 shows "without it a command with the terminal goes to its end" '^status 0'
 # On the screen the words may be wrapped, for the line of progress is before them.
 check "its output is there" wait_for 20 has "$dir/raw" 'end plain visits'
 check "there was no screen" [ "$(grep -cP '\x1b\[\?1049h' "$dir/raw")" -eq 0 ]
 clear_screen
-keys "$launch ./running plain 2 $patience >out.txt 2>err.txt </dev/null; echo status \$?" Enter
+keys "$launch ./running plain 1 $patience >out.txt 2>err.txt </dev/null; echo status \$?" Enter
 shows "with its output elsewhere there is a view" '^ cozbpf  ./running plain'
 shows "with a ranking" '^  1  running.c'
 check "the command's output is where it should be" has "$dir/out.txt" '^ready'
 keys q
 check "q ends the view" wait_for "$patience" is_of_pane alternate_on 0
-pid=$(pgrep -f "^./running plain 2 $patience\$")
+pid=$(pgrep -f "^./running plain 1 $patience\$")
 check "the command goes on" is_state "${pid:-0}" [RS]
 kill -TERM "$pid"
 shows "to its end" '^status 0'
@@ -289,7 +290,7 @@ check "the report is on the terminal" shows_now '^progress point progress'
 check "and on standard error" has "$dir/err.txt" '^progress point progress'
 restored "launched"
 clear_screen
-keys "$launch ./running plain 2 3 >out.txt 2>err.txt; echo status \$?" Enter
+keys "$launch ./running plain 1 2 >out.txt 2>err.txt; echo status \$?" Enter
 shows "with its standard input on the terminal the keys are its own" "the keys are the command's"
 shows "and it ends" '^status 0'
 restored "launched without keys"

@@ -46,10 +46,10 @@ echo "-- a program that is started by another, and replaced meanwhile"
 cp "$dir/points" "$dir/copy"
 cat >"$dir/twice.sh" <<END
 #!/bin/sh
-"\$1" $((3000 * slowness))
+"\$1" $((2000 * slowness))
 cp "\$1" "\$1.new"
 mv "\$1.new" "\$1"
-exec "\$1" $((3000 * slowness))
+exec "\$1" $((2000 * slowness))
 END
 chmod +x "$dir/twice.sh"
 run 0 "$tool" --no-tui --experiment-length "$length" -b '%/copy' -o "$dir/p.coz" -P progress \
@@ -76,7 +76,7 @@ int main(void)
 	return v < 0;
 }
 END
-gcc -O1 -g -DLENGTH_S=$((3 * slowness)) -o "$dir/fast" "$dir/fast.c"
+gcc -O1 -g -DLENGTH_S=$((2 * slowness)) -o "$dir/fast" "$dir/fast.c"
 run 0 "$tool" --no-tui -o "$dir/f.coz" -P quick -- "$dir/fast"
 cost="at [0-9]+ ns a visit or more that is [0-9]+ % of the program's CPU time"
 says "warning: 'quick' is visited [0-9]+ times a second; $cost. Cheaper are"
@@ -141,7 +141,7 @@ wait_for 20 has "$dir/load.out" '^ready' || bad "the load starts"
 rm -f "$dir/p.coz"
 run 0 "$tool" -v --no-tui --experiment-length "$length" --fixed-speedup 0,50 \
 	--fixed-line "$(line_of server HOT)" -P fn=progress \
-	-P write=tracepoint:syscalls:sys_enter_write -o "$dir/p.coz" -d $((4 * slowness))s \
+	-P write=tracepoint:syscalls:sys_enter_write -o "$dir/p.coz" -d $((3 * slowness))s \
 	-p "$server"
 kill -TERM "$load"
 wait "$load"

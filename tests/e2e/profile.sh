@@ -13,6 +13,7 @@ line=abab.c:$(grep -n LINE_A tests/workloads/abab.c | cut -d: -f1)
 look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 short=(--no-tui --experiment-length 50ms -P progress)
+one=("$work" --threads 1 --iters-per-ms "$rate") # where speedups are not judged
 
 # figure KEY: a figure of the latest output
 figure() {
@@ -35,8 +36,8 @@ ended() {
 }
 
 echo "-- records"
-run 0 "${in_front[@]}" "$tool" "${short[@]}" -v --seed 1 -o "$dir/a.coz" -- "$work" \
-	--seconds $((4 * slowness)) --iters-per-ms "$rate"
+run 0 "${in_front[@]}" "$tool" "${short[@]}" -v --seed 1 -o "$dir/a.coz" -- "${one[@]}" \
+	--seconds $((4 * slowness))
 says 'abab\.c:' 'progress point progress'
 prints '^visits [0-9]+ seconds'
 # Samples take at most an eighth of the time, with 330 us or with 500. With 1 ms the cost is
@@ -51,8 +52,8 @@ esac
 looked "the profile is one of one run" coz "$dir/a.coz" 1
 check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
 check "the hot line was sampled ($(figure "at $line"))" is "$(figure "at $line")" '>=' 100
-run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "$work" \
-	--seconds $((2 * slowness)) --iters-per-ms "$rate"
+run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "${one[@]}" \
+	--seconds $((2 * slowness))
 says_not 'another build'
 looked "a second run is appended" coz "$dir/a.coz" 2
 says_all='^startup.*\tnode=[^\t]+\tperiod=(325|493|986)[0-9]{3}(\tsample-cost=[0-9]+)?'
@@ -71,8 +72,8 @@ for most in 2000 1000; do
 	echo "$most" >"$dir/most"
 	run 0 unshare -m sh -c \
 		'mount --bind "$0" /proc/sys/kernel/perf_event_max_sample_rate && exec "$@"' \
-		"$dir/most" "$tool" "${short[@]}" -v -o "$dir/rate.coz" -- "$work" \
-		--seconds "$((3 * slowness))" --iters-per-ms "$rate"
+		"$dir/most" "$tool" "${short[@]}" -v -o "$dir/rate.coz" -- "${one[@]}" \
+		--seconds "$slowness.5"
 	says 'a sample each 1000 us$'
 	"says$([ "$most" = 1000 ] || echo _not)" 'max_sample_rate is too low$'
 done
@@ -84,7 +85,7 @@ gcc -O1 -g -fno-omit-frame-pointer -Iinclude -Itests/workloads \
 first=$(sed -n 's/^startup.*build-id=\(.\{12\}\).*/\1/p' "$dir/a.coz" | head -n 1)
 cp "$dir/a.coz" "$dir/b.coz"
 run 0 "$tool" "${short[@]}" -o "$dir/b.coz" -- "$dir/abab" \
-	--seconds $((2 * slowness)) --iters-per-ms "$rate"
+	"${one[@]:1}" --seconds "$slowness.5"
 warning="^cozbpf: warning: '$dir/b.coz' holds runs of another build, $first:"
 warning+=" this one, 222222222222, is appended"
 says "$warning" "^cozbpf: hint: 'cozbpf report --build 222222222222' "
@@ -104,7 +105,7 @@ check "it counts all experiments" is "$(figure experiments)" == \
 	"$(grep -c ^experiment "$dir/a.coz")"
 
 echo "-- several runs"
-run 0 "$tool" "${short[@]}" -n 3 -o "$dir/n.coz" -- "$work" --rounds 80 --iters-per-ms "$rate"
+run 0 "$tool" "${short[@]}" -n 3 -o "$dir/n.coz" -- "${one[@]}" --rounds 80
 looked "-n 3 is a profile of three runs" coz "$dir/n.coz" 3
 check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 3 ]
 
@@ -135,7 +136,7 @@ echo "-- the time of a named line"
 # Twenty ratios, half of them beside three spinning programs, were 0.970 to 1.022 with a standard
 # deviation of 0.016: nine of these are allowed.
 run 0 "${in_front[@]}" "$tool" run -q --no-tui --seed 4 --experiment-length 250ms -P progress \
-	--fixed-line "$line" --fixed-speedup 0,50,100 -d 5s -o "$dir/l.coz" -- "$work" --seconds 6 \
+	--fixed-line "$line" --fixed-speedup 0,50,100 -o "$dir/l.coz" -- "$work" --seconds 5 \
 	--iters-per-ms "$rate"
 looked "the profile has it in each experiment" line "$dir/l.coz"
 base=$(figure "line 0")
@@ -150,8 +151,8 @@ done
 echo "-- the end of profiling"
 mkdir "$dir/sub"
 cd "$dir/sub" || exit 1
-run 0 "$tool" --no-tui --experiment-length 50ms -P progress -d "$slowness"s -- "$work" \
-	--seconds $((2 * slowness)) --iters-per-ms "$rate"
+run 0 "$tool" --no-tui --experiment-length 50ms -P progress -d "$slowness"s -- "${one[@]}" \
+	--seconds $((2 * slowness))
 cd "$root" || exit 1
 says 'profiling has ended; waiting for the command to end'
 prints "^visits [0-9]+ seconds $((2 * slowness))\."

@@ -35,7 +35,7 @@ for how in "${kinds[@]}"; do
 	echo "-- launched, ${how#-}"
 	rm -f "$dir/p.coz"
 	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" \
-		-- "$dir/usdt" 2600
+		-- "$dir/usdt" 2200
 	counted
 	check "the semaphore was raised from the first unit on" [ "$(semaphore "$dir/out")" = "1 " ]
 	for name in plain twice guarded; do
@@ -106,10 +106,25 @@ g++ -O1 -g -fno-omit-frame-pointer -Wall -Wextra -o "$dir/thrower" tests/e2e/fix
 library=$(ldd "$dir/thrower" | sed -n 's/.*libstdc++.so.6 => \([^ ]*\).*/\1/p')
 rm -f "$dir/p.coz"
 run 0 "$tool" "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "throw=usdt:$library:libstdcxx:throw" \
-	-P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2600
+	-P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2200
 says "progress point 'late' is awaited" "progress point 'late' is in '.*/libstdc"
 check "the library's probe counts as the function does" same_visits fn throw
 check "so does the one that was awaited" same_visits fn late late
+
+python_attached() {
+	"$python" "$dir/work.py" "$dir/libwork.so" 30 >"$dir/target" &
+	started+=("$!")
+	wait_for 20 has "$dir/target" '^ready' || bad "it starts"
+	rm -f "$dir/p.coz"
+	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" -d 3s -p "${started[-1]}"
+	check "attached, too" same_visits collected fn
+	# ranked, or named as not known well enough: other programs spoil half of the experiments
+	says '^ +(1  )?work\.c:[0-9]+[ :]'
+	run 4 "$tool" "${lab[@]}" --granularity line -P "usdt:$python:python:gc__done" \
+		-p "${started[-1]}"
+	says "'$python' has no debug information"
+	kill "${started[-1]}"
+}
 
 echo "-- Python, whose probes have semaphores, and which has no debug information of its own"
 python=$(readlink -f /usr/bin/python3)
@@ -143,18 +158,7 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 		-- "$python" "$dir/work.py" "$dir/libwork.so" 3
 	check "launched: Python's probe counts as the library's function does" same_visits \
 		collected fn
-	"$python" "$dir/work.py" "$dir/libwork.so" 30 >"$dir/target" &
-	started+=("$!")
-	wait_for 20 has "$dir/target" '^ready' || bad "it starts"
-	rm -f "$dir/p.coz"
-	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" -d 3s -p "${started[-1]}"
-	check "attached, too" same_visits collected fn
-	# ranked, or named as not known well enough: other programs spoil half of the experiments
-	says '^ +(1  )?work\.c:[0-9]+[ :]'
-	run 4 "$tool" "${lab[@]}" --granularity line -P "usdt:$python:python:gc__done" \
-		-p "${started[-1]}"
-	says "'$python' has no debug information"
-	kill "${started[-1]}"
+	brief || python_attached
 else
 	echo "     '$python' has no static probes"
 fi
