@@ -13,7 +13,7 @@ fixture threads
 as=mirror_a fixture mirror
 as=mirror_b fixture mirror
 profile=$dir/profile.coz
-ms=$((600 * slowness)) short=$((50 * slowness))ms
+ms=$((1000 * slowness)) short=$((50 * slowness))ms
 
 # profile_run STATUS OPTIONS... -- COMMAND...
 profile_run() {
@@ -70,7 +70,7 @@ check "without -b its lines are out of scope" [ "$(samples_at victim CHILD)" -eq
 # No preloaded library reaches a static program, and no injected handler one that another process
 # traces: its handler comes later.
 profile_run 0 -P progress --fixed-line "$(line_of parent HOT)" --fixed-speedup 100 -- \
-	"$dir/parent" traced "$dir/static_victim" $((2000 * slowness))
+	"$dir/parent" traced "$dir/static_victim" $((2 * ms))
 says 'warning: process [0-9]+ is being traced by process [0-9]+ \(parent\)' \
 	'process [0-9]+: pause handler injected'
 paused '[0-9]+ \(static_victim\)'
@@ -147,13 +147,13 @@ told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
 check "every child is told of" [ "$told" -eq 1001 ]
 
 echo "-- a main thread that has ended"
-profile_run 0 -P progress -b MAIN -- "$dir/victim" $ms pthread_exit
+profile_run 0 -P progress -b MAIN -- "$dir/victim" $((2 * ms)) pthread_exit
 prints '^victim [0-9]+ alive'
 in_scope victim
 
 echo "-- a child left behind"
 profile_run 0 -P progress -b MAIN -b '%/victim' --fixed-line "$(line_of parent BEFORE)" \
-	--fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" $((3000 * slowness))
+	--fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" $((5 * ms))
 check "cozbpf does not wait for it" is "$(grep -c alive "$dir/out")" == 0
 check "it lives on to its end" wait_for 40 has "$dir/out" '^victim [0-9]+ alive'
 finish

@@ -61,7 +61,7 @@ lines 0
 prints "/$line	"
 says "debuginfod has the debug file of 'bare'"
 check "asked for by build id" has "$dir/log" "^/buildid/$id/debuginfo$"
-run 0 "${profile[@]}" -- "$dir/bare" 1500
+run 0 "${profile[@]}" -d 3s -- "$dir/bare" 3000
 check "experiments on lines" grep -q 'selected=.*/functions\.c:' "$dir/p.coz"
 before=$(requests)
 lines 0
