@@ -83,16 +83,16 @@ fails 2 "no code at line $((line + 3)) of 'abab.c'" \
 	"nearest lines with code are $((line + 1)) and " -P "abab.c:$((line + 3))" -- "$work"
 fails 2 "the kernel has no tracepoint 'syscalls:sys_enter_wirte'" \
 	"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscalls:sys_enter_wirte -- "$work"
-refused_alike() { # tests/unit: test_spec.c, test_find.c
+fails 2 "progress point '': it is empty" '\[NAME=\]' -P '' -- "$work"
+fails 2 "progress point 'name=': it is empty" '\[NAME=\]' -P name= -- "$work"
+fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' \
+	-P usdt:b:c -- "$work"
+missing_alike() {
 	fails 2 "no symbol 'xyzzyplugh'" "lists the symbols" -P xyzzyplugh -- "$work"
 	fails 2 "no symbol 'nothing_here'" . -P "$dir/mirror:nothing_here" -- "$work"
 	fails 2 "no source file 'ababs.c'" "did you mean 'abab.c'" -P ababs.c:16 -- "$work"
 	fails 2 "'/nonexistent' of progress point '/nonexistent:sym'" . -P /nonexistent:sym \
 		-- "$work"
-	fails 2 "progress point '': it is empty" '\[NAME=\]' -P '' -- "$work"
-	fails 2 "progress point 'name=': it is empty" '\[NAME=\]' -P name= -- "$work"
-	fails 2 "progress point 'usdt:b:c': 'usdt:' is followed by PATH:PROVIDER:NAME" 'SPEC is' \
-		-P usdt:b:c -- "$work"
 	fails 2 "the kernel has no tracepoint 'syscall:sys_enter_write'" \
 		"did you mean 'syscalls:sys_enter_write'" -P tracepoint:syscall:sys_enter_write \
 		-- "$work"
@@ -100,7 +100,7 @@ refused_alike() { # tests/unit: test_spec.c, test_find.c
 		-P "uretprobe:$work:progres" -- "$work"
 	fails 2 "'nosuchkind:a.c'" . -P nosuchkind:a.c:3 -- "$work"
 }
-brief || refused_alike
+brief || missing_alike
 fails 4 "progress point 'work_fail' was never visited$" 'once per unit of work' -P work_fail \
 	-- "$work" --threads 1 --seconds 1.2
 run 0 "$tool" "${out[@]}" -P one=work_fail -P two=progress --experiment-length 50ms -- "$work" \
@@ -173,6 +173,30 @@ fails 2 "no code at line $((line + 3)) of '.*abab.c'" \
 	-P progress -- "$work"
 fails 2 "'0,abc' is not a list" "0,25,50,100" --fixed-speedup 0,abc -P progress -- "$work"
 fails 2 "'101' is not a list" "0 to 100" --fixed-speedup 101 -P progress -- "$work"
+fails 2 "appended to a file, not printed" "'./-'" -o - -P progress -- "$work"
+cp "$dir/profile.coz" "$dir/kept.coz"
+fails 2 "'$dir/kept.coz' is a profile, not a text of metrics" "another file" --duty 1% \
+	--metrics "$dir/kept.coz" -P progress -- "$work"
+check "it is as it was" same "$dir/profile.coz" "$dir/kept.coz"
+
+# refuses STATUS PATTERN HINT COMMAND...: of another command than run.
+refuses() {
+	run "$1" "$tool" "${@:4}"
+	says "^cozbpf: error: .*$2" "^cozbpf: hint: .*$3"
+}
+echo "-- other commands"
+refuses 2 "cannot be run 0 times" "between 1 and" blocks -n 0 -- true
+refuses 2 "'--pid' and '--runs' exclude each other" "as it is" blocks -n 1 -p $$
+refuses 4 "no file with line tables matches -b 'nowhere'" "whole paths" blocks -b nowhere \
+	-o "$dir/blocks.log" -- true
+refuses 2 "'--points' and '--spins' exclude" "leave one out" lines --points --spins "$work"
+refuses 2 "'--spins' and '--profile' exclude" "leave one out" lines --spins --profile x "$work"
+for words in --help --version 'report --help'; do
+	# shellcheck disable=SC2086 # several words
+	"$tool" $words >/dev/full 2>"$dir/err"
+	check "status 1: $words" [ $? -eq 1 ]
+	says '^cozbpf: error: cannot write standard output: No space left'
+done
 
 echo "-- the shim"
 COZBPF_SHIM=/nonexistent fails 1 "cannot read '/nonexistent', which COZBPF_SHIM names" \

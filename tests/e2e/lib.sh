@@ -25,7 +25,7 @@ dir=$(mktemp -d --tmpdir=/tmp --suffix=.cozbpf-e2e)
 chmod 755 "$dir"
 export XDG_CACHE_HOME=$dir/cache # no script finds what another has read
 passed=0 failed=0 skipped=0 tool_pid='' target_pid=''
-pace=0.02 # seconds between two looks of wait_for
+pace=0.05 # seconds between two looks of wait_for
 # On an emulated machine (tests/vm/) everything takes longer, a sample's own work above all. There
 # limits of time, the work of fixtures and the lengths of experiments are longer by this factor.
 slowness=${COZBPF_TEST_SLOWNESS:-1}
