@@ -335,9 +335,15 @@ $(BUILD)/tests/e2e/fixtures/%: tests/e2e/fixtures/%.c tests/e2e/fixtures/fixture
 
 workloads: $(WORKLOADS) $(BENCH_PROGRAMS) ## build the programs of known behaviour
 
+# Tests of which `make check` leaves out builds by other flags (CONTRIBUTING.md).
+UNIT_BRIEF := $(addprefix test_,cheapsite cozsites find markers spinsite symbols)
+RUN_UNIT = @COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh
+check: export COZBPF_TEST_BRIEF = $(UNIT_BRIEF)
 check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
-	@COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} scripts/run-tests.sh unit \
-		$(UNIT_TESTS) tests/vm/selftest.sh
+	$(RUN_UNIT) unit $(UNIT_TESTS) tests/vm/selftest.sh
+
+check-long: $(UNIT_BRIEF:%=$(BUILD)/tests/unit/%) ## those of them that it leaves out in part
+	$(RUN_UNIT) 'unit, long' $^
 
 # The kernel side of `cozbpf blocks`, by its own interface.
 BPF_TESTS := $(BUILD)/tests/bpf/blocks
@@ -575,7 +581,7 @@ help: ## this list
 	@echo '  KERNELS="6.18 7.3+lockdown=integrity"  SCRIPTS=tests/e2e/signals.sh (check-vm)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
-.PHONY: all always workloads check check-bpf check-e2e check-e2e-long check-fault check-machine \
+.PHONY: all always workloads check check-long check-bpf check-e2e check-e2e-long check-fault check-machine \
 	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
 	bench-block-times bench-blocks bench-marker bench-merge bench-nodes bench-startup \
