@@ -4,6 +4,8 @@
 #ifndef COZBPF_CHECK_H
 #define COZBPF_CHECK_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,18 @@ static int check_failed_now;
 			    check_a, check_b, (double)(tol));                                      \
 		}                                                                                  \
 	} while (0)
+
+/* Whether this test is to leave out what other tests try as well (CONTRIBUTING.md):
+ * COZBPF_TEST_BRIEF has its name. */
+static inline bool brief(void)
+{
+	const char *tests = getenv("COZBPF_TEST_BRIEF");
+	char all[4096], name[256];
+
+	snprintf(all, sizeof(all), " %s ", tests ? tests : "");
+	snprintf(name, sizeof(name), " %s ", program_invocation_short_name);
+	return strstr(all, name);
+}
 
 extern const struct test_case *const __start_test_cases[], *const __stop_test_cases[];
 

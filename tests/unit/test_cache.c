@@ -4,6 +4,7 @@
 #include "debug_fixture.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ static char base[PATH_MAX];
 
 static void empty_cache(void)
 {
-	CHECK(run("rm -rf base && mkdir base && chmod 755 base"));
+	CHECK(run("rm -rf base file* && mkdir base && chmod 755 base"));
 	CHECK(realpath(DIR "/base", base) != NULL);
 	setenv("XDG_CACHE_HOME", base, 1);
 }
@@ -112,19 +113,29 @@ TEST(not_trusted)
 /* A crash of the machine leaves any bytes, and a full disk too few. */
 TEST(damaged)
 {
+	uint8_t whole[46];
+	glob_t files = {0};
+	int fd;
+
 	keep_one();
-	CHECK(run("[ $(stat -c %%s base/cozbpf/*) = 46 ]"));
-	for (int at = 0; at < 46; at++) { /* bytes of the file */
-		CHECK(run("f=$(echo base/cozbpf/*) && cp $f whole && printf '\\377' | "
-			  "dd of=$f bs=1 seek=%d conv=notrunc 2>dd.err",
-		    at));
-		if (run("! cmp -s whole base/cozbpf/*"))
+	CHECK_EQ(glob(DIR "/base/cozbpf/*", 0, NULL, &files), 0);
+	CHECK_EQ(files.gl_pathc, 1);
+	fd = files.gl_pathc ? open(files.gl_pathv[0], O_RDWR) : -1;
+	CHECK_EQ(lseek(fd, 0, SEEK_END), sizeof(whole));
+	CHECK_EQ(pread(fd, whole, sizeof(whole), 0), sizeof(whole));
+	for (int at = 0; at < (int)sizeof(whole); at++) {
+		CHECK_EQ(pwrite(fd, "\377", 1, at), 1);
+		if (whole[at] != 0xff)
 			CHECK(!is_kept("key", "answer"));
-		CHECK(run("f=$(echo base/cozbpf/*) && cp whole $f && truncate -s %d $f", at));
+		CHECK_EQ(pwrite(fd, whole, sizeof(whole), 0), sizeof(whole));
+		CHECK(is_kept("key", "answer"));
+		CHECK_EQ(ftruncate(fd, at), 0);
 		CHECK(!is_kept("key", "answer"));
-		CHECK(run("cp whole $(echo base/cozbpf/*)"));
+		CHECK_EQ(pwrite(fd, whole, sizeof(whole), 0), sizeof(whole));
 	}
 	CHECK(is_kept("key", "answer"));
+	close(fd);
+	globfree(&files);
 }
 
 TEST(nowhere)
@@ -141,25 +152,27 @@ TEST(nowhere)
 	CHECK(run("test -d base/.cache/cozbpf"));
 }
 
-/* Those used last stay. */
+/* Those used last stay. All but the last one are large and empty. */
 TEST(room)
 {
-	const size_t n = 60 << 20;
+	const size_t n = 20 << 20;
 	char *data = calloc(1, CACHE_MAX_ENTRY), key[16];
 
 	empty_cache();
 	keep("too large", data, CACHE_MAX_ENTRY);
 	CHECK(run("[ ! -e base/cozbpf ] || [ -z \"$(ls base/cozbpf)\" ]"));
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		snprintf(key, sizeof(key), "%d", i);
-		keep(key, data, n);
-		CHECK(run("touch -d '-%d minutes' $(ls -t -d base/cozbpf/* | head -n 1)", 9 - i));
+		keep(key, "answer", 6);
+		CHECK(run("f=$(ls -t -d base/cozbpf/* | head -n 1) && ln -s $f file%d && "
+			  "truncate -s %s $f && touch -d '-%d minutes' $f",
+		    i, i ? "60M" : "+0", 9 - i));
 	}
 	CHECK(is_there("0")); /* used again */
-	keep("4", data, n);
-	CHECK(run("[ $(ls base/cozbpf | wc -l) = 4 ]"));
-	CHECK(!is_there("1"));
-	CHECK(is_there("0") && is_there("2") && is_there("3") && is_there("4"));
+	keep("5", data, n);
+	CHECK(run("[ $(ls base/cozbpf | wc -l) = 5 ] && ! [ -e file1 ] && [ -e file2 ] && "
+		  "[ -e file3 ] && [ -e file4 ]"));
+	CHECK(is_there("0") && is_there("5"));
 	free(data);
 	empty_cache();
 }

@@ -195,23 +195,42 @@ static bool have_coz(void)
 	return have;
 }
 
-static const char *const all_flags[] = {"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -static-pie -fPIE",
-    "-O0 -static-pie -fPIE", "-O2 -flto", "-O2 -fcf-protection=full -ffunction-sections",
+static const char *const all_flags[] = {"-O0", "-O2", "-O3",
     /* As in shared libraries: variables that others may replace are reached through the global
        offset table. */
-    "-O2 -fPIC -Wl,--no-relax", "-O0 -fPIC -Wl,--no-relax"};
+    "-O2 -fPIC -Wl,--no-relax",
+    /* Not where it has to be brief. */
+    "-O1", "-Os", "-O0 -fPIC -Wl,--no-relax", "-O2 -static-pie -fPIE", "-O0 -static-pie -fPIE",
+    "-O2 -flto", "-O2 -fcf-protection=full -ffunction-sections"};
+
+static size_t n_flags(void)
+{
+	if (!have_coz())
+		return 0;
+	return brief() ? 4 : sizeof(all_flags) / sizeof(*all_flags);
+}
+
+/* Without symbols functions are told apart by the table that exceptions need. */
+static size_t check_stripped(const char *flags)
+{
+	CHECK(run("strip coz_own"));
+	return check_built(flags, POINTS(markers_c));
+}
 
 TEST(coz_points_in_c)
 {
-	size_t given_up = 0;
+	size_t given_up = 0, n = n_flags();
 
-	for (size_t i = 0; have_coz() && i < sizeof(all_flags) / sizeof(*all_flags); i++) {
+	for (size_t i = 0; i < n; i++) {
 		/* Across files compilers unroll and join more than can be followed. */
 		bool joined = strstr(all_flags[i], "-flto");
 
 		given_up += check_c("gcc", all_flags[i], "markers.c", POINTS(markers_c));
-		if (have("clang"))
+		given_up += check_stripped("gcc, stripped");
+		if (have("clang")) {
 			given_up += check_c("clang", all_flags[i], "markers.c", POINTS(markers_c));
+			given_up += check_stripped("clang, stripped");
+		}
 		CHECK(joined || !given_up);
 		given_up = 0;
 	}
@@ -219,7 +238,9 @@ TEST(coz_points_in_c)
 
 TEST(coz_points_in_loops)
 {
-	for (size_t i = 0; have_coz() && i < sizeof(all_flags) / sizeof(*all_flags); i++) {
+	size_t n = n_flags();
+
+	for (size_t i = 0; i < n; i++) {
 		check_c("gcc", all_flags[i], "loops.c", POINTS(loops_c));
 		if (have("clang"))
 			check_c("clang", all_flags[i], "loops.c", POINTS(loops_c));
@@ -252,9 +273,9 @@ static size_t check_cc(const char *compiler, const char *flags)
 
 TEST(coz_points_in_cxx)
 {
-	size_t given_up = 0;
+	size_t given_up = 0, n = n_flags();
 
-	for (size_t i = 0; have_coz() && i < sizeof(all_flags) / sizeof(*all_flags); i++) {
+	for (size_t i = 0; i < n; i++) {
 		bool joined = strstr(all_flags[i], "-flto");
 
 		given_up += check_cc("g++", all_flags[i]);
@@ -263,21 +284,6 @@ TEST(coz_points_in_cxx)
 		CHECK(joined || !given_up);
 		given_up = 0;
 	}
-}
-
-/* Without symbols functions are told apart by the table that exceptions need. */
-TEST(coz_points_stripped)
-{
-	size_t given_up = 0;
-
-	static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3", "-Os"};
-
-	for (size_t i = 0; have_coz() && i < sizeof(levels) / sizeof(*levels); i++) {
-		given_up += check_c("gcc -s", levels[i], "markers.c", POINTS(markers_c));
-		if (have("clang"))
-			given_up += check_c("clang -s", levels[i], "markers.c", POINTS(markers_c));
-	}
-	CHECK_EQ(given_up, 0);
 }
 
 /* A search that runs out of work hands out nothing, however far it has come. */
