@@ -235,13 +235,11 @@ $(BUILD)/fuzz/seeds/programs/shared: tests/fuzz/seeds.sh
 $(BUILD)/asan/pure.a: $(PURE_ASAN_OBJS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
-# gold, where it is there, takes half of the time of the usual linker.
-UNIT_LD := $(if $(CROSS),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/asan/pure.a
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) -Itests/unit \
 		-DCOZBPF_FIXTURES='"$(abspath $(BUILD))/fixtures/$*"' $(CFLAGS_ALL) $(ASAN_FLAGS) \
-		$(UNIT_LD) -MMD -MP -o $@ $< $(BUILD)/asan/pure.a $(PURE_LIBS)
+		-MMD -MP -o $@ $< $(BUILD)/asan/pure.a $(PURE_LIBS)
 
 # Workloads are the programs under test: hardly optimised, so each line keeps its code.
 $(BUILD)/tests/workloads/openmp: WORK_FLAGS := -fopenmp
