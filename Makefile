@@ -368,8 +368,8 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 # parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
 	nodes off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
-E2E_BRIEF := attach attribution coz-header filters functions go-unharmed libraries live \
-	passthrough usdt
+E2E_BRIEF := attach attribution coz-header errors filters functions go-unharmed libraries live \
+	passthrough shim-rules usdt
 check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
@@ -583,8 +583,8 @@ help: ## this list
 	@echo '  KERNELS="6.18 7.3+lockdown=integrity"  SCRIPTS=tests/e2e/signals.sh (check-vm)'
 	@echo '  ALL=1  SEED=N  ONLY=FAULT[:CALL]  FAULT_SECONDS=25 (check-fault)'
 
-.PHONY: all always workloads check check-long check-bpf check-e2e check-e2e-long check-fault check-machine \
-	arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
+.PHONY: all always workloads check check-long check-bpf check-e2e check-e2e-long check-fault \
+	check-machine arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan tsan \
 	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
 	bench-block-times bench-blocks bench-marker bench-merge bench-nodes bench-startup \
 	bench-accuracy bench-go \

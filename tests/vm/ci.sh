@@ -10,7 +10,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 cache=${COZBPF_KERNELS:-/var/tmp/cozbpf-kernels}
-load=tests/bpf/load.sh
+load=tests/vm/brief-load.sh
 plan=("6.12:$load" "6.1+lockdown=integrity:$load" "newest:$load" 5.10:tests/vm/refused.sh)
 # A guest has one processor to itself here, so its limits and its work are shorter than usual.
 export VM_JOBS=2 VM_LIMIT=450 VM_SLOWNESS=3
