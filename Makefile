@@ -337,7 +337,7 @@ workloads: $(WORKLOADS) $(BENCH_PROGRAMS) ## build the programs of known behavio
 
 # Tests of which `make check` leaves out builds by other flags (CONTRIBUTING.md).
 UNIT_BRIEF := $(addprefix test_,cheapsite cozsites find markers spinsite symbols)
-# Of what a test has freed ASan keeps 8 MB from use, not 256: that saves a fifth of long simulations.
+# Of what a test has freed ASan keeps 8 MB from use, not 256, which saves long tests a fifth.
 RUN_UNIT = @COZBPF_TEST_JOBS=$${COZBPF_TEST_JOBS:-$$(nproc)} \
 	ASAN_OPTIONS=quarantine_size_mb=8:$$ASAN_OPTIONS scripts/run-tests.sh
 check: export COZBPF_TEST_BRIEF = $(UNIT_BRIEF)
@@ -368,8 +368,8 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 # parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,duty edges gains go-server goroutines jit latency machine \
 	nodes off-cpu pair pauses quota spin startup suggest sync then-experiment waits)
-E2E_BRIEF := attach attribution coz-header errors filters functions go-unharmed libraries live \
-	passthrough shim-rules usdt
+E2E_BRIEF := attach attribution coz-header errors filters functions go-unharmed libraries \
+	live passthrough shim-rules usdt
 check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
 check-e2e: all workloads ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
