@@ -448,7 +448,7 @@ coverage: ## lines covered by the unit tests, per file and folder
 
 coverage-all: ## the same with the end-to-end tests; needs root; long
 	$(Q)rm -rf $(BUILD)/coverage
-	$(Q)$(COVERAGE) check asan workloads; COZBPF_TEST_TIMEOUT=900 \
+	$(Q)$(COVERAGE) check check-long asan workloads; COZBPF_TEST_TIMEOUT=900 \
 		COZBPF=$(BUILD)/coverage/asan/cozbpf $(COVERAGE) $(E2E); rc=$$?; \
 		scripts/coverage.sh $(BUILD)/coverage user/core=90 user/target=80 \
 		user/symbols=80 && exit $$rc
@@ -586,9 +586,9 @@ help: ## this list
 
 .PHONY: all always workloads check check-long check-bpf check-e2e check-e2e-long check-fault \
 	check-machine arm64-tests check-arm64 check-vm check-vm-ci check-real check-docs man asan \
-	tsan \
-	check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench bench-attach \
-	bench-block-times bench-blocks bench-marker bench-merge bench-nodes bench-startup \
+	tsan check-sanitized check-slurm check-manifests fuzz coverage coverage-all bench \
+	bench-attach bench-block-times bench-blocks bench-marker bench-merge bench-nodes \
+	bench-startup \
 	bench-accuracy bench-go \
 	bench-off-cpu bench-off-cpu-real bench-overhead \
 	bench-rules bench-servers bench-stripped soak check-soak lint format format-check analyze \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Picks the subcommand; everything else is in user/cmd/. */
+/* Picks the subcommand, and looks whether what it has printed arrived; the rest is in user/cmd/. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -94,7 +94,7 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct error e = {0};
-	int status;
+	int status, err;
 
 	if (argc < 2) {
 		help(stderr);
@@ -102,8 +102,9 @@ int main(int argc, char **argv)
 	}
 	status = run_command(argc, argv);
 	/* A text that did not get to where it should is no success. */
-	if (status == EXIT_OK && (fflush(stdout) || ferror(stdout))) {
-		error_set(&e, EXIT_OTHER, "cannot write standard output: %s", strerror(errno));
+	err = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
+	if (status == EXIT_OK && err) {
+		error_set(&e, EXIT_OTHER, "cannot write standard output: %s", strerror(err));
 		status = say_error(&e);
 	}
 	return status;

@@ -16,8 +16,6 @@ experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50"
 	--experiment-length $((200 * slowness))ms)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100
 	--experiment-length "$short" -d "$slowness"s)
-# With priority: beside other programs a target would burn seconds before it has been attached to.
-profiler=("${in_front[@]}" "$tool")
 
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.
@@ -37,7 +35,7 @@ attach() {
 	local want=$1
 	shift
 	rm -f "$dir/profile.coz"
-	run "$want" "${profiler[@]}" "$@" -o "$dir/profile.coz" -p "$target_pid"
+	run "$want" "${tool_in_front[@]}" "$@" -o "$dir/profile.coz" -p "$target_pid"
 }
 point() { # FIELD of the point at 50 %: program_speedup, low, high
 	"$tool" report --json "$1" | python3 -c "
@@ -151,7 +149,7 @@ at_speed "for 5 ms at most" is "$(cut -d' ' -f3 <<<"$stops")" '<=' 5000
 echo "-- threads that come to block the signal"
 begin "$dir/running" later
 rm -f "$dir/profile.coz"
-start "${profiler[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${tool_in_front[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -USR1 "$target_pid"
 said='signal [0-9]+ unblocked in 2 threads that had come to block it'
@@ -198,9 +196,9 @@ echo "-- killed while attached: the target (musl) is unharmed, and the next one 
 begin "$dir/musl" plain
 look "$dir/before"
 rm -f "$dir/profile.coz"
-start "${profiler[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${tool_in_front[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
-run 3 "${profiler[@]}" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
+run 3 "${tool_in_front[@]}" attach "${brief[@]}" -o "$dir/other.coz" -p "$target_pid"
 says "process $target_pid is being profiled already, by process $tool_pid \(cozbpf\)" \
 	"hint: .*kill -INT $tool_pid"
 kill -KILL "$tool_pid"
@@ -233,18 +231,18 @@ end
 echo "-- the same with a runtime that handles every signal: its action is put back in the end"
 begin "$dir/running" catchall 1
 rm -f "$dir/profile.coz"
-start "${profiler[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${tool_in_front[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 attach 0 "${brief[@]}"
 says 'in a page that was left there'
 end
-check "all its actions are its own" \
-			has "$dir/target" ' foreign 0 not_caught 0'
-begin "$dir/running" plain 1
+check "all its actions are its own" has "$dir/target" ' foreign 0 not_caught 0'
+
 echo "-- ended by a signal"
-start "${profiler[@]}" "${brief[@]}" -d 60s --experiment-length 20s -o "$dir/profile.coz" \
+begin "$dir/running" plain 1
+start "${tool_in_front[@]}" "${brief[@]}" -d 60s --experiment-length 20s -o "$dir/profile.coz" \
 	-p "$target_pid"
 wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 kill -INT "$tool_pid"
@@ -258,7 +256,7 @@ check "it is still stopped" is_state "$target_pid" T
 kill -CONT "$target_pid"
 echo "-- the target ends first"
 rm -f "$dir/profile.coz"
-start "${profiler[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+start "${tool_in_front[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 end
 ended 20 0 "cozbpf ends with it"
@@ -278,7 +276,7 @@ begin "$dir/running" plain 1
 first=$target_pid
 begin "$dir/running" plain 1
 rm -f "$dir/profile.coz"
-run 0 "${profiler[@]}" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
+run 0 "${tool_in_front[@]}" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
 says 'attached to 2 processes' "process $first: pause handler taken out" \
 	"process $target_pid: pause handler taken out"
 end
@@ -337,8 +335,9 @@ gcc -O1 -g -fno-omit-frame-pointer -Itests/e2e/fixtures -o "$dir/$odd" "$dir/$od
 begin "$dir/$odd" plain 1
 number=${line#*:}
 rm -f "$dir/odd.coz"
-run 0 "${profiler[@]}" -v --no-tui -P progress --fixed-line "$odd.c:$number" --fixed-speedup 50 \
-	--experiment-length "$short" -d "$slowness"s -o "$dir/odd.coz" -p "$target_pid"
+run 0 "${tool_in_front[@]}" -v --no-tui -P progress --fixed-line "$odd.c:$number" \
+	--fixed-speedup 50 --experiment-length "$short" -d "$slowness"s -o "$dir/odd.coz" \
+	-p "$target_pid"
 says "'.*/odd.x1b\[31mname': [0-9]+ lines in scope" 'process [0-9]+ \(odd.x1b\[31mname\):' \
 	"^ .*odd.x1b\[31mname\.c:$number"
 says_not "$esc"
@@ -348,33 +347,33 @@ run 0 "$tool" report "$dir/odd.coz"
 check "the report shows it" has "$dir/out" "^ .*odd.x1b\[31mname\.c:$number"
 run 0 "$tool" report --csv "$dir/odd.coz"
 check "an export has the true name" has "$dir/out" "odd$esc\\[31mname\.c:"
-run 0 "${profiler[@]}" lines -p "$target_pid"
+run 0 "${tool_in_front[@]}" lines -p "$target_pid"
 check "so has the list of lines" has "$dir/out" "odd$esc\\[31mname\.c"
 run 0 script -qec "'$tool' lines -p $target_pid" /dev/null
 check "which shows it on a terminal" has "$dir/out" 'odd.x1b\[31mname\.c'
 check "and writes nothing else there" [ "$(grep -c "$esc" "$dir/out")" -eq 0 ]
-run 2 "${profiler[@]}" -P "nothing${esc}[2J" -p "$target_pid"
+run 2 "${tool_in_front[@]}" -P "nothing${esc}[2J" -p "$target_pid"
 says 'error: .*nothing.x1b\[2J'
 says_not "$esc"
 end
 
 echo "-- wrong numbers"
-run 2 "${profiler[@]}" "${brief[@]}" -p nobody
+run 2 "${tool_in_front[@]}" "${brief[@]}" -p nobody
 says "'nobody' is not a process number"
-run 2 "${profiler[@]}" "${brief[@]}" -p 4194303
+run 2 "${tool_in_front[@]}" "${brief[@]}" -p 4194303
 says 'there is no process 4194303'
-run 2 "${profiler[@]}" "${brief[@]}" -p 2
+run 2 "${tool_in_front[@]}" "${brief[@]}" -p 2
 says 'process 2 \(kthreadd\) is a thread of the kernel'
 begin "$dir/running" plain 1
 thread=$(find "/proc/$target_pid/task" -mindepth 1 -maxdepth 1 ! -name "$target_pid" \
 	-printf '%f\n' -quit)
-run 2 "${profiler[@]}" "${brief[@]}" -p "$thread"
+run 2 "${tool_in_front[@]}" "${brief[@]}" -p "$thread"
 says "$thread is a thread of process $target_pid" "hint: name the process: -p $target_pid"
-run 2 "${profiler[@]}" -q -p "$target_pid"
+run 2 "${tool_in_front[@]}" -q -p "$target_pid"
 says 'no progress point given' 'none is found: the process neither writes, sends nor reads'
-run 2 "${profiler[@]}" -p "$target_pid" -- true
+run 2 "${tool_in_front[@]}" -p "$target_pid" -- true
 says "'--pid' and a command exclude each other"
-run 2 "${profiler[@]}" -P nosuchthing -p "$target_pid"
+run 2 "${tool_in_front[@]}" -P nosuchthing -p "$target_pid"
 says "no symbol 'nosuchthing'"
 mkfifo "$dir/gdb"
 exec {held}<>"$dir/gdb" # open at both ends, so that the writer never waits

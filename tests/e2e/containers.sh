@@ -10,8 +10,6 @@ line=running.c:$(grep -n 'LINE_A \*/' "$root/tests/e2e/fixtures/running.c" | hea
 	cut -d: -f1)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100 --experiment-length 50ms \
 	-d 1s)
-# With priority: beside other programs a target would burn seconds before it has been attached to.
-profiler=("${in_front[@]}" "$tool")
 
 # A root of its own: a static, stripped program with its debug information elsewhere.
 mkdir -p "$dir/root/bin" "$dir/root/proc" "$dir/root/tmp"
@@ -35,7 +33,7 @@ end_inside() {
 }
 attach() { # STATUS OPTIONS...
 	rm -f "$dir/profile.coz"
-	run "$1" "${profiler[@]}" "${@:2}" -o "$dir/profile.coz"
+	run "$1" "${tool_in_front[@]}" "${@:2}" -o "$dir/profile.coz"
 }
 
 echo "-- a container without debug information"
@@ -43,7 +41,7 @@ begin_inside chroot "$dir/root" /bin/app plain
 check "it has a number of its own" grep -q '^ready 1$' "$dir/target"
 attach 4 "${brief[@]}" --granularity line -p "$inner"
 says 'has no debug information' "hint: .*/proc/$inner/root/usr/lib/debug/.build-id/"
-run 0 "${profiler[@]}" doctor -p "$inner"
+run 0 "${tool_in_front[@]}" doctor -p "$inner"
 prints "^warning +debug information .*has none" 'functions'
 attach 2 --no-tui -P progress -p "$inner"
 says "'.*/bin/app' has no debug information: functions are made faster, not lines" \
@@ -51,9 +49,9 @@ says "'.*/bin/app' has no debug information: functions are made faster, not line
 echo "-- found on the host, by build id"
 mkdir -p "$debug"
 cp "$dir/running.debug" "$debug/${id:2}.debug"
-run 0 "${profiler[@]}" doctor -p "$inner"
+run 0 "${tool_in_front[@]}" doctor -p "$inner"
 prints '^ok +held by others ' '^ok +kind of process ' '^ok +threads ' '^ok +debug information '
-run 0 "${profiler[@]}" lines -p "$inner"
+run 0 "${tool_in_front[@]}" lines -p "$inner"
 prints 'running\.c'
 attach 0 "${brief[@]}" -P again=/bin/app:progress -p "$inner"
 paused "$inner \(.*\)"
@@ -188,7 +186,7 @@ run 0 "${in_front[@]}" "${inside[@]}" "$tool" run "${brief[@]}" -o "$dir/profile
 paused '[1-9][0-9]? \(running\)'
 rm -f "$dir/profile.coz"
 run 0 "${inside[@]}" bash tests/e2e/fixtures/beside.sh "$dir/running" "$dir/target" \
-	"${profiler[@]}" "${brief[@]}" -o "$dir/profile.coz"
+	"${tool_in_front[@]}" "${brief[@]}" -o "$dir/profile.coz"
 says 'process [1-9][0-9]?: pause handler taken out;'
 paused '[1-9][0-9]? \(running\)'
 
@@ -206,7 +204,8 @@ else
 	first=$inner first_target=$target_pid
 	echo "$first" >"$group/cgroup.procs"
 	rm -f "$dir/profile.coz"
-	start "${profiler[@]}" "${brief[@]}" -d 60s --cgroup "/cozbpf-e2e-$$" -o "$dir/profile.coz"
+	start "${tool_in_front[@]}" "${brief[@]}" -d 60s --cgroup "/cozbpf-e2e-$$" \
+		-o "$dir/profile.coz"
 	wait_for 20 has "$dir/err" 'attached to 1 process ' || bad "it attaches"
 	begin_inside chroot "$dir/root" /bin/app plain 1
 	echo "$inner" >"$group/cgroup.procs"

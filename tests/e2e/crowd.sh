@@ -7,11 +7,9 @@
 fixture crowd
 options=(--no-tui -v --fixed-line "$(line_of crowd LINE_A)" --fixed-speedup 50 -P progress
 	--experiment-length 200ms -d 3s)
-# With priority: a busy machine takes long for the processes, and the crowd works meanwhile.
-profiler=("${in_front[@]}" "$tool")
 
 echo "-- the command has the limit that cozbpf was started with"
-run 0 sh -c 'ulimit -Sn 777 && exec "$@"' sh "${profiler[@]}" "${options[@]}" -o "$dir/p.coz" \
+run 0 sh -c 'ulimit -Sn 777 && exec "$@"' sh "${tool_in_front[@]}" "${options[@]}" -o "$dir/p.coz" \
 	-- "$dir/crowd" 3 2
 prints '^ready 777$'
 
@@ -29,8 +27,8 @@ begin_crowd 300
 
 echo "-- 300 processes, and a soft limit of 256"
 rm -f "$dir/p.coz"
-# Each of them is held still twice: 600 took a minute beside other work.
-slowness=2 run 0 sh -c 'ulimit -Sn 256 && exec "$@"' sh "${profiler[@]}" "${options[@]}" \
+# Each of them is held still twice. 1200 such stops took more than a minute beside other work.
+slowness=2 run 0 sh -c 'ulimit -Sn 256 && exec "$@"' sh "${tool_in_front[@]}" "${options[@]}" \
 	--cgroup "$group" -o "$dir/p.coz"
 says 'attached to 300 processes with 300 threads'
 says_not 'warning: process'
@@ -41,7 +39,7 @@ check "no process has been lost" [ "$(wc -l <"$group/cgroup.procs")" -eq 300 ]
 echo "-- a hard limit that is too low"
 for files in 300 301; do
 	# shellcheck disable=SC2016 # expanded by that shell
-	run 1 sh -c 'ulimit -n "$0" && exec "$@"' "$files" "${profiler[@]}" "${options[@]}" \
+	run 1 sh -c 'ulimit -n "$0" && exec "$@"' "$files" "${tool_in_front[@]}" "${options[@]}" \
 		--cgroup "$group" -o "$dir/p.coz"
 	says 'error: .*process [0-9]+.*: Too many open files' 'hint: .*ulimit -n'
 done
@@ -49,7 +47,7 @@ kill -KILL "$target_pid"
 
 echo "-- more processes than there is room for"
 begin_crowd 4100
-run 3 "${profiler[@]}" "${options[@]}" --cgroup "$group" -o "$dir/p.coz"
+run 3 "${tool_in_front[@]}" "${options[@]}" --cgroup "$group" -o "$dir/p.coz"
 says "the control group '.*' has more than 4096 processes" 'hint: name a group below it'
 kill -KILL "$target_pid"
 finish

@@ -41,6 +41,9 @@ for drop in '--reuid=65534 --regid=65534 --clear-groups' \
 	says '^cozbpf: error: the kernel does not let this process load BPF programs$' \
 		'^cozbpf: hint: run it with sudo, .*docs/security.md.*cozbpf doctor'
 	check "the command has not run" [ ! -s "$dir/out" ]
+	# What is written wrong is told before anything is loaded.
+	# shellcheck disable=SC2086 # several options
+	run 2 setpriv $drop "$dir/open/cozbpf" -P name= -o "$dir/open/profile.coz" -- true
 done
 
 echo "-- no debug information"
@@ -104,7 +107,7 @@ brief || missing_alike
 fails 4 "progress point 'work_fail' was never visited$" 'once per unit of work' -P work_fail \
 	-- "$work" --threads 1 --seconds 1.2
 run 0 "$tool" "${out[@]}" -P one=work_fail -P two=progress --experiment-length 50ms -- "$work" \
-	--threads 1 --seconds 1.5
+	--threads 1 --a-us 600 --b-us 400 --seconds 1.5
 says "warning: progress point 'one' was never visited"
 
 echo "-- nothing to measure"
@@ -175,8 +178,10 @@ fails 2 "'0,abc' is not a list" "0,25,50,100" --fixed-speedup 0,abc -P progress 
 fails 2 "'101' is not a list" "0 to 100" --fixed-speedup 101 -P progress -- "$work"
 fails 2 "appended to a file, not printed" "'./-'" -o - -P progress -- "$work"
 cp "$dir/profile.coz" "$dir/kept.coz"
-fails 2 "'$dir/kept.coz' is a profile, not a text of metrics" "another file" --duty 1% \
-	--metrics "$dir/kept.coz" -P progress -- "$work"
+for export in metrics pprof; do
+	fails 2 "'$dir/kept.coz' is a profile, not a " "another file" --duty 1% \
+		"--$export" "$dir/kept.coz" -P progress -- "$work"
+done
 check "it is as it was" same "$dir/profile.coz" "$dir/kept.coz"
 
 # refuses STATUS PATTERN HINT COMMAND...: of another command than run.
@@ -189,6 +194,8 @@ refuses 2 "cannot be run 0 times" "between 1 and" blocks -n 0 -- true
 refuses 2 "'--pid' and '--runs' exclude each other" "as it is" blocks -n 1 -p $$
 refuses 4 "no file with line tables matches -b 'nowhere'" "whole paths" blocks -b nowhere \
 	-o "$dir/blocks.log" -- true
+refuses 2 "appended to a file, not printed" "'./-'" blocks -o - -- true
+refuses 2 "progress point 'name=': it is empty" 'SPEC' blocks --then-experiment -P name= -- true
 refuses 2 "'--points' and '--spins' exclude" "leave one out" lines --points --spins "$work"
 refuses 2 "'--spins' and '--profile' exclude" "leave one out" lines --spins --profile x "$work"
 for words in --help --version 'report --help'; do

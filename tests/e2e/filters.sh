@@ -8,30 +8,28 @@ fixture sandboxed
 hot=$(line_of sandboxed LINE_A)
 options=(-v --no-tui -P progress --fixed-line "$hot" --fixed-speedup 100
 	--experiment-length 50ms -d 1s -o "$dir/profile.coz")
-# With priority: beside other programs a target would burn seconds before it has been attached to.
-profiler=("${in_front[@]}" "$tool")
 
 refused() { # WAY PATTERN
 	echo "-- $1"
 	begin "$dir/sandboxed" "$1"
-	run 3 "${profiler[@]}" doctor -p "$target_pid"
+	run 3 "${tool_in_front[@]}" doctor -p "$target_pid"
 	prints "^missing +system calls +process $target_pid $2"
-	run 3 "${profiler[@]}" "${options[@]}" -p "$target_pid"
+	run 3 "${tool_in_front[@]}" "${options[@]}" -p "$target_pid"
 	says "process $target_pid $2" 'hint: '
 	end
 }
 
 echo "-- all"
 begin "$dir/sandboxed" all
-run 0 "${profiler[@]}" doctor -p "$target_pid"
+run 0 "${tool_in_front[@]}" doctor -p "$target_pid"
 prints '^ok +system calls +its seccomp filter allows what pauses need'
-run 0 "${profiler[@]}" "${options[@]}" -p "$target_pid"
+run 0 "${tool_in_front[@]}" "${options[@]}" -p "$target_pid"
 paused
 end
 echo "-- mdwe"
 begin "$dir/sandboxed" mdwe
-run 0 "${profiler[@]}" doctor -p "$target_pid"
-run 0 "${profiler[@]}" "${options[@]}" -p "$target_pid"
+run 0 "${tool_in_front[@]}" doctor -p "$target_pid"
+run 0 "${tool_in_front[@]}" "${options[@]}" -p "$target_pid"
 paused
 end
 refused sleep 'has a seccomp filter that forbids clock_nanosleep\(\)'
@@ -70,7 +68,7 @@ for way in "${ways[@]}"; do
 	[ "$way" != all ] || said='process [0-9]+: its seccomp filters let pauses be'
 	rm -f "$dir/profile.coz"
 	begin "$dir/sandboxed" "$way" later
-	start "${profiler[@]}" "${options[@]}" -d 60s -p "$target_pid"
+	start "${tool_in_front[@]}" "${options[@]}" -d 60s -p "$target_pid"
 	later "$way" "$dir/target" "$said"
 	kill -INT "$tool_pid"
 	ended 20 0 "it ends when told to"
@@ -93,7 +91,7 @@ echo "-- restartable sequences: no increment is lost"
 fixture restartable
 begin "$dir/restartable"
 for _ in "${turns[@]}"; do
-	start "${profiler[@]}" "${options[@]/#"$hot"/$(line_of restartable LINE_A)}" -d 60s \
+	start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of restartable LINE_A)}" -d 60s \
 		-p "$target_pid"
 	wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
 	kill -INT "$tool_pid"
@@ -115,7 +113,7 @@ handlers() {
 }
 rm -f "$dir/profile.coz"
 begin "$dir/forker"
-start "${profiler[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" -d 60s -p "$target_pid"
+start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" -d 60s -p "$target_pid"
 wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 sleep 0.5
 handlers

@@ -40,7 +40,7 @@ lines = {l["line"]: l for l in json.load(sys.stdin)["lines"]}
 print(lines[sys.argv[1]]["points"][-1]["program_speedup"])'
 rm -f "$dir/p.coz"
 run 0 "${in_front[@]}" "$tool" -v --no-tui -P "$point" --fixed-line "$hot" \
-	--fixed-speedup 0,50 --experiment-length 100ms -o "$dir/p.coz" -- "$dir/bare" 4000
+	--fixed-speedup 0,50 --experiment-length 100ms -o "$dir/p.coz" -- "$dir/bare" 6000
 share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" "$hot")
 says "'$dir/bare' has no debug information: functions are made faster" \
 	"'.*/libc.so.6': [0-9]+ functions in scope"
@@ -146,8 +146,7 @@ brief || of_the_kernel
 echo "-- a process that runs already, and no other word"
 begin "${in_front[@]}" "$dir/bare" 40000
 rm -f "$dir/a.coz"
-run 0 "${in_front[@]}" "$tool" --no-tui --experiment-length 100ms -d 6s -o "$dir/a.coz" \
-	-p "$target_pid"
+run 0 "${in_front[@]}" "$tool" --no-tui -d 10s -o "$dir/a.coz" -p "$target_pid"
 says 'watching what the program does for 2 s' \
 	'progress point chosen: sys_exit_write of bare, [1-9][0-9]+/s, .*; -P to choose another$' \
 	"^ +1  bare\\${hot#bare} +\+0\.[4-9].* optimize"

@@ -83,7 +83,7 @@ echo "-- goroutines are preempted by signals as before"
 # One P and rounds of 200 ms without a call: the ticks come by SIGURG, five a second without it.
 begin "${in_front[@]}" "$dir/abab" --iters-per-ms "$rate" --announce --procs 1 \
 	--a-us 190000 --b-us 10000 --tick-us 10000
-profile "$line" 2
+profile "$line" 3
 end
 read -r seconds ticks < <(awk '$1 == "visits" { s = $4 } $1 == "ticks" { t = $2 }
 	END { print s, t }' "$dir/target")

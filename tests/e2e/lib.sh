@@ -42,6 +42,9 @@ brief() {
 # session, nice ranks a task only within its session, which needs a value of its own.
 # shellcheck disable=SC2016,SC2034 # expanded by that shell, for the scripts
 in_front=(setsid -w sh -c '(echo -15 >/proc/self/autogroup) 2>/dev/null; exec nice -n -15 "$@"' sh)
+# The tool so: beside other programs a target would burn seconds before it has been attached to.
+# shellcheck disable=SC2034 # for the scripts
+tool_in_front=("${in_front[@]}" "$tool")
 
 cleanup() {
 	local pid

@@ -44,7 +44,7 @@ check "every unit was counted: $(total unit)" has "$dir/out" "^end units $(total
 echo "-- in a library that comes later, and a template's"
 rm -f "$dir/p.coz"
 run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -b MAIN -b '%/libmarkers_late.so' -o "$dir/p.coz" \
-	-- "$dir/markers" 1 4 "$dir/libmarkers_late.so"
+	-- "$dir/markers" 1 6 "$dir/libmarkers_late.so"
 says "progress point 'late' by coz.h at 2 places of '$dir/libmarkers_late.so'"
 counted=$(total late)
 passed_late=$(sed -n 's/^end .* late //p' "$dir/out")
@@ -54,12 +54,12 @@ check "it was counted soon after it had come: $counted of $passed_late" is "${co
 check "not more often than it was passed" is "${counted:-0}" '<=' "$passed_late"
 check "from then on it counts as the others do" same_visits unit late late
 attach 0 "$dir/markers" 1 0 "$dir/libmarkers_late.so" -- --fixed-speedup 0,50 -b MAIN \
-	-b '%/libmarkers_late.so' -d 3s
+	-b '%/libmarkers_late.so' -d 5s
 check "attached, too" same_visits unit late late
 
 echo "-- markers are left alone where points are given, and with --end-to-end"
 run 0 "$tool" "${lab[@]}" --fixed-speedup 0,50 -P fn=progress -P "line=$line" -o "$dir/n.coz" \
-	-- "$dir/markers" 1 1
+	-- "$dir/markers" 1 2
 says_not "'unit'"
 says "warning: progress point 'fn' was never visited"
 run 0 "$tool" "${lab[@]}" --end-to-end -o "$dir/n.coz" -- "$dir/markers" 1 1

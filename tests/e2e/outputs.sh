@@ -50,7 +50,7 @@ says "^cozbpf: error: cannot write the profile '.*': File too large"
 whole "$dir/limit.coz"
 
 echo "-- the command has its own signals"
-own=(sh -c "$work --threads 1 --seconds 1.5 >/dev/null; grep -E '^Sig(Blk|Ign):' /proc/self/status")
+own=(sh -c "${brisk[*]} --seconds 1.5 >/dev/null; grep -E '^Sig(Blk|Ign):' /proc/self/status")
 run 0 "${own[@]}"
 cp "$dir/out" "$dir/alone"
 run 0 "$tool" run -q --experiment-length 50ms -b "$work" -P "$work:progress" -o "$dir/own.coz" -- \

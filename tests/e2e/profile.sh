@@ -13,7 +13,8 @@ line=abab.c:$(grep -n LINE_A tests/workloads/abab.c | cut -d: -f1)
 look=(python3 "$root/tests/e2e/fixtures/profile.py")
 rate=$("$work" --calibrate)
 short=(--no-tui --experiment-length 50ms -P progress)
-one=("$work" --threads 1 --iters-per-ms "$rate") # where speedups are not judged
+# Where speedups are not judged. A visit each millisecond suffices for the shortest experiments.
+one=("$work" --threads 1 --iters-per-ms "$rate" --a-us 600 --b-us 400)
 
 # figure KEY: a figure of the latest output
 figure() {
@@ -52,6 +53,9 @@ esac
 looked "the profile is one of one run" coz "$dir/a.coz" 1
 check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
 check "the hot line was sampled ($(figure "at $line"))" is "$(figure "at $line")" '>=' 100
+sed -n '/^progress point/,$p' "$dir/err" >"$dir/said"
+"$tool" report "$dir/a.coz" | sed -n '/^progress point/,$p' >"$dir/reported"
+check "a report says what the run said at its end" same "$dir/said" "$dir/reported"
 run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "${one[@]}" \
 	--seconds $((2 * slowness))
 says_not 'another build'
@@ -105,9 +109,9 @@ check "it counts all experiments" is "$(figure experiments)" == \
 	"$(grep -c ^experiment "$dir/a.coz")"
 
 echo "-- several runs"
-run 0 "$tool" "${short[@]}" -n 3 -o "$dir/n.coz" -- "${one[@]}" --rounds 80
+run 0 "$tool" "${short[@]}" -n 3 -o "$dir/n.coz" -- "${one[@]}" --rounds 800
 looked "-n 3 is a profile of three runs" coz "$dir/n.coz" 3
-check "the command ran three times" [ "$(grep -c '^visits 80 ' "$dir/out")" -eq 3 ]
+check "the command ran three times" [ "$(grep -c '^visits 800 ' "$dir/out")" -eq 3 ]
 
 echo "-- end to end"
 run 0 "${in_front[@]}" "$tool" --no-tui --seed 3 --end-to-end -n 12 --fixed-line "$line" \

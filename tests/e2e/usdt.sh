@@ -35,7 +35,7 @@ for how in "${kinds[@]}"; do
 	echo "-- launched, ${how#-}"
 	rm -f "$dir/p.coz"
 	run 0 "$tool" "${lab[@]}" --fixed-line "$line" -o "$dir/p.coz" "${points[@]}" \
-		-- "$dir/usdt" 2200
+		-- "$dir/usdt" 2600
 	counted
 	check "the semaphore was raised from the first unit on" [ "$(semaphore "$dir/out")" = "1 " ]
 	for name in plain twice guarded; do
@@ -106,7 +106,7 @@ g++ -O1 -g -fno-omit-frame-pointer -Wall -Wextra -o "$dir/thrower" tests/e2e/fix
 library=$(ldd "$dir/thrower" | sed -n 's/.*libstdc++.so.6 => \([^ ]*\).*/\1/p')
 rm -f "$dir/p.coz"
 run 0 "$tool" "${lab[@]}" -o "$dir/p.coz" -P fn=progress -P "throw=usdt:$library:libstdcxx:throw" \
-	-P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2200
+	-P late=usdt:libstdc++.so.6:libstdcxx:catch -- "$dir/thrower" 2600
 says "progress point 'late' is awaited" "progress point 'late' is in '.*/libstdc"
 check "the library's probe counts as the function does" same_visits fn throw
 check "so does the one that was awaited" same_visits fn late late

@@ -152,7 +152,7 @@ TEST(nowhere)
 	CHECK(run("test -d base/.cache/cozbpf"));
 }
 
-/* Those used last stay. All but the last one are large and empty. */
+/* Those used last stay. Entries 1 to 4 are large and empty. */
 TEST(room)
 {
 	const size_t n = 20 << 20;

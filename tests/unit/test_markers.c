@@ -139,7 +139,7 @@ TEST(markers_in_cxx)
 	static const char *const flags[] = {"-std=c++11 -O0", "-std=c++20 -O2 -flto",
 	    "-std=c++17 -O2 -ffunction-sections -Wl,--gc-sections",
 	    /* Not where it has to be brief. */
-	    "-std=c++14 -O2", "-std=c++17 -O3", "-std=c++17 -O0 -static"};
+	    "-std=c++11 -O2", "-std=c++14 -O2", "-std=c++17 -O3", "-std=c++17 -O0 -static"};
 	size_t n = brief() ? 3 : sizeof(flags) / sizeof(*flags);
 
 	for (size_t i = 0; i < n; i++) {

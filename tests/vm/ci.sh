@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What CI tries on other kernels: all programs load on each, in the mode of pausing that it has, and
+# What CI tries on other kernels: programs load on each, in the mode of pausing that it has, and
 # the oldest is refused. tests/vm/run.sh does it. What else is in tests/vm/expected takes a quarter
 # of an hour: `make check-vm`.
 # usage: tests/vm/ci.sh

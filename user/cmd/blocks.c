@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/job_output.h"
 #include "cmd/options.h"
+#include "core/places/pair.h"
 #include "report/say.h"
 #include "run/clock.h"
 #include "run/options.h"
@@ -162,7 +163,8 @@ static int check_options(struct fields *f, struct error *e)
 		    "'--then-experiment' needs '--duration' where a process runs already");
 		return error_hint(e, "blocks are timed for so long, and then experimented on");
 	}
-	return check_attach(f, e) || parse_numbers(f, e) ? -1 : 0;
+	return check_attach(f, e) || specs_check(&f->progress, NULL, e) || parse_numbers(f, e) ? -1
+											       : 0;
 }
 
 /* The command line of each run. */

@@ -358,8 +358,6 @@ static int list_binary(const char *path, const struct lines_options *o, struct e
 		return -1;
 	ret = list_object(object, name, &scope, o, e);
 	object_close(object);
-	if (!ret && (fflush(stdout) || ferror(stdout)))
-		return error_set(e, EXIT_OTHER, "cannot write the list: %s", strerror(errno));
 	return ret;
 }
 

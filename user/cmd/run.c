@@ -227,6 +227,15 @@ static int check_no_duty(const struct run_options *o, struct error *e)
 	return error_hint(e, "add --duty 1%%, or leave it out");
 }
 
+/* What is replaced after each series. */
+static int check_exports(const struct run_options *o, struct error *e)
+{
+	return (o->metrics && outfile_check(o->metrics, "text of metrics", e)) ||
+		       (o->pprof && outfile_check(o->pprof, "profile for pprof", e))
+		   ? -1
+		   : 0;
+}
+
 static int parse_load(struct run_options *o, struct error *e)
 {
 	char *end;
@@ -263,9 +272,6 @@ static int parse_duty(struct run_options *o, struct error *e)
 		    "give percents from 0.001 to 50, for example --duty 1%%; without --duty "
 		    "experiments are made all the time");
 	}
-	if ((o->metrics && outfile_check(o->metrics, "text of metrics", e)) ||
-	    (o->pprof && outfile_check(o->pprof, "profile for pprof", e)))
-		return -1;
 	if (!o->end_to_end)
 		return 0;
 	error_set(e, EXIT_USAGE, "'--duty' and '--end-to-end' exclude each other");
@@ -409,25 +415,6 @@ static int check_words(struct run_options *o, struct error *e)
 	return 0;
 }
 
-/* Points are looked up when all is loaded; how they are written can be told at once. */
-static int check_points(const struct run_options *o, struct error *e)
-{
-	struct spec spec;
-	struct pair pair;
-
-	for (size_t i = 0; i < o->progress.n; i++) {
-		if (spec_parse(o->progress.items[i], &spec, e))
-			return -1;
-		spec_deinit(&spec);
-	}
-	for (size_t i = 0; i < o->latency.n; i++) {
-		if (pair_parse(o->latency.items[i], &pair, e))
-			return -1;
-		pair_deinit(&pair);
-	}
-	return 0;
-}
-
 static int check_options(struct run_options *o, struct error *e)
 {
 	if (!o->command[0] && !o->pids.n && !o->cgroup) {
@@ -463,7 +450,7 @@ static int check_options(struct run_options *o, struct error *e)
 		return error_hint(e, "name one line, or two that are to be faster at once");
 	}
 	if (check_words(o, e) || check_peers(o, e) || check_pause(o, e) || check_waits(o, e) ||
-	    take_kernel(o, e) || check_points(o, e))
+	    take_kernel(o, e) || specs_check(&o->progress, &o->latency, e))
 		return -1;
 	if (o->spins.n && (o->no_spin || o->spins.n > SPIN_NAMES)) {
 		error_set(e, EXIT_USAGE,
@@ -477,7 +464,8 @@ static int check_options(struct run_options *o, struct error *e)
 		    o->quiet ? "--quiet" : "--no-tui");
 		return error_hint(e, "leave one out");
 	}
-	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) || parse_duty(o, e)
+	return parse_units(o, e) || parse_speedups(o, e) || parse_until(o, e) || parse_duty(o, e) ||
+		       check_exports(o, e)
 		   ? -1
 		   : 0;
 }

@@ -306,16 +306,16 @@ void blocks_not_started(struct blocks *b, uint64_t run, const struct error *why)
 /* Why the log has no block. */
 static int finish_empty(const struct blocks *b)
 {
-	const struct run_options *o = b->rooms.o;
+	const struct files *files = b->rooms.files;
 	struct error e = {0};
 
-	if (!b->rooms.files->lines.n_objects) {
-		ending_fail_mapped(o->binaries.n ? o->binaries.items[0] : NULL, &e);
+	if (!files->lines.n_objects) {
+		ending_fail_mapped(files->scope.n_binaries ? files->scope.binaries[0] : NULL, &e);
 		return say_error(&e);
 	}
 	console_say(b->rooms.console,
 	    "no block had %.3g %% of the samples: give it longer runs, or lower --share",
-	    100 * o->blocks->share);
+	    100 * b->rooms.o->blocks->share);
 	return EXIT_OK;
 }
 
@@ -337,7 +337,7 @@ int blocks_finish(const struct blocks *b)
 		    (unsigned long long)b->n_not_started);
 	if (b->n_places)
 		console_say(b->rooms.console, "see: cozbpf blocks report %s", b->rooms.o->output);
-	else if (finish_empty(b))
-		status = EXIT_NO_RESULT;
+	else
+		status = finish_empty(b) ?: status;
 	return status;
 }

@@ -130,6 +130,7 @@ int run_blocks(const struct run_options *o, bool *ret_whole)
 	finished = err ? EXIT_OK : blocks_finish(r.blocks);
 	if (finished)
 		status = finished;
+	*ret_whole = *ret_whole && finished != EXIT_NO_RESULT;
 	console_deinit(&r.console);
 	run_teardown(&r);
 	return status;

@@ -130,3 +130,21 @@ void pair_deinit(struct pair *p)
 	spec_deinit(&p->end);
 	memset(p, 0, sizeof(*p));
 }
+
+int specs_check(const struct string_list *specs, const struct string_list *pairs, struct error *e)
+{
+	struct spec spec;
+	struct pair pair;
+
+	for (size_t i = 0; i < specs->n; i++) {
+		if (spec_parse(specs->items[i], &spec, e))
+			return -1;
+		spec_deinit(&spec);
+	}
+	for (size_t i = 0; pairs && i < pairs->n; i++) {
+		if (pair_parse(pairs->items[i], &pair, e))
+			return -1;
+		pair_deinit(&pair);
+	}
+	return 0;
+}

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "core/places/spec.h"
+#include "core/text/string_list.h"
 
 #define PAIR_ARGS 12 /* as many as a USDT probe can have */
 
@@ -24,5 +25,9 @@ struct pair {
  */
 int pair_parse(const char *text, struct pair *ret, struct error *e);
 void pair_deinit(struct pair *p);
+
+/* How points and pairs are written can be told before anything is loaded. -1 with @e (EXIT_USAGE):
+ * one of @specs, or of @pairs (NULL: there are none), is written wrong. */
+int specs_check(const struct string_list *specs, const struct string_list *pairs, struct error *e);
 
 #endif
