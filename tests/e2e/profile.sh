@@ -41,6 +41,7 @@ run 0 "${in_front[@]}" "$tool" "${short[@]}" -v --seed 1 -o "$dir/a.coz" -- "${o
 	--seconds $((4 * slowness))
 says 'abab\.c:' 'progress point progress'
 prints '^visits [0-9]+ seconds'
+sed -n '/^progress point/,$p' "$dir/err" >"$dir/said"
 # Samples take at most an eighth of the time, with 330 us or with 500. With 1 ms the cost is
 # measured a third time: where something disturbed the others any may follow, or none is told.
 cost=$(sed -n 's/.*a sample costs \([0-9.]*\) us.*/\1/p' "$dir/err")
@@ -53,7 +54,6 @@ esac
 looked "the profile is one of one run" coz "$dir/a.coz" 1
 check "it holds experiments ($(figure experiment))" is "$(figure experiment)" '>=' 10
 check "the hot line was sampled ($(figure "at $line"))" is "$(figure "at $line")" '>=' 100
-sed -n '/^progress point/,$p' "$dir/err" >"$dir/said"
 "$tool" report "$dir/a.coz" | sed -n '/^progress point/,$p' >"$dir/reported"
 check "a report says what the run said at its end" same "$dir/said" "$dir/reported"
 run 0 "${in_front[@]}" "$tool" "${short[@]}" --seed 2 -o "$dir/a.coz" -- "${one[@]}" \
