@@ -202,7 +202,7 @@ look
 those "$waiting"
 judge "$waiting"
 
-# The kernel's functions as units, with what they call, which is most; system calls; one function.
+# The kernel's functions as units, with what they call: most is verified there. Other units.
 sample=$(grep -o '^on_sample[a-z_]*' <<<"$budgets")
 kinds=('KERNEL 3830 39200 --inclusive')
 brief || kinds+=('SYSCALLS 3680 30000' 'MAIN 3760 34900 --fixed-line kernel:vfs_write')

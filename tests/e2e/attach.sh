@@ -267,7 +267,7 @@ took=$(date +%s%N)
 run 0 "${in_front[@]}" taskset -c 0 bash tests/e2e/fixtures/beside.sh "$dir/running" \
 	"$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
 took=$((($(date +%s%N) - took) / 1000000))
-# 1.4 s; a thread at the lowest priority would take a minute
+# 2.2 s, with the target's start and end; a thread at the lowest priority would take a minute
 check "a run of 1 s is over after $took ms" [ "$took" -lt $((10000 * slowness)) ]
 check "the target ends as it should" has "$dir/target" '^end'
 
@@ -352,28 +352,28 @@ check "so has the list of lines" has "$dir/out" "odd$esc\\[31mname\.c"
 run 0 script -qec "'$tool' lines -p $target_pid" /dev/null
 check "which shows it on a terminal" has "$dir/out" 'odd.x1b\[31mname\.c'
 check "and writes nothing else there" [ "$(grep -c "$esc" "$dir/out")" -eq 0 ]
-run 2 "${tool_in_front[@]}" -P "nothing${esc}[2J" -p "$target_pid"
+run 2 "$tool" -P "nothing${esc}[2J" -p "$target_pid"
 says 'error: .*nothing.x1b\[2J'
 says_not "$esc"
 end
 
 echo "-- wrong numbers"
-run 2 "${tool_in_front[@]}" "${brief[@]}" -p nobody
+run 2 "$tool" "${brief[@]}" -p nobody
 says "'nobody' is not a process number"
-run 2 "${tool_in_front[@]}" "${brief[@]}" -p 4194303
+run 2 "$tool" "${brief[@]}" -p 4194303
 says 'there is no process 4194303'
-run 2 "${tool_in_front[@]}" "${brief[@]}" -p 2
+run 2 "$tool" "${brief[@]}" -p 2
 says 'process 2 \(kthreadd\) is a thread of the kernel'
 begin "$dir/running" plain 1
 thread=$(find "/proc/$target_pid/task" -mindepth 1 -maxdepth 1 ! -name "$target_pid" \
 	-printf '%f\n' -quit)
-run 2 "${tool_in_front[@]}" "${brief[@]}" -p "$thread"
+run 2 "$tool" "${brief[@]}" -p "$thread"
 says "$thread is a thread of process $target_pid" "hint: name the process: -p $target_pid"
-run 2 "${tool_in_front[@]}" -q -p "$target_pid"
+run 2 "$tool" -q -p "$target_pid"
 says 'no progress point given' 'none is found: the process neither writes, sends nor reads'
-run 2 "${tool_in_front[@]}" -p "$target_pid" -- true
+run 2 "$tool" -p "$target_pid" -- true
 says "'--pid' and a command exclude each other"
-run 2 "${tool_in_front[@]}" -P nosuchthing -p "$target_pid"
+run 2 "$tool" -P nosuchthing -p "$target_pid"
 says "no symbol 'nosuchthing'"
 mkfifo "$dir/gdb"
 exec {held}<>"$dir/gdb" # open at both ends, so that the writer never waits

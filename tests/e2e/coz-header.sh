@@ -3,8 +3,8 @@
 # Programs with Coz's markers in their source, built with Coz's own coz.h and with ours. Their
 # points are found without options and count as many visits as the program itself does. Coz's
 # counters are read once a sample. So visits of the last millisecond or two may be missing, and
-# those before the program's first counter was known: some 10 of 4,000. One in a hundred is
-# tolerated. Code without optimisation makes 400 units on an Intel Xeon, 4,000 with. A busy machine
+# those before the program's first counter was known: some 10 of 7,000. One in a hundred is
+# tolerated. Code without optimisation makes 700 units on an Intel Xeon, 7,000 with. A busy machine
 # makes half of that or less in the same CPU time; then units take several milliseconds, so the same
 # time at start and end is that of two units at most, and three are tolerated. Probes of our markers
 # count all visits.
@@ -48,7 +48,7 @@ compilers=("gcc -O2" "clang -O0" "g++ -x c++ -O2")
 for compiler in "${compilers[@]}"; do
 	# shellcheck disable=SC2086 # a command and its options
 	build ${compiler%% *} "$dir/coz-own" ${compiler#* }
-	run 0 "$tool" "${lab[@]}" -- "$dir/coz" 1500
+	run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
 	says "progress points as the program's places for Coz are reached" \
 		"progress point 'unit' in process [0-9]+ by Coz's coz.h"
 	prints '^counted$'
@@ -69,12 +69,12 @@ rm -f "$dir/p.coz"
 
 echo "-- two processes, and several runs"
 build gcc "$dir/coz-own" -O1
-run 0 "$tool" "${lab[@]}" -n 2 -- "$dir/coz" 800 fork
+run 0 "$tool" "${lab[@]}" -n 3 -- "$dir/coz" 1000 fork
 counted "forked" 1
 
 echo "-- our header"
 build gcc "$root/include" -O2
-run 0 "$tool" "${lab[@]}" -- "$dir/coz" 1500
+run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
 says "progress point 'unit' by coz.h at 1 place of '.*/coz'"
 counted "ours" 0
 
@@ -86,7 +86,7 @@ for flags in "${kinds[@]}"; do
 	# shellcheck disable=SC2086 # options
 	build gcc "$dir/coz-own" $flags
 	: >"$dir/units"
-	"$dir/coz" 3000 >"$dir/units" &
+	"$dir/coz" 4000 >"$dir/units" &
 	started+=($!)
 	run 0 "$tool" "${lab[@]}" -d 2s -p $!
 	says "progress point 'unit' by coz.h at 1 place"
@@ -97,7 +97,7 @@ for flags in "${kinds[@]}"; do
 	rm -f "$dir/p.coz"
 done
 build gcc "$dir/coz-own" -O1 -static
-run 0 "$tool" "${lab[@]}" -- "$dir/coz" 1500
+run 0 "$tool" "${lab[@]}" -- "$dir/coz" 2500
 counted "static" 0.1
 
 echo "-- places that are never reached"

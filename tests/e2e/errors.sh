@@ -194,6 +194,9 @@ refuses 2 "cannot be run 0 times" "between 1 and" blocks -n 0 -- true
 refuses 2 "'--pid' and '--runs' exclude each other" "as it is" blocks -n 1 -p $$
 refuses 4 "no file with line tables matches -b 'nowhere'" "whole paths" blocks -b nowhere \
 	-o "$dir/blocks.log" -- true
+refuses 4 "no file with line tables matches -b 'nowhere'" "whole paths" blocks \
+	--then-experiment -b nowhere -o "$dir/blocks.log" -- true
+check "nothing is experimented on: one error" [ "$(grep -c '^cozbpf: error: ' "$dir/err")" -eq 1 ]
 refuses 2 "appended to a file, not printed" "'./-'" blocks -o - -- true
 refuses 2 "progress point 'name=': it is empty" 'SPEC' blocks --then-experiment -P name= -- true
 refuses 2 "'--points' and '--spins' exclude" "leave one out" lines --points --spins "$work"

@@ -5,11 +5,11 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A million rows of lines: a second or more to read, and ten times as many beside a script that has
+# Two million rows of lines: some seconds to read, and ten times as many beside a script that has
 # priority (in_front of lib.sh).
 {
 	printf '.text\n.globl many\n.type many, @function\nmany:\n.file 1 "/many/many.c"\n'
-	awk 'BEGIN { for (i = 1; i <= 1000000; i++) print ".loc 1 " i "\nnop" }'
+	awk 'BEGIN { for (i = 1; i <= 2000000; i++) print ".loc 1 " i "\nnop" }'
 	printf 'ret\n.section .note.GNU-stack,"",@progbits\n'
 } >"$dir/many.s"
 gcc -g -shared -fPIC -o "$dir/libmany.so" "$dir/many.s" || exit 1
@@ -114,5 +114,5 @@ kill -CONT "$reader"
 check 'it ends' wait_for 120 gone "$tool_pid"
 says 'children without rights, but no filter of system calls'
 # The reader's answer came: it is more than there is room for.
-says "stays out of scope: no room for its [0-9]+ units and 1000000 address ranges"
+says "stays out of scope: no room for its [0-9]+ units and 2000000 address ranges"
 finish

@@ -145,17 +145,20 @@ int outfile_close(struct outfile *f, int err, struct error *e)
 /* Measurements are hours of work, so a typing error must not overwrite them. */
 int outfile_check(const char *name, const char *what, struct error *e)
 {
-	/* Who waits for a pipe's other end would wait for good. */
-	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	char text[64];
 	bool is_log, is_profile;
 	size_t n;
 	FILE *in;
+	int fd;
 
+	if (stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	/* A pipe that takes the file's place meanwhile is not waited for. */
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	in = fstat(fd, &st) || !S_ISREG(st.st_mode) ? NULL : fdopen(fd, "r");
+	in = fdopen(fd, "r");
 	if (!in) {
 		close(fd);
 		return 0;
