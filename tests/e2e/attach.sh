@@ -84,7 +84,7 @@ if ! brief; then
 	build musl-static
 	for how in dynamic static static-pie musl musl-static; do
 		echo "   $how"
-		begin "$dir/$how" plain
+		begin "$dir/$how" apart
 		look "$dir/before"
 		attach 0 "${brief[@]}"
 		look "$dir/after"
@@ -171,7 +171,7 @@ end
 echo "-- a process of another user, without any capability (static-pie)"
 chmod 755 "$dir/static-pie"
 begin setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all \
-	"$dir/static-pie" plain
+	"$dir/static-pie" apart
 look "$dir/before"
 attach 0 "${brief[@]}"
 look "$dir/after"
@@ -193,7 +193,7 @@ check "all children ended well" grep -q ' foreign 0 ' "$dir/target"
 paused '[0-9]+ \(exe\)' # a child that is a new program
 
 echo "-- killed while attached: the target (musl) is unharmed, and the next one takes over"
-begin "$dir/musl" plain
+begin "$dir/musl" apart
 look "$dir/before"
 rm -f "$dir/profile.coz"
 start "${tool_in_front[@]}" attach "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"

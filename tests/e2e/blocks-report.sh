@@ -29,7 +29,7 @@ make_log 41 12 dd44ee55ff66 >other.log || exit 1
 make_log 2 4 >two.log || exit 1
 make_log 41 12 aa11bb22cc33 4 >unknown.log || exit 1
 : >empty.log
-head -c 20000 /dev/urandom >noise.log
+{ printf x && head -c 20000 /dev/urandom; } >noise.log # an empty first line would be passed over
 printf 'startup\ttime=1\nruntime\ttime=1000\n' >profile.coz
 head -c 60 known.log >none.log
 sed '/^run\t/s/\tstatus=[03]/\tstatus=1/' known.log >edited.log

@@ -37,7 +37,7 @@ attach() { # STATUS OPTIONS...
 }
 
 echo "-- a container without debug information"
-begin_inside chroot "$dir/root" /bin/app plain
+begin_inside chroot "$dir/root" /bin/app apart
 check "it has a number of its own" grep -q '^ready 1$' "$dir/target"
 attach 4 "${brief[@]}" --granularity line -p "$inner"
 says 'has no debug information' "hint: .*/proc/$inner/root/usr/lib/debug/.build-id/"
@@ -64,7 +64,7 @@ end_inside
 echo "-- debug information in the container, the binary deleted since"
 mkdir -p "$dir/root/usr/lib/debug/.build-id/${id:0:2}"
 cp "$dir/running.debug" "$dir/root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
-begin_inside chroot "$dir/root" /bin/app plain
+begin_inside chroot "$dir/root" /bin/app apart
 mv "$dir/root/bin/app" "$dir/app"
 cp /bin/true "$dir/root/bin/app"
 attach 0 "${brief[@]}" -p "$inner"
@@ -172,7 +172,7 @@ fi
 if unshare --user --map-root-user true 2>/dev/null; then
 	echo "-- a user namespace"
 	chmod 755 "$dir/root"
-	begin_inside --user --map-root-user chroot "$dir/root" /bin/app plain
+	begin_inside --user --map-root-user chroot "$dir/root" /bin/app apart
 	attach 0 "${brief[@]}" -p "$inner"
 	paused "$inner \(.*\)"
 	end_inside
@@ -182,7 +182,7 @@ echo "-- from inside a PID namespace: processes by the numbers that they have th
 rm -f "$dir/profile.coz"
 inside=(unshare --pid --fork --kill-child --mount-proc)
 run 0 "${in_front[@]}" "${inside[@]}" "$tool" run "${brief[@]}" -o "$dir/profile.coz" -- \
-	"$dir/running" plain 2 1
+	"$dir/running" apart 2 1
 paused '[1-9][0-9]? \(running\)'
 rm -f "$dir/profile.coz"
 run 0 "${inside[@]}" bash tests/e2e/fixtures/beside.sh "$dir/running" "$dir/target" \
@@ -207,7 +207,7 @@ else
 	start "${tool_in_front[@]}" "${brief[@]}" -d 60s --cgroup "/cozbpf-e2e-$$" \
 		-o "$dir/profile.coz"
 	wait_for 20 has "$dir/err" 'attached to 1 process ' || bad "it attaches"
-	begin_inside chroot "$dir/root" /bin/app plain 1
+	begin_inside chroot "$dir/root" /bin/app apart
 	echo "$inner" >"$group/cgroup.procs"
 	wait_for 20 has "$dir/err" "process $inner: pause handler injected" ||
 		bad "who joins gets the handler"
