@@ -11,8 +11,9 @@
 #include <time.h>
 
 #include "core/estimate/compare.h"
+#include "core/estimate/sums.h"
 #include "report/compare.h"
-#include "simulate.h"
+#include "fleet.h"
 
 struct side {
 	struct profile profile;
@@ -159,56 +160,87 @@ TEST(wide_intervals_confirm_nothing)
 	side_deinit(&a);
 }
 
-/* Names: all of it, its end, several, none. And what a line's samples per visit tell about it. */
-TEST(lines_are_found_and_their_speed_is_known_by_samples)
-{
-	static const char head[] = "startup\ttime=%d\n";
-	static const char experiments[] =
-	    "experiment\tselected=/x/"
-	    "a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
-	    "experiment\tselected=/x/"
-	    "a.c:1\tspeedup=0\tduration=%d\nthroughput-point\tname=p\tdelta=101\n"
-	    "experiment\tselected=/x/"
-	    "a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n"
-	    "experiment\tselected=/y/"
-	    "a.c:1\tspeedup=0.5\tduration=%d\nthroughput-point\tname=p\tdelta=100\n";
-	static const char tail[] =
-	    "samples\tlocation=/x/a.c:1\tcount=%d\tfree=%d\n"
-	    "runtime\ttime=2000000000\tfree=1000000000\tsamples=1000\texecuted=1000000000\n";
-	struct comparison c;
+/* Experiments on @unit, and on /y/a.c:1, before and after. After: visits take 80 % of the time, and
+ * samples per time fell from 500 to 400. So 64 % of the unit's time per visit is left. */
+struct text_sides {
 	struct profile p[2];
 	struct estimate e[2];
 	struct compare_side s[2];
+};
+
+static void text_sides_init(struct text_sides *t, const char *unit, const char *samples)
+{
+	static const char head[] = "startup\ttime=%d\n";
+	static const char experiment[] = "experiment\tselected=%s\tspeedup=%s\tduration=%d\n"
+					 "throughput-point\tname=p\tdelta=%d\n";
+	static const char tail[] =
+	    "samples\tlocation=%s\tcount=1000\tfree=%d\n"
+	    "runtime\ttime=2000000000\tfree=1000000000\tsamples=1000\texecuted=1000000000\n";
 	struct estimate_options o = {.seed = 1};
 
-	/* After: visits take 80 % of the time, and samples per time fell from 500 to 400. So 64 %
-	 * of the line's time per visit is left. */
 	for (int i = 0; i < 2; i++) {
 		int ns = i ? 80000000 : 100000000;
-		char text[2000];
-		size_t n = (size_t)snprintf(text, sizeof(text), head, i + 1);
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
 
-		n += (size_t)snprintf(text + n, sizeof(text) - n, experiments, ns, ns, ns, ns);
-		snprintf(text + n, sizeof(text) - n, tail, 1000, i ? 400 : 500);
-		p[i] = read_text(text);
-		CHECK_EQ(estimate_profile(&p[i], &o, &e[i]), 0);
-		s[i] = (struct compare_side){&p[i], &e[i]};
+		fprintf(out, head, i + 1);
+		fprintf(out, experiment, unit, "0", ns, 100);
+		fprintf(out, experiment, unit, "0", ns, 101);
+		fprintf(out, experiment, unit, "0.5", ns, 100);
+		fprintf(out, experiment, "/y/a.c:1", "0.5", ns, 100);
+		fprintf(out, tail, samples, i ? 400 : 500);
+		fclose(out);
+		t->p[i] = read_text(text);
+		free(text);
+		CHECK_EQ(estimate_profile(&t->p[i], &o, &t->e[i]), 0);
+		t->s[i] = (struct compare_side){&t->p[i], &t->e[i]};
 	}
-	CHECK_EQ(compare_profiles(&s[0], &s[1], &c), 0);
+}
+
+static void text_sides_deinit(struct text_sides *t)
+{
+	for (int i = 0; i < 2; i++) {
+		estimate_deinit(&t->e[i]);
+		profile_deinit(&t->p[i]);
+	}
+}
+
+/* Names: all of it, its end, several, none. And what a line's samples per visit tell about it. */
+TEST(lines_are_found_and_their_speed_is_known_by_samples)
+{
+	struct comparison c;
+	struct text_sides t;
+
+	text_sides_init(&t, "/x/a.c:1", "/x/a.c:1");
+	CHECK_EQ(compare_profiles(&t.s[0], &t.s[1], &c), 0);
 	CHECK_NEAR(c.points[0].speedup.value, 0.2, 1e-9);
-	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "a.c:1", NAN), -EEXIST);
-	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "b.c:1", NAN), -ENOENT);
-	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "x/a.c:1", NAN), 0);
+	CHECK_EQ(compare_predict(&c, &t.s[0], &t.s[1], "a.c:1", NAN), -EEXIST);
+	CHECK_EQ(compare_predict(&c, &t.s[0], &t.s[1], "b.c:1", NAN), -ENOENT);
+	CHECK_EQ(compare_predict(&c, &t.s[0], &t.s[1], "x/a.c:1", NAN), 0);
 	CHECK_EQ(c.n_predictions, 1);
 	CHECK_NEAR(c.predictions[0].at.value, 0.36, 1e-9);
 	CHECK(c.predictions[0].at.lo < 0.36 && c.predictions[0].at.hi > 0.36);
-	CHECK_EQ(compare_predict(&c, &s[0], &s[1], "/x/a.c:1", 0.25), 0);
+	CHECK_EQ(compare_predict(&c, &t.s[0], &t.s[1], "/x/a.c:1", 0.25), 0);
 	CHECK_NEAR(c.predictions[0].at.value, 0.25, 1e-9);
 	comparison_deinit(&c);
-	for (int i = 0; i < 2; i++) {
-		estimate_deinit(&e[i]);
-		profile_deinit(&p[i]);
-	}
+	text_sides_deinit(&t);
+}
+
+/* A function has no samples of its own: they are those of its lines. Its module may be left out. */
+TEST(functions_have_the_samples_of_their_lines)
+{
+	struct comparison c;
+	struct text_sides t;
+
+	text_sides_init(&t, "server:parse", "/x/b.c:7\tfunction=server:parse");
+	CHECK_EQ(compare_profiles(&t.s[0], &t.s[1], &c), 0);
+	CHECK_EQ(compare_predict(&c, &t.s[0], &t.s[1], "pars", NAN), -ENOENT);
+	CHECK_EQ(compare_predict(&c, &t.s[0], &t.s[1], "parse", NAN), 0);
+	CHECK_EQ(c.n_predictions, 1);
+	CHECK_NEAR(c.predictions[0].at.value, 0.36, 1e-9);
+	comparison_deinit(&c);
+	text_sides_deinit(&t);
 }
 
 static struct estimate_line ranked(const char *line, double slope, double half, enum verdict v)
@@ -471,4 +503,62 @@ TEST(many_points_of_many_runs)
 	comparison_deinit(&c);
 	estimate_deinit(&e);
 	profile_deinit(&p);
+}
+
+/* The same runs twice. */
+static void fleets_init(struct profile p[2], unsigned runs, unsigned experiments)
+{
+	struct error e = {0};
+
+	for (int i = 0; i < 2; i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size), *in;
+
+		profile_init(&p[i]);
+		for (unsigned run = 0; run < runs; run++)
+			fleet_write(out, run, experiments);
+		fclose(out);
+		in = fmemopen(text, size, "r");
+		CHECK_EQ(profile_read(&p[i], in, "test", &e), 0);
+		fclose(in);
+		free(text);
+	}
+}
+
+/*
+ * A sum's rate scatters as its runs do: baselines that many lines share count once. Of two machines
+ * nothing tells how far machines differ, and the scatter of experiments is left. From 32 sums that
+ * is known to an eighth, so a third more or less is 2.6 standard deviations of seeds that are
+ * fixed.
+ */
+TEST(rates_of_sums_scatter_as_their_runs_do)
+{
+	static const unsigned shapes[][2] = {{40, 100}, {2, 2000}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct estimate none = {0};
+		struct profile p[2];
+		struct comparison c;
+		const struct compare_rate *x, *y;
+		double ratio;
+
+		fleets_init(p, shapes[i][0], shapes[i][1]);
+		CHECK_EQ(profile_sum(&p[1]), 0);
+		CHECK_EQ(compare_profiles(&(struct compare_side){&p[0], &none},
+			     &(struct compare_side){&p[1], &none}, &c),
+		    0);
+		CHECK_EQ(c.n_points, 1);
+		x = &c.points[0].before;
+		y = &c.points[0].after;
+		ratio = sqrt(y->variance / x->variance);
+		printf("     deviation %.5f, of the sum by %.2f\n", sqrt(x->variance), ratio);
+		CHECK(ratio > 1 / 1.35 && ratio < 1.35);
+		CHECK_NEAR(y->period / x->period, 1, 1e-6);
+		CHECK_EQ(x->experiments, y->experiments);
+		CHECK_NEAR((double)y->visits / (double)x->visits, 1, 1e-3);
+		comparison_deinit(&c);
+		profile_deinit(&p[0]);
+		profile_deinit(&p[1]);
+	}
 }

@@ -143,7 +143,7 @@ static int compare(const struct compare_options *o, char **names, double by,
 		    a[0].build_id);
 	if (compare_profiles(&before->side, &after->side, &c))
 		return error_set(e, EXIT_OTHER, "out of memory");
-	ret = o->line ? predict(&c, before, after, o->line, by, e) : 0;
+	ret = o->line && c.n_points ? predict(&c, before, after, o->line, by, e) : 0;
 	r.comparison = &c;
 	if (!ret)
 		ret = report(&r, o->json, e);

@@ -98,17 +98,28 @@ static int listed_cmp(const void *a, const void *b)
 	return x->line->line < y->line->line ? -1 : x->line->line > y->line->line;
 }
 
+/* The number of a unit of this binary's @n; 0: it is none, or there is no memory. */
+static uint32_t number_of(struct line_map *map, const char *unit, size_t n)
+{
+	size_t number = 0, length = path_of_line(unit, &number);
+	char *file = length ? strndup(unit, length) : strdup(unit);
+	uint32_t id = file ? line_map_line(map, file, (uint32_t)number) : 0;
+
+	free(file);
+	return id <= n ? id : 0;
+}
+
+/* A function's samples are those of its lines. */
 static void add_samples(
     struct line_map *map, const struct profile *p, struct listed_line *lines, size_t n)
 {
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct samples_record *s = &p->samples[i];
-		size_t number = 0, length = path_of_line(s->location, &number);
-		char *file = length ? strndup(s->location, length) : strdup(s->location);
-		uint32_t id = file ? line_map_line(map, file, (uint32_t)number) : 0;
+		uint32_t id = number_of(map, s->location, n);
 
-		free(file);
-		if (id && id <= n) /* else not a line of this binary */
+		if (!id && s->function)
+			id = number_of(map, s->function, n);
+		if (id)
 			lines[id - 1].samples += s->count;
 	}
 }

@@ -292,3 +292,21 @@ size_t baselines_serve(
 		qsort(ret, k, sizeof(*ret), compare_indices);
 	return k;
 }
+
+int observations_number_pieces(struct observation *obs, size_t n, size_t n_lines)
+{
+	uint32_t *last = calloc(n_lines + 1, sizeof(*last)), piece = 0;
+
+	if (!last)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct observation *o = &obs[i];
+
+		if (!i || !o->is_sum || !o[-1].is_sum || o->run != o[-1].run ||
+		    last[o->line] == piece)
+			piece++;
+		o->piece = last[o->line] = piece;
+	}
+	free(last);
+	return 0;
+}

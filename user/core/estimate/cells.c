@@ -245,7 +245,9 @@ static int add_experiment(
 	struct observation item = {.permille = speedup_permille(x->speedup),
 	    .run = x->run,
 	    .index = (uint32_t)index,
+	    .piece = (uint32_t)index,
 	    .fixed = x->fixed,
+	    .is_sum = experiment_is_sum(x),
 	    .own = experiment_is_sum(x) ? (double)x->experiments : 1,
 	    .experiments =
 		experiment_is_sum(x) ? fmax((double)x->served, (double)x->experiments) : 1,

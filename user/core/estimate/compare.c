@@ -4,10 +4,11 @@
  * in compare_predict.c.
  *
  * A rate is the ratio of sums of all baselines, as for the cells of a line, whatever lines they
- * began at. Its variance comes from the residuals of experiments, as in bootstrap.c. Experiments of
- * one run share its machine, its layout in memory and its input. With three runs or more, the sums
- * of residuals of whole runs tell their scatter; the wider interval of the two is taken. With fewer
- * runs that part is not known.
+ * began at. Its variance comes from the residuals of experiments, as in bootstrap.c, and where runs
+ * were added up from those of pieces. Experiments of one run share its machine, its layout in
+ * memory and its input. With three runs or more, the sums of residuals of whole runs tell their
+ * scatter. Of runs that were added up what is left of their machines tells it. The widest interval
+ * is taken. With fewer runs that part is not known.
  */
 #include "core/estimate/compare.h"
 
@@ -61,10 +62,19 @@ static double half_width(double v, double df)
 	return student_975(df) * sqrt(v);
 }
 
+/* The wider interval counts. */
+static void widen(struct compare_rate *r, double v, double df)
+{
+	if (half_width(v, df) > half_width(r->variance, r->df)) {
+		r->variance = v;
+		r->df = df;
+	}
+}
+
 static void scatter_of_runs(
     struct compare_rate *r, const struct observation *obs, size_t n, double time)
 {
-	double squares = 0, v;
+	double squares = 0;
 	size_t end;
 
 	for (size_t i = 0; i < n; i = end) {
@@ -75,36 +85,77 @@ static void scatter_of_runs(
 		squares += sum * sum;
 		r->runs++;
 	}
-	if (r->runs < MIN_RUNS)
-		return;
-	v = variance(squares, time, (double)r->runs);
-	if (half_width(v, (double)r->runs - 1) > half_width(r->variance, r->df)) {
-		r->variance = v;
-		r->df = (double)r->runs - 1;
+	if (r->runs >= MIN_RUNS)
+		widen(r, variance(squares, time, (double)r->runs), (double)r->runs - 1);
+}
+
+static bool is_speed_of(const struct node_record *node, const struct compare_point *point)
+{
+	return !node->line && node->is_latency == point->is_latency &&
+	       !strcmp(node->point, point->progress);
+}
+
+/* Runs are levelled before they are added up. What their machines and they differed by is kept
+ * beside. */
+static void scatter_of_nodes(
+    struct compare_rate *r, const struct profile *p, const struct compare_point *point)
+{
+	double time = 0, count = 0, squares = 0, runs = 0, df = 0, n = 0;
+
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		if (!is_speed_of(&p->nodes[i], point))
+			continue;
+		time += (double)p->nodes[i].speed.time_ns;
+		count += (double)p->nodes[i].speed.count;
 	}
+	if (!(time > 0 && count > 0) || isnan(r->variance))
+		return;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		const struct node_speed *s = &p->nodes[i].speed;
+		double off = (double)s->time_ns - time / count * (double)s->count;
+
+		if (!is_speed_of(&p->nodes[i], point))
+			continue;
+		squares += off * off;
+		runs += (double)s->run_error_ns * (double)s->run_error_ns;
+		df += (double)s->run_df;
+		n++;
+	}
+	if (n >= MIN_RUNS)
+		widen(r, variance(squares, time, n), n - 1);
+	if (df >= MIN_RUNS - 1)
+		widen(r, runs / (time * time), df);
 }
 
 static struct compare_rate rate_of(struct observation *obs, size_t n, bool end_to_end)
 {
-	struct compare_rate r = {.period = NAN, .variance = NAN, .df = NAN, .experiments = n};
-	double time = 0, count = 0, visits = 0, squares = 0;
+	struct compare_rate r = {.period = NAN, .variance = NAN, .df = NAN};
+	double time = 0, count = 0, visits = 0, squares = 0, experiments = 0, pieces = 0;
+	size_t end;
 
 	observations_choose_period(obs, n, PERIOD_AUTO);
 	for (size_t i = 0; i < n; i++) {
 		time += obs[i].time;
 		count += obs[i].count;
 		visits += obs[i].visits;
+		experiments += obs[i].own;
 	}
+	r.experiments = (uint64_t)experiments;
 	r.visits = (uint64_t)visits;
 	if (!(time > 0 && count > 0) || visits < (end_to_end ? MIN_RUNS_OF_RATE : MIN_VISITS))
 		return r;
 	r.period = time / count;
-	for (size_t i = 0; i < n; i++)
-		squares += residual(&obs[i], r.period) * residual(&obs[i], r.period);
-	if (n < 2)
+	for (size_t i = 0; i < n; i = end, pieces++) {
+		double sum = 0;
+
+		for (end = i; end < n && obs[end].piece == obs[i].piece; end++)
+			sum += residual(&obs[end], r.period);
+		squares += sum * sum;
+	}
+	if (pieces < 2)
 		return r;
-	r.variance = variance(squares, time, (double)n);
-	r.df = (double)n - 1;
+	r.variance = variance(squares, time, pieces);
+	r.df = pieces - 1;
 	scatter_of_runs(&r, obs, n, time);
 	return r;
 }
@@ -158,13 +209,26 @@ int compare_point_names(const void *a, const void *b)
 	return ret ? ret : x->is_latency - y->is_latency;
 }
 
-static int fill_points(
-    struct comparison *c, struct observations *before, struct observations *after)
+/* Returns 0 or -ENOMEM. */
+static int number_pieces(struct observations *o)
+{
+	size_t end;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < o->n; i = end) {
+		end = end_of_point(o, i);
+		err = observations_number_pieces(&o->items[i], end - i, o->lines.n);
+	}
+	return err;
+}
+
+static int fill_points(struct comparison *c, struct observations *before,
+    struct observations *after, const struct profile *const *profiles)
 {
 	size_t end;
 
 	c->points = calloc(2 * before->points.n + 1, sizeof(*c->points));
-	if (!c->points)
+	if (!c->points || number_pieces(before) || number_pieces(after))
 		return -ENOMEM;
 	for (size_t i = 0; i < before->n; i = end) {
 		struct compare_point *p = &c->points[c->n_points];
@@ -181,6 +245,8 @@ static int fill_points(
 		p->before = rate_of(&before->items[i], end - i, end_to_end);
 		p->after =
 		    rate_of(&after->items[other], end_of_point(after, other) - other, end_to_end);
+		scatter_of_nodes(&p->before, profiles[0], p);
+		scatter_of_nodes(&p->after, profiles[1], p);
 		p->speedup = speedup_of(&p->before, &p->after);
 		c->n_points++;
 	}
@@ -381,6 +447,7 @@ static int fill_lines(
 int compare_profiles(
     const struct compare_side *before, const struct compare_side *after, struct comparison *ret)
 {
+	const struct profile *const profiles[] = {before->profile, after->profile};
 	struct observations o[2];
 	int err;
 
@@ -393,7 +460,7 @@ int compare_profiles(
 	}
 	keep_baselines(&o[0]);
 	keep_baselines(&o[1]);
-	err = fill_points(ret, &o[0], &o[1]);
+	err = fill_points(ret, &o[0], &o[1], profiles);
 	if (!err)
 		err = fill_lines(ret, before->estimate, after->estimate);
 	observations_deinit(&o[0]);

@@ -35,6 +35,12 @@ struct cost {
 	double per_sample; /* CPU time of a sample, ns; 0: unknown */
 };
 
+/* A function's samples are those of its lines. */
+static bool is_of(const struct samples_record *s, const char *line)
+{
+	return !strcmp(s->location, line) || (s->function && !strcmp(s->function, line));
+}
+
 static struct cost cost_of(const struct profile *p, const char *line)
 {
 	struct run_record total;
@@ -44,7 +50,7 @@ static struct cost cost_of(const struct profile *p, const char *line)
 	c.free_ns = (double)total.free_ns;
 	for (size_t i = 0; i < p->n_samples; i++) {
 		if (p->samples[i].has_free && p->runs[p->samples[i].run].free_ns &&
-		    !strcmp(p->samples[i].location, line))
+		    is_of(&p->samples[i], line))
 			c.samples += (double)p->samples[i].free;
 	}
 	if (total.executed_ns && total.samples)
@@ -137,6 +143,17 @@ static const struct compare_point *find_point(
 			   : NULL;
 }
 
+/* A line by the end of its path, a function or a block without its module. */
+static bool is_called(const char *unit, const char *wanted)
+{
+	const char *colon = strchr(unit, ':');
+	size_t number;
+
+	if (path_of_line(unit, &number))
+		return path_has_suffix(unit, wanted);
+	return colon && !strcmp(colon + 1, wanted);
+}
+
 /* The line of that name; a full match goes before a partial one. Returns 0, -ENOENT or -EEXIST. */
 static int find_line(const struct estimate *e, const char *wanted, const char **ret)
 {
@@ -150,7 +167,7 @@ static int find_line(const struct estimate *e, const char *wanted, const char **
 		}
 	}
 	for (size_t i = 0; i < e->n_lines; i++) {
-		if (!path_has_suffix(e->lines[i].line, wanted))
+		if (!is_called(e->lines[i].line, wanted))
 			continue;
 		if (*ret && strcmp(*ret, e->lines[i].line) != 0)
 			return -EEXIST;

@@ -40,19 +40,25 @@ static struct latency_figure quantile(const struct cell *c, const double *counts
 {
 	struct latency_figure ret = {latency_quantile(counts, q), NAN, NAN};
 	double squares = 0, all = 0, n = 0, wide;
+	size_t end;
 
 	if (isnan(ret.value))
 		return ret;
-	for (size_t i = 0; i < c->n; i++) {
-		const struct point_record *r = c->obs[i].record;
-		double pairs = c->obs[i].weight * (double)r->pairs, error;
+	for (size_t i = 0; i < c->n; i = end) {
+		double error = 0, pairs = 0;
 
-		if (!r->pairs)
-			continue;
-		error = pairs * (latency_share_below(r->cells, r->n_cells, ret.value) - q);
+		for (end = i; end < c->n && c->obs[end].piece == c->obs[i].piece; end++) {
+			const struct point_record *r = c->obs[end].record;
+			double here = c->obs[end].weight * (double)r->pairs;
+
+			if (!r->pairs)
+				continue;
+			error += here * (latency_share_below(r->cells, r->n_cells, ret.value) - q);
+			pairs += here;
+		}
 		squares += error * error;
 		all += pairs;
-		n++;
+		n += pairs > 0;
 	}
 	if (n < MIN_CLUSTERS)
 		return ret;
@@ -120,13 +126,34 @@ static double growth(const struct observation *obs, size_t n, const struct estim
 						 : 0;
 }
 
+/* From the scatter of pieces. */
+static void set_interval(const struct cell *now, struct latency_figure *mean)
+{
+	double squares = 0, k = 0, wide;
+	size_t end;
+
+	for (size_t i = 0; i < now->n; i = end, k++) {
+		double error = 0;
+
+		for (end = i; end < now->n && now->obs[end].piece == now->obs[i].piece; end++)
+			error += now->obs[end].in_flight -
+				 now->period * (double)now->obs[end].record->arrivals;
+		squares += error * error;
+	}
+	if (k < MIN_CLUSTERS || !(now->time > 0))
+		return;
+	wide = student_975(k - 1) * sqrt(squares * k / (k - 1)) / now->time;
+	mean->lo = now->period * exp(-wide);
+	mean->hi = now->period * exp(wide);
+}
+
 /* The @n observations are all of one point. Its baselines show the program as it is now, each line
  * weighted by how often it was picked. */
-static void fill_point(const struct observation *obs, size_t n, struct observation *baselines,
-    double *counts, struct estimate_latency *ret)
+static int fill_point(const struct observation *obs, size_t n, size_t n_lines,
+    struct observation *baselines, double *counts, struct estimate_latency *ret)
 {
 	struct cell now = {.obs = baselines};
-	double duration = 0, squares = 0;
+	double duration = 0, experiments = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct point_record *r = obs[i].record;
@@ -137,6 +164,7 @@ static void fill_point(const struct observation *obs, size_t n, struct observati
 		ret->unmatched += r->unmatched;
 		ret->abandoned += r->abandoned;
 		ret->lost += r->lost;
+		experiments += obs[i].own;
 		if (r->has_integral && !obs[i].permille && -r->least > ret->missing)
 			ret->missing = -r->least;
 		if (obs[i].permille)
@@ -146,24 +174,15 @@ static void fill_point(const struct observation *obs, size_t n, struct observati
 		now.time += obs[i].in_flight;
 		now.count += (double)r->arrivals;
 	}
-	ret->experiments = n;
+	if (observations_number_pieces(baselines, now.n, n_lines))
+		return -ENOMEM;
+	ret->experiments = (uint64_t)experiments;
 	ret->in_flight = duration > 0 ? now.time / duration : 0;
 	ret->growth = growth(obs, n, ret);
 	now.period = now.count > 0 ? now.time / now.count : NAN;
 	fill_figures(&now, counts, &ret->now);
-	for (size_t i = 0; i < now.n; i++) {
-		double error =
-		    baselines[i].in_flight - now.period * (double)baselines[i].record->arrivals;
-
-		squares += error * error;
-	}
-	if (now.n >= MIN_CLUSTERS && now.time > 0) {
-		double k = (double)now.n,
-		       wide = student_975(k - 1) * sqrt(squares * k / (k - 1)) / now.time;
-
-		ret->now.mean.lo = now.period * exp(-wide);
-		ret->now.mean.hi = now.period * exp(wide);
-	}
+	set_interval(&now, &ret->now.mean);
+	return 0;
 }
 
 int latency_fill_all(const struct observations *o, struct estimate *e)
@@ -171,6 +190,7 @@ int latency_fill_all(const struct observations *o, struct estimate *e)
 	struct observation *all = calloc(2 * o->n + 1, sizeof(*all)), *scratch = all + o->n;
 	double *counts = calloc(COZBPF_LATENCY_CELLS, sizeof(*counts));
 	size_t n = 0, end;
+	int err;
 
 	e->latencies = calloc(o->points.n + 1, sizeof(*e->latencies));
 	for (size_t i = 0; all && i < o->n; i++)
@@ -178,16 +198,16 @@ int latency_fill_all(const struct observations *o, struct estimate *e)
 			all[n++] = o->items[i];
 	if (n)
 		qsort(all, n, sizeof(*all), observations_by_point);
-	for (size_t i = 0; counts && e->latencies && i < n; i = end) {
+	err = all && counts && e->latencies ? 0 : -ENOMEM;
+	for (size_t i = 0; !err && i < n; i = end) {
 		struct estimate_latency *l = &e->latencies[e->n_latencies++];
 
 		for (end = i; end < n && all[end].point == all[i].point; end++)
 			;
 		l->name = o->points.items[all[i].point / 2];
-		fill_point(&all[i], end - i, scratch, counts, l);
+		err = fill_point(&all[i], end - i, o->lines.n, scratch, counts, l);
 	}
-	n = all && counts && e->latencies;
 	free(all);
 	free(counts);
-	return n ? 0 : -ENOMEM;
+	return err;
 }

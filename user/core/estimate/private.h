@@ -47,7 +47,8 @@ struct observation {
 	uint32_t line, point;
 	uint32_t permille;   /* line speedup */
 	uint32_t run, index; /* index: of the experiment in the profile */
-	bool fixed;
+	uint32_t piece;      /* those of a piece are of the same experiments */
+	bool fixed, is_sum;
 	double experiments, own; /* 1, or those in the sum (sums.h); own: of the line */
 	double duration, delta;  /* as recorded */
 	double span, span_delta; /* 0 where unknown */
@@ -192,6 +193,12 @@ int observations_by_point(const void *a, const void *b);
  * Before, their machines' speeds are added to @machines, unless it is NULL. Returns 0 or -ENOMEM.
  */
 int observations_level_runs(struct observations *o, size_t n_runs, struct machine_tally *machines);
+/*
+ * Numbers the pieces of the @n baselines of one point, in the order of time: sums of a piece
+ * (sums.c) share their experiments, and there is one of each line at most. Any other experiment is
+ * a piece. @n_lines: of the profile. Returns 0 or -ENOMEM.
+ */
+int observations_number_pieces(struct observation *obs, size_t n, size_t n_lines);
 /* Fills time, raw_time, count and exposure of the @n observations of one point, ordered by speedup.
  * All get the same kind of period. Returns whether it is of spans. */
 bool observations_choose_period(struct observation *obs, size_t n, enum estimate_period period);
