@@ -249,6 +249,23 @@ TEST(golden)
 	}
 }
 
+/* As in `report`: its lines stand below a function, and have no number of their own. */
+TEST(lines_below_have_no_number)
+{
+	struct estimate_line lines[] = {unit("server:f", 3000, 0.3, 0.05, VERDICT_OPTIMIZE),
+	    unit("/src/a.c:1", 2000, 0.2, 0.05, VERDICT_OPTIMIZE),
+	    unit("server:g", 1000, 0.1, 0.05, VERDICT_OPTIMIZE)};
+	struct estimate e = {.lines = lines, .n_lines = 3, .samples = ALL};
+	char *text;
+
+	lines[1].holder = &lines[0];
+	text = print(&e, (struct text_options){0});
+	CHECK(strstr(text, "\n  1  server:f"));
+	CHECK(strstr(text, "\n     a.c:1 "));
+	CHECK(strstr(text, "\n  2  server:g"));
+	free(text);
+}
+
 TEST(functions_are_no_lines)
 {
 	struct estimate_line lines[] = {unit("server:f", 3000, 0.3, 0.05, VERDICT_OPTIMIZE)};

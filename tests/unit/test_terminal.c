@@ -164,6 +164,33 @@ TEST(functions_are_no_lines)
 	}
 }
 
+/* Lines share directories, which functions do not have. Lines below a function have no number. */
+TEST(functions_beside_lines)
+{
+	static const char *const keys[] = {"", "o"};
+	struct estimate_line units[] = {
+	    LINE("server:work", "done", 0.371, 0.352, 0.391, 0.3, OPTIMIZE, saturating),
+	    LINE(
+		"/home/me/server/src/work.c:7", "done", 0.3, 0.29, 0.31, 0.3, OPTIMIZE, saturating),
+	    LINE("server:parse", "done", 0.2, 0.19, 0.21, 0.3, OPTIMIZE, saturating)};
+	const struct estimate e = {.lines = units, .n_lines = 3, .experiments = 20, .samples = 9};
+
+	units[1].holder = &units[0];
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct terminal_view v = {0};
+		struct terminal_status s = status();
+		char *text;
+
+		press(&v, keys[i]);
+		text = draw(&v, &e, &s, 100, 30, false);
+		CHECK(strstr(text, "  1  server:work"));
+		CHECK(i || strstr(text, "\n       work.c:7"));
+		CHECK(i || strstr(text, "  2  server:parse"));
+		free(text);
+		terminal_view_deinit(&v);
+	}
+}
+
 TEST(golden_screens)
 {
 	static const struct {

@@ -256,7 +256,7 @@ static void write_summary(
 	json_key_string(j, "sort", sort_name(o->sort));
 	json_key_string(j, "reason", o->reason);
 	json_key_count(j, "started_ns", p->n_runs ? p->runs[0].startup_time_ns : 0);
-	json_key_count(j, "runs", p->n_runs);
+	json_key_count(j, "runs", e->runs);
 	json_key_count(j, "experiments_total", e->experiments);
 	json_key_count(j, "samples", e->samples);
 	write_losses(j, &e->totals);

@@ -292,7 +292,7 @@ static void draw_dot(const struct frame *f, struct overview_dot *d, bool is_sele
 	d->column = at = column_of(f, d->share);
 	d->row = row_of(f, l->slope);
 	cells = f->taken + (size_t)d->row * (size_t)f->share.columns;
-	if (d->is_ranked && d->rank <= OVERVIEW_NUMBERED)
+	if (d->is_ranked && d->rank && d->rank <= OVERVIEW_NUMBERED)
 		width = snprintf(text, sizeof(text), "%zu", d->rank);
 	if (!is_free(f, at, d->row, width) && is_free(f, at - width + 1, d->row, width))
 		at -= width - 1;

@@ -24,10 +24,10 @@
 
 struct overview_dot {
 	const struct estimate_line *line; /* borrowed */
-	size_t rank;                      /* in the list of its progress point, from 1 */
-	double share;                     /* of all samples */
-	bool is_ranked;                   /* has a verdict */
-	bool is_placed;                   /* overview_places(); else it has only a share */
+	size_t rank;    /* in the list of its progress point, from 1; 0: below its function */
+	double share;   /* of all samples */
+	bool is_ranked; /* has a verdict */
+	bool is_placed; /* overview_places(); else it has only a share */
 	/* Once drawn: its cell, counted from the box, or -1; the rank of the unit whose cell it
 	 * would have had, or 0. */
 	int column, row;
@@ -53,7 +53,7 @@ struct overview_box {
 /* Returns 0 or -ENOMEM; overview_deinit() is to be called in both cases. */
 int overview_init(struct overview *o, uint64_t samples, size_t room);
 void overview_deinit(struct overview *o);
-/* The caller adds at most as many as there is room for, best first. */
+/* The caller adds at most as many as there is room for, best first. @rank: as in overview_dot. */
 void overview_add(struct overview *o, const struct estimate_line *l, size_t rank);
 
 /* Draws into the box, which is blank; a box that is too small stays so. Returns 0 or -ENOMEM. */

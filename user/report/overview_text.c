@@ -48,8 +48,10 @@ static void print_row(const struct table *t, const struct overview_dot *d)
 	const struct estimate_line *l = d->line;
 	char share[32] = "unknown";
 
-	if (d->is_ranked)
+	if (d->is_ranked && d->rank)
 		fprintf(t->out, "%3zu  ", d->rank);
+	else if (d->is_ranked)
+		fprintf(t->out, "     ");
 	else
 		fprintf(t->out, "  %s  ", overview_hollow(t->o->unicode));
 	print_label(t, l);
@@ -116,9 +118,14 @@ static int print_point(const struct table *t, const struct text_point *point, in
 	const struct estimate_line *first = point->lines[0];
 	struct overview o;
 	int ret = overview_init(&o, t->e->samples, point->n);
+	size_t rank = 0;
 
-	for (size_t i = 0; !ret && i < point->n; i++)
-		overview_add(&o, point->lines[i], i + 1);
+	for (size_t i = 0; !ret && i < point->n; i++) {
+		bool is_below = estimate_is_below(point->lines[i]);
+
+		rank += !is_below;
+		overview_add(&o, point->lines[i], is_below ? 0 : rank);
+	}
 	fprintf(
 	    t->out, "\n%s %s\n", first->is_latency ? "latency" : "progress point", first->progress);
 	if (!ret && !o.samples)

@@ -133,12 +133,12 @@ int terminal_rows_init(
 	for (size_t i = 0; i < e->n_lines; i++) {
 		if (!estimate_same_point(&e->lines[i], r->point))
 			continue;
-		rank++;
+		rank += !estimate_is_below(&e->lines[i]);
 		if (!strcasestr(e->lines[i].line, v->filter))
 			continue;
 		if (v->line && !strcmp(v->line, e->lines[i].line))
 			r->selected = r->n;
-		r->rank[r->n] = rank;
+		r->rank[r->n] = estimate_is_below(&e->lines[i]) ? 0 : rank;
 		r->index[r->n++] = i;
 	}
 	return 0;

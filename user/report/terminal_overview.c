@@ -49,8 +49,9 @@ static void draw_chosen(
 {
 	const struct estimate_line *l = &e->lines[r->index[r->selected]];
 	bool is_ranked = l->verdict != VERDICT_NOT_ENOUGH_DATA;
-	int name = terminal_columns(l->line + r->prefix), room;
-	char figures[1024];
+	char figures[1024], label_room[UNIT_ROOM];
+	const char *label = unit_label(l->line, r->prefix, label_room);
+	int name = terminal_columns(label), room;
 
 	if (overview_places(l))
 		snprintf(figures, sizeof(figures), "gain %+.1f %% (%+.1f to %+.1f)  %s",
@@ -60,11 +61,11 @@ static void draw_chosen(
 		shortage_words(e, l, figures, sizeof(figures));
 	room = ret->width - 6 - terminal_columns(figures) - (int)strlen("  100.0 %  ");
 	name = name < room ? name : room > MIN_LABEL ? room : MIN_LABEL;
-	if (is_ranked)
+	if (is_ranked && r->rank[r->selected])
 		put(ret, 0, y, LOOK_BOLD, "%3zu", r->rank[r->selected]);
-	else
+	else if (!is_ranked)
 		put(ret, 2, y, LOOK_BOLD, "%s", overview_hollow(ret->unicode));
-	put_label(ret, 5, y, name, LOOK_BOLD, l->line + r->prefix);
+	put_label(ret, 5, y, name, LOOK_BOLD, label);
 	put(ret, 5 + name, y, LOOK_PLAIN, "  %.1f %%  %s",
 	    e->samples ? 100 * (double)l->samples / (double)e->samples : 0, figures);
 }

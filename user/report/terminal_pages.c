@@ -164,7 +164,7 @@ static void draw_row(const struct layout *l, const struct estimate_line *line, s
 	int indent = is_ranked(line) && estimate_is_below(line) ? 2 : 0;
 	char words[1024], room[UNIT_ROOM];
 
-	if (is_ranked(line))
+	if (is_ranked(line) && rank)
 		put(ret, 0, y, look, "%3zu", rank);
 	put_label(
 	    ret, 5 + indent, y, l->label - indent, look, unit_label(line->line, l->prefix, room));

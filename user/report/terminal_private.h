@@ -35,7 +35,7 @@ void put_interval(struct terminal_screen *s, int x, int y, const struct axis *a,
 /* The shown rows: lines of the present progress point that the filter leaves, in rank order. */
 struct terminal_rows {
 	size_t *index; /* of the estimate's lines */
-	size_t *rank;  /* from 1, counted without the filter */
+	size_t *rank;  /* from 1, counted without the filter; 0: below its function */
 	size_t n, selected;
 	size_t prefix; /* bytes of directories that all lines share */
 	/* any line of the progress point; NULL: no line at all */
