@@ -105,7 +105,7 @@ static void check_runs(struct profile *p)
 	line_counts_deinit(&counts);
 	fclose(out);
 	require(runs_find_moved(p, &run, &a, &b) >= 0, "memory suffices");
-	require(runs_move_sources(p, "/src", "/a") >= 0, "memory suffices");
+	require(runs_move_sources(p, 0, "/src", "/a") >= 0, "memory suffices");
 	require(!runs_find_twins(p, twins), "memory suffices");
 	for (size_t i = 0; i < p->n_runs; i++) {
 		require(twins[twins[i]] == twins[i], "what is kept is not a twin itself");

@@ -115,15 +115,21 @@ TEST(sources_move)
 	CHECK_EQ(runs_find_moved(&p, &run, &a, &b), 1);
 	CHECK_EQ(run, 2);
 	CHECK_STR(b, "/yy/src/a.c:1");
-	CHECK_EQ(runs_move_sources(&p, "/y", "/x"), 1); /* not /yy */
+	CHECK_EQ(runs_move_sources(&p, 0, "/y", "/x"), 1); /* not /yy */
 	CHECK_STR(p.samples[1].location, "/x/src/a.c:1");
-	CHECK_EQ(runs_move_sources(&p, "/yy/", "/x/"), 2);
+	CHECK_EQ(runs_move_sources(&p, 0, "/yy/", "/x/"), 2);
 	CHECK_STR(p.experiments[2].selected, "/x/src/a.c:1");
 	CHECK(p.experiments[2].selected == p.experiments[0].selected);
 	CHECK_EQ(runs_find_moved(&p, &run, &a, &b), 0);
-	CHECK_EQ(runs_move_sources(&p, "/x/src", ""), 5);
+	CHECK_EQ(runs_move_sources(&p, 0, "/x/src", ""), 5);
 	CHECK_STR(p.experiments[2].selected, "a.c:1");
-	CHECK_EQ(runs_move_sources(&p, "/", "/z"), 0);
+	CHECK_EQ(runs_move_sources(&p, 0, "/", "/z"), 0);
+	/* Both of a couple; runs that were moved already stay. */
+	add(&p, RUN(4, "cc") EXPERIMENT("/b/a.c:1 + /b/b.c:2", 10) EXPERIMENT("f + /b/b.c:2", 10));
+	CHECK_EQ(runs_move_sources(&p, 4, "/b", "/b/x"), 0);
+	CHECK_EQ(runs_move_sources(&p, 3, "/b", "/b/x"), 2);
+	CHECK_STR(p.experiments[3].selected, "/b/x/a.c:1 + /b/x/b.c:2");
+	CHECK_STR(p.experiments[4].selected, "f + /b/x/b.c:2");
 	profile_deinit(&p);
 }
 
@@ -154,7 +160,7 @@ TEST(line_counts_add_up)
 	line_counts_deinit(&c);
 	/* Two lines that are one from now on. */
 	add(&p, RUN(3, "aa") SAMPLES("/x/d.c:1", 3) SAMPLES("/y/d.c:1", 4));
-	CHECK_EQ(runs_move_sources(&p, "/y", "/x"), 1);
+	CHECK_EQ(runs_move_sources(&p, 0, "/y", "/x"), 1);
 	CHECK_EQ(line_counts_init(&c, &p), 0);
 	CHECK_EQ(line_counts_find(&c, "/x/d.c:1"), 7);
 	line_counts_deinit(&c);

@@ -50,6 +50,7 @@ struct sources {
 	struct input_files files;
 	size_t n;         /* of them that were read, or are being read */
 	size_t *end;      /* by file: index of the first run after its own */
+	size_t n_summed;  /* runs that were added up here, whose sources have been moved */
 	size_t n_foreign; /* files found that are no profiles */
 	size_t n_twins;
 	const char *twin, *holder; /* a file with a run that is there twice, and the other */
@@ -257,7 +258,7 @@ static int move_sources(
 			return error_set(e, EXIT_USAGE, "--source-prefix takes OLD=NEW, not '%s'",
 			    o->sources.items[i]);
 		old = strndup(o->sources.items[i], (size_t)(equals - o->sources.items[i]));
-		n = old ? runs_move_sources(p, old, equals + 1) : -ENOMEM;
+		n = old ? runs_move_sources(p, s->n_summed, old, equals + 1) : -ENOMEM;
 		free(old);
 		if (n < 0)
 			return out_of_memory(e);
@@ -336,6 +337,7 @@ static int add_up(
 		return out_of_memory(e);
 	for (size_t i = 0; !err && i < s->n; i++)
 		s->end[i] = p->n_runs;
+	s->n_summed = p->n_runs;
 	if (!err && p->bytes + p->names.bytes <= PROFILE_FULL_BYTES / 2)
 		return 0;
 	error_set(e, EXIT_OTHER, "the profiles up to '%s' are too many to be added up",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/places/couple.h"
 #include "core/text/paths.h"
 #include "core/profile/runs.h"
 
@@ -18,45 +19,79 @@ static const char *below(const char *path, const char *dir)
 	return n && !strncmp(path, dir, n) && path[n] == '/' ? path + n : NULL;
 }
 
-/* The name of @name when it has moved; the same when it has not; NULL without memory. */
-static char *moved(struct profile *p, char *name, const char *old, const char *new)
+/* Of @path's first @length bytes; the caller frees it. NULL: out of memory. */
+static char *move_path(const char *path, size_t length, const char *old, const char *new)
 {
-	const char *rest = below(name, old);
+	const char *rest = below(path, old);
 	size_t n = strlen(new);
-	char *path;
-	uint32_t id;
-	int err;
+	char *ret;
 
 	if (!rest)
-		return name;
+		return strndup(path, length);
 	while (n && new[n - 1] == '/')
 		n--;
 	rest += !new[0]; /* no directory: a relative path */
-	path = malloc(n + strlen(rest) + 1);
-	if (!path)
+	length -= (size_t)(rest - path);
+	ret = malloc(n + length + 1);
+	if (!ret)
 		return NULL;
-	memcpy(path, new, n);
-	strcpy(path + n, rest);
-	err = names_copy(&p->names, path, &id);
-	free(path);
+	memcpy(ret, new, n);
+	memcpy(ret + n, rest, length);
+	ret[n + length] = 0;
+	return ret;
+}
+
+/* The name of @name, a unit or a couple, when it has moved; the same when it has not; NULL without
+ * memory. */
+static char *moved(struct profile *p, char *name, const char *old, const char *new)
+{
+	size_t length = strlen(name), number;
+	const char *second = path_of_line(name, &number) ? NULL : couple_split(name, NULL, &length);
+	char *units[2], *both = NULL;
+	uint32_t id;
+	int err = -ENOMEM;
+
+	if (!below(name, old) && !(second && below(second, old)))
+		return name;
+	units[0] = move_path(name, length, old, new);
+	units[1] = second ? move_path(second, strlen(second), old, new) : NULL;
+	if (units[0] && units[1])
+		both = couple_name(units[0], units[1]);
+	if (second ? both : units[0])
+		err = names_copy(&p->names, second ? both : units[0], &id);
+	free(units[0]);
+	free(units[1]);
+	free(both);
 	return err ? NULL : (char *)p->names.items[id];
 }
 
-long runs_move_sources(struct profile *p, const char *old, const char *new)
+/* Returns 1 when @name has moved, 0, or -ENOMEM. */
+static int move(struct profile *p, char **name, const char *old, const char *new)
 {
+	char *now = moved(p, *name, old, new);
+	int ret = now ? now != *name : -ENOMEM;
+
+	if (now)
+		*name = now;
+	return ret;
+}
+
+long runs_move_sources(struct profile *p, size_t first, const char *old, const char *new)
+{
+	int ret = 0;
 	long n = 0;
 
-	for (size_t i = 0; i < p->n_experiments + p->n_samples; i++) {
-		char **name = i < p->n_experiments ? &p->experiments[i].selected
-						   : &p->samples[i - p->n_experiments].location;
-		char *now = moved(p, *name, old, new);
-
-		if (!now)
-			return -ENOMEM;
-		n += now != *name;
-		*name = now;
-	}
-	return n;
+	for (size_t i = 0; ret >= 0 && i < p->n_experiments; i++, n += ret)
+		ret = p->experiments[i].run < first
+			  ? 0
+			  : move(p, &p->experiments[i].selected, old, new);
+	for (size_t i = 0; ret >= 0 && i < p->n_samples; i++, n += ret)
+		ret = p->samples[i].run < first ? 0 : move(p, &p->samples[i].location, old, new);
+	for (size_t i = 0; ret >= 0 && i < p->n_nodes; i++, n += ret)
+		ret = p->nodes[i].run < first || !p->nodes[i].line
+			  ? 0
+			  : move(p, &p->nodes[i].line, old, new);
+	return ret < 0 ? ret : n;
 }
 
 /* Looking for lines that have moved */

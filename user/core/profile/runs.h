@@ -48,9 +48,9 @@ int runs_find_members(const struct profile *p, bool *drop, size_t *ret_torn);
  * numbers change. */
 void runs_drop(struct profile *p, const bool *drop);
 
-/* Gives lines below the directory @old the directory @new. @p is one that was read. Returns how
- * many records were changed, -ENOMEM. */
-long runs_move_sources(struct profile *p, const char *old, const char *new);
+/* Gives lines below the directory @old the directory @new, in run @first and those after it. @p is
+ * one that was read. Returns how many records were changed, -ENOMEM. */
+long runs_move_sources(struct profile *p, size_t first, const char *old, const char *new);
 
 /*
  * Finds a run that has no line in common with run 0, although the same file names and line numbers
