@@ -56,6 +56,8 @@ rm gone.coz
 check 'a file without a name is written' cmp /dev/fd/8 <(cat 1.coz 2.coz)
 exec 8>&-
 check 'and nothing else in its place' [ ! -e gone.coz ]
+python3 "$root/tests/e2e/fixtures/blocks_log.py" 2 4 >log.coz
+expect 2 '' "'log.coz' is a log of blocks, not a profile" merge -o log.coz 1.coz
 mkfifo pipe
 cat pipe >piped.coz &
 expect 0 '2 runs' '' merge -o pipe 1.coz 2.coz

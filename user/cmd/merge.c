@@ -70,7 +70,7 @@ static int write_file(const char *name, const struct profile *p, struct error *e
 	struct outfile f;
 	int err;
 
-	if (outfile_open(&f, name, e))
+	if (outfile_check(name, "profile", e) || outfile_open(&f, name, e))
 		return -1;
 	errno = 0;
 	err = write_runs(f.out, p)

@@ -143,36 +143,45 @@ int outfile_close(struct outfile *f, int err, struct error *e)
 }
 
 /* Measurements are hours of work, so a typing error must not overwrite them. */
-int outfile_check(const char *name, const char *what, struct error *e)
+/* What the file @name is: "log of blocks", "profile", or NULL. */
+static const char *kind_of(const char *name)
 {
 	struct stat st;
 	char text[64];
-	bool is_log, is_profile;
+	const char *ret = NULL;
 	size_t n;
 	FILE *in;
 	int fd;
 
 	if (stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return 0;
+		return NULL;
 	/* A pipe that takes the file's place meanwhile is not waited for. */
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return NULL;
 	in = fdopen(fd, "r");
 	if (!in) {
 		close(fd);
-		return 0;
+		return NULL;
 	}
 	privileges_lower();
 	n = fread(text, 1, sizeof(text), in);
 	rewind(in);
-	is_log = n && block_format_is_log(text, n);
-	is_profile = !is_log && profile_is_one(in);
+	if (n && block_format_is_log(text, n))
+		ret = "log of blocks";
+	else if (profile_is_one(in))
+		ret = "profile";
 	privileges_raise();
 	fclose(in);
-	if (!is_log && !is_profile)
+	return ret;
+}
+
+int outfile_check(const char *name, const char *what, struct error *e)
+{
+	const char *kind = kind_of(name);
+
+	if (!kind || !strcmp(kind, what))
 		return 0;
-	error_set(e, EXIT_USAGE, "'%s' is a %s, not a %s", name,
-	    is_log ? "log of blocks" : "profile", what);
+	error_set(e, EXIT_USAGE, "'%s' is a %s, not a %s", name, kind, what);
 	return error_hint(e, "name another file for the %s to be written", what);
 }

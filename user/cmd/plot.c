@@ -47,7 +47,7 @@ static const struct option_table table = {
 		"  cozbpf plot --sort impact -o /tmp/before.html before.coz\n",
 };
 
-/* "dir/profile.coz" -> "dir/profile.html"; the caller frees it. */
+/* "dir/profile.coz" -> "dir/profile.html", "dir/" -> "dir.html"; the caller frees it. */
 static char *default_output(const char *profile)
 {
 	char *ret;
@@ -56,6 +56,12 @@ static char *default_output(const char *profile)
 	if (!strcmp(profile, "-"))
 		profile = DEFAULT_PROFILE;
 	length = strlen(profile);
+	while (length > 1 && profile[length - 1] == '/')
+		length--;
+	if (!length || strspn(profile, "./") == strlen(profile)) {
+		profile = DEFAULT_PROFILE; /* a folder without a name */
+		length = strlen(profile);
+	}
 	if (length > 4 && !strcmp(profile + length - 4, ".coz"))
 		length -= 4;
 	return asprintf(&ret, "%.*s.html", (int)length, profile) < 0 ? NULL : ret;

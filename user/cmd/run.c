@@ -150,6 +150,15 @@ static const struct option_table table = {
 		"  cozbpf report profile.coz\n",
 };
 
+/* What the schedule does with the list: each speedup once. */
+static void add_speedup(struct run_options *o, unsigned pct)
+{
+	for (size_t i = 0; i < o->n_speedups; i++)
+		if (o->speedups[i] == pct)
+			return;
+	o->speedups[o->n_speedups++] = pct;
+}
+
 /* "0,25,50,100" */
 static int parse_speedups(struct run_options *o, struct error *e)
 {
@@ -170,7 +179,7 @@ static int parse_speedups(struct run_options *o, struct error *e)
 			return error_hint(e, "give whole percents from 0 to 100, for example "
 					     "--fixed-speedup 0,25,50,100");
 		}
-		o->speedups[o->n_speedups++] = (unsigned)pct;
+		add_speedup(o, (unsigned)pct);
 		if (!*end)
 			return 0;
 		c = end + 1;
@@ -265,6 +274,11 @@ static int parse_duty(struct run_options *o, struct error *e)
 		return check_no_duty(o, e);
 	if (parse_load(o, e) || parse_rotate(o, e))
 		return -1;
+	if (o->pprof && o->inclusive) {
+		error_set(e, EXIT_USAGE, "'--pprof' and '--inclusive' exclude each other");
+		return error_hint(e, "readers of pprof add samples up, and with --inclusive these "
+				     "count for each function that is active");
+	}
 	if (parse_percent(o->duty, &o->duty_share) || o->duty_share > DUTY_SHARE_MOST ||
 	    o->duty_share < DUTY_SHARE_LEAST) {
 		error_set(e, EXIT_USAGE, "'%s' is not a share of the time", o->duty);
