@@ -19,23 +19,6 @@ TEST(kernel_release)
 	CHECK_EQ(parse_kernel_release("6", &major, &minor), -1);
 }
 
-TEST(effective_caps)
-{
-	uint64_t caps = 7;
-
-	CHECK_EQ(parse_effective_caps(
-		     "Name:\tx\nCapPrm:\t00000000ffffffff\nCapEff:\t000001fffeffffff\nCapBnd:\t0\n",
-		     &caps),
-	    0);
-	CHECK_EQ(caps, 0x1fffeffffffLL);
-	CHECK_EQ(parse_effective_caps("Name:\tx\nCapEff:\t0", &caps), 0);
-	CHECK_EQ(caps, 0);
-	CHECK_EQ(parse_effective_caps("Name:\tCapEff:\t1\nUid:\t0\n", &caps), -1);
-	CHECK_EQ(parse_effective_caps("Name:\tx\nCapEff:\t\n", &caps), -1);
-	CHECK_EQ(parse_effective_caps("Name:\tx\nCapEff:\tzz\n", &caps), -1);
-	CHECK_EQ(parse_effective_caps("", &caps), -1);
-}
-
 TEST(missing_capabilities)
 {
 	char names[64] = "old";

@@ -88,7 +88,7 @@ static bool check_thread(int pid, int tid, void *arg)
 		error_set(c->e, EXIT_FORBIDDEN,
 		    "process %d is in seccomp's strict mode, which kills it at each pause", pid);
 		c->status = error_hint(c->e, "run the program without it to profile it");
-	} else if (mode == SECCOMP_MODE_FILTER) {
+	} else if (mode) { /* filters, or unreadable */
 		c->status = tracee_hold_thread(pid, tid, &t, c->e);
 		if (c->status) {
 			if (procfs_has_ended(procfs_state(pid, tid)))

@@ -7,7 +7,7 @@
 
 #include "core/text/errors.h"
 
-bool filters_any(int pid); /* whether a thread has one */
+bool filters_any(int pid); /* whether a thread has one, or may have */
 
 /*
  * Each thread that has a filter is held still for a moment to read its filters. Returns 0 when a

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -11,17 +12,19 @@
 
 #include "core/text/errors.h"
 #include "target/launch.h"
+#include "target/procfs.h"
 
 /* A profile with samples every millisecond needs a much finer clock. */
 #define COARSE_CLOCK_NS 1000
 
-static size_t read_text(const char *path, char *ret, size_t size)
+/* The first line of a file. Returns 0 when unreadable. */
+static size_t read_line(const char *path, char *ret, size_t size)
 {
 	FILE *in = fopen(path, "re");
 	size_t n = in ? fread(ret, 1, size - 1, in) : 0;
 
 	ret[n] = 0;
-	ret[strcspn(ret, "\n") == n - 1 ? n - 1 : n] = 0; /* a single line loses its end */
+	ret[strcspn(ret, "\n")] = 0;
 	if (in)
 		fclose(in);
 	return n;
@@ -29,12 +32,11 @@ static size_t read_text(const char *path, char *ret, size_t size)
 
 uint64_t process_caps(void)
 {
-	char status[4096];
+	char *status = procfs_read_status("/proc/self/status");
 	uint64_t caps = 0;
 
-	if (!read_text("/proc/self/status", status, sizeof(status)) ||
-	    parse_effective_caps(status, &caps))
-		return 0;
+	procfs_number(status, "CapEff", 16, &caps);
+	free(status);
 	return caps;
 }
 
@@ -90,7 +92,7 @@ static void check_clock(bool is_queued, struct finding *f)
 	char source[64];
 	struct timespec res;
 
-	if (!read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+	if (!read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
 		sizeof(source)))
 		snprintf(source, sizeof(source), "unknown");
 	if (clock_getres(CLOCK_MONOTONIC, &res) || res.tv_sec || res.tv_nsec > COARSE_CLOCK_NS)

@@ -16,6 +16,7 @@
 /* Of an opening or a reading that fails: whoever reads nothing takes a process for gone, and would
  * leave in it what he has put there. */
 #define TRIES 3
+#define STATUS_ROOM 4096 /* of most status files; that of a process with many groups has 720 kB */
 
 static int open_surely(const char *path, int flags)
 {
@@ -26,31 +27,33 @@ static int open_surely(const char *path, int flags)
 	return fd;
 }
 
-/* Reads up to @size bytes from where the descriptor is, or until nothing more comes. */
-static size_t read_surely(int fd, void *ret, size_t size)
+/* Reads up to @size bytes from where the descriptor is, or until nothing more comes. Returns
+ * whether no reading has failed for good. */
+static bool read_surely(int fd, void *ret, size_t size, size_t *ret_n)
 {
-	size_t used = 0;
 	int failures = 0;
 
-	while (fd >= 0 && used < size && failures < TRIES) {
-		ssize_t n = read(fd, (char *)ret + used, size - used);
+	*ret_n = 0;
+	while (fd >= 0 && *ret_n < size && failures < TRIES) {
+		ssize_t n = read(fd, (char *)ret + *ret_n, size - *ret_n);
 
 		if (!n)
 			break;
 		if (n > 0)
-			used += (size_t)n;
+			*ret_n += (size_t)n;
 		else
 			failures++;
 	}
-	return used;
+	return fd >= 0 && failures < TRIES;
 }
 
 /* Reads a file. Returns its length; 0 when unreadable. */
 static size_t read_path(const char *path, void *ret, size_t size)
 {
 	int fd = open_surely(path, O_RDONLY);
-	size_t n = read_surely(fd, ret, size);
+	size_t n;
 
+	read_surely(fd, ret, size, &n);
 	if (fd >= 0)
 		close(fd);
 	return n;
@@ -68,30 +71,93 @@ static size_t read_file(int pid, int tid, const char *name, char *ret, size_t si
 	return n;
 }
 
-/* The number behind "\nNAME:" in a status file, in base @base; 0 without it. The first line is
+char *procfs_read_status(const char *path)
+{
+	int fd = open_surely(path, O_RDONLY);
+	size_t used = 0, room = 0, n;
+	char *text = NULL, *bigger;
+	bool ok = fd >= 0;
+
+	while (ok && used + 1 >= room) {
+		room = 2 * room + STATUS_ROOM;
+		bigger = realloc(text, room);
+		text = bigger ? bigger : text;
+		ok = bigger && read_surely(fd, text + used, room - used - 1, &n);
+		used += ok ? n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (ok) {
+		text[used] = 0;
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+static char *status_of(int pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return procfs_read_status(path);
+}
+
+static char *status_of_thread(int pid, int tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	return procfs_read_status(path);
+}
+
+/* What stands behind "NAME:" in the text of a status file; NULL without it. The first line is
  * skipped: the process itself chooses its name. */
-static uint64_t field(const char *status, const char *name, int base)
+static const char *field(const char *status, const char *name)
 {
 	char key[32];
 	const char *at;
 
 	snprintf(key, sizeof(key), "\n%s:", name);
-	at = strstr(status, key);
-	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+	at = status ? strstr(status, key) : NULL;
+	return at ? at + strlen(key) : NULL;
+}
+
+/* Takes the number at *@at, on the same line. False: there is none. */
+static bool take_number(const char **at, int base, uint64_t *ret)
+{
+	char *end;
+	uint64_t number = strtoull(*at, &end, base);
+
+	if (end == *at || memchr(*at, '\n', (size_t)(end - *at)))
+		return false;
+	*ret = number;
+	*at = end;
+	return true;
+}
+
+bool procfs_number(const char *status, const char *name, int base, uint64_t *ret)
+{
+	const char *at = field(status, name);
+
+	return at && take_number(&at, base, ret);
 }
 
 bool procfs_signals(int pid, int tid, struct signal_masks *ret)
 {
-	char status[4096];
+	char *status = status_of_thread(pid, tid);
+	struct signal_masks m = {0};
+	uint64_t shared = 0;
+	bool all = procfs_number(status, "SigBlk", 16, &m.blocked) &&
+		   procfs_number(status, "SigIgn", 16, &m.ignored) &&
+		   procfs_number(status, "SigCgt", 16, &m.caught) &&
+		   procfs_number(status, "SigPnd", 16, &m.pending) &&
+		   procfs_number(status, "ShdPnd", 16, &shared);
 
-	*ret = (struct signal_masks){0};
-	if (!read_file(pid, tid, "status", status, sizeof(status)))
-		return false;
-	ret->blocked = field(status, "SigBlk", 16);
-	ret->ignored = field(status, "SigIgn", 16);
-	ret->caught = field(status, "SigCgt", 16);
-	ret->pending = field(status, "SigPnd", 16) | field(status, "ShdPnd", 16);
-	return true;
+	m.pending |= shared;
+	*ret = all ? m : (struct signal_masks){0};
+	free(status);
+	return all;
 }
 
 uint64_t procfs_pending(int pid, int tid)
@@ -102,57 +168,43 @@ uint64_t procfs_pending(int pid, int tid)
 	return masks.pending;
 }
 
-static void read_status(int pid, char *ret, size_t size)
+static int number_of(int pid, const char *name)
 {
-	char path[32];
+	char *status = status_of(pid);
+	uint64_t ret = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	ret[read_path(path, ret, size - 1)] = 0;
+	procfs_number(status, name, 10, &ret);
+	free(status);
+	return (int)ret;
 }
 
-static uint64_t status_field(int pid, const char *name)
-{
-	char status[4096];
-
-	read_status(pid, status, sizeof(status));
-	return field(status, name, 10);
-}
-
-/* Number @index of those behind "\nNAME:" in a status file, or the last one where there are fewer;
+/* Number @index of those behind "NAME:" in a status file, or the last one where there are fewer;
  * false without any. */
-static bool number_of(int pid, const char *name, int index, uint64_t *ret)
+static bool listed_number(int pid, const char *name, int index, uint64_t *ret)
 {
-	char status[4096], key[32], *at, *end;
+	char *status = status_of(pid);
+	const char *at = field(status, name);
+	int n = 0;
 
-	read_status(pid, status, sizeof(status));
-	snprintf(key, sizeof(key), "\n%s:", name);
-	at = strstr(status, key);
-	if (!at)
-		return false;
-	at += strlen(key);
-	for (int i = 0; i <= index; i++, at = end) {
-		uint64_t number = strtoull(at, &end, 10);
-
-		if (end == at || memchr(at, '\n', (size_t)(end - at)))
-			return i;
-		*ret = number;
-	}
-	return true;
+	while (at && n <= index && take_number(&at, 10, ret))
+		n++;
+	free(status);
+	return n;
 }
 
 int procfs_tgid(int pid)
 {
-	return (int)status_field(pid, "Tgid");
+	return number_of(pid, "Tgid");
 }
 
 int procfs_tracer(int pid)
 {
-	return (int)status_field(pid, "TracerPid");
+	return number_of(pid, "TracerPid");
 }
 
 int procfs_parent(int pid)
 {
-	return (int)status_field(pid, "PPid");
+	return number_of(pid, "PPid");
 }
 
 int procfs_inner(int pid)
@@ -160,7 +212,7 @@ int procfs_inner(int pid)
 	uint64_t ret = 0;
 
 	/* from the outermost namespace to its own: 32 at most */
-	number_of(pid, "NSpid", 32, &ret);
+	listed_number(pid, "NSpid", 32, &ret);
 	return (int)ret;
 }
 
@@ -168,7 +220,7 @@ bool procfs_user(int pid, uid_t *ret)
 {
 	uint64_t user = 0;
 	/* real, effective, saved, of files */
-	bool ok = number_of(pid, "Uid", 3, &user);
+	bool ok = listed_number(pid, "Uid", 3, &user);
 
 	*ret = (uid_t)user;
 	return ok;
@@ -176,11 +228,15 @@ bool procfs_user(int pid, uid_t *ret)
 
 int procfs_seccomp(int pid, int tid)
 {
-	char status[4096];
+	char *status = status_of_thread(pid, tid);
+	uint64_t mode = 0;
 
-	return read_file(pid, tid, "status", status, sizeof(status))
-		   ? (int)field(status, "Seccomp", 10)
-		   : 0;
+	if (!status)
+		return errno == ENOENT || errno == ESRCH ? 0 : -1;
+	/* A kernel without seccomp has no such line. */
+	procfs_number(status, "Seccomp", 10, &mode);
+	free(status);
+	return (int)mode;
 }
 
 /* The fields behind the name in a stat file. The name may hold anything, but the last ')' ends it.

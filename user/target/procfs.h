@@ -9,7 +9,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Masks of signals: bit n - 1 is signal n. All 0 when nothing can be read. */
+/* The text of a status file, for procfs_number(), to its end; to be freed. NULL: gone, or it cannot
+ * be read. */
+char *procfs_read_status(const char *path);
+/* The number behind "NAME:" in such a text. False, and *@ret as it was: there is none. */
+bool procfs_number(const char *status, const char *name, int base, uint64_t *ret);
+
+/* Masks of signals: bit n - 1 is signal n. All 0 when they cannot be read. */
 struct signal_masks {
 	uint64_t blocked, ignored, caught, pending; /* pending: for the thread or its process */
 };
@@ -22,7 +28,7 @@ int procfs_tracer(int pid); /* 0: not traced */
 int procfs_parent(int pid);
 int procfs_inner(int pid);             /* its number in its own PID namespace; 0: gone */
 bool procfs_user(int pid, uid_t *ret); /* as whom it makes files; false: gone */
-int procfs_seccomp(int pid, int tid);  /* SECCOMP_MODE_* */
+int procfs_seccomp(int pid, int tid);  /* SECCOMP_MODE_*; 0: gone; -1: it cannot be read */
 char procfs_state(int pid, int tid);   /* 'R', 'S', ...; 0: gone */
 bool procfs_has_ended(char state);     /* gone, or a zombie */
 bool procfs_has_memory(int pid);       /* false: it ends, has ended, or is the kernel's */

@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *finding_state_name(enum finding_state s)
@@ -38,19 +37,6 @@ void finding_hint(struct finding *f, const char *hint, ...)
 int parse_kernel_release(const char *release, unsigned *major, unsigned *minor)
 {
 	return sscanf(release, "%u.%u", major, minor) == 2 ? 0 : -1;
-}
-
-int parse_effective_caps(const char *status, uint64_t *ret)
-{
-	const char *line = strstr(status, "\nCapEff:");
-	char *end;
-
-	if (!line)
-		return -1;
-	line += strlen("\nCapEff:");
-	line += strspn(line, " \t");
-	*ret = strtoull(line, &end, 16);
-	return end > line && (*end == '\n' || !*end) ? 0 : -1;
 }
 
 unsigned missing_caps(uint64_t have, uint64_t wanted, char *ret, size_t size)

@@ -30,10 +30,6 @@ void finding_hint(struct finding *f, const char *hint, ...) __attribute__((forma
 /* "6.18.44-amd64" -> 6, 18. Returns 0, or -1 when the text is no release. */
 int parse_kernel_release(const char *release, unsigned *major, unsigned *minor);
 
-/* The effective capabilities in the text of /proc/PID/status. Returns 0, or -1 without such a
- * line. */
-int parse_effective_caps(const char *status, uint64_t *ret);
-
 /* Writes the names of the capabilities in @wanted that @have lacks, "CAP_BPF, CAP_PERFMON", or
  * nothing. Returns their number. */
 unsigned missing_caps(uint64_t have, uint64_t wanted, char *ret, size_t size);
