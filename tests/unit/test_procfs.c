@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What /proc tells of processes: status files of any length. The process is the test itself;
- * long status files are made here. */
+/* What /proc tells of processes: status files of any length, and words in memory. The process is
+ * the test itself; long status files are made here. */
 #include "check.h"
 
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "target/procfs.h"
+
+#define WORD 0x1122334455667788ULL
 
 /* The kernel prints all groups of a process, 65536 at most, before its signals and capabilities. */
 TEST(status_with_many_groups)
@@ -73,4 +76,24 @@ TEST(own_status)
 	CHECK(!procfs_signals(pid, pid, &masks));
 	CHECK_EQ(procfs_seccomp(pid, pid), 0);
 	CHECK_EQ(procfs_tgid(pid), 0);
+}
+
+/* A stack may end before as much as is read at once. What cannot be read may hold anything. */
+TEST(word_at_the_end_of_a_mapping)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t end = (uint64_t)(uintptr_t)at + 2 * page, word = WORD;
+	int pid = getpid();
+
+	CHECK(at != MAP_FAILED);
+	munmap(at + 2 * page, page);
+	CHECK(!procfs_may_hold(pid, end - 2 * page, 4 * page, WORD));
+	CHECK(!procfs_may_hold(pid, end - 64, 4 * page, WORD));
+	memcpy(at + 2 * page - sizeof(word), &word, sizeof(word));
+	CHECK(procfs_may_hold(pid, end - 64, 4 * page, WORD));
+	CHECK(procfs_may_hold(pid, end - page - 64, 4 * page, WORD));
+	CHECK(procfs_may_hold(pid, end, page, WORD));
+	CHECK(procfs_may_hold(0x7ffffff0, end - 64, page, WORD));
+	munmap(at, 2 * page);
 }

@@ -420,28 +420,11 @@ struct inside {
 	bool any;
 };
 
-/* Whether the frame of our handler is on the stack of a waiting thread: its return address is the
- * restorer's. */
-static bool frame_on_stack(int pid, uint64_t sp, uint64_t restorer)
-{
-	int fd = procfs_open_memory(pid);
-	uint64_t words[512];
-	bool found = false;
-
-	for (uint64_t at = sp & ~7ULL; !found && at < sp + STACK_SCAN &&
-				       pread(fd, words, sizeof(words), (off_t)at) == sizeof(words);
-	     at += sizeof(words))
-		for (size_t i = 0; i < sizeof(words) / 8; i++)
-			found |= words[i] == restorer;
-	if (fd >= 0)
-		close(fd);
-	return found;
-}
-
 /*
  * The kernel blocks the signal while its handler runs. So a thread that does not block it is not in
  * the handler, and one with the signal pending soon will be. A waiting thread may block the signal
- * for its own reasons; then its stack tells.
+ * for its own reasons; then its stack tells. A frame of the handler has the restorer as its return
+ * address.
  */
 static bool look_inside(int pid, int tid, void *arg)
 {
@@ -452,8 +435,8 @@ static bool look_inside(int pid, int tid, void *arg)
 	if (!procfs_signals(pid, tid, &masks) || masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
-		in->any =
-		    !procfs_waiting_at(pid, tid, &sp, &pc) || frame_on_stack(pid, sp, in->restorer);
+		in->any = !procfs_waiting_at(pid, tid, &sp, &pc) ||
+			  procfs_may_hold(pid, sp & ~7ULL, STACK_SCAN, in->restorer);
 	return !in->any;
 }
 

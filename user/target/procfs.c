@@ -525,9 +525,22 @@ static int open_memory(int pid, int flags)
 	return tid ? open_surely(path, flags) : -1;
 }
 
-int procfs_open_memory(int pid)
+bool procfs_may_hold(int pid, uint64_t at, size_t size, uint64_t word)
 {
-	return open_memory(pid, O_RDONLY);
+	int fd = open_memory(pid, O_RDONLY);
+	bool found = fd < 0;
+	uint64_t words[512];
+	ssize_t n = sizeof(words);
+
+	for (size_t done = 0; !found && done < size && n == sizeof(words); done += sizeof(words)) {
+		n = pread(fd, words, sizeof(words), (off_t)(at + done));
+		found = n <= 0 && !done;
+		for (ssize_t i = 0; i < n / 8; i++)
+			found |= words[i] == word;
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n)
