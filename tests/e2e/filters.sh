@@ -113,18 +113,24 @@ handlers() {
 			/^SigCgt:/ && ours { looked++; caught += substr($2, 6, 1) ~ /[89a-f]/ }
 			END { print looked + 0, caught + 0 }')
 }
-rm -f "$dir/profile.coz"
 begin "$dir/forker"
-start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" -d 60s -p "$target_pid"
-wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
-sleep 0.5
-handlers
-check "of $looked processes $caught have the handler while profiled" is "$caught" '>=' 1
-kill -INT "$tool_pid"
-wait "$tool_pid"
-kill -STOP "$target_pid"
-handlers
-kill -CONT "$target_pid"
-check "of $looked processes $caught have the handler" is "$((looked >= 50 ? caught : 1))" == 0
+# Nobody tells of children that are not followed.
+for follow in --follow-children --no-follow-children; do
+	rm -f "$dir/profile.coz"
+	start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" $follow \
+		-d 60s -p "$target_pid"
+	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+	sleep 0.5
+	handlers
+	check "$follow: of $looked processes $caught have the handler while profiled" \
+		is "$caught" '>=' 1
+	kill -INT "$tool_pid"
+	wait "$tool_pid"
+	kill -STOP "$target_pid"
+	handlers
+	kill -CONT "$target_pid"
+	check "of $looked processes $caught have the handler" \
+		is "$((looked >= 50 ? caught : 1))" == 0
+done
 end
 finish

@@ -26,9 +26,7 @@
 #define REMOVE_TRIES 5
 #define FILTER_TRIES 3
 #define REMOVE_PAUSE_NS 50000000
-/* Children forked so much before we detach may be unknown (1 s), and their children, forked while
- * we look for them. */
-#define MISSED_TICKS 100
+/* for children that nobody has told of, and those that they fork while we look for them */
 #define MISSED_LOOKS 4
 
 void handlers_forget(struct process *p)
@@ -86,6 +84,8 @@ int handlers_inject(struct target *t, struct process *p, struct error *e)
 	if (run_only_watches(t->o))
 		return 0;
 
+	if (!t->injected_since)
+		t->injected_since = procfs_now();
 	/* of a preloaded handler that is gone */
 	inject_forget(&p->injection);
 	if (inject(p->pid, t->signal, session_pause_mode(t->session)->quantum_ns, &p->injection, e))
@@ -223,8 +223,7 @@ static void take_back(const struct target *t, struct injection *i)
 }
 
 struct missed {
-	struct target *t;
-	uint64_t since; /* as procfs_start() */
+	const struct target *t;
 	unsigned found;
 };
 
@@ -233,17 +232,28 @@ static void take_back_missed(int pid, void *arg)
 	struct missed *m = arg;
 	struct injection i;
 
-	if (procfs_start(pid) < m->since)
+	if (procfs_start(pid) < m->t->injected_since)
 		return;
 	for (const struct process *p = m->t->processes; p; p = p->next)
-		if (p->pid == pid)
+		if (p->pid == pid && p->injected)
 			return;
-	for (const struct process *p = m->t->processes; p; p = p->next) {
-		if (!p->injected || !inject_inherited(&p->injection, pid, &i))
-			continue;
-		take_back(m->t, &i);
-		m->found++;
+	if (!inject_inherited(pid, m->t->signal, &i))
 		return;
+	take_back(m->t, &i);
+	m->found++;
+}
+
+/* Children that nobody has told of: not followed, forked before the hooks were there, or an event
+ * was lost. They inherit what their parents have until now. */
+static void take_back_all_missed(const struct target *t)
+{
+	struct missed missed = {.t = t};
+
+	for (int i = 0; t->injected_since && i < MISSED_LOOKS; i++) {
+		missed.found = 0;
+		procfs_processes(take_back_missed, &missed);
+		if (!missed.found)
+			break;
 	}
 }
 
@@ -253,7 +263,6 @@ void handlers_take_back(struct target *t)
 		 wait = horizon > now ? horizon - now : 0;
 	const struct timespec pause = {
 	    0, (long)((wait < COZBPF_PAUSE_MAX_NS ? wait : COZBPF_PAUSE_MAX_NS) + DRAIN_NS)};
-	struct missed missed = {.t = t, .since = procfs_now() - MISSED_TICKS};
 
 	nanosleep(&pause, NULL);
 	for (struct process *p = t->processes; p; p = p->next) {
@@ -262,13 +271,7 @@ void handlers_take_back(struct target *t)
 		else
 			inject_block_again(&p->injection); /* the preloaded handler stays */
 	}
-	/* Nobody tells any more of children, which inherit what their parents have until then. */
-	for (int i = 0; i < MISSED_LOOKS; i++) {
-		missed.found = 0;
-		procfs_processes(take_back_missed, &missed);
-		if (!missed.found)
-			break;
-	}
+	take_back_all_missed(t);
 	for (struct process *p = t->processes; p; p = p->next)
 		handlers_forget(p);
 }

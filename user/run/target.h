@@ -120,6 +120,9 @@ struct target {
 	struct rusage usage;      /* of the command, and of what it has waited for */
 	struct process *processes;
 	uint64_t unblock_ns; /* when to look who blocks the signal */
+	/* start time (procfs_start()) of the first child that can have inherited a handler; 0: none
+	 * can */
+	uint64_t injected_since;
 	/* target.c */
 	struct quota quota; /* of its control groups, in this run */
 	uint64_t quota_ns;  /* when to read on */

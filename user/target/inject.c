@@ -107,8 +107,8 @@ static bool is_page(int pid, uint64_t at)
 	       !memcmp(page, shim_blob, CODE_SIZE);
 }
 
-/* The page that an earlier cozbpf left in the process: anonymous, executable, with our code. 0:
- * none. */
+/* The page that an earlier cozbpf left in the process, or that it has inherited: anonymous,
+ * executable, with our code. The kernel may have joined it with a mapping above. 0: none. */
 static uint64_t find_page(int pid)
 {
 	uint64_t start, end, offset, ino, found = 0;
@@ -122,7 +122,7 @@ static uint64_t find_page(int pid)
 	while (f && !found && getline(&line, &size, f) > 0) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start,
 			&end, perms, &offset, &major, &minor, &ino) != 7 ||
-		    strcmp(perms, "r-xp") || ino || end - start != PAGE || !is_page(pid, start))
+		    strcmp(perms, "r-xp") || ino || !is_page(pid, start))
 			continue;
 		found = start;
 	}
@@ -202,15 +202,27 @@ static bool has_page(int pid, const struct injection *i)
 	       left.signal == (uint64_t)i->signal && left.owner == i->owner;
 }
 
-bool inject_inherited(const struct injection *i, int pid, struct injection *ret)
+bool inject_inherited(int pid, int signal, struct injection *ret)
 {
-	if (!has_page(pid, i))
+	struct signal_masks masks;
+	struct left_record left;
+	uint64_t at;
+
+	/* This lets the memory of most other processes be. */
+	if (!procfs_signals(pid, procfs_live_thread(pid), &masks) ||
+	    !((masks.caught | masks.ignored) & bit(signal)))
 		return false;
-	*ret = *i;
-	ret->pid = pid;
-	ret->start = procfs_start(pid);
-	ret->unblocked = NULL; /* threads of the parent */
-	ret->n_unblocked = 0;
+	at = find_page(pid);
+	if (!at || !procfs_read_memory(pid, at + LEFT_AT, &left, sizeof(left)) ||
+	    left.signal != (uint64_t)signal || left.owner != owner_id())
+		return false;
+	*ret = (struct injection){.pid = pid,
+	    .signal = signal,
+	    .start = procfs_start(pid),
+	    .owner = left.owner,
+	    .at = at,
+	    .before = left.before,
+	    .ignored = true}; /* forked while its parent's handler was taken out */
 	return true;
 }
 
@@ -484,7 +496,7 @@ static int take_out(void *arg, struct error *e)
 	 * process. */
 	i->ignored |= !err;
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &ignore, &was);
-	if (!err && !again && !is_ours(&was))
+	if (!err && !is_ours(&was) && !(again && was.handler == ignore.handler))
 		i->before = was; /* the program has taken the signal for itself meanwhile */
 	err = err ? err : set_action(&t, (uint64_t)scratch, i->signal, &i->before, &was);
 	if (r->left && !err && page)

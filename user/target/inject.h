@@ -36,7 +36,7 @@ struct injection {
 	uint64_t at;    /* address of the page */
 	struct signal_action before; /* what the signal had */
 	uint64_t held_ns;            /* how long a thread was held still for the injection */
-	bool ignored; /* on the way out: the signal is ignored instead of what it had */
+	bool ignored; /* on the way out: the signal may be ignored instead of what it had */
 	bool reused;  /* took over a page that an earlier cozbpf left */
 	struct unblocked *unblocked;
 	unsigned n_unblocked;
@@ -81,9 +81,9 @@ int inject_remove(struct injection *i, bool *ret_left, struct error *e);
 void inject_forget(struct injection *i);
 
 /*
- * Whether process @pid has a handler that it has inherited from that of @i by a fork. If so *@ret
- * is filled for inject_remove().
+ * Whether process @pid has inherited a handler of ours by a fork: its page tells, whoever the
+ * parent was. If so *@ret is filled for inject_remove().
  */
-bool inject_inherited(const struct injection *i, int pid, struct injection *ret);
+bool inject_inherited(int pid, int signal, struct injection *ret);
 
 #endif
