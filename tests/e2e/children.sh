@@ -156,4 +156,11 @@ profile_run 0 -P progress -b MAIN -b '%/victim' --fixed-line "$(line_of parent B
 	--fixed-speedup 100 -- "$dir/parent" leave "$dir/victim" $((5 * ms))
 check "cozbpf does not wait for it" is "$(grep -c alive "$dir/out")" == 0
 check "it lives on to its end" wait_for 40 has "$dir/out" '^victim [0-9]+ alive'
+profile_run 0 -P progress -b MAIN -b '%/static_victim' --fixed-line "$(line_of parent BEFORE)" \
+	--fixed-speedup 100 -- "$dir/parent" leave "$dir/static_victim" $((20 * ms))
+says 'process [0-9]+: pause handler injected' 'process [0-9]+: pause handler taken out; a thread'
+left=$(pgrep -f "^$dir/static_victim ")
+caught=$(sed -n 's/^SigCgt:\t//p' "/proc/$left/status")
+check "what was injected is taken out" is "$((0x${caught:-ffffffffffffffff} >> 43 & 1))" == 0
+kill "$left"
 finish

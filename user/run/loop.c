@@ -436,6 +436,9 @@ int loop_run(struct runner *r, struct error *e)
 	     run++)
 		err = run_once(&l, run + 1 == r->o.runs, e);
 	console_close(&r->console);
+	/* A command may leave processes behind. */
+	if (r->target.ops->restarts && r->target.processes)
+		r->target.ops->leave(&r->target);
 	close_signals(&l);
 	return err;
 }

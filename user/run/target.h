@@ -66,7 +66,8 @@ struct target_ops {
 	unsigned (*take_signal)(struct target *t, const struct signalfd_siginfo *info);
 	/* Adds the control groups whose quotas hold it back. */
 	void (*watch_quotas)(struct target *t);
-	/* Takes back what we have changed in a command that goes on to its end unprofiled. */
+	/* Takes back what we have changed in a command that goes on to its end unprofiled, and in
+	 * what it leaves behind. */
 	void (*leave)(struct target *t);
 	/* Sends a signal to all of a command's processes. */
 	void (*send)(struct target *t, int sig);
