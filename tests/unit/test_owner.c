@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Who holds the claim of a process, and for how long. */
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,5 +45,24 @@ TEST(copy_of_a_child)
 	CHECK_EQ(status, 0);
 	fd = claim(&e);
 	CHECK(fd >= 0);
+	close(fd);
+}
+
+/* More are refused than a queue has room for. */
+TEST(answered_now_and_then)
+{
+	struct error e;
+	int fd = claim(&e), refused = 0;
+
+	for (int i = 0; i < SOMAXCONN + 100; i++) {
+		int other = claim(&e);
+
+		refused += other < 0 && e.status == EXIT_FORBIDDEN;
+		if (other >= 0)
+			close(other);
+		if (i % 100 == 0)
+			owner_answer(fd);
+	}
+	CHECK_EQ(refused, SOMAXCONN + 100);
 	close(fd);
 }

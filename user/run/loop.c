@@ -265,6 +265,14 @@ static void show(struct loop *l, uint64_t due)
 	run_show(r, now, due);
 }
 
+/* What has become of the target's processes, which have joined, and who else would have them. */
+static void look_after_target(struct runner *r, uint64_t now, bool is_awaited)
+{
+	processes_rescan(&r->target, now, is_awaited);
+	r->target.ops->join(&r->target, now);
+	target_answer(&r->target, now);
+}
+
 /* What is due in one tick, and waiting for the next one. True: profiling is over. */
 static bool tick(struct loop *l, uint64_t now, uint64_t end)
 {
@@ -273,8 +281,7 @@ static bool tick(struct loop *l, uint64_t now, uint64_t end)
 
 	if (now >= end || is_left(l))
 		return true;
-	processes_rescan(&r->target, now, places_awaited(&r->points));
-	r->target.ops->join(&r->target, now);
+	look_after_target(r, now, places_awaited(&r->points));
 	if (r->o.duty && series_rests(r, now, &due)) {
 		show(l, due);
 		wait_until(l, least(due, end), monotonic_ns());
@@ -314,8 +321,7 @@ static int choose(struct loop *l, struct error *e)
 		if (has_ended(l) || is_left(l) ||
 		    (choose_is_idle(r) && now >= end_of_time(l, l->started_ns)))
 			break;
-		processes_rescan(&r->target, now, false);
-		r->target.ops->join(&r->target, now);
+		look_after_target(r, now, false);
 		state = choose_step(r, now, &due, e);
 		if (state == CHOICE_OPEN)
 			wait_until(l, due, monotonic_ns());
@@ -471,8 +477,7 @@ static void watch_blocks(struct loop *l)
 		take_signals(l);
 		now = monotonic_ns();
 		session_watch(r->session);
-		processes_rescan(&r->target, now, false);
-		r->target.ops->join(&r->target, now);
+		look_after_target(r, now, false);
 		blocks_step(r->blocks, now, &due);
 	} while (!has_ended(l) && now < end && !is_left(l));
 	blocks_end_run(r->blocks, now, l->ended);

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include "run/options.h"
+#include "target/owner.h"
 
 /* how often throttled time is read on: a few files, 20 us each */
 #define QUOTA_NS 250000000ULL
+/* how often others are answered: the queue of a claim has room for some thousands */
+#define ANSWER_NS 1000000000ULL
 
 int target_init(struct target *t, struct error *e)
 {
@@ -62,4 +65,16 @@ uint64_t target_end_quotas(struct target *t)
 {
 	quota_update(&t->quota);
 	return quota_throttled_ns(&t->quota);
+}
+
+void target_answer(struct target *t, uint64_t now)
+{
+	if (now < t->answer_ns)
+		return;
+	t->answer_ns = now + ANSWER_NS;
+	if (t->claim_fd >= 0)
+		owner_answer(t->claim_fd);
+	for (unsigned i = 0; i < t->n_attached; i++)
+		if (t->attached[i].claim_fd >= 0)
+			owner_answer(t->attached[i].claim_fd);
 }

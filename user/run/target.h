@@ -127,6 +127,7 @@ struct target {
 	/* target.c */
 	struct quota quota; /* of its control groups, in this run */
 	uint64_t quota_ns;  /* when to read on */
+	uint64_t answer_ns; /* when to answer others who would have its processes */
 	/* launched.c */
 	char shim[4096];
 	struct launch launch;
@@ -155,5 +156,8 @@ int target_pid_at(const struct target *t, unsigned i);
 void target_begin_quotas(struct target *t, uint64_t now);
 void target_read_quotas(struct target *t, uint64_t now);
 uint64_t target_end_quotas(struct target *t);
+
+/* Answers those who have asked whose its processes are, when that is due. */
+void target_answer(struct target *t, uint64_t now);
 
 #endif

@@ -93,7 +93,8 @@ static int refuse(int pid, const struct ucred *owner, struct error *e)
 
 int owner_claim(int pid, struct error *e)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = fd < 0 ? errno : EADDRINUSE;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+	    err = fd < 0 ? errno : EADDRINUSE;
 
 	for (int i = 0; fd >= 0 && err == EADDRINUSE && i < NAMES; i++) {
 		struct sockaddr_un name;
@@ -112,4 +113,15 @@ int owner_claim(int pid, struct error *e)
 		close(fd);
 	error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(err));
 	return error_hint_files(e, err);
+}
+
+void owner_answer(int fd)
+{
+	for (int i = 0; i < SOMAXCONN; i++) {
+		int asked = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+		if (asked < 0)
+			return;
+		close(asked);
+	}
 }

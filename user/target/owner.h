@@ -13,4 +13,8 @@
  * the owner) when another cozbpf has the process. */
 int owner_claim(int pid, struct error *e);
 
+/* To be called now and then with such a descriptor: whoever is refused stays in its queue, and a
+ * full one no longer tells who holds the claim. */
+void owner_answer(int fd);
+
 #endif
