@@ -31,17 +31,24 @@ int target_program(int pid, char *ret, size_t size, struct error *e)
 {
 	static const char deleted[] = " (deleted)";
 	char link[64], comm[32];
+	int err;
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", procfs_live_thread(pid));
 	n = readlink(link, ret, size - 1);
-	if (n < 0 && errno == EACCES) {
+	err = n < 0 ? errno : 0;
+	if (err == EACCES) {
 		error_set(e, EXIT_FORBIDDEN,
 		    "process %d may not be read: it belongs to another user, or has more rights",
 		    pid);
 		return error_hint(e, "run it with sudo, or grant CAP_SYS_PTRACE");
 	}
-	if (n < 0)
+	if (err && err != ENOENT && err != ESRCH)
+		return error_set(e, EXIT_OTHER, "the program of process %d cannot be read: %s", pid,
+		    strerror(err));
+	if (err && !procfs_live_thread(pid))
+		return error_set(e, EXIT_OTHER, "process %d has ended", pid);
+	if (err)
 		return error_set(e, EXIT_USAGE,
 		    "process %d (%s) is a thread of the kernel: it has no program", pid,
 		    procfs_comm(pid, comm, sizeof(comm)));

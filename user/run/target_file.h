@@ -10,8 +10,8 @@
 #include "symbols/symbols.h"
 #include "target/maps.h"
 
-/* The process that @text names. 0, or -1 with @e (EXIT_USAGE): no number, no such process, a
- * thread, one of the kernel's, ourselves. */
+/* The process that @text names. 0, or -1 with @e, which is EXIT_USAGE for no number, no such
+ * process, a thread, one of the kernel's, ourselves. */
 int target_pid(const char *text, int *ret, struct error *e);
 
 /* Path of its program, as the process sees it. 0 or -1 with @e. */
