@@ -72,7 +72,7 @@ void handlers_after_fork(struct process *child, const struct process *parent)
 		return;
 	child->injection = parent->injection;
 	child->injection.pid = child->pid;
-	child->injection.start = procfs_start(child->pid);
+	child->injection.start = child->start;
 	child->injection.unblocked = NULL; /* threads of the parent */
 	child->injection.n_unblocked = 0;
 	child->blocked = 0;
@@ -161,7 +161,7 @@ static void name_process(const struct target *t, struct process *p)
 	if (p->injected || p->injection.pid == p->pid)
 		return;
 	p->injection.pid = p->pid;
-	p->injection.start = procfs_start(p->pid);
+	p->injection.start = p->start;
 	p->injection.signal = t->signal;
 }
 

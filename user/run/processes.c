@@ -48,6 +48,7 @@ struct process *processes_add(struct target *t, int pid, uint64_t interval_ns)
 		*at = p;
 	}
 	p->pid = pid;
+	p->start = procfs_start(pid);
 	p->interval_ns = interval_ns;
 	p->probed = false;
 	p->rescan_ns = monotonic_ns() + p->interval_ns;
@@ -135,6 +136,14 @@ void processes_on_event(struct target *t, const struct cozbpf_event *event)
 		take_exit(t, pid);
 }
 
+/* Its end was not told of, and its number may be a stranger's by now. */
+static bool has_gone(const struct process *p)
+{
+	uint64_t start = procfs_start(p->pid);
+
+	return start ? p->start && start != p->start : !procfs_live_thread(p->pid);
+}
+
 void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 {
 	uint64_t last =
@@ -143,10 +152,17 @@ void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 
 	all |= spins_begin(t->files);
 	goroutines_check(t->files);
-	for (struct process *p = t->processes; p; p = p->next) {
+	for (struct process *p = t->processes, *next; p; p = next) {
+		next = p->next;
 		handlers_due(t, p, now);
 		if (!all && now < p->rescan_ns)
 			continue;
+		if (has_gone(p)) {
+			/* else session_adopt() takes whoever has the number */
+			session_drop_mappings(t->session, p->pid);
+			take_exit(t, p->pid);
+			continue;
+		}
 		processes_read(t, p->pid);
 		p->interval_ns = p->interval_ns * 2 > last ? last : p->interval_ns * 2;
 		p->rescan_ns = now + p->interval_ns;

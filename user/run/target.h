@@ -79,6 +79,7 @@ struct target_ops {
 /* A process of the target; processes.c and handlers.c. */
 struct process {
 	int pid;
+	uint64_t start; /* as procfs_start(): a later process may get its number */
 	/* when to read its mappings again */
 	uint64_t rescan_ns;
 	uint64_t interval_ns;
