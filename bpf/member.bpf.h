@@ -24,17 +24,23 @@ static __always_inline __u32 process_number(struct task_struct *task)
 	return BPF_CORE_READ(at, nr);
 }
 
+/* Process @number, which @task is of, is not in proc_stats. */
+static __always_inline void add_process(__u32 number, struct task_struct *task)
+{
+	struct cozbpf_proc_stats fresh = {};
+
+	BPF_CORE_READ_STR_INTO(&fresh.comm, task, comm);
+	bpf_map_update_elem(&proc_stats, &number, &fresh, BPF_NOEXIST);
+}
+
 static __always_inline void name_process(__u32 number, struct task_struct *task)
 {
-	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &number), fresh = {};
+	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &number);
 
-	if (!stats) {
-		bpf_map_update_elem(&proc_stats, &number, &fresh, BPF_NOEXIST);
-		stats = bpf_map_lookup_elem(&proc_stats, &number);
-	}
-	if (!stats)
-		return;
-	BPF_CORE_READ_STR_INTO(&stats->comm, task, comm);
+	if (stats)
+		BPF_CORE_READ_STR_INTO(&stats->comm, task, comm);
+	else
+		add_process(number, task);
 }
 
 #endif

@@ -3,6 +3,7 @@
  * it pay. Where the signal carries no value, pause.bpf.c sees the pause begin. */
 #include "begin.bpf.h"
 #include "lines.bpf.h"
+#include "member.bpf.h"
 #include <cozbpf/block_visit.h>
 #include <cozbpf/delay_wait.h>
 #include <cozbpf/perturb.h>
@@ -343,6 +344,25 @@ static __always_inline void leave_out_sample(struct cozbpf_thread *t)
 		    bpf_ktime_get_ns() + 2 * (__u64)control.sample_entry_ns;
 }
 
+/* The current thread's process @tgid had made room for others. Not inlined: it is rare. */
+__attribute__((noinline, weak)) int add_again(__u32 tgid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	add_process(tgid, task->group_leader);
+	return 0;
+}
+
+static __always_inline struct cozbpf_proc_stats *stats_of(__u32 tgid)
+{
+	struct cozbpf_proc_stats *stats = bpf_map_lookup_elem(&proc_stats, &tgid);
+
+	if (stats)
+		return stats;
+	add_again(tgid);
+	return bpf_map_lookup_elem(&proc_stats, &tgid);
+}
+
 /* @values: the pause's signal carries its end. */
 static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 {
@@ -370,9 +390,11 @@ static __always_inline int sample(struct bpf_perf_event_data *ctx, bool values)
 	}
 	tgid = t->tgid;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
-	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
-	if (!stats)
+	stats = stats_of(tgid);
+	if (!stats) {
+		__sync_fetch_and_add(&control.storage_lost, 1);
 		return 0;
+	}
 	if (proc) {
 		line = line_of_sample(ctx, task, proc, now, &pick);
 		count_made(proc, stats, compat_sample_ip(ctx), line);

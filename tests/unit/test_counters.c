@@ -71,6 +71,12 @@ TEST(a_run_is_what_came_since)
 	for (size_t i = 0; i < n_run_counters; i++)
 		CHECK_EQ(counter_value(&run_counters[i], &run), 32);
 	CHECK_EQ(run.runtime_ns, 9);
+
+	/* Processes that have made room for others are not in it any more. */
+	fill(&before, 10 + 33);
+	counters_since(&now, &before, &run);
+	for (size_t i = 0; i < n_run_counters; i++)
+		CHECK_EQ(counter_value(&run_counters[i], &run), 0);
 }
 
 static char *report_of(const struct estimate *e)

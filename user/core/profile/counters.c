@@ -43,7 +43,8 @@ double counter_share(const struct counter *c, const struct run_record *r)
 void counters_since(
     const struct run_record *now, const struct run_record *before, struct run_record *ret)
 {
-#define COUNTER(name, ...) ret->name = now->name - before->name;
+/* Those of processes fall where a process has made room for others (proc_stats). */
+#define COUNTER(name, ...) ret->name = now->name > before->name ? now->name - before->name : 0;
 #include "core/profile/counters.def"
 }
 

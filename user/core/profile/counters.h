@@ -39,7 +39,8 @@ uint64_t counter_value(const struct counter *c, const struct run_record *r);
 /* Of the whole, 0 to 1; 0 where the counter is 0. */
 double counter_share(const struct counter *c, const struct run_record *r);
 
-/* Fills the counters of @ret with those of @now less those of @before. The other members stay. */
+/* Fills the counters of @ret with those of @now less those of @before, 0 where that is more. The
+ * other members stay. */
 void counters_since(
     const struct run_record *now, const struct run_record *before, struct run_record *ret);
 
