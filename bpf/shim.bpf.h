@@ -23,6 +23,7 @@ static __always_inline bool shim_installed(struct task_struct *task)
 }
 
 #define VM_GROWSDOWN 0x100 /* include/linux/mm.h */
+#define RLIMIT_STACK 3     /* include/uapi/asm-generic/resource.h */
 /* bytes below the stack pointer that a signal frame leaves alone (x86-64 ABI) */
 #define RED_ZONE 128
 /* Of a stack pointer: up to 1 kB below and 7 kB above another one it is taken for the same stack's.
@@ -30,13 +31,20 @@ static __always_inline bool shim_installed(struct task_struct *task)
 #define DEEPER 1024
 #define NEAR 8192
 
-/* Of a stack in @area: COZBPF_STACK_*, see look_for_room(). */
-static __always_inline int room_in(const struct compat_area *area, __u64 sp, __u64 thread_pointer)
+/* Of a stack of @task in @area: COZBPF_STACK_*, see look_for_room(). The kernel makes a stack that
+ * grows no larger than its limit. */
+static __always_inline int room_in(
+    struct task_struct *task, const struct compat_area *area, __u64 sp, __u64 thread_pointer)
 {
-	if (area->flags & VM_GROWSDOWN)
-		return COZBPF_STACK_FITS;
-	if (sp - area->start < config.min_stack + RED_ZONE)
+	__u64 need = config.min_stack + RED_ZONE;
+	bool grows = area->flags & VM_GROWSDOWN;
+
+	if (sp - area->start < need &&
+	    (!grows ||
+		area->end - sp + need > BPF_CORE_READ(task, signal, rlim[RLIMIT_STACK].rlim_cur)))
 		return COZBPF_STACK_SMALL;
+	if (grows)
+		return COZBPF_STACK_FITS;
 	if (!config.any_stack && thread_pointer - sp >= area->end - sp)
 		return COZBPF_STACK_FOREIGN;
 	return COZBPF_STACK_FITS;
@@ -64,8 +72,8 @@ __attribute__((noinline, weak)) int look_for_room(struct cozbpf_thread *t, __u64
 			   ? COZBPF_STACK_SMALL
 			   : COZBPF_STACK_FITS;
 	if (!compat_find_area(task, sp, &area)) {
-		found =
-		    room_in(&area, sp, task->pid == task->tgid ? 0 : compat_thread_pointer(task));
+		found = room_in(
+		    task, &area, sp, task->pid == task->tgid ? 0 : compat_thread_pointer(task));
 		t->stack = (__u8)found;
 		t->stack_sp = sp;
 		return found;

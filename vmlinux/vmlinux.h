@@ -43,8 +43,13 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
+struct rlimit {
+	unsigned long rlim_cur;
+};
+
 struct signal_struct {
 	atomic_t live;
+	struct rlimit rlim[16];
 };
 
 struct rq;
