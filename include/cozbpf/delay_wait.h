@@ -123,6 +123,7 @@ DELAY_INLINE void delay_on_wake_waiter(struct cozbpf_thread *t, enum delay_cause
     struct delay_wait *ret)
 {
 	struct cozbpf_account *a = delay_account(t);
+	int same = a->epoch == DELAY_READ(x->epoch); /* as when its lock was looked at */
 
 	delay_enter(t, x);
 	*ret = (struct delay_wait){.paid = a->paid, .carry = a->carry};
@@ -130,8 +131,7 @@ DELAY_INLINE void delay_on_wake_waiter(struct cozbpf_thread *t, enum delay_cause
 		ret->unit = t->wait;
 		ret->lasted = now - t->wait_at;
 		ret->waited = now - t->blocked_at;
-		ret->selected = delay_is_selected(x, t->wait) ||
-				(t->wait_selected && delay_account(t)->epoch == x->epoch);
+		ret->selected = delay_is_selected(x, t->wait) || (t->wait_selected && same);
 		t->wait_outside = cause >= DELAY_BY_TIMER;
 	}
 	delay_end_wait(t, x);

@@ -120,6 +120,27 @@ TEST(a_lock_for_each_of_a_couple)
 	CHECK_EQ(x.other_lock, 100);
 }
 
+/* Who began to wait for the selected lock of an experiment that is over waits for none now. */
+TEST(a_lock_of_the_experiment_before)
+{
+	struct cozbpf_control x = {
+	    .active = 1, .epoch = 1, .line = 7, .n_lines = 1, .speedup_pct = 100, .wait_lock = 100};
+
+	for (__u32 epoch = 1; epoch <= 2; epoch++) {
+		struct cozbpf_thread t = {.member = 1, .wait = 8, .wait_is_lock = 1};
+		struct delay_wait w;
+
+		t.account.epoch = 1;
+		t.blocked_at = 1000;
+		delay_select_lock(&t, &x, 100);
+		CHECK_EQ(t.wait_selected, 1);
+		x.epoch = epoch;
+		delay_on_wake_waiter(&t, DELAY_BY_OUTSIDE, NULL, 0, 0, &x, 5000, &w);
+		CHECK_EQ(w.selected, epoch == 1);
+		CHECK_EQ(t.account.paid, epoch == 1 ? 4000 : 0);
+	}
+}
+
 /* Two threads and a lock that they hold for 3 of 5 ms: without, they run side by side. */
 TEST(a_lock_that_nobody_holds)
 {
