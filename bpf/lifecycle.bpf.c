@@ -2,6 +2,7 @@
 /* Birth, exec and death of the target's threads and processes: membership is inherited in the
  * kernel, so that no child runs unseen. */
 #include "member.bpf.h"
+#include <cozbpf/delay_wait.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -101,6 +102,8 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	if (!by)
 		by = t;
 	delay_on_exit(by, &control, bpf_ktime_get_ns());
+	if (config.waits)
+		delay_end_wait(by, &control); /* woken while the hooks were off */
 	__sync_fetch_and_add(&control.threads, -1);
 	if (BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
