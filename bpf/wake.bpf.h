@@ -27,7 +27,8 @@ static __always_inline int how_it_leaves(const struct cozbpf_thread *out, struct
 	return DELAY_BLOCKED;
 }
 
-/* For how long the outsider @prev had the CPU; 0: it is none. */
+/* For how long the outsider @prev had the CPU; 0: it is none. Only a fair task's is that of its
+ * turn: of a real-time one it is all that it ever had. */
 static __always_inline __u64 outsider_had(const struct cozbpf_thread *out, struct task_struct *prev)
 {
 	if (out || !prev->pid || (config.goroutines && member_of(prev)))

@@ -159,7 +159,7 @@ DELAY_INLINE __u64 delay_on_ask(struct cozbpf_thread *t, struct cozbpf_control *
 }
 
 /* CPU @cpu changes from thread @out, which leaves as @how says, to thread @in. NULL: not the
- * target's. @ran: for how long an outsider had the CPU. */
+ * target's. @ran: for how long an outsider had the CPU, or longer. */
 DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct cozbpf_thread *in,
     __u64 ran, struct cozbpf_control *x, struct cozbpf_cpu *cpu, __u64 now)
 {
@@ -171,9 +171,12 @@ DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct coz
 		return;
 	since = out ? 0 : in->runnable_at;
 	delay_switch_in(in, x, cpu, ran > 0, now);
+	if (!since)
+		return;
 	/* Before the outsider others of the target ran, or a quota held the thread back. */
-	if (since)
-		cpu->outsiders_ns += now - since < ran ? now - since : ran;
+	if (since < cpu->left_at)
+		since = cpu->left_at;
+	cpu->outsiders_ns += now - since < ran ? now - since : ran;
 }
 
 /* SLACK_LATENCY, and the join of @t, which is blocked, with the clock @paid of who wakes it, where

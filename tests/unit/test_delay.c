@@ -485,6 +485,29 @@ TEST(unseen_switch_in)
 	CHECK_EQ(t.blocked_at, 0);
 }
 
+/* An outsider that is not a fair task tells all the time that it ever had. It has had the CPU since
+ * a thread of the target left, at most, and was waited for no longer than somebody wanted the CPU.
+ */
+TEST(the_turn_of_an_outsider)
+{
+	static const struct {
+		__u64 wanted, ran, counts;
+	} turns[] = {{T0 + MS, MS, MS}, {T0 + MS, 100 * MS, 2 * MS}, {T0 + 3 * MS, 100 * MS, MS},
+	    {0, 100 * MS, 0}};
+	struct cozbpf_thread t, other;
+
+	for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
+		open(50);
+		t = thread(0, 0);
+		other = thread(0, 0);
+		t.account.run_since = 0;
+		t.runnable_at = turns[i].wanted;
+		delay_on_switch(&other, DELAY_BLOCKED, NULL, 0, &x, &cpu, T0 + 2 * MS);
+		delay_on_switch(NULL, DELAY_BLOCKED, &t, turns[i].ran, &x, &cpu, T0 + 4 * MS);
+		CHECK_EQ(cpu.outsiders_ns, turns[i].counts);
+	}
+}
+
 TEST(extremes)
 {
 	struct cozbpf_thread t, w;
