@@ -161,7 +161,7 @@ static bool has_ended(struct event *event)
 	return now.enabled_ns == before;
 }
 
-int sampling_revive(struct sampling *s)
+int sampling_revive(struct sampling *s, struct error *e)
 {
 	int changed = 0;
 
@@ -173,7 +173,7 @@ int sampling_revive(struct sampling *s)
 			*event = (struct event){0};
 			changed++;
 		}
-		if (!event->link && start_on(s, cpu, NULL) > 0)
+		if (!event->link && start_on(s, cpu, e))
 			changed++;
 	}
 	return changed;

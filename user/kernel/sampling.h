@@ -28,8 +28,8 @@ void sampling_begin_anew(struct sampling *s, uint64_t period_ns);
 /* Changes the period of all events to @factor times the original one. */
 void sampling_set_period(struct sampling *s, double factor);
 /* Starts anew on CPUs that were offline meanwhile, and on those that have come. Returns how many
- * CPUs were lost or won since the last call. */
-int sampling_revive(struct sampling *s);
+ * CPUs were lost or won since the last call, or are online and cannot be sampled, which sets @e. */
+int sampling_revive(struct sampling *s, struct error *e);
 /* Takes no samples for a while; goes on, staggered as at the start. */
 void sampling_rest(struct sampling *s);
 void sampling_go_on(struct sampling *s);

@@ -384,8 +384,17 @@ void session_open_experiment(struct session *s, const struct opening *o)
 static void look_at_cpus(struct session *s, uint64_t now)
 {
 	s->cpus_ns = now + CPUS_NS;
-	if (s->sampling && sampling_revive(s->sampling))
+	if (s->sampling && sampling_revive(s->sampling, &s->unsampled))
 		s->was_disturbed = true;
+}
+
+bool session_lost_cpu(struct session *s, struct error *ret)
+{
+	if (!s->unsampled.status || s->unsampled_told)
+		return false;
+	s->unsampled_told = true;
+	*ret = s->unsampled;
+	return true;
 }
 
 void session_watch(struct session *s)

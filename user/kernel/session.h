@@ -299,6 +299,9 @@ void session_open_experiment(struct session *s, const struct opening *o);
  * come back.
  */
 void session_watch(struct session *s);
+/* A CPU that is online could not be sampled again, for the reason in @ret: no experiment counts
+ * meanwhile. True once. */
+bool session_lost_cpu(struct session *s, struct error *ret);
 void session_close_experiment(struct session *s, struct snapshot *ret);
 
 void session_read(const struct session *s, struct counters *ret);

@@ -65,7 +65,9 @@ struct session {
 	size_t earners_size;
 	uint64_t samples_at_open, deep_debt_at_open;
 	int64_t slept_at_open;
-	bool was_disturbed;            /* since the opening: CPUs went or came */
+	bool was_disturbed;     /* since the opening: CPUs went or came, or one is not sampled */
+	struct error unsampled; /* why it is not; status 0: all are */
+	bool unsampled_told;
 	uint64_t cpus_ns;              /* when to look for that */
 	struct cozbpf_cpu *cpu_values; /* room for one lookup: a value for each possible CPU */
 	int n_cpu_values;

@@ -246,10 +246,14 @@ static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 
 static uint64_t step_experiments(struct runner *r, uint64_t now)
 {
+	struct error lost;
 	uint64_t due;
 
 	while (experiments_step(&r->experiments, now, &due))
 		handlers_unblock(&r->target, now);
+	if (session_lost_cpu(r->session, &lost))
+		console_say(&r->console,
+		    "warning: %s; experiments do not count until that is possible", lost.cause);
 	return due;
 }
 
