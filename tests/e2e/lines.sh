@@ -42,4 +42,16 @@ cp "$dir/usdt" "$dir/stripped"
 strip -R .note.stapsdt "$dir/stripped"
 run 4 "$tool" lines --points "$dir/stripped"
 says 'has no markers, no USDT probes and no symbols' 'it is stripped'
+
+echo "-- a small stack, and a name for which the demangler takes 60 kB where the stack can grow"
+for limit in '-Ss 900' '-s 9'; do
+	name=_Z4long$(printf 'i%.0s' $(seq "${limit#* }"))
+	gcc -x c -o "$dir/long" - <<<"
+		int f(void) __asm__(\"$name\");
+		int f(void) { return 0; }
+		int main(void) { return f(); }"
+	run 0 bash -c 'ulimit "$1" 64 && exec "${@:2}"' bash "${limit% *}" \
+		"$tool" lines --points "$dir/long"
+	prints '^function	long'
+done
 finish

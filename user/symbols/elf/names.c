@@ -86,8 +86,8 @@ static void cut_go_types(char *name)
 
 char *name_demangle(const char *name, size_t len)
 {
+	static struct demangled d; /* its text alone fills a small stack */
 	char *copy = strndup(name, len);
-	struct demangled d;
 
 	if (copy && *copy != '_')
 		cut_go_types(copy);

@@ -18,6 +18,7 @@
 #include "symbols/sandbox/filter.h"
 
 #define NOBODY 65534
+#define STACK (8 << 20) /* Linux's default; the demangler takes up to 80 kB for a name */
 
 /* What the reading itself can raise. Others are meant for cozbpf, such as Ctrl-C of a terminal. */
 static const int faults[] = {
@@ -99,6 +100,17 @@ static int unmap_shared(uint64_t *left)
 	return err;
 }
 
+/* Whoever runs us may have little (ulimit -s). A main thread's stack follows its limit at once. */
+static void make_stack_large(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_STACK, &l) || l.rlim_cur >= STACK)
+		return;
+	l.rlim_cur = l.rlim_max < STACK ? l.rlim_max : STACK;
+	setrlimit(RLIMIT_STACK, &l);
+}
+
 /* The bounding set goes where that is allowed; without it nothing could be gained anyway. */
 static int drop_capabilities(void)
 {
@@ -165,6 +177,7 @@ int confine(const struct confinement *c, bool *is_filtered)
 	close_others(c);
 	if (unmap_shared(&own))
 		return -1;
+	make_stack_large();
 	leave_root();
 	if (drop_capabilities() || set_limits(c, own) || follow_parent(c->parent))
 		return -1;
