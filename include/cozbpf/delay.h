@@ -153,8 +153,7 @@ DELAY_INLINE __u64 delay_on_ask(struct cozbpf_thread *t, struct cozbpf_control *
 	if (!end)
 		return 0;
 	delay_asked(t, now, end, debt, hold);
-	if (end > DELAY_READ(x->pause_horizon))
-		x->pause_horizon = end;
+	delay_raise(&x->pause_horizon, end);
 	return end;
 }
 

@@ -40,19 +40,25 @@ DELAY_INLINE __u64 delay_most_required(const struct cozbpf_control *x, __u64 now
 	return passed * x->speedup_pct / 100 + passed / 8;
 }
 
-/* R = max(R, v). Bounded: after eight lost races others have raised R; the next look raises it to
- * ours. */
-DELAY_OUTLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
+/* What all CPUs share is raised to @v, and never falls. Bounded: after eight lost races others have
+ * raised it; the next look raises it to ours. */
+DELAY_OUTLINE int delay_raise(__u64 *shared, __u64 v)
 {
-	if (!x)
+	if (!shared)
 		return 0;
 	for (int i = 0; i < 8; i++) {
-		__u64 r = DELAY_READ(x->required);
+		__u64 now = DELAY_READ(*shared);
 
-		if (v <= r || __sync_val_compare_and_swap(&x->required, r, v) == r)
+		if (v <= now || __sync_val_compare_and_swap(shared, now, v) == now)
 			return 0;
 	}
 	return 0;
+}
+
+/* R = max(R, v). */
+DELAY_INLINE int delay_raise_required(struct cozbpf_control *x, __u64 v)
+{
+	return delay_raise(&x->required, v);
 }
 
 /* L grows by @by without standing still; R follows when L passes it (paper 3.4.3). */

@@ -152,8 +152,7 @@ DELAY_INLINE void delay_quantum(
 		delay_account(t)->run_since = t->pause_end;
 	else
 		delay_begin(t, x, now);
-	if (t->pause_end > DELAY_READ(x->pause_horizon))
-		x->pause_horizon = t->pause_end;
+	delay_raise(&x->pause_horizon, t->pause_end);
 }
 
 /*
