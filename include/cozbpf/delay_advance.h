@@ -11,13 +11,14 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 {
 	struct cozbpf_account *a;
 	__u64 opened;
+	__u32 epoch;
 
 	if (!t || !x)
 		return 0;
 	a = delay_account(t);
 	/* All that the loader has set for this experiment is read behind its number: with what R
 	 * was before, the thread would owe as much. */
-	a->epoch = DELAY_ACQUIRE(x->epoch);
+	epoch = DELAY_ACQUIRE(x->epoch);
 	opened = x->opened_ns;
 	a->paid = 0;
 	a->carry = 0;
@@ -33,6 +34,8 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	if (t->runnable_at && t->runnable_at < opened)
 		t->runnable_at = opened;
 	t->call_required = 0;
+	/* Behind the rest: a sample may come in between, and would raise R to what L was before. */
+	__sync_lock_test_and_set(&a->epoch, epoch);
 	delay_window_reopen(a, x);
 	return 0;
 }
