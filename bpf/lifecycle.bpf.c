@@ -54,8 +54,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 		if (maps && bpf_map_update_elem(&procs, &to, maps, BPF_ANY))
 			__sync_fetch_and_add(&control.storage_lost, 1);
-		if (set)
-			bpf_map_update_elem(&process_counters, &to, set, BPF_ANY);
+		if (set && bpf_map_update_elem(&process_counters, &to, set, BPF_ANY))
+			__sync_fetch_and_add(&control.storage_lost, 1);
 		name_process(to, child);
 		tell(COZBPF_EVENT_FORK, to, from);
 	}

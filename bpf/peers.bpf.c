@@ -65,9 +65,12 @@ static __always_inline void opened(struct bpf_sock_ops *ops)
 		if (!a.words[0] && !a.words[1] && a.words[2] == bpf_htonl(0xffff))
 			a.words[2] = 0; /* IPv4 through a socket of IPv6 */
 	}
-	if (!sk || !bpf_map_lookup_elem(&peer_addresses, &a) ||
-	    !bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
+	if (!sk || !bpf_map_lookup_elem(&peer_addresses, &a))
 		return;
+	if (!bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE)) {
+		__sync_fetch_and_add(&control.storage_lost, 1);
+		return;
+	}
 	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags |
 					   BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
 					   BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG);

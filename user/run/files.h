@@ -119,6 +119,7 @@ struct files {
 	uint64_t spins_found;
 	/* The main program's goroutines have accounts; its runtime. */
 	bool goroutines, go_warned;
+	bool untold_warned; /* mappings that the kernel side did not take */
 	struct cozbpf_go go;
 	/* private */
 	struct file *all;

@@ -2,6 +2,7 @@
 /* Files on their way from a process's mappings to the kernel side; see mappings.h. */
 #include "run/mappings.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,6 +283,17 @@ static void read_all(struct files *f, int pid, struct mapped *all, size_t n, boo
 	    f->session, (uint32_t)ranges, f->lines.ranges + ranges, f->lines.n_ranges - ranges);
 }
 
+/* Said once: what stands in the way is the same for all. */
+static void warn_untold(struct files *f, int pid, int err)
+{
+	if (!f->untold_warned)
+		console_say(f->console,
+		    "warning: the kernel side takes no mappings of process %d, which so has no "
+		    "lines: %s",
+		    pid, strerror(err));
+	f->untold_warned = true;
+}
+
 void mappings_read(struct files *f, int pid, bool *probed)
 {
 	bool is_awake = !session_is_asleep(f->session),
@@ -290,6 +302,7 @@ void mappings_read(struct files *f, int pid, bool *probed)
 	struct map_entry *all;
 	struct mapped *mapped;
 	size_t n;
+	int err = -ENOMEM;
 
 	if (maps_read(pid, &all, &n))
 		return;
@@ -307,8 +320,10 @@ void mappings_read(struct files *f, int pid, bool *probed)
 	}
 	files_close(f);
 	if (mapped)
-		session_set_mappings(
+		err = session_set_mappings(
 		    f->session, pid, mappings, fill(f, pid, all, mapped, n, mappings));
+	if (err)
+		warn_untold(f, pid, -err);
 	free(mapped);
 	free(all);
 }
