@@ -73,9 +73,15 @@ static __always_inline __u64 compat_go_argument(const struct pt_regs *regs, bool
 	return in_rbx ? rbx : rax; /* not by an offset that varies: the verifier takes none */
 }
 #define COMPAT_SCHED_YIELD 24
-static __always_inline __u64 compat_syscall(const struct pt_regs *regs)
+#define COMPAT_TS_COMPAT 2 /* arch/x86/include/asm/thread_info.h */
+/* A task in a system call of 32 bits, whose numbers are i386's: they say nothing here. */
+static __always_inline bool compat_is_32bit_call(const struct task_struct *t)
 {
-	return BPF_CORE_READ(regs, orig_ax);
+	return t->thread_info.status & COMPAT_TS_COMPAT;
+}
+static __always_inline __u64 compat_syscall(const struct task_struct *t, const struct pt_regs *regs)
+{
+	return compat_is_32bit_call(t) ? ~0ULL : BPF_CORE_READ(regs, orig_ax);
 }
 /* PAUSE, which loops execute that wait by trying again. It takes far longer than others, and an
  * interrupt comes behind it. */
@@ -110,7 +116,12 @@ static __always_inline __u64 compat_go_argument(const struct pt_regs *regs, bool
 	return 0;
 }
 #define COMPAT_SCHED_YIELD 124
-static __always_inline __u64 compat_syscall(const struct pt_regs *regs)
+/* Those of arm are not told apart. */
+static __always_inline bool compat_is_32bit_call(const struct task_struct *t)
+{
+	return false;
+}
+static __always_inline __u64 compat_syscall(const struct task_struct *t, const struct pt_regs *regs)
 {
 	return (__u32)BPF_CORE_READ(regs, syscallno);
 }

@@ -74,7 +74,8 @@ static __always_inline __u32 line_of_sample(struct bpf_perf_event_data *ctx,
 	struct unwind u = {.proc = proc, .passed.now = now};
 
 	if (!user && config.call_first)
-		u.line = unit_of_call(compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)));
+		u.line =
+		    unit_of_call(compat_syscall(task, (struct pt_regs *)bpf_task_pt_regs(task)));
 	else if (!user && control.kernel_count)
 		u.line = line_in_kernel(ctx, &u.passed);
 	if (u.line && config.inclusive)
@@ -227,7 +228,7 @@ __attribute__((noinline, weak)) int seems_to_spin(__u64 ip, __u32 tgid)
 	if (ip && look_for & COZBPF_SPINS_PAUSE && compat_at_pause(ip))
 		__sync_fetch_and_add(&control.spin_samples[0], 1);
 	if (!ip && look_for & COZBPF_SPINS_YIELD &&
-	    compat_syscall((struct pt_regs *)bpf_task_pt_regs(task)) == COMPAT_SCHED_YIELD)
+	    compat_syscall(task, (struct pt_regs *)bpf_task_pt_regs(task)) == COMPAT_SCHED_YIELD)
 		__sync_fetch_and_add(&control.spin_samples[1], 1);
 	if (ip && look_for & COZBPF_SPINS_IDLE) {
 		spot = &spots.at[__sync_fetch_and_add(&spots.n, 1) % COZBPF_SPOTS];

@@ -53,5 +53,7 @@ int on_spin(struct pt_regs *ctx)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_yield, struct pt_regs *regs, long id)
 {
-	return id == COMPAT_SCHED_YIELD ? spin((__u64)id) : 0;
+	if (id != COMPAT_SCHED_YIELD || compat_is_32bit_call(bpf_get_current_task_btf()))
+		return 0;
+	return spin((__u64)id);
 }

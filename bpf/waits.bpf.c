@@ -185,7 +185,7 @@ static __always_inline void begin_wait(
     struct cozbpf_thread *t, struct task_struct *task, int how, __u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u64 call = compat_syscall(regs);
+	__u64 call = compat_syscall(task, regs);
 	bool queues = config.waits >> COZBPF_WAIT_SCHED & 1, waits = false;
 	__u32 class = 0, line;
 
@@ -258,7 +258,7 @@ static __always_inline __u32 waker_of(const struct waking *w, const struct cozbp
 	if (w->by && w->cause == DELAY_BY_EXIT)
 		return COZBPF_WAKER_END;
 	if (w->by)
-		return line_of_entry(w->by->tgid, compat_syscall(regs) < COZBPF_SYSCALLS);
+		return line_of_entry(w->by->tgid, compat_syscall(task, regs) < COZBPF_SYSCALLS);
 	if (w->cause == DELAY_BY_TIMER)
 		return COZBPF_WAKER_TIMER;
 	return cpu->irq || task->flags & PF_KTHREAD || member_of(task) ? COZBPF_WAKER_KERNEL

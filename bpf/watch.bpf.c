@@ -44,10 +44,11 @@ struct stack_walk {
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_syscall, struct pt_regs *regs, long result)
 {
-	__u32 nr = (__u32)compat_syscall(regs);
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 nr = (__u32)compat_syscall(task, regs);
 	__u64 *count;
 
-	if (result < 0 || !thread_of(bpf_get_current_task_btf()))
+	if (result < 0 || !thread_of(task))
 		return 0;
 	count = bpf_map_lookup_elem(&syscalls, &nr);
 	if (count)

@@ -81,6 +81,7 @@ struct pid {
 
 struct thread_info {
 	unsigned long syscall_work;
+	u32 status; /* x86 */
 };
 
 enum syscall_work_bit {
