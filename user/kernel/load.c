@@ -195,7 +195,7 @@ static void configure(const struct session *s)
 	c->blocks = s->config.blocks;
 	c->perturb = s->config.perturb;
 	c->perturb_seed = s->config.perturb_seed;
-	c->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	c->n_cpus = s->config.n_cpus;
 }
 
 /* @s is empty but for its configuration. */

@@ -26,6 +26,7 @@ struct session_config {
 	int signal; /* number of the pause signal */
 	bool follow_children;
 	bool sleep_pauses, any_stack, sync_uprobe, inclusive; /* see cozbpf_config */
+	unsigned n_cpus; /* with sleep_pauses: those that the target may use */
 	uint32_t min_debt_ns;
 	size_t spare_ranges, spare_lines; /* room for objects that come later */
 	size_t unwind_rows;               /* room for those of all objects */

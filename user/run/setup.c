@@ -350,6 +350,7 @@ int run_setup(struct runner *r, struct error *e)
 		c.perturb_seed = r->o.seed;
 	}
 	c.signal = r->target.signal;
+	c.n_cpus = target_cpus(&r->target);
 	c.latencies = r->o.latency.n || !r->o.progress.n; /* coz.h has them, too */
 	if (session_create(&c, &r->files.lines, &r->session, e))
 		return -1;

@@ -2,6 +2,7 @@
 /* What is the same for a command and for processes that run already; see target.h. */
 #include "run/target.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,6 +45,20 @@ int target_fd(const struct target *t)
 int target_pid_at(const struct target *t, unsigned i)
 {
 	return i < t->n_attached ? t->attached[i].pid : 0;
+}
+
+unsigned target_cpus(const struct target *t)
+{
+	cpu_set_t all, one;
+	unsigned i = 0;
+
+	CPU_ZERO(&all);
+	do {
+		if (sched_getaffinity(target_pid_at(t, i), sizeof(one), &one))
+			return (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* gone, or too many */
+		CPU_OR(&all, &all, &one);
+	} while (++i < t->n_attached);
+	return (unsigned)CPU_COUNT(&all);
 }
 
 void target_begin_quotas(struct target *t, uint64_t now)

@@ -151,6 +151,8 @@ void target_deinit(struct target *t);
 int target_fd(const struct target *t);
 /* Process number @i of those attached to; 0: there are no more. */
 int target_pid_at(const struct target *t, unsigned i);
+/* How many CPUs those attached to may use; of a command those that it will inherit from us. */
+unsigned target_cpus(const struct target *t);
 
 /* How long CPU quotas hold it back. Begins to watch; reads on when that is due; the time in ns of
  * this run. */
