@@ -14,6 +14,7 @@
 #include "report/say.h"
 #include "symbols/elf/privileges.h"
 #include "target/identity.h"
+#include "target/launch.h"
 
 static const struct {
 	const char *name;
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
 		help(stderr);
 		return EXIT_USAGE;
 	}
+	launch_keep_statuses();
 	status = run_command(argc, argv);
 	/* A text that did not get to where it should is no success. */
 	err = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;

@@ -98,6 +98,10 @@ for signal in "${signals[@]}"; do
 	check "death by SIG$signal gives 128 + $number" [ $? -eq $((128 + number)) ]
 done
 
+echo "-- SIGCHLD is ignored: statuses come all the same, and the command ignores it as well"
+run 3 env --ignore-signal=CHLD MIRROR_MS=300 MIRROR_SHOW=1 MIRROR_END=3 "${cozbpf[@]}" "$mirror"
+prints '^SigIgn:.[0-9a-f]{11}[13579bdf][0-9a-f]{4}$'
+
 echo "-- what cannot be run"
 run 2 "$tool" -o "$dir/none.coz" -P progress -- no-such-command-here
 says "error: there is no command 'no-such-command-here' in PATH" '^cozbpf: hint: '

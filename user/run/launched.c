@@ -136,9 +136,11 @@ static void join(struct target *t, uint64_t now)
 static bool has_ended(struct target *t)
 {
 	int status;
+	pid_t pid = wait4(t->launch.pid, &status, WNOHANG, &t->usage);
 
-	if (wait4(t->launch.pid, &status, WNOHANG, &t->usage) != t->launch.pid)
-		return false;
+	/* Without a child (ECHILD) there is no status to wait for. */
+	if (pid <= 0)
+		return pid < 0;
 	t->ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	t->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return true;

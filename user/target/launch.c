@@ -15,6 +15,13 @@
 
 #include "target/descriptors.h"
 
+static bool ignored_children; /* as commands are to have it */
+
+void launch_keep_statuses(void)
+{
+	ignored_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+}
+
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -125,6 +132,8 @@ static _Noreturn void child(const struct launch_options *o, int go, int result)
 	if (!err) {
 		descriptors_put_back();
 		set_preload(o);
+		if (ignored_children)
+			signal(SIGCHLD, SIG_IGN);
 		sigprocmask(SIG_SETMASK, o->mask, NULL);
 		execv(o->path, o->argv);
 		err = errno;

@@ -11,6 +11,10 @@
 #include "core/text/errors.h"
 #include "target/identity.h"
 
+/* Where whoever started us ignores SIGCHLD, the kernel would take our children's statuses away. Only
+ * commands get that disposition again. */
+void launch_keep_statuses(void);
+
 struct launch {
 	int pid, pidfd;
 	int go_fd, result_fd; /* -1 once used */
