@@ -102,6 +102,14 @@ echo "-- SIGCHLD is ignored: statuses come all the same, and the command ignores
 run 3 env --ignore-signal=CHLD MIRROR_MS=300 MIRROR_SHOW=1 MIRROR_END=3 "${cozbpf[@]}" "$mirror"
 prints '^SigIgn:.[0-9a-f]{11}[13579bdf][0-9a-f]{4}$'
 
+echo "-- a script sees the name that it is called by"
+printf '#!/bin/sh\necho "name $0"\n' >"$dir/named"
+chmod +x "$dir/named"
+ln -s named "$dir/renamed"
+(cd "$dir" && "$tool" -q -o "$dir/script.coz" -P "$dir/mirror:progress" -b '%/mirror' -- ./renamed \
+	>"$dir/out" 2>"$dir/err" </dev/null)
+prints '^name \./renamed$'
+
 echo "-- what cannot be run"
 run 2 "$tool" -o "$dir/none.coz" -P progress -- no-such-command-here
 says "error: there is no command 'no-such-command-here' in PATH" '^cozbpf: hint: '

@@ -24,7 +24,8 @@ static int find(struct target *t, struct error *e)
 {
 	t->signal = INJECT_FIRST_SIGNAL;
 	snprintf(t->name, sizeof(t->name), "%s", path_base(t->o->command[0]));
-	return launch_find(t->o->command[0], t->path, sizeof(t->path), e) ||
+	return launch_find(t->o->command[0], t->executed, sizeof(t->executed), e) ||
+		       launch_resolve(t->executed, t->path, sizeof(t->path), e) ||
 		       launch_find_shim(t->shim, sizeof(t->shim), e)
 		   ? -1
 		   : 0;
@@ -105,7 +106,7 @@ static int find_file(
 static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
 {
 	const struct launch_options o = {.argv = t->o->command,
-	    .path = t->path,
+	    .path = t->executed,
 	    .shim = t->shim,
 	    .signal = t->signal,
 	    .quantum_ns = session_pause_mode(t->session)->quantum_ns,
@@ -124,7 +125,7 @@ static int hold(struct target *t, const sigset_t *mask, bool with_counters, stru
 
 static int start(struct target *t, struct error *e)
 {
-	return launch_go(&t->launch, t->path, e);
+	return launch_go(&t->launch, t->executed, e);
 }
 
 static void join(struct target *t, uint64_t now)

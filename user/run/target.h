@@ -130,6 +130,7 @@ struct target {
 	uint64_t quota_ns;  /* when to read on */
 	uint64_t answer_ns; /* when to answer others who would have its processes */
 	/* launched.c */
+	char executed[4096]; /* what leads to `path`, links and all */
 	char shim[4096];
 	struct launch launch;
 	int claim_fd; /* of the command (owner.h) */

@@ -29,16 +29,21 @@ static bool is_program(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-static int absolute(const char *path, char *ret, size_t size, struct error *e)
+static int take(const char *path, char *ret, size_t size, struct error *e)
+{
+	if ((size_t)snprintf(ret, size, "%s", path) < size)
+		return 0;
+	return error_set(e, EXIT_USAGE, "the path of '%s' is too long", path);
+}
+
+int launch_resolve(const char *path, char *ret, size_t size, struct error *e)
 {
 	char *real = realpath(path, NULL);
-	int n;
+	int err = real ? take(real, ret, size, e)
+		       : error_set(e, EXIT_USAGE, "cannot resolve '%s': %s", path, strerror(errno));
 
-	if (!real)
-		return error_set(e, EXIT_USAGE, "cannot resolve '%s': %s", path, strerror(errno));
-	n = snprintf(ret, size, "%s", real);
 	free(real);
-	return n < (int)size ? 0 : error_set(e, EXIT_USAGE, "the path of '%s' is too long", path);
+	return err;
 }
 
 int launch_find(const char *command, char *ret, size_t size, struct error *e)
@@ -48,17 +53,18 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e)
 
 	if (strchr(command, '/')) {
 		if (is_program(command))
-			return absolute(command, ret, size, e);
+			return take(command, ret, size, e);
 		error_set(e, EXIT_USAGE, "cannot run '%s': %s", command,
 		    access(command, F_OK) ? strerror(errno) : "it is not an executable file");
 		return error_hint(e, "name a program, or a file that may be executed (chmod +x)");
 	}
 	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
 		end = strchrnul(path, ':');
-		snprintf(candidate, sizeof(candidate), "%.*s/%s",
-		    end == path ? 1 : (int)(end - path), end == path ? "." : path, command);
+		/* an empty part is the current directory */
+		snprintf(candidate, sizeof(candidate), "%.*s%s%s", (int)(end - path), path,
+		    end == path ? "" : "/", command);
 		if (is_program(candidate))
-			return absolute(candidate, ret, size, e);
+			return take(candidate, ret, size, e);
 	}
 	error_set(e, EXIT_USAGE, "there is no command '%s' in PATH", command);
 	return error_hint(e, "give its path: cozbpf -- ./%s", command);

@@ -20,9 +20,11 @@ struct launch {
 	int go_fd, result_fd; /* -1 once used */
 };
 
-/* The place of @command in PATH, or itself when it has a '/'; @ret is an absolute path. Returns -1
- * with @e when it is not found. */
+/* What to execute: @command in PATH, as execvp() would, or itself when it has a '/'. A script and a
+ * program of many names see this path. Returns -1 with @e when it is not found. */
 int launch_find(const char *command, char *ret, size_t size, struct error *e);
+/* The file that it leads to: an absolute path without links. -1 with @e. */
+int launch_resolve(const char *path, char *ret, size_t size, struct error *e);
 
 struct launch_options {
 	char **argv;
