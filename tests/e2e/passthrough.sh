@@ -51,10 +51,17 @@ same_given "environment of all kinds" "$mirror"
 prints "^cwd $dir/sub\$" '^argv0 \.\./mirror$'
 
 echo "-- the shim's variables"
-run 0 env -i MIRROR_MS=300 MIRROR_SHOW=1 "${cozbpf[@]}" "$mirror"
+run 0 env -i -C "${tool%/*}" COZBPF_SHIM=libcozbpf-shim.so MIRROR_MS=300 MIRROR_SHOW=1 \
+	"${cozbpf[@]}" "$mirror"
 prints '^env COZBPF_SIGNAL=44$' '^env LD_PRELOAD=/.*/libcozbpf-shim.so$'
 run 0 env MIRROR_MS=300 MIRROR_SHOW=1 LD_PRELOAD=libm.so.6 "${cozbpf[@]}" "$mirror"
 prints '^env LD_PRELOAD=libm.so.6:/.*/libcozbpf-shim.so$'
+mkdir "$dir/a b"
+cp "${tool%/*}/libcozbpf-shim.so" "$dir/a b"
+run 0 env -i COZBPF_SHIM="$dir/a b/libcozbpf-shim.so" MIRROR_MS=300 MIRROR_SHOW=1 "${cozbpf[@]}" \
+	"$mirror"
+check "a path with a blank is not preloaded" [ "$(grep -c '^env LD_PRELOAD' "$dir/out")" -eq 0 ]
+check "no loader complains" [ ! -s "$dir/err" ]
 
 # Standard error has no buffer: each of its bytes is a call. A pipe holds 64 kB.
 echo "-- streams"

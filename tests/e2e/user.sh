@@ -108,6 +108,13 @@ run 0 env SUDO_UID="$uid" SUDO_GID="$gid" "$dir/cozbpf" "${with[@]}" --user root
 	-o "$dir/ours/profile.coz" -- "$dir/mirror"
 prints '^umask [0-9]+ ids 0 0 0 0$'
 
+echo "-- a shim that the user cannot read"
+cp "$tool" "${tool%/*}/libcozbpf-shim.so" "$dir/ours"
+run 0 "$dir/ours/cozbpf" -v --no-tui "${with[@]:1}" --user $user -o "$dir/theirs/user.coz" \
+	-- "$dir/mirror"
+says "warning: '.*/ours/libcozbpf-shim.so' is not preloaded" 'pause handler injected'
+says_not 'ld\.so'
+
 echo "-- file capabilities"
 cp "$dir/cozbpf" "$dir/capable"
 as_user=(setpriv --reuid="$uid" --regid="$gid" --clear-groups)

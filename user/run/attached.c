@@ -381,7 +381,6 @@ static void release(struct target *t)
 
 const struct target_ops target_attached = {
     .restarts = false,
-    .preloads = false,
     .find = find,
     .read_lines = read_lines,
     .find_file = find_file,

@@ -47,7 +47,7 @@ void handlers_after_exec(struct target *t, struct process *p)
 	p->filter_tries = 0;
 	p->shim_ns = monotonic_ns() + PRELOAD_NS;
 	p->shim_looks = 0;
-	if (t->ops->preloads && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
+	if (target_preloads(t) && procfs_auxv(p->pid, AT_BASE) && !procfs_auxv(p->pid, AT_SECURE) &&
 	    procfs_has_variable(p->pid, "COZBPF_SIGNAL="))
 		return;
 	/* No preloaded library reaches it: it is static (there is no interpreter), setuid, its
@@ -178,7 +178,7 @@ void handlers_unblock(struct target *t, uint64_t now)
 		if (stats.filtered > p->filtered && !p->filters_bad)
 			check_filters(t, p);
 		p->filtered = stats.filtered;
-		if (!p->injected && !t->ops->preloads)
+		if (!p->injected && !target_preloads(t))
 			continue;
 		if (stats.blocked - p->blocked > UNBLOCK_ASKS) {
 			name_process(t, p);

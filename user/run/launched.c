@@ -20,13 +20,31 @@
 #include "run/target.h"
 #include "target/owner.h"
 
+/* Where it cannot be preloaded, handlers are injected as into static programs. */
+static int find_shim(struct target *t, struct error *e)
+{
+	const char *why;
+
+	if (t->shim_known)
+		return 0;
+	if (launch_find_shim(t->shim, sizeof(t->shim), e))
+		return -1;
+	t->shim_known = true;
+	why = launch_shim_refusal(t->shim, &t->identity);
+	if (!why)
+		return 0;
+	console_say(t->console, "warning: '%s' is not preloaded, so the handler is injected: %s",
+	    t->shim, why);
+	*t->shim = 0;
+	return 0;
+}
+
 static int find(struct target *t, struct error *e)
 {
 	t->signal = INJECT_FIRST_SIGNAL;
 	snprintf(t->name, sizeof(t->name), "%s", path_base(t->o->command[0]));
 	return launch_find(t->o->command[0], t->executed, sizeof(t->executed), e) ||
-		       launch_resolve(t->executed, t->path, sizeof(t->path), e) ||
-		       launch_find_shim(t->shim, sizeof(t->shim), e)
+		       launch_resolve(t->executed, t->path, sizeof(t->path), e) || find_shim(t, e)
 		   ? -1
 		   : 0;
 }
@@ -230,7 +248,6 @@ static void release(struct target *t)
 
 const struct target_ops target_launched = {
     .restarts = true,
-    .preloads = true,
     .find = find,
     .read_lines = read_lines,
     .find_file = find_file,

@@ -55,7 +55,7 @@ int places_may_probe(const struct points *p, const struct file *file, struct err
 {
 	if (!geteuid() || (file->ino && runs_as_we_do(file->pid)))
 		return 0;
-	if (p->target->ops->preloads && file == files_main(p->files) &&
+	if (p->target->ops->restarts && file == files_main(p->files) &&
 	    !gives_rights(p->files->main_object))
 		return 0;
 	error_set(e, EXIT_FORBIDDEN,

@@ -19,7 +19,7 @@
 /* Places of the program's look for the function that the shim has. */
 static bool wants_counters(const struct points *p)
 {
-	return p->target->ops->preloads && p->files->main_object &&
+	return target_preloads(p->target) && p->files->main_object &&
 	       !object_is_static(p->files->main_object) &&
 	       object_has_text(p->files->main_object, COUNTER_SYMBOL);
 }

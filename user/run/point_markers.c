@@ -98,7 +98,7 @@ static int place_markers(struct points *p, const struct place *at, struct object
  * program that the shim cannot be preloaded to. */
 static bool has_given_up(const struct points *p, const struct object *o)
 {
-	return !p->target->ops->preloads || object_is_static(o);
+	return !target_preloads(p->target) || object_is_static(o);
 }
 
 static int place_in(struct points *p, struct place *at, struct object *o, struct error *e)

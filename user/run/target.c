@@ -37,6 +37,11 @@ void target_deinit(struct target *t)
 	quota_deinit(&t->quota);
 }
 
+bool target_preloads(const struct target *t)
+{
+	return *t->shim;
+}
+
 int target_fd(const struct target *t)
 {
 	return t->launch.pidfd;

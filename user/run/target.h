@@ -38,8 +38,6 @@ struct target_ops {
 	/* Its end ends a run, and there may be another one. Else a run ends when we are told to,
 	 * and has no beginning. */
 	bool restarts;
-	/* The shim is preloaded to what it executes. */
-	bool preloads;
 
 	/* Finds out what is to be profiled: path, signal. */
 	int (*find)(struct target *t, struct error *e);
@@ -131,7 +129,8 @@ struct target {
 	uint64_t answer_ns; /* when to answer others who would have its processes */
 	/* launched.c */
 	char executed[4096]; /* what leads to `path`, links and all */
-	char shim[4096];
+	char shim[4096];     /* "": nothing is preloaded */
+	bool shim_known;     /* it has been looked for */
 	struct launch launch;
 	int claim_fd; /* of the command (owner.h) */
 	/* attached.c */
@@ -148,6 +147,8 @@ extern const struct target_ops target_launched, target_attached;
 int target_init(struct target *t, struct error *e);
 void target_deinit(struct target *t);
 
+/* Whether the shim is preloaded to what it executes. */
+bool target_preloads(const struct target *t);
 /* Readable when it may have ended; -1: nothing tells. */
 int target_fd(const struct target *t);
 /* Process number @i of those attached to; 0: there are no more. */

@@ -133,6 +133,19 @@ static void end_files(const struct identity *id, const struct own_files *own)
 	errno = err;
 }
 
+bool identity_may_read(const struct identity *id, const char *path)
+{
+	struct own_files own;
+	int fd;
+
+	begin_files(id, &own);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	end_files(id, &own);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int identity_open_append(const struct identity *id, const char *path)
 {
 	struct own_files own;

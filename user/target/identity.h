@@ -28,6 +28,9 @@ int identity_assume(const struct identity *id);
  * pkexec or doas, for good. -1 with @e. */
 int identity_become_caller(struct error *e);
 
+/* Whether that user may read the file. */
+bool identity_may_read(const struct identity *id, const char *path);
+
 /* Opens a file for appending with that user's rights; a new file belongs to that user. Returns a
  * descriptor or -errno. */
 int identity_open_append(const struct identity *id, const char *path);

@@ -77,9 +77,9 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	ssize_t n;
 
 	if (given) {
-		snprintf(ret, size, "%s", given);
-		if (!access(ret, R_OK))
-			return 0;
+		/* The command, and what it starts, may be in another directory. */
+		if (realpath(given, self) && !access(self, R_OK))
+			return take(self, ret, size, e);
 		error_set(e, EXIT_OTHER, "cannot read '%s', which COZBPF_SHIM names: %s", given,
 		    strerror(errno));
 		return error_hint(e, "unset COZBPF_SHIM, or let it name libcozbpf-shim.so");
@@ -103,12 +103,23 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	return error_hint(e, "run `make install`, or name the file in COZBPF_SHIM");
 }
 
+const char *launch_shim_refusal(const char *shim, const struct identity *id)
+{
+	if (strpbrk(shim, " \t\n:"))
+		return "a blank or ':' in the path ends a name in LD_PRELOAD";
+	return identity_may_read(id, shim) ? NULL : "the command's user may not read the file";
+}
+
 /* The shim comes last, so libraries that the user preloads keep their place. */
 static void set_preload(const struct launch_options *o)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char number[16], *both = NULL;
 
+	if (!*o->shim) {
+		unsetenv("COZBPF_SIGNAL"); /* of another cozbpf, which has started us */
+		return;
+	}
 	snprintf(number, sizeof(number), "%d", o->signal);
 	setenv("COZBPF_SIGNAL", number, 1);
 	snprintf(number, sizeof(number), "%u", o->quantum_ns);

@@ -11,8 +11,8 @@
 #include "core/text/errors.h"
 #include "target/identity.h"
 
-/* Where whoever started us ignores SIGCHLD, the kernel would take our children's statuses away. Only
- * commands get that disposition again. */
+/* Where whoever started us ignores SIGCHLD, the kernel would take our children's statuses away.
+ * Commands alone get that disposition again. */
 void launch_keep_statuses(void);
 
 struct launch {
@@ -29,7 +29,7 @@ int launch_resolve(const char *path, char *ret, size_t size, struct error *e);
 struct launch_options {
 	char **argv;
 	const char *path;    /* from launch_find() */
-	const char *shim;    /* absolute path of the shim library; added to LD_PRELOAD */
+	const char *shim;    /* from launch_find_shim(); added to LD_PRELOAD. "": nothing is */
 	int signal;          /* the shim reads it in COZBPF_SIGNAL */
 	uint32_t quantum_ns; /* likewise in COZBPF_QUANTUM; 0: it is not set */
 	bool counters;       /* the shim gives counters to Coz's places: COZBPF_COUNTERS */
@@ -44,8 +44,11 @@ int launch_go(struct launch *l, const char *path, struct error *e);
 /* Closes descriptors. A process that was never let go ends; any other stays untouched. */
 void launch_deinit(struct launch *l);
 
-/* The shim library: $COZBPF_SHIM, or beside our own executable, or below the installation prefix.
- * Returns -1 with @e when it is nowhere. */
+/* The absolute path of the shim library: $COZBPF_SHIM, or beside our own executable, or below the
+ * installation prefix. Returns -1 with @e when it is nowhere. */
 int launch_find_shim(char *ret, size_t size, struct error *e);
+/* Why the loader of a command that runs as @id would complain about it, in each program that the
+ * command starts; NULL: it can be preloaded. */
+const char *launch_shim_refusal(const char *shim, const struct identity *id);
 
 #endif
