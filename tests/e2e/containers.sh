@@ -215,6 +215,12 @@ else
 	# shellcheck disable=SC2317 # called by wait_for
 	four_more() { [ "$(grep -c '^experiment' "$dir/profile.coz")" -ge $((before + 4)) ]; }
 	wait_for 20 four_more || bad "experiments go on"
+	"$tool" --no-tui -P progress --cgroup "/cozbpf-e2e-$$" -o "$dir/none.coz" 2>"$dir/second"
+	check "another cozbpf has status 3" [ $? -eq 3 ]
+	for pid in "$first" "$inner"; do
+		check "it says why" has "$dir/second" "warning: process $pid is being profiled"
+	done
+	check "none is left for it" has "$dir/second" 'error: no process of the control group'
 	kill -INT "$tool_pid"
 	ended 20 0 "it ends"
 	paused "$inner \(.*\)"

@@ -3,11 +3,9 @@
  * they were. The table is declared in target.h. */
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernel/session.h"
@@ -21,7 +19,6 @@
 #include "run/target.h"
 #include "run/target_file.h"
 #include "target/cgroup.h"
-#include "target/owner.h"
 #include "target/procfs.h"
 #include "target/program.h"
 
@@ -32,27 +29,34 @@
 /* for each member: a look takes some 2 us then */
 #define JOIN_EACH_NS 100000ULL
 
-/* Adds a process to those attached to. -1 with @e. */
-static int add_attached(struct target *t, int pid, struct error *e)
+/* Whether a member of the group is to be attached to: it is neither one of ours, as a guard's
+ * command is, nor known already, and it lives. */
+static bool is_newcomer(struct target *t, int pid)
 {
-	struct attached *bigger = realloc(t->attached, (t->n_attached + 1) * sizeof(*bigger)), *a;
+	return !processes_have(t, pid) && !claims_have(&t->attached, pid) &&
+	       !claims_refused(&t->attached, pid) && procfs_live_thread(pid) &&
+	       !procfs_descends(pid, getpid());
+}
 
-	if (!bigger)
-		return error_set(e, EXIT_OTHER, "out of memory");
-	t->attached = bigger;
-	a = &bigger[t->n_attached++];
-	*a = (struct attached){
-	    .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .claim_fd = -1};
-	if (a->pidfd < 0) {
-		int err = errno;
+/* One that has not just ended is told of, once. */
+static void refuse(struct target *t, int pid, const struct error *e)
+{
+	if (!procfs_live_thread(pid))
+		return;
+	console_say(t->console, "warning: %s", e->cause);
+	claims_refuse(&t->attached, pid);
+}
 
-		if (err == ESRCH)
-			return error_set(e, EXIT_OTHER, "process %d has ended", pid);
-		error_set(e, EXIT_OTHER, "process %d cannot be watched: %s", pid, strerror(err));
-		return error_hint_files(e, err);
+static int fail_no_member(const struct target *t, struct error *e)
+{
+	if (t->attached.n_refused) {
+		error_set(e, EXIT_FORBIDDEN,
+		    "no process of the control group '%s' can be attached to", t->cgroup);
+		return error_hint(e, "'cozbpf doctor -p PID' tells why, of one of them");
 	}
-	a->claim_fd = owner_claim(pid, e);
-	return a->claim_fd < 0 ? -1 : 0;
+	error_set(e, EXIT_USAGE, "the control group '%s' has no process", t->cgroup);
+	return error_hint(
+	    e, "has the container ended? see /proc/PID/cgroup of one of its processes");
 }
 
 static int resolve_cgroup(struct target *t, struct error *e)
@@ -72,20 +76,15 @@ static int resolve_cgroup(struct target *t, struct error *e)
 		    e, "name a group below it, or the processes that matter: -p PID -p PID");
 	}
 	for (size_t i = 0; i < n; i++)
-		if (t->members[i] != getpid() && procfs_live_thread(t->members[i]) &&
-		    add_attached(t, t->members[i], e))
-			return -1;
-	if (t->n_attached)
-		return 0;
-	error_set(e, EXIT_USAGE, "the control group '%s' has no process", t->cgroup);
-	return error_hint(
-	    e, "has the container ended? see /proc/PID/cgroup of one of its processes");
+		if (is_newcomer(t, t->members[i]) && claims_add(&t->attached, t->members[i], e))
+			refuse(t, t->members[i], e);
+	return t->attached.n ? 0 : fail_no_member(t, e);
 }
 
 static void say_stopped(const struct target *t)
 {
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		int pid = t->attached[i].pid;
+	for (unsigned i = 0; i < t->attached.n; i++) {
+		int pid = t->attached.items[i].pid;
 
 		if (procfs_state(pid, pid) == 'T')
 			console_say(t->console,
@@ -99,20 +98,20 @@ static int find(struct target *t, struct error *e)
 	int pid, *pids;
 
 	for (size_t i = 0; i < t->o->pids.n; i++)
-		if (target_pid(t->o->pids.items[i], &pid, e) || add_attached(t, pid, e))
+		if (target_pid(t->o->pids.items[i], &pid, e) || claims_add(&t->attached, pid, e))
 			return -1;
 	if (t->o->cgroup && resolve_cgroup(t, e))
 		return -1;
 	say_stopped(t);
-	if (target_program(t->attached[0].pid, t->path, sizeof(t->path), e))
+	if (target_program(t->attached.items[0].pid, t->path, sizeof(t->path), e))
 		return -1;
-	program_name(t->attached[0].pid, t->path, t->name);
-	pids = calloc(t->n_attached, sizeof(*pids));
+	program_name(t->attached.items[0].pid, t->path, t->name);
+	pids = calloc(t->attached.n, sizeof(*pids));
 	if (!pids)
 		return error_set(e, EXIT_OTHER, "out of memory");
-	for (unsigned i = 0; i < t->n_attached; i++)
-		pids[i] = t->attached[i].pid;
-	t->signal = inject_choose_signal(pids, t->n_attached, e);
+	for (unsigned i = 0; i < t->attached.n; i++)
+		pids[i] = t->attached.items[i].pid;
+	t->signal = inject_choose_signal(pids, t->attached.n, e);
 	free(pids);
 	return t->signal > 0 ? 0 : -1;
 }
@@ -121,16 +120,16 @@ static int find_file(
     struct target *t, const char *path, const char *name, struct file **ret, struct error *e)
 {
 	char root[64], file[PATH_MAX + 64], seen[PATH_MAX];
-	int pid = t->attached[0].pid;
+	int pid = t->attached.items[0].pid;
 	struct map_entry m;
 
 	(void)name;
 	if (maps_resolve(pid, path, seen, sizeof(seen)))
 		return error_set(
 		    e, EXIT_USAGE, "process %d sees no file '%s': %s", pid, path, strerror(errno));
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		if (!target_mapping(t->attached[i].pid, seen, &m, e)) {
-			*ret = files_mapped(t->files, t->attached[i].pid, &m);
+	for (unsigned i = 0; i < t->attached.n; i++) {
+		if (!target_mapping(t->attached.items[i].pid, seen, &m, e)) {
+			*ret = files_mapped(t->files, t->attached.items[i].pid, &m);
 			return *ret ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 		}
 		if (e->status)
@@ -175,8 +174,8 @@ static bool any_debug_info(struct target *t)
 	struct object *o;
 	bool any = false;
 
-	for (unsigned i = 0; !any && i < t->n_attached; i++) {
-		int pid = t->attached[i].pid;
+	for (unsigned i = 0; !any && i < t->attached.n; i++) {
+		int pid = t->attached.items[i].pid;
 		struct file *file = NULL;
 
 		if (!target_program(pid, path, sizeof(path), &e) &&
@@ -191,11 +190,11 @@ static bool any_debug_info(struct target *t)
 
 static int add_all_lines(struct target *t, struct error *e)
 {
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		if (!add_lines(t, t->attached[i].pid, e))
+	for (unsigned i = 0; i < t->attached.n; i++) {
+		if (!add_lines(t, t->attached.items[i].pid, e))
 			continue;
 		if (!t->o->cgroup ||
-		    i + 1 == t->n_attached) /* of a group some may have no lines, as a shell */
+		    i + 1 == t->attached.n) /* of a group some may have no lines, as a shell */
 			return t->files->main_object ? 0 : -1;
 		if (t->o->verbose)
 			console_say(t->console, "%s", e->cause);
@@ -206,9 +205,9 @@ static int add_all_lines(struct target *t, struct error *e)
 /* A process that names the functions that it makes; 0: none does. */
 static int find_maker(struct target *t)
 {
-	for (unsigned i = 0; i < t->n_attached; i++)
-		if (jit_has_map(t->files, t->attached[i].pid))
-			return t->attached[i].pid;
+	for (unsigned i = 0; i < t->attached.n; i++)
+		if (jit_has_map(t->files, t->attached.items[i].pid))
+			return t->attached.items[i].pid;
 	return 0;
 }
 
@@ -219,20 +218,14 @@ static int read_lines(struct target *t, struct error *e)
 	mappings_decide_units(f, any_debug_info(t), find_maker(t));
 	if (add_all_lines(t, e))
 		return -1;
-	for (unsigned i = 0; i < t->n_attached; i++)
-		jit_read_names(f, t->attached[i].pid);
+	for (unsigned i = 0; i < t->attached.n; i++)
+		jit_read_names(f, t->attached.items[i].pid);
 	return f->lines.n_ranges || f->scope.n_binaries ? 0 : files_fail_no_lines(f, e);
 }
 
 static bool has_ended(struct target *t)
 {
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		struct pollfd fd = {.fd = t->attached[i].pidfd, .events = POLLIN};
-
-		if (poll(&fd, 1, 0) != 1)
-			return false;
-	}
-	return true;
+	return claims_all_ended(&t->attached);
 }
 
 /* Those that have come into the control group otherwise than by a fork within it (which the kernel
@@ -246,6 +239,7 @@ static void join(struct target *t, uint64_t now)
 
 	if (!t->o->cgroup || now < t->join_ns)
 		return;
+	claims_drop_ended(&t->attached);
 	n = cgroup_processes(t->cgroup, t->members, MAX_MEMBERS);
 	t->join_ns = now + JOIN_NS + n * JOIN_EACH_NS;
 	if (n == MAX_MEMBERS) {
@@ -257,10 +251,13 @@ static void join(struct target *t, uint64_t now)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (processes_have(t, pids[i]) || pids[i] == getpid() ||
-		    !procfs_live_thread(pids[i]))
+		if (!is_newcomer(t, pids[i]))
 			continue;
-		if (add_attached(t, pids[i], &e) || processes_begin(t, pids[i], &e)) {
+		if (claims_add(&t->attached, pids[i], &e)) {
+			refuse(t, pids[i], &e);
+			continue;
+		}
+		if (processes_begin(t, pids[i], &e)) {
 			if (procfs_live_thread(pids[i]))
 				console_say(t->console, "warning: %s", e.cause);
 			continue;
@@ -281,8 +278,8 @@ static void join(struct target *t, uint64_t now)
 /* Those that have been given their handlers. -1 with @e. */
 static int begin(struct target *t, int *begun, size_t *n, struct error *e)
 {
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		int pid = t->attached[i].pid;
+	for (unsigned i = 0; i < t->attached.n; i++) {
+		int pid = t->attached.items[i].pid;
 
 		if (!processes_begin(t, pid, e))
 			begun[(*n)++] = pid;
@@ -307,7 +304,7 @@ static void read_mappings(struct target *t, const int *begun, size_t n)
 
 static int hold(struct target *t, const sigset_t *mask, bool with_counters, struct error *e)
 {
-	int err, *begun = calloc(t->n_attached, sizeof(*begun));
+	int err, *begun = calloc(t->attached.n, sizeof(*begun));
 	struct counters counters;
 	size_t n = 0;
 
@@ -324,8 +321,8 @@ static int hold(struct target *t, const sigset_t *mask, bool with_counters, stru
 	handlers_check_filters(t);
 	session_read(t->session, &counters);
 	if (t->o->verbose)
-		console_say(t->console, "attached to %u process%s with %lld threads", t->n_attached,
-		    t->n_attached == 1 ? "" : "es", (long long)counters.threads);
+		console_say(t->console, "attached to %u process%s with %lld threads", t->attached.n,
+		    t->attached.n == 1 ? "" : "es", (long long)counters.threads);
 	return 0;
 }
 
@@ -358,8 +355,8 @@ static unsigned take_signal(struct target *t, const struct signalfd_siginfo *inf
 
 static void watch_quotas(struct target *t)
 {
-	for (unsigned i = 0; i < t->n_attached; i++)
-		quota_watch(&t->quota, t->attached[i].pid);
+	for (unsigned i = 0; i < t->attached.n; i++)
+		quota_watch(&t->quota, t->attached.items[i].pid);
 }
 
 static void leave(struct target *t)

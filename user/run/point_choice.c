@@ -58,31 +58,23 @@ int point_choice_make(struct points *p, struct error *e)
 
 /* Children of the processes attached to, which are none of these: "-p 12 -p 13". */
 struct children {
-	const struct target *t;
+	const struct claims *of;
 	char words[128];
 };
-
-static bool is_attached(const struct target *t, int pid)
-{
-	for (unsigned i = 0; i < t->n_attached; i++)
-		if (t->attached[i].pid == pid)
-			return true;
-	return false;
-}
 
 static void add_child(int pid, void *arg)
 {
 	struct children *c = arg;
 	size_t used = strlen(c->words);
 
-	if (!is_attached(c->t, pid) && is_attached(c->t, procfs_parent(pid)) &&
+	if (!claims_have(c->of, pid) && claims_have(c->of, procfs_parent(pid)) &&
 	    used + 16 < sizeof(c->words))
 		snprintf(c->words + used, sizeof(c->words) - used, " -p %d", pid);
 }
 
 int point_choice_fail(const struct points *p, struct error *e)
 {
-	struct children children = {.t = p->target};
+	struct children children = {.of = &p->target->attached};
 
 	error_set(e, EXIT_USAGE,
 	    "no progress point given (-P), and none is found: the process neither writes, sends "

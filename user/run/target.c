@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "run/options.h"
 #include "target/owner.h"
@@ -24,14 +23,7 @@ int target_init(struct target *t, struct error *e)
 
 void target_deinit(struct target *t)
 {
-	for (unsigned i = 0; i < t->n_attached; i++) {
-		if (t->attached[i].pidfd >= 0)
-			close(t->attached[i].pidfd);
-		if (t->attached[i].claim_fd >= 0)
-			close(t->attached[i].claim_fd);
-	}
-	free(t->attached);
-	t->attached = NULL;
+	claims_deinit(&t->attached);
 	free(t->members);
 	t->members = NULL;
 	quota_deinit(&t->quota);
@@ -49,7 +41,7 @@ int target_fd(const struct target *t)
 
 int target_pid_at(const struct target *t, unsigned i)
 {
-	return i < t->n_attached ? t->attached[i].pid : 0;
+	return i < t->attached.n ? t->attached.items[i].pid : 0;
 }
 
 unsigned target_cpus(const struct target *t)
@@ -62,7 +54,7 @@ unsigned target_cpus(const struct target *t)
 		if (sched_getaffinity(target_pid_at(t, i), sizeof(one), &one))
 			return (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* gone, or too many */
 		CPU_OR(&all, &all, &one);
-	} while (++i < t->n_attached);
+	} while (++i < t->attached.n);
 	return (unsigned)CPU_COUNT(&all);
 }
 
@@ -94,7 +86,5 @@ void target_answer(struct target *t, uint64_t now)
 	t->answer_ns = now + ANSWER_NS;
 	if (t->claim_fd >= 0)
 		owner_answer(t->claim_fd);
-	for (unsigned i = 0; i < t->n_attached; i++)
-		if (t->attached[i].claim_fd >= 0)
-			owner_answer(t->attached[i].claim_fd);
+	claims_answer(&t->attached);
 }

@@ -15,6 +15,7 @@
 
 #include "core/text/errors.h"
 #include "symbols/symbols.h"
+#include "target/claims.h"
 #include "target/identity.h"
 #include "target/inject.h"
 #include "target/launch.h"
@@ -98,11 +99,6 @@ struct process {
 	struct process *next;
 };
 
-/* A running process that was named with -p, or is of the control group named. */
-struct attached {
-	int pid, pidfd, claim_fd;
-};
-
 struct target {
 	/* Borrowed. The session is there once the lines are read. */
 	const struct run_options *o;
@@ -134,11 +130,10 @@ struct target {
 	struct launch launch;
 	int claim_fd; /* of the command (owner.h) */
 	/* attached.c */
-	struct attached *attached;
-	unsigned n_attached;
-	char cgroup[4096]; /* directory of the control group attached to; empty: none */
-	uint64_t join_ns;  /* when to look for its new members */
-	int *members;      /* room for a list of them */
+	struct claims attached; /* named with -p, or of the control group named */
+	char cgroup[4096];      /* directory of the control group attached to; empty: none */
+	uint64_t join_ns;       /* when to look for its new members */
+	int *members;           /* room for a list of them */
 };
 
 extern const struct target_ops target_launched, target_attached;

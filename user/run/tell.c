@@ -77,7 +77,7 @@ void run_open_view(struct runner *r)
 {
 	struct console_target t = {
 	    .command = r->target.ops->restarts ? r->o.command : NULL, .cgroup = r->o.cgroup};
-	int *pids = calloc(r->target.n_attached + 1, sizeof(*pids));
+	int *pids = calloc(r->target.attached.n + 1, sizeof(*pids));
 
 	while (pids && (pids[t.n_pids] = target_pid_at(&r->target, (unsigned)t.n_pids)))
 		t.n_pids++;

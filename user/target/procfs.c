@@ -207,6 +207,13 @@ int procfs_parent(int pid)
 	return number_of(pid, "PPid");
 }
 
+bool procfs_descends(int pid, int ancestor)
+{
+	while (pid > 1 && pid != ancestor)
+		pid = procfs_parent(pid);
+	return pid == ancestor;
+}
+
 int procfs_inner(int pid)
 {
 	uint64_t ret = 0;

@@ -26,6 +26,8 @@ uint64_t procfs_pending(int pid, int tid);
 int procfs_tgid(int pid);   /* the process of a thread id; 0: none */
 int procfs_tracer(int pid); /* 0: not traced */
 int procfs_parent(int pid);
+/* Whether it is @ancestor, its child, a child's child and so on. */
+bool procfs_descends(int pid, int ancestor);
 int procfs_inner(int pid);             /* its number in its own PID namespace; 0: gone */
 bool procfs_user(int pid, uid_t *ret); /* as whom it makes files; false: gone */
 int procfs_seccomp(int pid, int tid);  /* SECCOMP_MODE_*; 0: gone; -1: it cannot be read */
