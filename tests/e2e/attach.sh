@@ -271,14 +271,17 @@ took=$((($(date +%s%N) - took) / 1000000))
 check "a run of 1 s is over after $took ms" [ "$took" -lt $((10000 * slowness)) ]
 check "the target ends as it should" has "$dir/target" '^end'
 
-echo "-- several processes"
-begin "$dir/running" plain 1
+echo "-- several processes, the first without lines"
+strip -g -o "$dir/bare" "$dir/running"
+begin "$dir/bare" plain 1
 first=$target_pid
 begin "$dir/running" plain 1
 rm -f "$dir/profile.coz"
-run 0 "${tool_in_front[@]}" "${brief[@]}" -o "$dir/profile.coz" -p "$first" -p "$target_pid"
+run 0 "${tool_in_front[@]}" "${brief[@]}" --granularity line -o "$dir/profile.coz" -p "$first" \
+	-p "$target_pid"
 says 'attached to 2 processes' "process $first: pause handler taken out" \
-	"process $target_pid: pause handler taken out"
+	"process $target_pid: pause handler taken out" \
+	"warning: the program of process $first stays out of scope: '.*/bare' has no debug info"
 end
 target_pid=$first
 end

@@ -188,16 +188,20 @@ static bool any_debug_info(struct target *t)
 	return any;
 }
 
+/* Some may have no lines. Of a group that is usual: a shell, for example. */
 static int add_all_lines(struct target *t, struct error *e)
 {
 	for (unsigned i = 0; i < t->attached.n; i++) {
-		if (!add_lines(t, t->attached.items[i].pid, e))
+		int pid = t->attached.items[i].pid;
+
+		if (!add_lines(t, pid, e))
 			continue;
-		if (!t->o->cgroup ||
-		    i + 1 == t->attached.n) /* of a group some may have no lines, as a shell */
-			return t->files->main_object ? 0 : -1;
-		if (t->o->verbose)
-			console_say(t->console, "%s", e->cause);
+		if (i + 1 == t->attached.n && !t->files->main_object)
+			return -1;
+		if (!t->o->cgroup || t->o->verbose)
+			console_say(t->console,
+			    "warning: the program of process %d stays out of scope: %s%s%s", pid,
+			    e->cause, *e->hint ? "; " : "", e->hint);
 	}
 	return 0;
 }

@@ -96,8 +96,10 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 	warn_build(f, pid, file->path);
 	objects = f->lines.n_objects;
 	if (scope_has_binary(&f->scope, file->path, true) &&
-	    object_add_units(o, &f->scope, &f->lines, &n, e))
+	    object_add_units(o, &f->scope, &f->lines, &n, e)) {
+		set_line_object(file, -1); /* the caller says why, so nobody tries again */
 		return -1;
+	}
 	if (f->lines.n_objects > objects)
 		set_line_object(file, (int)objects);
 	say_units(f, file->path, n);
