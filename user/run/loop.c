@@ -225,12 +225,13 @@ static uint64_t longest(const struct runner *r)
 	return session_is_asleep(r->session) ? TICK_REST_NS : TICK_NS;
 }
 
-/* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. */
+/* The experiments' timer wants a sharper wake-up than poll's whole milliseconds. A target that has
+ * ended would wake us at once. */
 static void wait_until(struct loop *l, uint64_t due, uint64_t now)
 {
 	struct runner *r = l->r;
 	struct pollfd fds[] = {{.fd = l->signal_fd, .events = POLLIN},
-	    {.fd = target_fd(&r->target), .events = POLLIN},
+	    {.fd = l->ended ? -1 : target_fd(&r->target), .events = POLLIN},
 	    {.fd = session_event_fd(r->session), .events = POLLIN},
 	    {.fd = console_fd(&r->console), .events = POLLIN},
 	    {.fd = guard_fd(&r->series.guard), .events = POLLIN},
@@ -506,6 +507,8 @@ static void end_command(struct loop *l)
 		take_signals(l);
 		session_watch(l->r->session);
 		now = monotonic_ns();
+		/* A handler that is due would not let us wait. */
+		processes_rescan(&l->r->target, now, false);
 		if (now < last || is_killed)
 			continue;
 		t->ops->send(t, SIGKILL);
