@@ -46,7 +46,9 @@ kill "$target_pid"
 
 echo "-- earlier runs of the log do not count"
 run 4 "$tool" blocks --then-experiment -- true
-says 'no block takes 5 % of a run and varies by as much' 'hint: there is nothing to experiment on'
+says 'error: no block was watched in any run'
+run 4 "$tool" blocks --then-experiment -- false
+says 'error: the only run failed: exit status 1'
 
 echo "-- what is refused"
 run 2 "$tool" blocks --then-experiment -p $$

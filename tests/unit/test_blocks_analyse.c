@@ -141,6 +141,25 @@ TEST(what_variation_costs)
 	CHECK_EQ(blocks_leading(&m.a, leaders, 4), 1);
 	CHECK(leaders[0].place == result_of(&m, 0)->place);
 	CHECK_NEAR(leaders[0].cost_ns, 1e8, 1.5e7);
+	CHECK(!leaders[0].is_elsewhere);
+	made_deinit(&m);
+}
+
+TEST(leaders_in_libraries)
+{
+	struct block_figures f = {.block = 0, .frequency = 100000, .frequency_se = 9};
+	struct block_run run = made_plain_run(0);
+	struct block_leader leaders[2];
+	struct made m;
+
+	made_init(&m, 1);
+	m.places[0].object = (char *)"/usr/lib/libbz2.so.1";
+	made_time(&f, 1000, 990);
+	made_time(&f, 101000, 10);
+	add(&m, &run, &f, 1);
+	analyse(&m, (struct block_analysis_options){.seed = 1});
+	CHECK_EQ(blocks_leading(&m.a, leaders, 2), 1);
+	CHECK(leaders[0].is_elsewhere);
 	made_deinit(&m);
 }
 

@@ -17,6 +17,8 @@
 
 /* one after the other, each of as many runs */
 #define LEADERS 3
+/* the blocks that these are taken from: some may be in libraries */
+#define LEADERS_MOST 20
 /* whole runs are units of progress: fewer tell nothing */
 #define LEAST_RUNS 20
 #define PROFILE "profile.coz"
@@ -115,33 +117,61 @@ static int experiment_on(const struct run_options *blocks, const struct string_l
 	return status;
 }
 
+static int fail_no_leader(bool is_elsewhere, struct error *e)
+{
+	if (is_elsewhere) {
+		error_set(e, EXIT_NO_RESULT, "no block of the program itself could be tried");
+		return error_hint(e, "experiments find blocks of the program, not of libraries");
+	}
+	error_set(e, EXIT_NO_RESULT, "no block takes %d %% of a run and varies by as much",
+	    THRESHOLD_PCT);
+	return error_hint(e, "there is nothing to experiment on; more runs or inputs may differ");
+}
+
+/* On the first ones that can be tried. Of several processes each may run another program. */
+static int experiment_on_leaders(const struct run_options *blocks,
+    const struct string_list *progress, const struct block_analysis *a, struct error *e)
+{
+	struct block_leader leaders[LEADERS_MOST];
+	size_t n = blocks_leading(a, leaders, LEADERS_MOST), tried = 0;
+	int status = EXIT_OK;
+
+	for (size_t i = 0; i < n && tried < LEADERS && !status; i++) {
+		if (leaders[i].is_elsewhere && blocks->pids.n < 2) {
+			if (!blocks->quiet)
+				say("no experiments on %s+0x%llx: it is not in the program, but in "
+				    "'%s'",
+				    leaders[i].place->function,
+				    (unsigned long long)leaders[i].place->offset,
+				    leaders[i].place->object);
+			continue;
+		}
+		status = experiment_on(blocks, progress, &leaders[i]);
+		tried++;
+	}
+	return tried ? status : fail_no_leader(n, e);
+}
+
 int blocks_experiment(
     const struct run_options *blocks, const struct string_list *progress, uint64_t before)
 {
 	const struct block_analysis_options options = {
 	    .threshold_pct = THRESHOLD_PCT, .seed = blocks->seed};
-	struct block_leader leaders[LEADERS];
 	struct block_analysis a = {0};
 	struct block_logs logs;
 	struct error e = {0};
-	int status = EXIT_OK;
-	size_t n = 0;
+	int status;
 
 	block_logs_init(&logs);
-	if (read_logs(&logs, blocks->output, before, &e))
+	status = read_logs(&logs, blocks->output, before, &e);
+	if (!status && block_analyse(&logs, &options, &a))
+		status = error_set(&e, EXIT_OTHER, "out of memory");
+	if (!status)
+		status = block_analysis_reason(&a, &e);
+	if (!status)
+		status = experiment_on_leaders(blocks, progress, &a, &e);
+	if (status < 0)
 		status = say_error(&e);
-	else if (block_analyse(&logs, &options, &a))
-		status = say_error((error_set(&e, EXIT_OTHER, "out of memory"), &e));
-	else
-		n = blocks_leading(&a, leaders, LEADERS);
-	if (!status && !n) {
-		error_set(&e, EXIT_NO_RESULT, "no block takes %d %% of a run and varies by as much",
-		    THRESHOLD_PCT);
-		error_hint(&e, "there is nothing to experiment on; more runs or inputs may differ");
-		status = say_error(&e);
-	}
-	for (size_t i = 0; i < n && !status; i++)
-		status = experiment_on(blocks, progress, &leaders[i]);
 	block_analysis_deinit(&a);
 	block_logs_deinit(&logs);
 	return status;

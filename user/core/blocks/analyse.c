@@ -432,6 +432,15 @@ size_t block_values(const struct block_result *r, enum block_figure figure, stru
 /* of a block's time: less may be the width of its histogram's cells */
 #define LEAST_GAIN 0.05
 
+static struct block_leader leader(const struct block_analysis *a, const struct block_result *r)
+{
+	return (struct block_leader){.place = r->place,
+	    .mean_ns = r->mean_ns,
+	    .typical_ns = r->typical_ns,
+	    .cost_ns = r->cost_ns,
+	    .is_elsewhere = strcmp(r->place->object, a->runs[r->in[0].run]->session.program) != 0};
+}
+
 size_t blocks_leading(const struct block_analysis *a, struct block_leader *ret, size_t n)
 {
 	size_t kept = 0;
@@ -440,8 +449,7 @@ size_t blocks_leading(const struct block_analysis *a, struct block_leader *ret, 
 		const struct block_result *r = &a->results[i];
 
 		if (r->cost_ns > 0 && r->cost_ns >= LEAST_GAIN * r->run_ns)
-			ret[kept++] =
-			    (struct block_leader){r->place, r->mean_ns, r->typical_ns, r->cost_ns};
+			ret[kept++] = leader(a, r);
 	}
 	return kept;
 }

@@ -153,6 +153,7 @@ struct block_leader {
 	const struct block_place *place;
 	double mean_ns, typical_ns; /* of an execution */
 	double cost_ns;             /* in a run */
+	bool is_elsewhere;          /* not in the program itself, as a library's */
 };
 /* The first @n reported ones that would gain 5 % and more. Returns how many. */
 size_t blocks_leading(const struct block_analysis *a, struct block_leader *ret, size_t n);

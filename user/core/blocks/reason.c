@@ -33,7 +33,7 @@ static int no_runs(const struct block_analysis *a, struct error *e)
 	else
 		error_set(e, EXIT_NO_RESULT, "all %zu runs failed, the last one: %s", a->n_failed,
 		    ending);
-	return error_hint(e, "--failed counts such runs all the same");
+	return error_hint(e, "'cozbpf blocks report --failed' counts such runs all the same");
 }
 
 int block_analysis_reason(const struct block_analysis *a, struct error *e)
