@@ -485,9 +485,8 @@ TEST(unseen_switch_in)
 	CHECK_EQ(t.blocked_at, 0);
 }
 
-/* An outsider that is not a fair task tells all the time that it ever had. It has had the CPU since
- * a thread of the target left, at most, and was waited for no longer than somebody wanted the CPU.
- */
+/* An outsider that is not a fair task tells all the time that it ever had. At most it has had the
+ * CPU since a thread of the target left. Nobody has waited for longer than he wanted the CPU. */
 TEST(the_turn_of_an_outsider)
 {
 	static const struct {

@@ -142,7 +142,6 @@ int outfile_close(struct outfile *f, int err, struct error *e)
 	return err;
 }
 
-/* Measurements are hours of work, so a typing error must not overwrite them. */
 /* What the file @name is: "log of blocks", "profile", or NULL. */
 static const char *kind_of(const char *name)
 {
@@ -176,6 +175,7 @@ static const char *kind_of(const char *name)
 	return ret;
 }
 
+/* Measurements are hours of work, so a typing error must not overwrite them. */
 int outfile_check(const char *name, const char *what, struct error *e)
 {
 	const char *kind = kind_of(name);

@@ -384,8 +384,10 @@ void session_open_experiment(struct session *s, const struct opening *o)
 static void look_at_cpus(struct session *s, uint64_t now)
 {
 	s->cpus_ns = now + CPUS_NS;
+	s->unsampled = (struct error){0};
 	if (s->sampling && sampling_revive(s->sampling, &s->unsampled))
 		s->was_disturbed = true;
+	s->unsampled_told &= s->unsampled.status != 0;
 }
 
 bool session_lost_cpu(struct session *s, struct error *ret)

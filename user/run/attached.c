@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "kernel/session.h"
+#include "run/clock.h"
 #include "run/console.h"
 #include "run/files.h"
 #include "run/handlers.h"
@@ -29,22 +30,30 @@
 /* for each member: a look takes some 2 us then */
 #define JOIN_EACH_NS 100000ULL
 
+/* when to ask again for a member that another cozbpf had */
+#define REFUSED_NS 2000000000ULL
+
 /* Whether a member of the group is to be attached to: it is neither one of ours, as a guard's
  * command is, nor known already, and it lives. */
 static bool is_newcomer(struct target *t, int pid)
 {
 	return !processes_have(t, pid) && !claims_have(&t->attached, pid) &&
-	       !claims_refused(&t->attached, pid) && procfs_live_thread(pid) &&
+	       !claims_refused(&t->attached, pid, monotonic_ns()) && procfs_live_thread(pid) &&
 	       !procfs_descends(pid, getpid());
 }
 
 /* One that has not just ended is told of, once. */
 static void refuse(struct target *t, int pid, const struct error *e)
 {
-	if (!procfs_live_thread(pid))
-		return;
-	console_say(t->console, "warning: %s", e->cause);
-	claims_refuse(&t->attached, pid);
+	if (procfs_live_thread(pid) &&
+	    claims_refuse(&t->attached, pid, monotonic_ns() + REFUSED_NS))
+		console_say(t->console, "warning: %s", e->cause);
+}
+
+/* As long as others are left, only want of descriptors or memory ends a run. */
+static bool is_fatal(int pid, const struct error *e)
+{
+	return e->status != EXIT_FORBIDDEN && procfs_live_thread(pid);
 }
 
 static int fail_no_member(const struct target *t, struct error *e)
@@ -75,9 +84,13 @@ static int resolve_cgroup(struct target *t, struct error *e)
 		return error_hint(
 		    e, "name a group below it, or the processes that matter: -p PID -p PID");
 	}
-	for (size_t i = 0; i < n; i++)
-		if (is_newcomer(t, t->members[i]) && claims_add(&t->attached, t->members[i], e))
-			refuse(t, t->members[i], e);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_newcomer(t, t->members[i]) || !claims_add(&t->attached, t->members[i], e))
+			continue;
+		if (is_fatal(t->members[i], e))
+			return -1;
+		refuse(t, t->members[i], e);
+	}
 	return t->attached.n ? 0 : fail_no_member(t, e);
 }
 

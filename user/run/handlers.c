@@ -3,7 +3,10 @@
 #include "run/handlers.h"
 
 #include <elf.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernel/session.h"
 #include "run/clock.h"
@@ -180,7 +183,8 @@ void handlers_unblock(struct target *t, uint64_t now)
 		p->filtered = stats.filtered;
 		if (!p->injected && !target_preloads(t))
 			continue;
-		if (stats.blocked - p->blocked > UNBLOCK_ASKS) {
+		/* Counts begin anew where the process has made room for another one's. */
+		if (stats.blocked > p->blocked + UNBLOCK_ASKS) {
 			name_process(t, p);
 			inject_unblock(&p->injection);
 		}
@@ -227,12 +231,19 @@ struct missed {
 	unsigned found;
 };
 
+/* As after vfork(): what is taken out of its memory is taken from the parent, whose threads may be
+ * in the handler. */
+static bool shares_memory(int pid)
+{
+	return !syscall(SYS_kcmp, pid, procfs_parent(pid), KCMP_VM, 0, 0);
+}
+
 static void take_back_missed(int pid, void *arg)
 {
 	struct missed *m = arg;
 	struct injection i;
 
-	if (procfs_start(pid) < m->t->injected_since)
+	if (procfs_start(pid) < m->t->injected_since || shares_memory(pid))
 		return;
 	for (const struct process *p = m->t->processes; p; p = p->next)
 		if (p->pid == pid && p->injected)

@@ -33,8 +33,9 @@ static int find_shim(struct target *t, struct error *e)
 	why = launch_shim_refusal(t->shim, &t->identity);
 	if (!why)
 		return 0;
-	console_say(t->console, "warning: '%s' is not preloaded, so the handler is injected: %s",
-	    t->shim, why);
+	if (!run_only_watches(t->o))
+		console_say(t->console,
+		    "warning: '%s' is not preloaded, so the handler is injected: %s", t->shim, why);
 	*t->shim = 0;
 	return 0;
 }
@@ -157,9 +158,12 @@ static bool has_ended(struct target *t)
 	int status;
 	pid_t pid = wait4(t->launch.pid, &status, WNOHANG, &t->usage);
 
-	/* Without a child (ECHILD) there is no status to wait for. */
-	if (pid <= 0)
-		return pid < 0;
+	if (!pid)
+		return false;
+	t->ended_by = 0;
+	t->exit_status = EXIT_OTHER;
+	if (pid < 0) /* ECHILD: there is no status to wait for */
+		return true;
 	t->ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	t->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return true;

@@ -47,6 +47,8 @@ struct loop {
 	bool interrupted;
 	/* profiling is to end, by a key; the command goes on */
 	bool quit;
+	/* nothing of ours is left in the command's processes */
+	bool has_left;
 	/* of this run: when it began, from when on -d counts, whether it is over */
 	uint64_t started_ns, counted_ns;
 	bool ended;
@@ -414,6 +416,7 @@ static void leave(struct loop *l, bool is_last)
 		return;
 	if (is_last)
 		t->ops->leave(t);
+	l->has_left = is_last;
 	wait_for_end(l);
 }
 
@@ -448,7 +451,7 @@ int loop_run(struct runner *r, struct error *e)
 		err = run_once(&l, run + 1 == r->o.runs, e);
 	console_close(&r->console);
 	/* A command may leave processes behind. */
-	if (r->target.ops->restarts && r->target.processes)
+	if (r->target.ops->restarts && r->target.processes && !l.has_left)
 		r->target.ops->leave(&r->target);
 	close_signals(&l);
 	return err;

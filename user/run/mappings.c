@@ -85,8 +85,11 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 	int known;
 
 	program_name(pid, file->path, name);
-	if (files_set_program(f, file, name, e) || files_open(f, file, &o, e))
+	/* Where it fails the caller says why, so nobody is to try again. */
+	if (files_set_program(f, file, name, e) || files_open(f, file, &o, e)) {
+		set_line_object(file, -1);
 		return -1;
+	}
 	identity = object_identity(o);
 	known = line_map_find_object(&f->lines, &identity);
 	if (known >= 0) {
@@ -97,7 +100,7 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 	objects = f->lines.n_objects;
 	if (scope_has_binary(&f->scope, file->path, true) &&
 	    object_add_units(o, &f->scope, &f->lines, &n, e)) {
-		set_line_object(file, -1); /* the caller says why, so nobody tries again */
+		set_line_object(file, -1);
 		return -1;
 	}
 	if (f->lines.n_objects > objects)

@@ -7,6 +7,7 @@
 
 #include "run/options.h"
 #include "target/owner.h"
+#include "target/procfs.h"
 
 /* how often throttled time is read on: a few files, 20 us each */
 #define QUOTA_NS 250000000ULL
@@ -44,18 +45,28 @@ int target_pid_at(const struct target *t, unsigned i)
 	return i < t->attached.n ? t->attached.items[i].pid : 0;
 }
 
+static bool add_cpus(int pid, int tid, void *arg)
+{
+	cpu_set_t one;
+
+	(void)pid;
+	if (!sched_getaffinity(tid, sizeof(one), &one))
+		CPU_OR((cpu_set_t *)arg, (cpu_set_t *)arg, &one);
+	return true;
+}
+
 unsigned target_cpus(const struct target *t)
 {
-	cpu_set_t all, one;
-	unsigned i = 0;
+	cpu_set_t all;
+	unsigned n;
 
 	CPU_ZERO(&all);
-	do {
-		if (sched_getaffinity(target_pid_at(t, i), sizeof(one), &one))
-			return (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* gone, or too many */
-		CPU_OR(&all, &all, &one);
-	} while (++i < t->attached.n);
-	return (unsigned)CPU_COUNT(&all);
+	if (!t->attached.n)
+		add_cpus(0, 0, &all); /* a command has ours */
+	for (unsigned i = 0; i < t->attached.n; i++)
+		procfs_threads(target_pid_at(t, i), add_cpus, &all);
+	n = (unsigned)CPU_COUNT(&all);
+	return n ? n : (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* gone, or too many */
 }
 
 void target_begin_quotas(struct target *t, uint64_t now)

@@ -76,25 +76,28 @@ static struct refused_claim *find_refused(const struct claims *c, int pid)
 	return NULL;
 }
 
-void claims_refuse(struct claims *c, int pid)
+bool claims_refuse(struct claims *c, int pid, uint64_t again_ns)
 {
 	struct refused_claim *at = find_refused(c, pid), *bigger;
+	uint64_t start = procfs_start(pid);
+	bool is_news = !at || at->start != start;
 
 	if (!at) {
 		bigger = realloc(c->refused, (c->n_refused + 1) * sizeof(*bigger));
 		if (!bigger)
-			return;
+			return true;
 		c->refused = bigger;
 		at = &bigger[c->n_refused++];
 	}
-	*at = (struct refused_claim){pid, procfs_start(pid)};
+	*at = (struct refused_claim){pid, start, again_ns};
+	return is_news;
 }
 
-bool claims_refused(const struct claims *c, int pid)
+bool claims_refused(const struct claims *c, int pid, uint64_t now)
 {
 	const struct refused_claim *at = find_refused(c, pid);
 
-	return at && at->start == procfs_start(pid);
+	return at && now < at->again_ns && at->start == procfs_start(pid);
 }
 
 void claims_answer(const struct claims *c)

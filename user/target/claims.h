@@ -14,14 +14,15 @@ struct claim {
 
 struct refused_claim {
 	int pid;
-	uint64_t start; /* the number alone may be a later process's */
+	uint64_t start;    /* the number alone may be a later process's */
+	uint64_t again_ns; /* when to ask for it again */
 };
 
 /* All zero: none. */
 struct claims {
 	struct claim *items;
 	unsigned n;
-	struct refused_claim *refused; /* those that are not to be asked for again */
+	struct refused_claim *refused; /* those that could not be had */
 	unsigned n_refused;
 };
 
@@ -30,8 +31,9 @@ void claims_deinit(struct claims *c);
 /* -1 with @e, and nothing is added: it has ended, or another cozbpf has it. */
 int claims_add(struct claims *c, int pid, struct error *e);
 bool claims_have(const struct claims *c, int pid);
-void claims_refuse(struct claims *c, int pid);
-bool claims_refused(const struct claims *c, int pid);
+/* Not to be asked for before @again_ns, CLOCK_MONOTONIC. Whether that is news. */
+bool claims_refuse(struct claims *c, int pid, uint64_t again_ns);
+bool claims_refused(const struct claims *c, int pid, uint64_t now);
 
 /* As owner_answer(), of each. */
 void claims_answer(const struct claims *c);

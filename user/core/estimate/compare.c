@@ -91,7 +91,7 @@ static void scatter_of_runs(
 
 static bool is_speed_of(const struct node_record *node, const struct compare_point *point)
 {
-	return !node->line && node->is_latency == point->is_latency &&
+	return !node->line && node->speed.time_ns && node->is_latency == point->is_latency &&
 	       !strcmp(node->point, point->progress);
 }
 
