@@ -97,7 +97,7 @@ static void put_together(struct profile *p)
 	for (size_t i = 0; i < p->n_runs; i++)
 		drop[i] = twins[i] != i;
 	runs_drop(p, drop);
-	require(runs_move_sources(p, "/s1", "/s2") >= 0, "memory suffices");
+	require(runs_move_sources(p, 0, "/s1", "/s2") >= 0, "memory suffices");
 	require(runs_find_moved(p, &run, &a, &b) >= 0, "memory suffices");
 	free(twins);
 	free(drop);

@@ -39,14 +39,18 @@ static int open_console(struct runner *r, struct error *e)
 
 /* A closed pipe, or a limit on the size of files, is an error of write(). It must not end us while
  * the target has our handler, or while the answer is still to be written. */
-static void block_signals_of_writes(sigset_t *before)
+static void block_signals_of_writes(sigset_t *ret_before)
 {
+	static sigset_t before; /* `blocks` is followed by experiments, whose command gets it, too */
+	static bool are_blocked;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
-	sigprocmask(SIG_BLOCK, &set, before);
+	if (!are_blocked)
+		are_blocked = !sigprocmask(SIG_BLOCK, &set, &before);
+	*ret_before = before;
 }
 
 int run_profile(const struct run_options *o)
