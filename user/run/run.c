@@ -41,7 +41,8 @@ static int open_console(struct runner *r, struct error *e)
  * the target has our handler, or while the answer is still to be written. */
 static void block_signals_of_writes(sigset_t *ret_before)
 {
-	static sigset_t before; /* `blocks` is followed by experiments, whose command gets it, too */
+	/* `blocks` is followed by experiments, whose command gets it, too. */
+	static sigset_t before;
 	static bool are_blocked;
 	sigset_t set;
 
