@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Processes that are attached to: what is open for them, and for how long. */
-#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "descriptors.h"
 #include "target/claims.h"
 #include "target/owner.h"
 #include "target/procfs.h"
@@ -25,18 +25,6 @@ static void end(int pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-}
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
 }
 
 TEST(what_cannot_be_had_leaves_nothing)

@@ -2,8 +2,8 @@
 /* Readers that crash, hang, eat memory, do what they must not, or answer nonsense: each is an error
  * for its file, and leaves neither a process nor a descriptor behind. */
 #include "check.h"
+#include "descriptors.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,30 +19,18 @@
 #include "symbols/sandbox/messages.h"
 #include "symbols/sandbox/sandbox.h"
 
-static unsigned n_descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 /* Runs @work as the reader of 'FILE', and checks that nothing of it is left. */
 static int run_in(
     const struct sandbox *s, sandbox_work *work, void *arg, struct in *in, struct error *e)
 {
-	unsigned before = n_descriptors();
+	unsigned before = descriptors();
 	int ret;
 
 	*e = (struct error){0};
 	*in = (struct in){0};
 	fflush(stdout);
 	ret = sandbox_run(s, work, arg, in, e);
-	CHECK_EQ(n_descriptors(), before);
+	CHECK_EQ(descriptors(), before);
 	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
 	CHECK_EQ(errno, ECHILD);
 	return ret;
