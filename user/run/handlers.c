@@ -243,12 +243,12 @@ static void take_back_missed(int pid, void *arg)
 	struct missed *m = arg;
 	struct injection i;
 
-	if (procfs_start(pid) < m->t->injected_since || shares_memory(pid))
+	if (procfs_start(pid) < m->t->injected_since)
 		return;
 	for (const struct process *p = m->t->processes; p; p = p->next)
 		if (p->pid == pid && p->injected)
 			return;
-	if (!inject_inherited(pid, m->t->signal, &i))
+	if (!inject_inherited(pid, m->t->signal, &i) || shares_memory(pid))
 		return;
 	take_back(m->t, &i);
 	m->found++;
