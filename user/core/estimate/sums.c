@@ -42,7 +42,7 @@ struct sum {
 	double experiments, own, duration, delta, visits, span, span_delta, samples, sampled;
 	double line_time, loops, loop, elapsed, outsiders; /* loop, outsiders: times duration */
 	bool line_unknown, loop_unknown, outsiders_unknown;
-	double in_flight, arrivals, departures, pairs_ns, unmatched, abandoned, lost;
+	double in_flight, arrivals, departures, pairs, pairs_ns, unmatched, abandoned, lost;
 	int64_t least;
 	double *cells; /* of a latency; in the adder's */
 };
@@ -203,6 +203,7 @@ static void add_latency(struct sum *s, const struct observation *o)
 	s->in_flight += w * o->in_flight;
 	s->arrivals += w * (double)r->arrivals;
 	s->departures += w * (double)r->departures;
+	s->pairs += w * (double)r->pairs;
 	s->pairs_ns += w * (double)r->pairs_ns;
 	s->unmatched += w * (double)r->unmatched;
 	s->abandoned += w * (double)r->abandoned;
@@ -267,6 +268,23 @@ static uint64_t as_counted(double time, double count)
 	return whole(count > 0 ? time * (double)whole(count) / count : time);
 }
 
+/* Makes the latencies of the @n slots in use whole numbers. Baselines serve a line by fractions,
+ * and a tail has less than half a request in each place. So what rounding leaves goes on to the
+ * next slot, and then to the next cell. */
+static void round_cells(struct adder *a, size_t n)
+{
+	double sum = 0;
+
+	for (size_t cell = 0; cell < COZBPF_LATENCY_CELLS; cell++)
+		for (size_t i = 0; i < n; i++) {
+			double *count = &a->sums[a->used[i]].cells[cell];
+			uint64_t before = whole(sum);
+
+			sum += *count;
+			*count = (double)(whole(sum) - before);
+		}
+}
+
 /* The latencies, by rising index. */
 static int put_cells(struct point_record *r, const double *cells)
 {
@@ -295,11 +313,13 @@ static int put_latency(struct point_record *r, const struct sum *s)
 	r->integral_ns = (int64_t)as_counted(s->in_flight, s->arrivals);
 	r->difference = rounded(s->in_flight / s->duration);
 	r->least = s->least;
-	r->pairs_ns = rounded(s->pairs_ns);
 	r->unmatched = whole(s->unmatched);
 	r->abandoned = whole(s->abandoned);
 	r->lost = whole(s->lost);
-	return put_cells(r, s->cells);
+	if (put_cells(r, s->cells))
+		return -ENOMEM;
+	r->pairs_ns = rounded(s->pairs > 0 ? s->pairs_ns * (double)r->pairs / s->pairs : 0);
+	return 0;
 }
 
 static void put_beside(struct experiment_record *x, const struct sum *s)
@@ -395,6 +415,8 @@ static int sum_cell(struct adder *a, const struct observation *obs, size_t n, bo
 		a->sums[slot].cells = &a->cells[slot * (size_t)COZBPF_LATENCY_CELLS];
 		add_to(a, &a->sums[slot], &obs[i]);
 	}
+	if (is_latency)
+		round_cells(a, n_used);
 	for (size_t i = 0; i < n_used; i++) {
 		struct sum *s = &a->sums[a->used[i]];
 
