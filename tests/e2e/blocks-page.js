@@ -80,6 +80,23 @@ async function controls(b) {
 	}
 }
 
+// A block that was timed in every other run: what is not known is no time of 0.
+async function untimed(b) {
+	await b.open(dir + 'untimed.html');
+	await b.frame();
+	const row = "[...document.querySelectorAll('#heat tr')].find(r => " +
+		"r.cells[0].textContent === 'compress.c:1-6')";
+	same('cells without a time', await b.value(
+		`${row}.querySelectorAll('.unknown').length`), 20);
+	same('the others are as usual, or slow', await b.value(`[...${row}.cells].filter(c => ` +
+		"/heat-[0-3]|cool-0/.test(c.className)).length"), 20);
+	await b.point(`${row}.cells[1]`);
+	holds('pointing tells', /run 1: unknown, usually 2\d\d ms; \d+ times unknown, /.test(
+		(await b.value(texts('#heat-readout')))[0]));
+	holds('usual are those that were timed', /Slow in run .*; usually 2\d\d ms\./.test(
+		(await b.value(texts('.card'))).find(c => c.startsWith('compress.c:1-6'))));
+}
+
 async function hostile(b) {
 	await b.open(dir + 'all.html');
 	await b.frame();
@@ -102,4 +119,4 @@ async function many(b) {
 	holds('no sideways scrolling', await b.value(fits));
 }
 
-judge([look, heat, controls, hostile, many], ['file://' + dir]);
+judge([look, heat, controls, untimed, hostile, many], ['file://' + dir]);

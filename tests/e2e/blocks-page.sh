@@ -7,7 +7,10 @@
 need_browser
 python3 "$root"/tests/e2e/fixtures/blocks_log.py 41 12 >"$dir/known.log" &&
 	python3 "$root"/tests/e2e/fixtures/blocks_log.py 300 400 >"$dir/many.log" || exit 1
-"$tool" blocks report --html "$dir/known.html" "$dir/known.log" &&
+python3 "$root"/tests/e2e/fixtures/blocks_log.py 41 2 aa11bb22cc33 99 0 >"$dir/untimed.log" ||
+	exit 1
+"$tool" blocks report --html "$dir/untimed.html" "$dir/untimed.log" &&
+	"$tool" blocks report --html "$dir/known.html" "$dir/known.log" &&
 	"$tool" blocks report --html "$dir/all.html" --all "$dir/known.log" &&
 	"$tool" blocks report --html "$dir/many.html" --all --threshold 1 "$dir/many.log" || exit 1
 node "$root"/tests/e2e/blocks-page.js "$dir"

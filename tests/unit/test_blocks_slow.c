@@ -94,6 +94,29 @@ TEST(one_slow_run_needs_many_others)
 	made_deinit(&m);
 }
 
+/* Runs in which the block was not timed tell nothing of the others. */
+TEST(runs_without_times_are_left_out)
+{
+	struct rng rng = {8};
+	struct made m;
+
+	made_init(&m, 1);
+	for (unsigned i = 0; i < 20; i++) {
+		struct block_run run = made_plain_run(i);
+		struct block_figures f = {.frequency = 20, .share = 0.5};
+
+		if (i % 5 < 2) {
+			made_time(&f, 1e7 * (1 + 0.02 * gauss(&rng)), 3);
+			made_time(&f, 4e7 * (1 + 0.02 * gauss(&rng)), 1);
+		}
+		add(&m, &run, &f, 1);
+	}
+	analyse(&m, (struct block_analysis_options){.seed = 1});
+	CHECK(result_of(&m, 0)->is_reported);
+	CHECK_EQ(result_of(&m, 0)->slow.n, 0);
+	made_deinit(&m);
+}
+
 /* Up to nearly half of the runs may be slow. */
 TEST(the_rule_breaks_down_at_one_half)
 {

@@ -75,7 +75,7 @@ static void write_notes(struct json *j, const struct block_analysis *a)
 	json_close(j, ']');
 }
 
-/* [run, frequency, min, average, max] */
+/* [run, frequency, min, average, max, time in the run] */
 static void write_in_runs(struct json *j, const struct block_result *r)
 {
 	open_list(j, "in");
@@ -88,6 +88,7 @@ static void write_in_runs(struct json *j, const struct block_result *r)
 		json_number(j, in->min_ns);
 		json_number(j, in->avg_ns);
 		json_number(j, in->max_ns);
+		json_number(j, in->time_ns);
 		json_close(j, ']');
 	}
 	json_close(j, ']');

@@ -189,10 +189,11 @@ static double usual_time(const struct block_analysis *a, const struct block_resu
 static void print_slow_runs(const struct printer *p, const struct block_result *r)
 {
 	const struct block_slow *s = &r->slow;
+	bool is_all = r->n_in == s->n;
 	double usual = usual_time(p->a, r);
 	char text[1024], words[300], time[32];
 
-	snprintf(text, sizeof(text), usual > 0 ? "slow in" : "executed only in");
+	snprintf(text, sizeof(text), is_all ? "executed only in" : "slow in");
 	for (size_t i = 0; i < s->n && i < MOST_RUNS; i++) {
 		char run[256];
 
@@ -207,7 +208,7 @@ static void print_slow_runs(const struct printer *p, const struct block_result *
 	}
 	time_words(usual, time, sizeof(time));
 	snprintf(words, sizeof(words), "; in the others %s on average", time);
-	if (usual > 0)
+	if (!is_all)
 		append(text, sizeof(text), words);
 	print_below(p, text);
 }

@@ -86,7 +86,7 @@ static void fill_times(const struct block_result *r, size_t n, struct times *t)
 		const struct block_in_run *in = &r->in[i];
 
 		t->time[in->run] = in->time_ns;
-		t->longest[in->run] = log(fmax(in->max_ns, 1));
+		t->longest[in->run] = isnan(in->max_ns) ? NAN : log(fmax(in->max_ns, 1));
 	}
 }
 

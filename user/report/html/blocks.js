@@ -27,14 +27,14 @@ function slowWords(b) {
 		return [];
 	const timeIn = run => {
 		const v = b.in.find(v => v[0] === run);
-		return v ? time(v[1] * v[3]) : 'unknown';
+		return v ? time(v[5]) : 'unknown';
 	};
 	const runs = b.slow.filter(run => data.runs[run]).slice(0, 20)
 		.map(run => `${data.runs[run][0]} (${timeIn(run)})`);
-	const others = b.in.filter(v => !b.slow.includes(v[0])).map(v => v[1] * v[3]);
+	const others = b.in.filter(v => !b.slow.includes(v[0]));
 	const more = b.slow.length > runs.length ? `, and ${b.slow.length - runs.length} more` : '';
 	const ret = [others.length
-		? `Slow in ${runs.join(', ')}${more}; usually ${time(median(others))}.`
+		? `Slow in ${runs.join(', ')}${more}; usually ${time(usualTime(others))}.`
 		: `Executed only in ${runs.join(', ')}${more}.`];
 	for (const [command, slow, all] of b.inputs.slice(0, 5))
 		ret.push(`These are ${slow} of ${count(all, 'run')} of: ${command}`);

@@ -91,22 +91,23 @@ function cellWords(b, run, value, usual) {
 	const [name, command] = data.runs[run];
 	if (value === undefined)
 		return `${b.where}, ${name}: not executed. ${command}`;
-	const [, frequency, , average, longest] = value;
+	const [, frequency, , average, longest, inRun] = value;
 	return `${b.where}, ${name}${b.slow.includes(run) ? ', slow' : ''}: ` +
-		`${time(frequency * average)}, usually ${time(usual)}; ${times(frequency)} times ` +
+		`${time(inRun)}, usually ${time(usual)}; ${times(frequency)} times ` +
 		`${time(average)}, longest ${time(longest)}. ${command}`;
 }
 
 function heatRow(b, columns) {
 	const values = new Map(b.in.map(v => [v[0], v]));
-	const usual = median(b.in.map(v => v[1] * v[3]));
+	const usual = usualTime(b.in);
 	const row = element('tr', {},
 		element('th', {scope: 'row'},
 			element('a', {href: `#${b.id}`, title: b.where, tabindex: -1}, b.where)));
 	for (let run = 0; run < columns; run++) {
 		const value = values.get(run), isSlow = b.slow.includes(run);
 		const kind = value === undefined
-			? 'none' : usual > 0 ? shade(value[1] * value[3] / usual) : 'heat-0';
+			? 'none' : value[5] === null
+				? 'unknown' : usual > 0 ? shade(value[5] / usual) : 'heat-0';
 		const cell = element('td', {class: kind + (isSlow ? ' slow' : ''), tabindex: -1},
 			isSlow ? '!' : '');
 		cell.words = () => cellWords(b, run, value, usual);

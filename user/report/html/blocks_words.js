@@ -45,6 +45,9 @@ const interval = ([, lo, hi]) => lo === null ? '' : ` (${share(lo)} to ${share(h
 
 const count = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`;
 
+// Of a block in runs; null: it was not timed in any.
+const usualTime = runs => median(runs.map(v => v[5]).filter(t => t !== null));
+
 function median(values) {
 	const v = [...values].sort((a, b) => a - b), n = v.length;
 	return n ? (v[n - 1 >> 1] + v[n >> 1]) / 2 : null;
