@@ -72,13 +72,18 @@ static void add_failed(struct fixture *f, unsigned i, int status, bool ended)
 	CHECK_EQ(made_run(&f->log, &run, f->places, BLOCKS, NULL, 0), 0);
 }
 
-static void analyse(struct fixture *f, const char *name, double threshold_pct)
+static void analyse_with(struct fixture *f, const char *name, struct block_analysis_options o)
 {
-	struct block_analysis_options o = {.threshold_pct = threshold_pct, .seed = 1};
 	struct error e;
 
 	CHECK_EQ(block_logs_read(&f->logs, f->log.text, f->log.n, name, &e), 0);
 	CHECK_EQ(block_analyse(&f->logs, &o, &f->a), 0);
+}
+
+static void analyse(struct fixture *f, const char *name, double threshold_pct)
+{
+	analyse_with(
+	    f, name, (struct block_analysis_options){.threshold_pct = threshold_pct, .seed = 1});
 }
 
 static void fixture_deinit(struct fixture *f)
@@ -259,6 +264,27 @@ TEST(little_to_tell)
 	fixture_deinit(&f);
 }
 
+/* In a log without a run that succeeded. */
+TEST(runs_that_were_cut_off)
+{
+	static const char note[] = "note: no run succeeded, so runs that were cut off count";
+
+	for (unsigned all = 0; all < 2; all++) {
+		struct fixture f;
+		char *text;
+
+		fixture_init(&f);
+		add_failed(&f, 1, 1, true);
+		add_failed(&f, 2, -15, false);
+		analyse_with(&f, "a.log", (struct block_analysis_options){.failed = all});
+		text = text_of(&f, (struct blocks_report){0});
+		CHECK((strstr(text, note) == NULL) == all);
+		CHECK(!strstr(text, "by itself"));
+		free(text);
+		fixture_deinit(&f);
+	}
+}
+
 /* The data stands in an element of its own, which nothing in the data ends. */
 TEST(the_page_holds_its_data)
 {
@@ -316,6 +342,33 @@ TEST(short_blocks_are_doubted)
 	CHECK_EQ(f.a.n_reported, 1);
 	expect_text(&f, "short beside its probes: its average comes from samples");
 	fixture_deinit(&f);
+}
+
+/* Three runs are slow in a block that two more executed untimed. */
+TEST(executed_only_in_slow_runs_or_not)
+{
+	for (unsigned untimed = 0; untimed < 3; untimed += 2) {
+		struct fixture f;
+		char *text;
+
+		fixture_init(&f);
+		for (unsigned i = 0; i < 20; i++) {
+			struct block_run run = made_plain_run(i);
+			struct block_figures x = {.block = 0, .frequency = 100, .share = 0.5};
+
+			if (i < 3) {
+				made_time(&x, 1e6, 90);
+				made_time(&x, 2e6, 10);
+			}
+			CHECK_EQ(made_run(&f.log, &run, f.places, BLOCKS, &x, i < 3 + untimed), 0);
+		}
+		analyse(&f, "a.log", 5);
+		text = text_of(&f, (struct blocks_report){0});
+		CHECK(!strstr(text, "executed only in run ") == (untimed > 0));
+		CHECK(!strstr(text, "slow in run ") == !untimed);
+		free(text);
+		fixture_deinit(&f);
+	}
 }
 
 TEST(several_logs_name_their_runs)

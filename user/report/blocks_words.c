@@ -189,9 +189,7 @@ void blocks_warning(const struct block_analysis *a, unsigned n, char *buf, size_
 			snprintf(buf, size, "%zu run%s there twice and counted once", l->n_twins,
 			    l->n_twins == 1 ? " is" : "s are");
 		else if (i == 3 && a->has_cut)
-			snprintf(buf, size,
-			    "no run ended by itself, so runs that were cut off "
-			    "count");
+			snprintf(buf, size, "no run succeeded, so runs that were cut off count");
 		else if (i == 4 && a->n_runs)
 			few_words(a, buf, size);
 		else if (i == 5)

@@ -22,15 +22,19 @@ double block_nearness(const struct block_analysis *a, const struct block_result 
 
 /* Runs */
 
-/* A run of a server is cut off by nature, so where no run has ended these are the runs. */
-static bool counts(const struct block_analysis *a, const struct block_run *r)
+static bool any_succeeded(const struct block_logs *l)
 {
-	return a->options.failed || (r->ended ? r->status == 0 : a->has_cut);
+	for (size_t i = 0; i < l->n_runs; i++)
+		if (l->runs[i].run.ended && !l->runs[i].run.status)
+			return true;
+	return false;
 }
 
 static int choose_runs(struct block_analysis *a)
 {
 	const struct block_logs *l = a->logs;
+	/* A server is cut off by nature, so where no run has succeeded these are the runs. */
+	bool succeeded = any_succeeded(l);
 	struct names commands = {0};
 	double sum = 0;
 	int ret = 0;
@@ -40,21 +44,18 @@ static int choose_runs(struct block_analysis *a)
 	a->failed = calloc(l->n_runs + 1, sizeof(*a->failed));
 	if (!a->runs || !a->commands || !a->failed)
 		return -ENOMEM;
-	a->has_cut = true;
-	for (size_t i = 0; i < l->n_runs; i++)
-		a->has_cut &= !(l->runs[i].run.ended && !l->runs[i].run.status);
 	for (size_t i = 0; i < l->n_runs && !ret; i++) {
 		const struct block_read_run *r = &l->runs[i];
 
-		if (!counts(a, &r->run)) {
+		if (!a->options.failed && (r->run.ended ? r->run.status != 0 : succeeded)) {
 			a->failed[a->n_failed++] = r;
 			continue;
 		}
+		a->has_cut |= !a->options.failed && !r->run.ended;
 		a->runs[a->n_runs] = r;
 		sum += (double)r->run.cpu_ns;
 		ret = names_id(&commands, r->run.command, &a->commands[a->n_runs++]);
 	}
-	a->has_cut &= a->n_runs > 0;
 	a->n_commands = commands.n;
 	names_deinit(&commands);
 	a->cpu_ns = a->n_runs ? sum / (double)a->n_runs : 0;

@@ -104,7 +104,7 @@ struct block_analysis {
 	size_t n_runs;
 	const struct block_read_run **failed; /* that do not */
 	size_t n_failed;
-	bool has_cut;       /* no run ended by itself, so those that were cut off count */
+	bool has_cut;       /* no run succeeded, so those that were cut off count */
 	size_t n_commands;  /* different ones, of the runs that count */
 	uint32_t *commands; /* by run: which one it had */
 	double cpu_ns;      /* mean of a run */
