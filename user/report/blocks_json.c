@@ -17,7 +17,7 @@ static bool add_number(cJSON *object, const char *key, double v)
 
 static bool add_count(cJSON *object, const char *key, uint64_t v)
 {
-	return json_add(object, key, cJSON_CreateNumber((double)v));
+	return json_add(object, key, json_integer(v));
 }
 
 static cJSON *numbers(const double *v, size_t n)

@@ -2,7 +2,9 @@
 /* See jsontext.h. */
 #include "report/jsontext.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/text/utf8.h"
@@ -19,6 +21,14 @@ cJSON *json_text(const char *s)
 cJSON *json_figure(double v)
 {
 	return isfinite(v) ? cJSON_CreateNumber(round(v * 1e6) / 1e6) : cJSON_CreateNull();
+}
+
+cJSON *json_integer(uint64_t v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, v);
+	return cJSON_CreateRaw(text);
 }
 
 /* cJSON's adders accept NULL and then return false. */

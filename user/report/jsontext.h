@@ -4,6 +4,7 @@
 #define COZBPF_JSONTEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <cjson/cJSON.h>
 
@@ -14,6 +15,9 @@ cJSON *json_text(const char *s);
 /* Six decimals: more are noise, and print differently from machine to machine. What is not known is
  * null. NULL: out of memory. The caller owns the item. */
 cJSON *json_figure(double v);
+
+/* Exact, beyond 2^53 too. NULL: out of memory. The caller owns the item. */
+cJSON *json_integer(uint64_t v);
 
 /* Adds @item, which may be NULL for want of memory, to an object, or for no @key to an array.
  * False: it was not added, and is freed. */
