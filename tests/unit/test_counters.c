@@ -60,6 +60,33 @@ TEST(runs_add_up)
 	CHECK_STR(total.build_id, "");
 }
 
+/* A fleet may have executed for longer than a run can: what is written of it can be read. */
+TEST(a_sum_can_be_read)
+{
+	struct run_record r = {.runtime_ns = 2000000000000000000}, sum = {0};
+	struct profile p;
+	struct error e;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	r.executed_ns = r.runtime_ns;
+	r.samples = 1ULL << 53;
+	run_add(&sum, &r);
+	run_add(&sum, &r);
+	CHECK_EQ(profile_write_runtime(file, &sum), 0);
+	fclose(file);
+	file = fmemopen(text, size, "r");
+	profile_init(&p);
+	CHECK_EQ(profile_read(&p, file, "test", &e), 0);
+	CHECK_EQ(p.n_skipped, 0);
+	CHECK_EQ(p.runs[0].samples, 1ULL << 53);
+	CHECK(p.runs[0].executed_ns > r.executed_ns);
+	fclose(file);
+	free(text);
+	profile_deinit(&p);
+}
+
 /* What does not come from the session stays. */
 TEST(a_run_is_what_came_since)
 {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/profile/private.h"
+
 #define AT(name) offsetof(struct run_record, name)
 #define ALWAYS true
 #define UNLESS_0 false
@@ -48,10 +50,16 @@ void counters_since(
 #include "core/profile/counters.def"
 }
 
+/* Up to what a reader takes: a sum has to be readable. */
+static void add_up_to(uint64_t *to, uint64_t more, uint64_t most)
+{
+	*to = *to < most && more < most - *to ? *to + more : most;
+}
+
 void run_add(struct run_record *to, const struct run_record *r)
 {
-	to->runtime_ns += r->runtime_ns;
-#define COUNTER(name, ...) to->name += r->name;
+	add_up_to(&to->runtime_ns, r->runtime_ns, MAX_NS);
+#define COUNTER(name, key, unit, ...) add_up_to(&to->name, r->name, MAX_##unit);
 #include "core/profile/counters.def"
 }
 
