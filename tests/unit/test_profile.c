@@ -100,7 +100,7 @@ TEST(json_spelling)
 		     "{\"type\":\"experiment\",\"selected\":\"a\\tb.c:1\",\"speedup\":0.35,"
 		     "\"duration\":500105496,\"selected_samples\":7,"
 		     "\"new\":{\"a\":[1]}}\n"
-		     "{\"type\":\"throughput_point\",\"name\":\"x\",\"delta\":18}\n"
+		     "{\"type\":\"throughput_point\",\"name\":\"x\\r\\ny\",\"delta\":18}\n"
 		     "{\"type\":\"throughput-point\",\"name\":\"y\",\"delta\":\"19\"}\n"
 		     "{\"type\":\"latency_point\",\"name\":\"l\",\"arrivals\":5,\"departures\":4,"
 		     "\"difference\":1}\n"
@@ -118,10 +118,11 @@ TEST(json_spelling)
 	CHECK_EQ(p.experiments[1].lines[1].opening, 3);
 	CHECK_EQ(p.experiments[1].lines[0].observed, 2);
 	CHECK_EQ(p.samples[0].id, 4);
-	CHECK_STR(p.experiments[0].selected, "a\tb.c:1");
+	CHECK_STR(p.experiments[0].selected, "a b.c:1");
 	CHECK_NEAR(p.experiments[0].speedup, 0.35, 1e-12);
 	CHECK_EQ(p.experiments[0].selected_samples, 7);
 	CHECK_EQ(p.experiments[0].n_points, 3);
+	CHECK_STR(p.experiments[0].points[0].name, "x  y");
 	CHECK_EQ(p.experiments[0].points[1].delta, 19);
 	CHECK_EQ(p.experiments[0].points[2].difference, 1);
 	CHECK_EQ(p.n_samples, 1);

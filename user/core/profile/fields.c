@@ -110,7 +110,7 @@ void write_text(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "\t%s=", key);
 	for (const char *s = value; *s; s++)
-		putc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
+		putc(text_character(*s), out);
 }
 
 static bool is_written(const struct field_row *f, const char *record)

@@ -130,6 +130,13 @@ static void unify(char *key)
 	}
 }
 
+/* A name with a newline would forge lines of reports. */
+static void flatten(char *text)
+{
+	for (; text && *text; text++)
+		*text = text_character(*text);
+}
+
 static bool read_json(char *text, line_reader *take, void *arg)
 {
 	cJSON *object = cJSON_Parse(text);
@@ -145,6 +152,7 @@ static bool read_json(char *text, line_reader *take, void *arg)
 			unify(item->valuestring);
 			l.type = item->valuestring;
 		} else if (cJSON_IsString(item) || cJSON_IsNumber(item)) {
+			flatten(item->valuestring);
 			l.fields[l.n++] =
 			    (struct field){item->string, item->valuestring, item->valuedouble};
 		}

@@ -94,7 +94,13 @@ bool record_read(
 /* -1 when the stream has failed. */
 int record_write(FILE *out, const struct record_type *type, const char *name, const void *record);
 
-/* A text without what separates fields and records. */
+/* What separates fields and records does not stand in a text, in either spelling. */
+static inline char text_character(char c)
+{
+	return c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+}
+
+/* A text without that. */
 void write_text(FILE *out, const char *key, const char *value);
 
 /* core/profile/records.c. The last two are a struct point_record. */
