@@ -416,6 +416,38 @@ TEST(startup_after_a_cut_line)
 	profile_deinit(&p);
 }
 
+/* Coz appends as well, and in either spelling a run may be cut off before another. */
+TEST(startup_of_json_after_a_cut_line)
+{
+	static const char text[] =
+	    "{\"type\":\"startup\",\"time\":1}\n"
+	    "{\"type\":\"experiment\",\"sel{\"type\":\"startup\",\"time\":2}\n"
+	    "experiment\tsel{\"type\":\"startup\",\"time\":3}\n"
+	    "{\"type\":\"expstartup\ttime=4\n";
+	FILE *in = fmemopen((void *)text, sizeof(text) - 1, "r");
+	struct profile_reader *r;
+	struct profile p;
+	struct error e;
+
+	CHECK_EQ(read_text(&p, text, &e), 0);
+	CHECK_EQ(p.n_skipped, 3);
+	CHECK_EQ(p.n_runs, 4);
+	for (size_t i = 0; i < p.n_runs; i++)
+		CHECK_EQ(p.runs[i].startup_time_ns, i + 1);
+	profile_deinit(&p);
+
+	/* A profile that is full ends before any of them. */
+	profile_init(&p);
+	r = profile_reader_new(&p, in, "test", &e);
+	for (size_t i = 1; i <= 4; i++) {
+		CHECK_EQ(profile_reader_next(r, 0, &e), i < 4);
+		CHECK_EQ(p.n_runs, i);
+	}
+	profile_reader_free(r);
+	profile_deinit(&p);
+	fclose(in);
+}
+
 TEST(nul_bytes_and_long_lines)
 {
 	static const char nul[] =

@@ -327,12 +327,23 @@ static bool add_line(const struct line *l, void *arg)
 	return false;
 }
 
+/* Where a run begins, as cozbpf and Coz write it; no other whole line has either in it. */
+static const char legacy_startup[] = "startup\ttime=", json_startup[] = "{\"type\":\"startup\"";
+
+static bool begins_run(const char *text)
+{
+	return !strncmp(text, legacy_startup, sizeof(legacy_startup) - 1) ||
+	       !strncmp(text, json_startup, sizeof(json_startup) - 1);
+}
+
 /* Where the line begins that is one of the profile. A run that was killed leaves half a line, and
  * the next one appends its startup to it. */
 static char *skip_half(struct profile_reader *r, char *text)
 {
-	char *startup = text[0] == '{' ? NULL : strstr(text + 1, "startup\ttime=");
+	char *startup = strstr(text + 1, legacy_startup);
 
+	if (!startup)
+		startup = strstr(text + 1, json_startup);
 	if (startup)
 		r->p->n_skipped++;
 	return startup ? startup : text;
@@ -361,8 +372,7 @@ static bool read_line(struct profile_reader *r, struct text_line *l, size_t full
 	if (!l->n)
 		return true;
 	text = skip_half(r, text);
-	if (r->p->n_runs && r->p->bytes + r->p->names.bytes > full &&
-	    !strncmp(text, "startup\t", 8)) {
+	if (r->p->n_runs && r->p->bytes + r->p->names.bytes > full && begins_run(text)) {
 		r->ahead = (struct text_line){text, strlen(text), l->complete};
 		return false;
 	}
