@@ -67,6 +67,18 @@ check "the JSON output: $(cat out)" python3 -c "$asserts"
 expect 0 'no difference' 'both profiles are of one build, 111111111111' before.coz before.coz
 expect 4 'after   other.coz: 40 experiments' 'no progress point has baselines in both profiles' \
 	before.coz other.coz
+# A single experiment of each tells nothing.
+for i in before after; do head -3 $i.coz | sed 's/delta=100/delta=1/' >short-$i.coz; done
+expect 4 'too few visits in baselines' 'there is too little in both profiles to compare' \
+	short-before.coz short-after.coz
+expect 4 '"schema":.*"cozbpf-compare/1"' 'too little in both' --json short-before.coz \
+	short-after.coz
+# A build is known where the first run does not tell its own.
+sed 's/\tbuild-id=[^\t]*//; s/time=1\t/time=9\t/' before.coz >nameless.coz
+cat nameless.coz before.coz >late.coz
+expect 0 'before  late.coz: 80 experiments, 2 runs, build 111111111111$' \
+	'both profiles are of one build, 111111111111' late.coz before.coz
+expect 0 "\"build\":.\"$a\"" 'one build' --json late.coz before.coz
 expect 2 '' 'compare takes two profiles, not 1' before.coz
 expect 2 '' "no experiment in BEFORE was done on 'b.c:7'" --line b.c:7 --by 5 before.coz after.coz
 expect 2 '' '--line does not name it' --by 5 before.coz after.coz

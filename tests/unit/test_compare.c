@@ -448,7 +448,8 @@ TEST(units_are_called_what_they_are)
 				     after = ranked(names[i > 0], 0.3, 0.05, VERDICT_OPTIMIZE);
 		struct estimate e[] = {
 		    {.lines = &before, .n_lines = 1}, {.lines = &after, .n_lines = 1}};
-		struct compare_side s[] = {{NULL, &e[0]}, {NULL, &e[1]}};
+		struct profile none = {0};
+		struct compare_side s[] = {{&none, &e[0]}, {&none, &e[1]}};
 		struct compare_point point = {.progress = "p"};
 		struct compare_line line = {.before = &before, .after = &after, .rank_after = 1};
 		struct comparison c = {

@@ -11,6 +11,7 @@
 
 #include "cmd/inputs.h"
 #include "cmd/options.h"
+#include "core/profile/runs.h"
 #include "report/compare.h"
 #include "report/say.h"
 
@@ -116,14 +117,29 @@ static int predict(struct comparison *c, const struct input *before, const struc
 			     "no samples under its old name");
 }
 
+static bool tells_anything(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->n_points; i++)
+		if (!isnan(c->points[i].speedup.value))
+			return true;
+	for (size_t i = 0; i < c->n_lines; i++)
+		if (!isnan(c->lines[i].slope.value))
+			return true;
+	return false;
+}
+
 static int report(const struct compare_report *r, bool json, struct error *e)
 {
 	struct text_options text = terminal_options();
 
 	if ((json ? compare_json(stdout, r) : compare_text(stdout, r, &text)) || fflush(stdout))
 		return error_set(e, EXIT_OTHER, "cannot write the report: %s", strerror(errno));
-	if (r->comparison->n_points)
+	if (tells_anything(r->comparison))
 		return 0;
+	if (r->comparison->n_points) {
+		error_set(e, EXIT_NO_RESULT, "there is too little in both profiles to compare");
+		return error_hint(e, "profile for longer, or several runs");
+	}
 	error_set(e, EXIT_NO_RESULT, "no progress point has baselines in both profiles");
 	return error_hint(e, "profile both with the same -P NAME=SPEC");
 }
@@ -132,15 +148,14 @@ static int compare(const struct compare_options *o, char **names, double by,
     const struct input *before, const struct input *after, struct error *e)
 {
 	struct compare_report r = {names[0], names[1], &before->side, &after->side, NULL};
-	const struct run_record *a = before->profile.runs, *b = after->profile.runs;
+	const char *a = runs_only_build(&before->profile), *b = runs_only_build(&after->profile);
 	struct comparison c;
 	int ret;
 
-	if (before->estimate.builds == 1 && after->estimate.builds == 1 && a[0].build_id[0] &&
-	    !strcmp(a[0].build_id, b[0].build_id))
+	if (a && b && !strcmp(a, b))
 		say("warning: both profiles are of one build, %.12s: what differs is the "
 		    "machine, its load or the input",
-		    a[0].build_id);
+		    a);
 	if (compare_profiles(&before->side, &after->side, &c))
 		return error_set(e, EXIT_OTHER, "out of memory");
 	ret = o->line && c.n_points ? predict(&c, before, after, o->line, by, e) : 0;

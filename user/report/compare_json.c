@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "core/profile/runs.h"
 #include "report/compare.h"
 #include "report/jsontext.h"
 
@@ -23,16 +24,14 @@ static cJSON *side(const char *name, const struct compare_side *s)
 {
 	cJSON *ret = cJSON_CreateObject();
 	const struct estimate *e = s->estimate;
+	const char *build = runs_only_build(s->profile);
 
 	return json_whole(
 	    ret, ret && json_add(ret, "file", json_text(name)) &&
 		     json_add(ret, "experiments", json_figure((double)e->experiments)) &&
 		     json_add(ret, "runs", json_figure((double)e->runs)) &&
 		     json_add(ret, "builds", json_figure((double)e->builds)) &&
-		     json_add(ret, "build",
-			 e->builds == 1 && s->profile->runs[0].build_id[0]
-			     ? json_text(s->profile->runs[0].build_id)
-			     : cJSON_CreateNull()));
+		     json_add(ret, "build", build ? json_text(build) : cJSON_CreateNull()));
 }
 
 static cJSON *rate(const struct compare_rate *r)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/profile/runs.h"
 #include "report/compare.h"
 #include "report/words.h"
 
@@ -26,13 +27,13 @@ static void print_percent(FILE *out, const struct compare_figure *f)
 
 static void print_side(FILE *out, const char *what, const char *name, const struct compare_side *s)
 {
-	const struct profile *p = s->profile;
 	const struct estimate *e = s->estimate;
+	const char *build = runs_only_build(s->profile);
 
 	fprintf(out, "%-6s  %s: %" PRIu64 " experiments, %zu run%s", what, name, e->experiments,
 	    e->runs, e->runs == 1 ? "" : "s");
-	if (e->builds == 1)
-		fprintf(out, ", build %.12s", p->runs[0].build_id);
+	if (build)
+		fprintf(out, ", build %.12s", build);
 	else if (e->builds)
 		fprintf(out, ", %zu builds", e->builds);
 	putc('\n', out);

@@ -147,17 +147,6 @@ static uint64_t first_startup(const struct profile *p)
 	return ret;
 }
 
-/* The main executable's; NULL: not known, or there are several. */
-static const char *only_build(const struct profile *p)
-{
-	if (runs_count_builds(p) != 1)
-		return NULL;
-	for (size_t i = 0; i < p->n_runs; i++)
-		if (p->runs[i].build_id[0])
-			return p->runs[i].build_id;
-	return NULL;
-}
-
 /* "progress point: requests" */
 static int64_t add_point(struct piece *m, struct writer *w, const struct estimate_line *first)
 {
@@ -195,7 +184,7 @@ static void add_comments(struct piece *m, struct writer *w, const struct estimat
 static void write_head(
     struct writer *w, const struct profile *p, const struct estimate *e, const char *version)
 {
-	const char *build = only_build(p);
+	const char *build = runs_only_build(p);
 	pb_type types[MAX_TYPES], *type_list[MAX_TYPES], period;
 	pb_mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *mapping_list = &mapping;
 	int64_t comments[MAX_COMMENTS];

@@ -43,6 +43,17 @@ size_t runs_count_builds(const struct profile *p)
 	return n;
 }
 
+const char *runs_only_build(const struct profile *p)
+{
+	size_t i = 0, other;
+
+	if (runs_other_build(p, &i, &other))
+		return NULL;
+	while (i < p->n_runs && !p->runs[i].build_id[0])
+		i++;
+	return i < p->n_runs ? p->runs[i].build_id : NULL;
+}
+
 size_t runs_without_build(const struct profile *p)
 {
 	size_t n = 0;

@@ -18,6 +18,8 @@
 bool runs_other_build(const struct profile *p, size_t *ret_first, size_t *ret_other);
 /* Different builds; runs that do not say theirs count for none. */
 size_t runs_count_builds(const struct profile *p);
+/* The id of the only build; NULL: no run says one, or there are several. */
+const char *runs_only_build(const struct profile *p);
 size_t runs_without_build(const struct profile *p);
 
 /* Whether the run is of the build whose id begins with @build. */
