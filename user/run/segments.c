@@ -65,31 +65,53 @@ static void make_room(struct segments *s, uint64_t room)
 	}
 }
 
-/* The oldest first: a file is never written over, and after a crash none is lost. */
+static bool is_there(const struct segments *s, unsigned i)
+{
+	char *name = name_of(s, i);
+	struct stat st;
+	bool ret = !name || !lstat(name, &st);
+
+	free(name);
+	return ret;
+}
+
+/* The oldest first: a file is never written over, and after a crash none is lost. An attempt that
+ * failed has left a gap, from which the next one goes on. */
 static bool shift(struct segments *s)
 {
-	remove_file(s, SEGMENTS - 1);
-	for (unsigned i = SEGMENTS - 1; i > 0; i--) {
+	unsigned last = 0;
+
+	while (last < SEGMENTS - 1 && is_there(s, last))
+		last++;
+	if (last)
+		remove_file(s, last);
+	for (unsigned i = last; i > 0; i--) {
 		if (!move(s, i - 1, i))
 			return false;
 		s->runs[i] = s->runs[i - 1];
+		s->runs[i - 1] = 0;
 	}
-	s->runs[0] = 0;
 	return true;
 }
 
-/* Begins another file. */
+/* Begins another file. The next run tries again where that failed, as on a full disk. */
 static void rotate(struct segments *s)
 {
+	bool was_stuck = s->is_stuck;
 	struct error e = {0};
 
-	if (!shift(s)) {
-		console_say(s->console, "warning: '%s' cannot be renamed, and grows on", s->path);
-		s->most = 0;
-	} else if (recorder_reopen(s->recorder, s->identity, &e)) {
-		console_say(s->console, "warning: %s", e.cause);
-		s->most = 0;
+	s->is_stuck = true;
+	if (!shift(s))
+		error_set(&e, EXIT_OTHER, "'%s' cannot be renamed, and grows on", s->path);
+	else if (!recorder_reopen(s->recorder, s->identity, &e))
+		s->is_stuck = false;
+	if (!s->is_stuck) {
+		/* Runs since an attempt that failed are in the file that was renamed then. */
+		s->runs[1] += s->runs[0];
+		s->runs[0] = 0;
 	}
+	if (s->is_stuck && !was_stuck)
+		console_say(s->console, "warning: %s", e.cause);
 }
 
 void segments_begin_run(struct segments *s)
@@ -102,8 +124,7 @@ void segments_begin_run(struct segments *s)
 		s->largest = size - s->before;
 	if (size && size + s->largest > share)
 		rotate(s);
-	if (s->most)
-		make_room(s, s->largest > share ? s->largest : share);
+	make_room(s, s->largest > share ? s->largest : share);
 	s->before = recorder_size(s->recorder);
 	s->runs[0]++;
 }

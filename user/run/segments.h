@@ -6,6 +6,7 @@
 #ifndef COZBPF_SEGMENTS_H
 #define COZBPF_SEGMENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ struct segments {
 	 * the last run, and the largest run */
 	size_t runs[SEGMENTS];
 	uint64_t before, largest;
+	bool is_stuck; /* the last attempt to begin a file failed, which was said */
 };
 
 /* A run is about to be written: makes room for one like those before. What is in no file any more
