@@ -73,8 +73,8 @@ USER_OBJS := $(USER_SRCS:%.c=$(BUILD)/%.o) $(BUILD)/$(GEN_OBJ)
 # What unit tests link with: everything that needs neither root nor a kernel. Fuzzers link all of
 # it, so the files need no others.
 PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options% \
-	user/run/blocklog.c user/run/files.c user/run/target_file.c user/kernel/events.c \
-	user/kernel/kallsyms.c user/kernel/pause_mode.c \
+	user/cmd/outfile.c user/run/blocklog.c user/run/files.c user/run/target_file.c \
+	user/kernel/events.c user/kernel/kallsyms.c user/kernel/pause_mode.c \
 	$(addprefix user/target/,cbpf.c cgroup.c claims.c identity.c keeper.c machine.c maps.c \
 		owner.c procfs.c program.c quota.c),$(USER_SRCS))
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \

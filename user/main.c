@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Picks the subcommand, and looks whether what it has printed arrived; the rest is in user/cmd/. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,13 +65,15 @@ static bool only_reads(size_t command, int argc, char **argv)
 	       (commands[command].run == cmd_blocks && argc > 2 && !strcmp(argv[2], "report"));
 }
 
-static int drop_rights(void)
+static int begin_files(void)
 {
 	struct error e;
 
 	if (identity_become_caller(&e))
 		return say_error(&e);
 	privileges_drop();
+	/* A file that may not grow is an error to be told, like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	return 0;
 }
 
@@ -85,7 +88,7 @@ static int run_command(int argc, char **argv)
 	}
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name)) {
-			if (only_reads(i, argc, argv) && drop_rights())
+			if (only_reads(i, argc, argv) && begin_files())
 				return EXIT_OTHER;
 			return commands[i].run(argc - 1, argv + 1);
 		}

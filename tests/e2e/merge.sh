@@ -49,6 +49,10 @@ expect 0 '2 runs' '' merge -o link.coz 1.coz 2.coz
 check 'a link is followed, and the mode kept' \
 	[ "$(readlink link.coz) $(stat -c %a linked.coz)" = 'linked.coz 640' ]
 check 'with the runs in the file' cmp linked.coz <(cat 1.coz 2.coz)
+ln -s coming.coz dangling.coz
+expect 0 '2 runs' '' merge -o dangling.coz 1.coz 2.coz
+check 'what a link leads to is made' cmp coming.coz <(cat 1.coz 2.coz)
+check 'and the link stays' [ "$(readlink dangling.coz)" = coming.coz ]
 # A file without a name: what leads there is no place to put another file.
 exec 8>gone.coz
 rm gone.coz
@@ -158,5 +162,12 @@ expect 1 '' "cannot write .*/nowhere/x.coz" merge -o "$dir/nowhere/x.coz" 1.coz
 expect 0 '^usage: cozbpf merge' '' merge --help
 "$tool" merge -o - 1.coz >/dev/full 2>err
 check 'a full device is noticed' grep -q 'cannot write' err
+(
+	ulimit -f 1
+	exec "$tool" merge -o limited.coz 1.coz 2.coz >out 2>err
+)
+rc=$?
+check "a file that may not grow is an error: $rc, $(cat err)" [ $rc -eq 1 ]
+check 'which is told' grep -q 'cannot write .limited.coz.: File too large' err
 check 'nothing is left over' [ -z "$(find . -name '*.part')" ]
 finish

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 #include "core/profile/profile.h"
 #include "symbols/elf/privileges.h"
 
+/* What a signal that ends us removes; one file is written at a time. */
+static char *volatile unfinished;
+
 static int fail(const char *name, struct error *e)
 {
 	error_set(e, EXIT_OTHER, "cannot write '%s': %s", name,
@@ -23,6 +27,7 @@ static int fail(const char *name, struct error *e)
 
 static void forget(struct outfile *f)
 {
+	unfinished = NULL;
 	free(f->path);
 	free(f->part);
 	*f = (struct outfile){0};
@@ -75,13 +80,37 @@ static bool is_direct(const struct outfile *f, const struct stat *what)
 	       (!lstat(f->path, &link) && S_ISLNK(link.st_mode)) || is_mounted(f->path);
 }
 
+/* SA_RESETHAND: the signal that is raised again ends us. */
+static void remove_unfinished(int number)
+{
+	if (unfinished)
+		unlink(unfinished);
+	raise(number);
+}
+
+static void watch_signals(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction old, action = {.sa_handler = remove_unfinished, .sa_flags = SA_RESETHAND};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(ends[i], &action, NULL);
+}
+
 static FILE *open_beside(struct outfile *f)
 {
+	FILE *ret;
+
 	if (asprintf(&f->part, "%s.%d.part", f->path, (int)getpid()) < 0) {
 		f->part = NULL;
 		return NULL;
 	}
-	return fopen(f->part, "wxe");
+	watch_signals();
+	ret = fopen(f->part, "wxe");
+	if (ret)
+		unfinished = f->part;
+	return ret;
 }
 
 /* The directory takes no file of ours. */
@@ -93,19 +122,21 @@ static bool is_closed(int err)
 /* -1 with errno. */
 static int open_path(struct outfile *f)
 {
+	bool is_there, is_new;
 	struct stat old;
-	bool is_there;
 
 	if (resolve(f))
 		return -1;
 	is_there = !stat(f->path, &old);
 	if (is_there && access(f->path, W_OK))
 		return -1;
-	if (!is_there || !is_direct(f, &old)) {
+	/* A link to nothing yet is not replaced, so what it leads to is made. */
+	is_new = !is_there && lstat(f->path, &old);
+	if (is_new || (is_there && !is_direct(f, &old))) {
 		f->out = open_beside(f);
 		if (f->out && is_there)
 			take_over(f->out, &old);
-		if (f->out || !is_there || !is_closed(errno))
+		if (f->out || is_new || !is_closed(errno))
 			return f->out ? 0 : -1;
 		free(f->part);
 		f->part = NULL;

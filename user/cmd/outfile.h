@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file that a command writes. It is written beside its place and moved there when it is whole: it
- * may be one of the inputs, and is never half of what it should be. A pipe, a device, a file that
- * is mounted by itself or whose directory is not ours is written directly; "-" is standard output.
+ * may be one of the inputs, and is never half of what it should be. A signal that ends us leaves
+ * nothing. A pipe, a device, what a link leads to that is to come, a file that is mounted by itself
+ * or whose directory is not ours is written directly; "-" is standard output.
  * A link is followed only if it is the user's own or root's: others plant some where root will
  * write.
  */

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* A file that a command writes when a signal ends it. The rest is in tests/e2e/merge.sh. */
+#include "check.h"
+
+#include <glob.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/outfile.h"
+
+static size_t count(const char *pattern)
+{
+	glob_t all;
+	size_t n = glob(pattern, 0, NULL, &all) ? 0 : all.gl_pathc;
+
+	globfree(&all);
+	return n;
+}
+
+/* A child begins a file, gets the signal, and ends the file if it still can. Its status. */
+static int write_and_raise(int number)
+{
+	struct outfile f;
+	struct error e;
+	int status = -1;
+
+	if (!fork()) {
+		if (outfile_open(&f, "out.coz", &e) || count("out.coz.*.part") != 1)
+			_exit(1);
+		fputs("text", f.out);
+		raise(number);
+		_exit(outfile_close(&f, 0, &e) ? 1 : 0);
+	}
+	CHECK(wait(&status) > 0);
+	return status;
+}
+
+TEST(a_signal_leaves_nothing)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	char dir[] = "/tmp/test_outfile.XXXXXX";
+
+	CHECK(mkdtemp(dir) && !chdir(dir));
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		int status = write_and_raise(ends[i]);
+
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == ends[i]);
+		CHECK_EQ(count("out.coz*"), 0);
+	}
+	/* As nohup has it. */
+	signal(SIGHUP, SIG_IGN);
+	CHECK_EQ(write_and_raise(SIGHUP), 0);
+	signal(SIGHUP, SIG_DFL);
+	CHECK_EQ(count("out.coz*"), 1);
+	unlink("out.coz");
+	CHECK_EQ(rmdir(dir), 0);
+}
