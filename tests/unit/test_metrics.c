@@ -114,6 +114,20 @@ TEST(hostile_names)
 	CHECK_EQ(lines_of_units, 6);
 }
 
+/* Names that differ in what no label can hold. */
+TEST(no_series_is_there_twice)
+{
+	struct estimate_line lines[] = {decided("/\xff.c:1", "a", 0.4),
+	    decided("/\xfe.c:1", "a", 0.4), decided("/\xef\xbf\xbd.c:1", "a", 0.4),
+	    decided("/\xff.c:1", "b\xff", 0.4), decided("/\xff.c:1", "b\xfe", 0.4),
+	    decided("/\xff.c:12", "a", 0.4)};
+	const struct estimate e = {.lines = lines, .n_lines = 6, .samples = 100};
+
+	print(&e);
+	CHECK_EQ(count("unit="), 6 * 3);
+	CHECK_EQ(count("point=\"a\",kind=\"throughput\",unit=\"/\xef\xbf\xbd.c:1\"} 0.4\n"), 1);
+}
+
 static void fill(struct estimate_line *lines, char (*names)[32], size_t n, size_t n_points)
 {
 	static const char *const points[] = {"a", "b", "c", "d", "e", "f", "g"};

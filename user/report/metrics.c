@@ -17,18 +17,41 @@ struct writer {
 	size_t n_units;
 };
 
-/* Of a label: UTF-8, which names of the target's need not be. Control characters are legal there.
- */
+#define REPLACEMENT 0xfffd
+
+/* Of a label: UTF-8, which names of the target's need not be. Returns its bytes. */
+static size_t next_character(const char *s, uint32_t *ret)
+{
+	size_t n = utf8_character(s, strnlen(s, 4), ret);
+
+	if (!n)
+		*ret = REPLACEMENT;
+	return n ? n : 1;
+}
+
+static bool is_same_label(const char *a, const char *b)
+{
+	uint32_t x, y;
+
+	while (*a && *b) {
+		a += next_character(a, &x);
+		b += next_character(b, &y);
+		if (x != y)
+			return false;
+	}
+	return *a == *b;
+}
+
+/* Control characters are legal in a label. */
 static void print_escaped(FILE *out, const char *s)
 {
-	size_t left = strlen(s), n;
+	size_t n;
 	uint32_t c;
 
-	for (; left; s += n, left -= n) {
-		n = utf8_character(s, left, &c);
-		if (!n) {
+	for (; *s; s += n) {
+		n = next_character(s, &c);
+		if (c == REPLACEMENT) {
 			fputs("\uFFFD", out);
-			n = 1;
 		} else if (*s == '\n') {
 			fputs("\\n", out);
 		} else {
@@ -141,13 +164,23 @@ static void print_units(const struct writer *w)
 	}
 }
 
+/* Prometheus refuses a whole file in which two series have the same labels. */
+static bool is_same_series(const struct estimate_line *a, const struct estimate_line *b)
+{
+	return a->is_latency == b->is_latency && is_same_label(a->line, b->line) &&
+	       is_same_label(a->progress, b->progress);
+}
+
 /* Whether unit @l, which has a verdict, is among the first ones of its point. */
 static bool is_told(const struct writer *w, const struct estimate_line *l)
 {
 	size_t before = 0;
 
-	for (size_t i = 0; i < w->n_units; i++)
+	for (size_t i = 0; i < w->n_units; i++) {
+		if (is_same_series(w->units[i], l))
+			return false;
 		before += estimate_same_point(w->units[i], l);
+	}
 	return before < METRICS_OF_POINT && w->n_units < METRICS_UNITS &&
 	       strlen(l->line) <= METRICS_NAME;
 }
