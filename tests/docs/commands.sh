@@ -30,7 +30,7 @@ commands() { # FILE
 			;;
 		*) sed -n 's/^\.Dl //p' "$1" ;;
 		esac
-	} | sed -e 's/  *#.*//' -e 's/&&/\n/g' | sed -E 's/^ *(sudo )?//' |
+	} | sed -e 's/  *#.*//' -e 's/&&/\n/g' | sed -E 's/^ *(sudo (systemd-run )?)?//' |
 		grep -E '^(make|cozbpf|(\./)?(scripts|tests)/[^ ]*\.sh)( |$)'
 }
 
