@@ -31,17 +31,21 @@ static __always_inline bool shim_installed(struct task_struct *task)
 #define DEEPER 1024
 #define NEAR 8192
 
-/* Of a stack of @task in @area: COZBPF_STACK_*, see look_for_room(). The kernel makes a stack that
- * grows no larger than its limit. */
+/* The kernel makes a stack that grows no larger than its limit, by whole pages. */
+static __always_inline __u64 stack_limit(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, rlim[RLIMIT_STACK].rlim_cur) &
+	       ~((__u64)config.page_size - 1);
+}
+
+/* Of a stack of @task in @area: COZBPF_STACK_*, see look_for_room(). */
 static __always_inline int room_in(
     struct task_struct *task, const struct compat_area *area, __u64 sp, __u64 thread_pointer)
 {
 	__u64 need = config.min_stack + RED_ZONE;
 	bool grows = area->flags & VM_GROWSDOWN;
 
-	if (sp - area->start < need &&
-	    (!grows ||
-		area->end - sp + need > BPF_CORE_READ(task, signal, rlim[RLIMIT_STACK].rlim_cur)))
+	if (sp - area->start < need && (!grows || area->end - sp + need > stack_limit(task)))
 		return COZBPF_STACK_SMALL;
 	if (grows)
 		return COZBPF_STACK_FITS;

@@ -91,7 +91,7 @@ struct cozbpf_config {
 	__u32 perturb;      /* samples that owe a random pause, in 1/COZBPF_PERTURB_ONE */
 	__u64 perturb_seed; /* what is random follows from this */
 	__u32 peers;        /* other nodes share our delays (abi_peers.h) */
-	__u32 pad;
+	__u32 page_size;
 #ifdef COZBPF_RULE_SWITCHES
 	__u64 rules_off; /* a bit for each rule of delay_rules.h that is turned off */
 #endif

@@ -196,6 +196,7 @@ static void configure(const struct session *s)
 	c->perturb = s->config.perturb;
 	c->perturb_seed = s->config.perturb_seed;
 	c->n_cpus = s->config.n_cpus;
+	c->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 }
 
 /* @s is empty but for its configuration. */
