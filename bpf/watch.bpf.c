@@ -130,6 +130,6 @@ int on_watch(struct bpf_perf_event_data *ctx)
 	unwind_begin(&w.u, ctx, task, compat_user_mode(ctx));
 	COMPAT_LOOP(COZBPF_FRAMES, take_frame, &w, COZBPF_FRAMES, take_once, &w.u, proc, stack);
 	if (bpf_ringbuf_output(&stacks, stack, sizeof(*stack), BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&control.events_lost, 1);
+		__sync_fetch_and_add(&control.watch_lost, 1);
 	return 0;
 }

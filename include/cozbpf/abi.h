@@ -437,6 +437,8 @@ struct cozbpf_control {
 	/* the lock that the selected line waited for first in this experiment, and that of a
 	 * couple's second line; 0: none yet */
 	__u64 wait_lock, other_lock;
+	/* stacks that found no room while a progress point was being chosen: others were enough */
+	__u64 watch_lost;
 	__u64 waiting; /* so many of the following are somebody's */
 	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));
