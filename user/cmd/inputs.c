@@ -113,8 +113,10 @@ static int out_of_memory(struct error *e)
 /* Takes runs out of the profile, and out of the list of files. */
 static void drop(struct profile *p, struct sources *s, const bool *dropped)
 {
-	size_t left = 0, run = 0;
+	size_t left = 0, run = 0, n_summed = s->n_summed;
 
+	for (size_t i = 0; i < n_summed; i++)
+		s->n_summed -= dropped[i];
 	for (size_t i = 0; i < s->n; i++) {
 		for (; run < s->end[i]; run++)
 			left += !dropped[run];
