@@ -62,6 +62,12 @@ run 0 env -i COZBPF_SHIM="$dir/a b/libcozbpf-shim.so" MIRROR_MS=300 MIRROR_SHOW=
 	"$mirror"
 check "a path with a blank is not preloaded" [ "$(grep -c '^env LD_PRELOAD' "$dir/out")" -eq 0 ]
 check "no loader complains" [ ! -s "$dir/err" ]
+ln -s "a b/libcozbpf-shim.so" "$dir/link.so"
+run 0 env -i COZBPF_SHIM="$dir/link.so" MIRROR_MS=300 MIRROR_SHOW=1 "${cozbpf[@]}" "$mirror"
+prints "^env LD_PRELOAD=$dir/link.so\$" # the way around the blank
+for path in /bin: ''; do
+	run 0 env -i -C "$dir" PATH="$path" MIRROR_MS=300 MIRROR_SHOW=1 "${cozbpf[@]}" mirror
+done
 
 # Standard error has no buffer: each of its bytes is a call. A pipe holds 64 kB.
 echo "-- streams"

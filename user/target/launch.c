@@ -58,9 +58,11 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e)
 		    access(command, F_OK) ? strerror(errno) : "it is not an executable file");
 		return error_hint(e, "name a program, or a file that may be executed (chmod +x)");
 	}
-	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
+	path = path ? path : "/usr/bin:/bin";
+	for (bool more = true; more; path = end + 1) {
 		end = strchrnul(path, ':');
-		/* an empty part is the current directory */
+		more = *end;
+		/* an empty part, the last one too, is the current directory */
 		snprintf(candidate, sizeof(candidate), "%.*s%s%s", (int)(end - path), path,
 		    end == path ? "" : "/", command);
 		if (is_program(candidate))
@@ -70,6 +72,17 @@ int launch_find(const char *command, char *ret, size_t size, struct error *e)
 	return error_hint(e, "give its path: cozbpf -- ./%s", command);
 }
 
+/* The command, and what it starts, may be in another directory. Links stay: one may be the way
+ * around a blank. */
+static bool make_absolute(const char *path, char *ret, size_t size)
+{
+	char here[PATH_MAX] = "";
+
+	if (*path != '/' && !getcwd(here, sizeof(here)))
+		return false;
+	return (size_t)snprintf(ret, size, "%s%s%s", here, *here ? "/" : "", path) < size;
+}
+
 int launch_find_shim(char *ret, size_t size, struct error *e)
 {
 	const char *given = getenv("COZBPF_SHIM");
@@ -77,8 +90,7 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	ssize_t n;
 
 	if (given) {
-		/* The command, and what it starts, may be in another directory. */
-		if (realpath(given, self) && !access(self, R_OK))
+		if (!access(given, R_OK) && make_absolute(given, self, sizeof(self)))
 			return take(self, ret, size, e);
 		error_set(e, EXIT_OTHER, "cannot read '%s', which COZBPF_SHIM names: %s", given,
 		    strerror(errno));
