@@ -378,6 +378,17 @@ run 2 "$tool" -p "$target_pid" -- true
 says "'--pid' and a command exclude each other"
 run 2 "$tool" -P nosuchthing -p "$target_pid"
 says "no symbol 'nosuchthing'"
+end
+begin python3 -c '
+import signal, time
+for number in range(34, 65):
+    signal.signal(number, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(60)'
+run 3 "${tool_in_front[@]}" doctor -p "$target_pid"
+prints '^missing +threads +there is no real-time signal left'
+kill "$target_pid"
+begin "$dir/running" plain 1
 mkfifo "$dir/gdb"
 exec {held}<>"$dir/gdb" # open at both ends, so that the writer never waits
 gdb -q -batch -ex "shell read -r _ <'$dir/gdb'" -p "$target_pid" >/dev/null 2>&1 &

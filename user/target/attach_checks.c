@@ -103,7 +103,7 @@ static void check_threads(int pid, struct finding *f)
 	struct error e;
 	struct thread_counts c = {.signal = inject_choose_signal(&pid, 1, &e)};
 
-	if (!c.signal) {
+	if (c.signal < 0) {
 		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
 		return;
 	}
