@@ -205,18 +205,7 @@ kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 check "the target lives" is_state "$target_pid" [SR]
 # Another user who takes the name of the claim is not in the way.
-python3 -c '
-import os, socket, sys, time
-ns = os.stat("/proc/self/ns/pid").st_ino
-pid, start = sys.argv[1], open("/proc/%s/stat" % sys.argv[1]).read().rsplit(")")[1].split()[19]
-os.setuid(65534)
-s = socket.socket(socket.AF_UNIX)
-s.bind("\0cozbpf/%d/%s/%s/0" % (ns, pid, start))
-s.listen()
-print("taken", flush=True)
-time.sleep(60)' "$target_pid" >"$dir/squatter" &
-squatter=$!
-wait_for 20 has "$dir/squatter" taken || bad "the name is taken"
+squat "$target_pid" 1
 attach 0 "${brief[@]}"
 kill $squatter
 says 'in a page that was left there' 'pause handler taken out;'

@@ -226,6 +226,18 @@ else
 	paused "$inner \(.*\)"
 	says "process $first: pause handler taken out" "process $inner: pause handler taken out"
 	end_inside
+	echo "-- of its members one alone sees a file, and one is in another user's hands"
+	begin sh -c 'echo ready; exec sleep 60'
+	squatted=$target_pid
+	begin "$dir/running" plain 1
+	for pid in "$squatted" "$target_pid"; do echo "$pid" >"$group/cgroup.procs"; done
+	squat "$squatted"
+	run 0 "${tool_in_front[@]}" "${brief[@]}" -P "other=$dir/running:progress" \
+		--cgroup "/cozbpf-e2e-$$" -o "$dir/other.coz"
+	says "warning: cannot claim process $squatted: Address already in use" \
+		"process $target_pid: pause handler taken out"
+	kill "$squatter" "$squatted"
+	end
 	inner=$first target_pid=$first_target
 	: >"$dir/target"
 	kill -TERM "$inner"

@@ -178,6 +178,25 @@ begin() {
 	wait_for 30 has "$dir/target" '^ready' || bad "the target starts"
 }
 
+# squat PID NAMES: another user takes so many names of a process's claim (user/target/owner.c), all
+# of them where there is no number. Who has them is in $squatter.
+squat() {
+	python3 -c '
+import os, socket, sys, time
+ns = os.stat("/proc/self/ns/pid").st_ino
+pid, start = sys.argv[1], open("/proc/%s/stat" % sys.argv[1]).read().rsplit(")")[1].split()[19]
+os.setuid(65534)
+held = []
+for i in range(int(sys.argv[2])):
+    held.append(socket.socket(socket.AF_UNIX))
+    held[-1].bind("\0cozbpf/%d/%s/%s/%d" % (ns, pid, start, i))
+    held[-1].listen()
+print("taken", flush=True)
+time.sleep(60)' "$1" "${2:-16}" >"$dir/squatter" &
+	squatter=$!
+	wait_for 20 has "$dir/squatter" taken || bad "the name is taken"
+}
+
 # end: ends the target, which has to end as it should.
 end() {
 	local rc=0

@@ -91,6 +91,7 @@ static int resolve_cgroup(struct target *t, struct error *e)
 			return -1;
 		refuse(t, t->members[i], e);
 	}
+	claims_drop_ended(&t->attached);
 	return t->attached.n ? 0 : fail_no_member(t, e);
 }
 
@@ -106,6 +107,22 @@ static void say_stopped(const struct target *t)
 	}
 }
 
+/* That of the first process; a member of a group may have ended since it was claimed. */
+static int find_program(struct target *t, struct error *e)
+{
+	unsigned n = t->o->cgroup ? t->attached.n : 1;
+
+	for (unsigned i = 0; i < n; i++) {
+		int pid = t->attached.items[i].pid;
+
+		if (!target_program(pid, t->path, sizeof(t->path), e)) {
+			program_name(pid, t->path, t->name);
+			return 0;
+		}
+	}
+	return -1;
+}
+
 static int find(struct target *t, struct error *e)
 {
 	int pid, *pids;
@@ -116,9 +133,8 @@ static int find(struct target *t, struct error *e)
 	if (t->o->cgroup && resolve_cgroup(t, e))
 		return -1;
 	say_stopped(t);
-	if (target_program(t->attached.items[0].pid, t->path, sizeof(t->path), e))
+	if (find_program(t, e))
 		return -1;
-	program_name(t->attached.items[0].pid, t->path, t->name);
 	pids = calloc(t->attached.n, sizeof(*pids));
 	if (!pids)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -129,17 +145,26 @@ static int find(struct target *t, struct error *e)
 	return t->signal > 0 ? 0 : -1;
 }
 
+/* The first that sees a file at @path, which is @seen without links; 0: none does. */
+static int find_who_sees(const struct target *t, const char *path, char *seen, size_t size)
+{
+	for (unsigned i = 0; i < t->attached.n; i++)
+		if (!maps_resolve(t->attached.items[i].pid, path, seen, size))
+			return t->attached.items[i].pid;
+	return 0;
+}
+
 static int find_file(
     struct target *t, const char *path, const char *name, struct file **ret, struct error *e)
 {
 	char root[64], file[PATH_MAX + 64], seen[PATH_MAX];
-	int pid = t->attached.items[0].pid;
+	int pid = find_who_sees(t, path, seen, sizeof(seen));
 	struct map_entry m;
 
 	(void)name;
-	if (maps_resolve(pid, path, seen, sizeof(seen)))
-		return error_set(
-		    e, EXIT_USAGE, "process %d sees no file '%s': %s", pid, path, strerror(errno));
+	if (!pid)
+		return error_set(e, EXIT_USAGE, "process %d sees no file '%s': %s",
+		    t->attached.items[0].pid, path, strerror(errno));
 	for (unsigned i = 0; i < t->attached.n; i++) {
 		if (!target_mapping(t->attached.items[i].pid, seen, &m, e)) {
 			*ret = files_mapped(t->files, t->attached.items[i].pid, &m);

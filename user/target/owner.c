@@ -111,7 +111,9 @@ int owner_claim(int pid, struct error *e)
 	}
 	if (fd >= 0)
 		close(fd);
-	error_set(e, EXIT_OTHER, "cannot claim process %d: %s", pid, strerror(err));
+	/* others are in the way, of this process alone */
+	error_set(e, err == EADDRINUSE ? EXIT_FORBIDDEN : EXIT_OTHER, "cannot claim process %d: %s",
+	    pid, strerror(err));
 	return error_hint_files(e, err);
 }
 
