@@ -104,14 +104,12 @@ int handlers_inject(struct target *t, struct process *p, struct error *e)
 	return 0;
 }
 
-void handlers_due(struct target *t, struct process *p, uint64_t now)
+void handlers_look(struct target *t, struct process *p, uint64_t now)
 {
 	struct signal_masks masks;
 	struct error e;
 	bool is_handled, is_taken, failed;
 
-	if (!p->shim_ns || now < p->shim_ns)
-		return;
 	p->shim_ns = 0;
 	if (!procfs_signals(p->pid, procfs_live_thread(p->pid), &masks))
 		return;

@@ -19,10 +19,10 @@ void handlers_after_exec(struct target *t, struct process *p);
 void handlers_after_fork(struct process *child, const struct process *parent);
 void handlers_forget(struct process *p);
 
-/* Looks whether a process has come to have a handler since its exec, and still has it, when that is
- * due. */
-void handlers_due(struct target *t, struct process *p, uint64_t now);
-/* When it is; UINT64_MAX: there is nothing to look at. */
+/* Looks whether a process has come to have a handler since its exec, and still has it: when that is
+ * due, and its number is its own still. */
+void handlers_look(struct target *t, struct process *p, uint64_t now);
+/* When the first is due; UINT64_MAX: there is nothing to look at. */
 uint64_t handlers_next(const struct target *t);
 
 /* After session_adopt(): lets threads pause whose seccomp filters are harmless. */

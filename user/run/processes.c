@@ -62,14 +62,6 @@ void processes_read(struct target *t, int pid)
 	mappings_read(t->files, pid, p ? &p->probed : NULL);
 }
 
-void processes_read_all(struct target *t)
-{
-	for (struct process *p = t->processes; p; p = p->next) {
-		p->probed = false;
-		processes_read(t, p->pid);
-	}
-}
-
 int processes_begin(struct target *t, int pid, struct error *e)
 {
 	struct process *p = processes_add(t, pid, RESCAN_LAST_NS);
@@ -144,6 +136,28 @@ static bool has_gone(const struct process *p)
 	return start ? p->start && start != p->start : !procfs_live_thread(p->pid);
 }
 
+/* Where it has gone it is none of the target's any more. */
+static bool drop_gone(struct target *t, const struct process *p)
+{
+	if (!has_gone(p))
+		return false;
+	/* else session_adopt() takes whoever has the number */
+	session_drop_mappings(t->session, p->pid);
+	take_exit(t, p->pid);
+	return true;
+}
+
+void processes_read_all(struct target *t)
+{
+	for (struct process *p = t->processes, *next; p; p = next) {
+		next = p->next;
+		if (drop_gone(t, p))
+			continue;
+		p->probed = false;
+		processes_read(t, p->pid);
+	}
+}
+
 void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 {
 	uint64_t last =
@@ -153,16 +167,15 @@ void processes_rescan(struct target *t, uint64_t now, bool is_awaited)
 	all |= spins_begin(t->files);
 	goroutines_check(t->files);
 	for (struct process *p = t->processes, *next; p; p = next) {
+		bool reads = all || now >= p->rescan_ns, looks = p->shim_ns && now >= p->shim_ns;
+
 		next = p->next;
-		handlers_due(t, p, now);
-		if (!all && now < p->rescan_ns)
+		if ((!reads && !looks) || drop_gone(t, p))
 			continue;
-		if (has_gone(p)) {
-			/* else session_adopt() takes whoever has the number */
-			session_drop_mappings(t->session, p->pid);
-			take_exit(t, p->pid);
+		if (looks)
+			handlers_look(t, p, now);
+		if (!reads)
 			continue;
-		}
 		processes_read(t, p->pid);
 		p->interval_ns = p->interval_ns * 2 > last ? last : p->interval_ns * 2;
 		p->rescan_ns = now + p->interval_ns;
