@@ -168,6 +168,22 @@ done
 check "the other one blocks it again" [ "$blocking" -eq 1 ]
 end
 
+# It has its parent's memory, in which a thread may be in the handler for all that can be told.
+echo "-- a child after vfork(): the page stays"
+begin "$dir/running" later-vfork
+start "${tool_in_front[@]}" "${brief[@]}" --experiment-length 20s -d 60s -o "$dir/profile.coz" \
+	-p "$target_pid"
+wait_for 20 has "$dir/err" 'attached to 1 process' || bad "it attaches"
+kill -USR1 "$target_pid"
+wait_for 20 pgrep -P "$target_pid" >"$dir/child" || bad "it makes a child"
+kill -INT "$tool_pid"
+ended 20 4 "it ends when told to"
+for pid in "$target_pid" "$(cat "$dir/child")"; do
+	says "process $pid: pause handler taken out of use, its page left there"
+done
+check "it is there" has "/proc/$target_pid/maps" ' r-xp [0-9]+ 00:00 0 *$'
+end
+
 echo "-- a process of another user, without any capability (static-pie)"
 chmod 755 "$dir/static-pie"
 begin setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all \

@@ -3,10 +3,8 @@
 #include "run/handlers.h"
 
 #include <elf.h>
-#include <linux/kcmp.h>
-#include <sys/syscall.h>
+#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "kernel/session.h"
 #include "run/clock.h"
@@ -76,6 +74,7 @@ void handlers_after_fork(struct process *child, const struct process *parent)
 	child->injection = parent->injection;
 	child->injection.pid = child->pid;
 	child->injection.start = child->start;
+	child->injection.inherited = true;
 	child->injection.unblocked = NULL; /* threads of the parent */
 	child->injection.n_unblocked = 0;
 	child->blocked = 0;
@@ -205,7 +204,8 @@ uint64_t handlers_next(const struct target *t)
 	return next;
 }
 
-static void take_back(const struct target *t, struct injection *i)
+/* Whether nothing leads to the handler any more. */
+static bool take_back(const struct target *t, struct injection *i)
 {
 	const struct timespec pause = {0, REMOVE_PAUSE_NS};
 	struct error e;
@@ -222,18 +222,33 @@ static void take_back(const struct target *t, struct injection *i)
 		console_say(t->console,
 		    "process %d: pause handler taken out%s; a thread stood still for %.2f ms",
 		    i->pid, left ? "" : " of use, its page left there", (double)i->held_ns / 1e6);
+	return !err;
 }
 
 struct missed {
 	const struct target *t;
-	unsigned found;
+	unsigned found; /* in this look */
+	/* those that have been tried: a page may stay, and what has failed fails again */
+	int *tried;
+	size_t n_tried;
 };
 
-/* As after vfork(): what is taken out of its memory is taken from the parent, whose threads may be
- * in the handler. */
-static bool shares_memory(int pid)
+static bool was_tried(const struct missed *m, int pid)
 {
-	return !syscall(SYS_kcmp, pid, procfs_parent(pid), KCMP_VM, 0, 0);
+	for (size_t i = 0; i < m->n_tried; i++)
+		if (m->tried[i] == pid)
+			return true;
+	return false;
+}
+
+static void add_tried(struct missed *m, int pid)
+{
+	int *bigger = realloc(m->tried, (m->n_tried + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return;
+	m->tried = bigger;
+	bigger[m->n_tried++] = pid;
 }
 
 static void take_back_missed(int pid, void *arg)
@@ -241,15 +256,15 @@ static void take_back_missed(int pid, void *arg)
 	struct missed *m = arg;
 	struct injection i;
 
-	if (procfs_start(pid) < m->t->injected_since)
+	if (procfs_start(pid) < m->t->injected_since || was_tried(m, pid))
 		return;
 	for (const struct process *p = m->t->processes; p; p = p->next)
 		if (p->pid == pid && p->injected)
 			return;
-	if (!inject_inherited(pid, m->t->signal, &i) || shares_memory(pid))
+	if (!inject_inherited(pid, m->t->signal, &i))
 		return;
-	take_back(m->t, &i);
-	m->found++;
+	add_tried(m, pid);
+	m->found += take_back(m->t, &i);
 }
 
 /* Children that nobody has told of: not followed, forked before the hooks were there, or an event
@@ -264,6 +279,7 @@ static void take_back_all_missed(const struct target *t)
 		if (!missed.found)
 			break;
 	}
+	free(missed.tried);
 }
 
 void handlers_take_back(struct target *t)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +223,11 @@ bool inject_inherited(int pid, int signal, struct injection *ret)
 	    .owner = left.owner,
 	    .at = at,
 	    .before = left.before,
-	    .ignored = true}; /* forked while its parent's handler was taken out */
+	    .ignored = true, /* forked while its parent's handler was taken out */
+	    .inherited = true};
+	/* Most likely its own choice: its parent's is an instant's, and does no harm. */
+	if (masks.ignored & bit(signal) && !left.before.handler)
+		ret->before.handler = 1;
 	return true;
 }
 
@@ -467,6 +472,15 @@ static bool wait_left(const struct injection *i)
 	return false;
 }
 
+/* As after vfork(): what is taken out of its memory is taken from the parent, whose threads may be
+ * in the handler. The kernel may refuse to tell, or cannot (CONFIG_KCMP). */
+static bool may_share_memory(const struct injection *i)
+{
+	long order = syscall(SYS_kcmp, i->pid, procfs_parent(i->pid), KCMP_VM, 0, 0);
+
+	return !order || (order < 0 && i->inherited);
+}
+
 struct removal {
 	struct injection *i;
 	bool left;
@@ -483,7 +497,7 @@ static int take_out(void *arg, struct error *e)
 	int64_t scratch;
 	int err;
 
-	r->left = wait_left(i);
+	r->left = wait_left(i) && !may_share_memory(i);
 	if (tracee_hold(i->pid, &t, e))
 		return -1;
 	/* Another program has the default in place of a handler. */

@@ -36,8 +36,9 @@ struct injection {
 	uint64_t at;    /* address of the page */
 	struct signal_action before; /* what the signal had */
 	uint64_t held_ns;            /* how long a thread was held still for the injection */
-	bool ignored; /* on the way out: the signal may be ignored instead of what it had */
-	bool reused;  /* took over a page that an earlier cozbpf left */
+	bool ignored;   /* on the way out: the signal may be ignored instead of what it had */
+	bool reused;    /* took over a page that an earlier cozbpf left */
+	bool inherited; /* by a fork */
 	struct unblocked *unblocked;
 	unsigned n_unblocked;
 };
@@ -73,9 +74,9 @@ void inject_block_again(struct injection *i);
 /*
  * Takes the handler out. The last pause must be over, and no new one may be asked for. -1 with @e
  * when the process could not be held: the handler stays, which does nothing by itself. It can be
- * tried again. *@ret_left:
- * the page stays because a thread may still be in it. A process that does not have the page any
- * more has ended or executed another program, and is left alone.
+ * tried again. *@ret_left: false: the page stays, since a thread may still be in it, or it may be
+ * the parent's as well. A process that does not have the page any more has ended or executed
+ * another program, and is left alone.
  */
 int inject_remove(struct injection *i, bool *ret_left, struct error *e);
 void inject_forget(struct injection *i);
