@@ -72,6 +72,14 @@ check "blocks are functions and offsets" \
 	grep -qE $'^place\t.*\tfunction=[^\t]+\t.*\tlines=\t' "$log"
 check "delays are told of" grep -qE $'^run\t.*\tpaused=[1-9]' "$log"
 
+echo "-- a child left behind, with a handler that was injected"
+as=static_parent fixture parent -static
+run 0 "$tool" blocks --perturb 5 -o left.log -- "$dir/static_parent" left 20000
+left=$(pgrep -f "^$dir/static_parent left")
+caught=$(sed -n 's/^SigCgt:\t//p' "/proc/$left/status")
+check "it is taken out" is "$((0x${caught:-ffffffffffffffff} >> 43 & 1))" == 0
+kill "$left"
+
 echo "-- a process that runs already"
 begin sh -c '"$1" 1000000 & echo ready; wait; echo end' sh "$dir/blocks"
 pid=$(pgrep -P "$target_pid")

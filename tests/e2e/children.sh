@@ -44,6 +44,16 @@ in_scope() { # COMM: of its samples, half or more are in lines in scope
 		'BEGIN { split(t, n, " "); exit !(n[1] >= 100 && n[2] * 2 >= n[1]) }'
 }
 
+action() { # SET PID: whether the pause signal is in that set of the process's status
+	local set
+	set=$(sed -n "s/^$1:\t//p" "/proc/$2/status")
+	echo "$((0x${set:-ffffffffffffffff} >> 43 & 1))"
+}
+
+is_taken_out() { # PID
+	check "what was injected is taken out" is "$(action SigCgt "$1")" == 0
+}
+
 nothing_lost() { # [PATTERN OF A NUMBER]
 	says " ${1:-0} lost"
 	# A warning of a point's cost, of other programs, or of periods that differ, may be right.
@@ -160,7 +170,37 @@ profile_run 0 -P progress -b MAIN -b '%/static_victim' --fixed-line "$(line_of p
 	--fixed-speedup 100 -- "$dir/parent" leave "$dir/static_victim" $((20 * ms))
 says 'process [0-9]+: pause handler injected' 'process [0-9]+: pause handler taken out; a thread'
 left=$(pgrep -f "^$dir/static_victim ")
-caught=$(sed -n 's/^SigCgt:\t//p' "/proc/$left/status")
-check "what was injected is taken out" is "$((0x${caught:-ffffffffffffffff} >> 43 & 1))" == 0
+is_taken_out "$left"
+kill "$left"
+# Nobody has told of these. Of such that nobody can hold it is said once.
+as=static_parent fixture parent -static
+for way in left left-ignoring left-stuck; do
+	profile_run 0 -P progress --no-follow-children --fixed-line "$(line_of parent BEFORE)" \
+		--fixed-speedup 100 -- "$dir/static_parent" $way $((20 * ms))
+	readarray -t left < <(pgrep -f "^$dir/static_parent $way")
+	case $way in
+	left) is_taken_out "${left[0]}" ;;
+	left-ignoring)
+		is_taken_out "${left[0]}"
+		check "its own action stays" is "$(action SigIgn "${left[0]}")" == 1
+		;;
+	left-stuck)
+		told=$(grep -c 'warning: process .* no thread' "$dir/err")
+		check "it is told of once" [ "$told" -eq 1 ]
+		is_taken_out "${left[1]}"
+		check "the page is its parent's as well" has "/proc/${left[0]}/maps" ' r-xp .* 0 *$'
+		;;
+	esac
+	kill -KILL "${left[@]}"
+done
+# shellcheck disable=SC2317 # called by wait_for
+has_child() {
+	left=$(pgrep -nf "^$dir/static_parent left")
+	[ -n "$left" ] && [ "$(ps -o ppid= -p "$left")" -ne "$tool_pid" ]
+}
+start "$tool" run -q --no-tui -o "$profile" -P progress -- "$dir/static_parent" left $((20 * ms))
+wait_for 20 has_child || bad "it makes a child"
+until gone "$tool_pid"; do kill -INT "$tool_pid" 2>/dev/null; done
+is_taken_out "$left" # however often cozbpf is told to end
 kill "$left"
 finish

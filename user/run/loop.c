@@ -47,6 +47,8 @@ struct loop {
 	bool interrupted;
 	/* profiling is to end, by a key; the command goes on */
 	bool quit;
+	/* no run follows */
+	bool is_over;
 	/* nothing of ours is left in the command's processes */
 	bool has_left;
 	/* of this run: when it began, from when on -d counts, whether it is over */
@@ -420,21 +422,34 @@ static void leave(struct loop *l, bool is_last)
 	wait_for_end(l);
 }
 
+/* After the last run. A command may leave processes behind, also such that nobody has told of.
+ * Signals are ours still: one would end us in the middle. */
+static void leave_behind(struct loop *l)
+{
+	struct target *t = &l->r->target;
+
+	if (t->ops->restarts && (t->processes || t->injected_since) && !l->has_left)
+		t->ops->leave(t);
+}
+
 /* One run of the command, from fork to exit; of processes that run already, all of it. */
 static int run_once(struct loop *l, bool is_last, struct error *e)
 {
 	struct runner *r = l->r;
-	int err;
+	int err = open_signals(l, e) || begin(l, e) ||
+			  (r->points.is_open && (choose(l, e) || begin_file(r, e)))
+		      ? -1
+		      : 0;
 
-	if (open_signals(l, e))
-		return -1;
-	err = begin(l, e) || (r->points.is_open && (choose(l, e) || begin_file(r, e))) ? -1 : 0;
 	if (!err)
 		watch(l);
 	is_last |= err || r->answer.settled || l->quit;
 	leave(l, is_last);
-	if (is_last)
+	l->is_over = is_last || l->interrupted || run_settled(r, monotonic_ns());
+	if (l->is_over) {
 		console_close(&r->console);
+		leave_behind(l);
+	}
 	r->target.ops->release(&r->target);
 	close_signals(l);
 	return err;
@@ -445,15 +460,8 @@ int loop_run(struct runner *r, struct error *e)
 	struct loop l = {.r = r, .signal_fd = -1};
 	int err = 0;
 
-	for (uint64_t run = 0; !err && run < r->o.runs && !l.interrupted && !l.quit &&
-			       !run_settled(r, monotonic_ns());
-	     run++)
+	for (uint64_t run = 0; !l.is_over; run++)
 		err = run_once(&l, run + 1 == r->o.runs, e);
-	console_close(&r->console);
-	/* A command may leave processes behind. */
-	if (r->target.ops->restarts && r->target.processes && !l.has_left)
-		r->target.ops->leave(&r->target);
-	close_signals(&l);
 	return err;
 }
 
@@ -539,16 +547,16 @@ static int start_blocks(struct loop *l, uint64_t run, struct error *e)
 static int blocks_once(struct loop *l, uint64_t run, struct error *e)
 {
 	struct runner *r = l->r;
-	int err = 0;
+	int err = open_signals(l, e) ? -1 : start_blocks(l, run, e);
 
-	if (open_signals(l, e))
-		return -1;
-	err = start_blocks(l, run, e);
 	if (err > 0) {
 		watch_blocks(l);
 		end_command(l);
 		err = blocks_record(r->blocks, run, e);
 	}
+	l->is_over = err || l->interrupted || run + 1 == r->o.runs;
+	if (l->is_over)
+		leave_behind(l);
 	r->target.ops->release(&r->target);
 	close_signals(l);
 	return err;
@@ -559,7 +567,7 @@ int loop_blocks(struct runner *r, bool *ret_whole, struct error *e)
 	struct loop l = {.r = r, .signal_fd = -1};
 	int err = 0;
 
-	for (uint64_t run = 0; !err && run < r->o.runs && !l.interrupted; run++)
+	for (uint64_t run = 0; !l.is_over; run++)
 		err = blocks_once(&l, run, e);
 	*ret_whole = !err && !l.interrupted;
 	return err;
