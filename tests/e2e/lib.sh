@@ -222,6 +222,10 @@ has() { # FILE PATTERN
 	grep -qE -e "$2" "$1" 2>/dev/null
 }
 
+lacks() { # FILE PATTERN
+	! has "$@"
+}
+
 gone() { # PID
 	! [ -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
