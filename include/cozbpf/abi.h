@@ -544,9 +544,9 @@ struct cozbpf_thread {
 	__u8 left; /* how it left its CPU: DELAY_BLOCKED, ... of delay_switch.h */
 	struct cozbpf_account account;
 	/* Its own CPU's from here on. */
-	__u32 sampled; /* executed between the last two samples, ns */
-	__u32 entry; /* the last sample that asked for a pause has kept it from executing before it
-			looked at the clock, ns */
+	__s32 excess; /* since the last pause: what samples have taken beyond a baseline's, ns */
+	__u32 entry;  /* the last sample that asked for a pause has kept it from executing before it
+			 looked at the clock, ns */
 	__u32 entries; /* a running mean of that */
 	__s32 aside;   /* the thread stands still for that much longer than the pause shows
 			  (delay_aside()), ns */

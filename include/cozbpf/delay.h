@@ -43,8 +43,7 @@ DELAY_INLINE void delay_sample_cost(struct cozbpf_account *a, struct cozbpf_cont
 }
 
 /* The sample is one in @line, 0: in none in scope. Returns the pause
- * that the thread owes now, 0 for none. Beyond four periods samples were lost: the kernel throttles
- * them to the end of a tick, 4 ms. */
+ * that the thread owes now, 0 for none. */
 DELAY_INLINE __u64 delay_sample(
     struct cozbpf_thread *t, struct cozbpf_control *x, __u32 line, __u64 now, __u32 min_debt)
 {
@@ -54,8 +53,7 @@ DELAY_INLINE __u64 delay_sample(
 	delay_credit(a, x, now);
 	delay_learn_pace(a, x);
 	delay_fall_late(a, x, now);
-	t->sampled =
-	    a->unsampled < 4 * x->period_ns ? (__u32)a->unsampled : (__u32)(4 * x->period_ns);
+	delay_count_excess(t, x);
 	delay_teach_young(a, x, line);
 	delay_correct_first(a, x, line, now);
 	delay_correct(a, x, line);

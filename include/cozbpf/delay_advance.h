@@ -25,6 +25,7 @@ DELAY_OUTLINE int delay_enter_epoch(struct cozbpf_thread *t, struct cozbpf_contr
 	a->spun_over = 0;
 	a->wanted_required = 0;
 	t->slack = 0;
+	t->excess = 0;
 	if (t->pause != COZBPF_PAUSE_NONE)
 		delay_pause_over(t);
 	if (a->run_since && a->run_since < opened)

@@ -58,23 +58,53 @@ DELAY_INLINE void delay_sample_entry(
 	t->entries = (t->entries * 7 + (__u32)entry) / 8;
 }
 
+/* ASIDE applies: what samples cost is known, and is not in L already. */
+DELAY_INLINE int delay_sets_aside(const struct cozbpf_control *x)
+{
+	return DELAY_RULE(ASIDE) && !x->sample_free && x->sample_entry_ns && x->period_ns;
+}
+
+/* What a sample keeps the thread from executing, where ASIDE applies. */
+DELAY_INLINE __u64 delay_cost_of_sample(
+    const struct cozbpf_thread *t, const struct cozbpf_control *x)
+{
+	return DELAY_RULE(ENTRY_MEAN) && t->entries
+		   ? x->sample_cost_ns * t->entries / x->sample_entry_ns
+		   : x->sample_cost_ns;
+}
+
 /*
- * ASIDE: what a pause takes beside its time from the sample's look at the clock to its end: the way
- * into the sample and the way out of the handler. A baseline loses the whole cost of a sample once
- * per period, a thread that pauses is sampled after less. Gains compare the two, so the difference
- * is made up for; below 0 where a baseline loses more.
+ * ASIDE: a baseline loses a sample's whole cost once per period executed. Pauses end anywhere
+ * between two samples, so a thread that pauses is sampled after less. Gains compare the two, so the
+ * next pause makes up for what samples have taken beyond a baseline's. Beyond four periods samples
+ * were lost: the kernel throttles them to the end of a tick, 4 ms.
+ */
+DELAY_INLINE void delay_count_excess(struct cozbpf_thread *t, const struct cozbpf_control *x)
+{
+	__u64 executed = delay_account(t)->unsampled, cost;
+	__s64 most, excess;
+
+	if (!delay_sets_aside(x) || !DELAY_READ(x->active))
+		return;
+	cost = delay_cost_of_sample(t, x);
+	most = 8 * (__s64)cost;
+	if (executed > 4 * x->period_ns)
+		executed = 4 * x->period_ns;
+	excess = t->excess + (__s64)cost - (__s64)(cost * executed / x->period_ns);
+	t->excess = (__s32)(excess > most ? most : excess < -most ? -most : excess);
+}
+
+/*
+ * What a pause takes beside its time from the sample's look at the clock to its end: the way into
+ * the sample, the way out of the handler, and what samples have taken in excess. The whole cost of
+ * the sample that asks is pause, so none of it is in excess. Below 0 where a baseline loses more.
  */
 DELAY_INLINE __s32 delay_aside(
     const struct cozbpf_thread *t, const struct cozbpf_control *x, int sampled, __u32 exit_ns)
 {
-	__u64 cost;
-
-	if (!DELAY_RULE(ASIDE) || !sampled || x->sample_free || !x->sample_entry_ns ||
-	    !x->period_ns)
+	if (!sampled || !t->entries || !delay_sets_aside(x))
 		return (__s32)exit_ns;
-	cost = DELAY_RULE(ENTRY_MEAN) ? x->sample_cost_ns * t->entries / x->sample_entry_ns
-				      : x->sample_cost_ns;
-	return (__s32)(exit_ns + t->entry) - (__s32)(cost * t->sampled / x->period_ns);
+	return (__s32)(exit_ns + t->entry) + t->excess - (__s32)delay_cost_of_sample(t, x);
 }
 
 /*
@@ -90,8 +120,11 @@ DELAY_INLINE __u64 delay_plan(struct cozbpf_thread *t, struct cozbpf_control *x,
 	if (aside >= (__s64)debt) {
 		t->pause_from = now - debt;
 		delay_serve(t, x, now);
+		t->excess -= (__s32)debt;
 		return 0;
 	}
+	if (sampled)
+		t->excess = 0;
 	if (aside < most) /* the handler pauses no longer */
 		aside = most;
 	t->aside = (__s32)aside;

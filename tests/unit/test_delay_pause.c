@@ -90,8 +90,51 @@ TEST(aside_of_a_pause)
 	/* The handler pauses no longer than that. */
 	t.entry = 0;
 	t.entries = 20 * US;
-	t.sampled = 4 * MS;
+	t.excess = -60 * (__s32)US;
 	CHECK(delay_plan(&t, &x, 1, COZBPF_PAUSE_MAX_NS, US, now) <= now + COZBPF_PAUSE_MAX_NS);
+}
+
+/* Samples that ask for no pause cost as much, and the next pause makes up for what they have taken
+ * beyond a baseline's: each loses as much of a sample's cost as it comes early. */
+TEST(samples_in_excess)
+{
+	static const struct {
+		__u64 executed;
+		__s32 excess; /* after it, in us */
+	} samples[] = {
+	    {MS, 0}, {MS / 4, 15}, {MS / 2, 25}, {3 * MS / 2, 15}, {0, 35}, {20 * MS, -25}};
+	__u64 now = T0;
+	struct cozbpf_thread t;
+
+	open(50);
+	x.period_ns = MS;
+	x.sample_cost_ns = 20 * US;
+	x.sample_entry_ns = 9 * US;
+	t = thread(0, 0);
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		now += samples[i].executed;
+		CHECK_EQ(delay_sample(&t, &x, 0, now, 50 * US), 0);
+		CHECK_EQ(t.excess, samples[i].excess * (__s32)US);
+	}
+	for (int i = 0; i < 20; i++) /* one after the other: no more than eight samples' cost */
+		CHECK_EQ(delay_sample(&t, &x, 0, now, 50 * US), 0);
+	CHECK_EQ(t.excess, 160 * US);
+	/* The next pause is shorter by that, and begins anew. Its own sample is pause as a whole.
+	 */
+	delay_sample_entry(&t, &x, 9 * US);
+	x.required = MS;
+	CHECK_EQ(delay_sample(&t, &x, 0, now + MS, 50 * US), MS);
+	CHECK_EQ(delay_plan(&t, &x, 1, MS, US, now + MS), now + 2 * MS - (1 + 9 + 160 - 20) * US);
+	CHECK_EQ(t.excess, 0);
+	/* Nor does an experiment begin with the one before's. */
+	t.excess = 30 * US;
+	x.epoch++;
+	delay_advance(&t, &x, now + MS);
+	CHECK_EQ(t.excess, 0);
+	/* A baseline loses as much itself. */
+	x.active = 0;
+	CHECK_EQ(delay_sample(&t, &x, 0, now + MS, 50 * US), 0);
+	CHECK_EQ(t.excess, 0);
 }
 
 /* The way into samples is looked at each time, and what they cost in all goes with it. What is far
@@ -105,14 +148,13 @@ TEST(entry_of_a_sample)
 	x.sample_cost_ns = 20 * US;
 	x.sample_entry_ns = 10 * US;
 	t = thread(0, 0);
-	t.sampled = MS / 2;
 	delay_sample_entry(&t, &x, 10 * US);
 	CHECK_EQ(t.entries, 10 * US);
-	CHECK_EQ(delay_aside(&t, &x, 1, 0), 0);
+	CHECK_EQ(delay_aside(&t, &x, 1, 0), -10 * (__s32)US);
 	for (int i = 0; i < 100; i++) /* the machine is slower now, by half */
 		delay_sample_entry(&t, &x, 15 * US);
 	CHECK_NEAR(t.entries, 15 * US, 10);
-	CHECK_NEAR(delay_aside(&t, &x, 1, 0), 0, 20);
+	CHECK_NEAR(delay_aside(&t, &x, 1, 0), -15 * (__s32)US, 20);
 	delay_sample_entry(&t, &x, 2 * MS);
 	CHECK_EQ(t.entry, 2 * MS);
 	CHECK_NEAR(t.entries, (7 * 15 + 40) * US / 8, 20);

@@ -137,14 +137,25 @@ void sampling_begin_anew(struct sampling *s, uint64_t period_ns)
 	sampling_go_on(s);
 }
 
+/* A new period begins at once, so the CPUs get theirs one after the other. */
 void sampling_set_period(struct sampling *s, double factor)
 {
 	uint64_t period_ns = (uint64_t)((double)s->period_ns * factor);
+	const struct timespec stagger = stagger_of(period_ns);
+	struct timespec next;
 
 	s->factor = factor;
-	for (int i = 0; i < s->n; i++)
-		if (s->events[i].link)
-			ioctl(s->events[i].fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (int i = 0; i < s->n; i++) {
+		if (!s->events[i].link || ioctl(s->events[i].fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+			continue;
+		next.tv_nsec += stagger.tv_nsec;
+		if (next.tv_nsec >= 1000000000) {
+			next.tv_nsec -= 1000000000;
+			next.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
 }
 
 /* The kernel ends the event of a CPU that goes offline for good, and its time stands still. */

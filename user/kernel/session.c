@@ -347,7 +347,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	__atomic_store_n(&c->pick, 0, __ATOMIC_RELAXED);
 	points_reset(s);
 	sampling_set_period(s->sampling, o->period);
-	c->period_ns = (uint64_t)((double)s->period_ns * o->period);
+	c->period_ns = (uint64_t)((double)session_period(s) * o->period);
 	c->line = o->line;
 	c->n_lines = o->n_lines;
 	c->other = o->other;
@@ -445,7 +445,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 	uint32_t zero = 0;
 
 	*ret = (struct cpu_use){
-	    .executed_ns = (c->samples - c->wait_samples + c->in_pause) * s->period_ns};
+	    .executed_ns = (c->samples - c->wait_samples + c->in_pause) * session_period(s)};
 	/* When that fails, the values before stand: sums must not fall. */
 	bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values);
 	for (int i = 0; i < s->n_cpu_values; i++) {
