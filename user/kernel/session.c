@@ -294,11 +294,17 @@ static bool is_wanted(const struct session *s, const struct bpf_program *prog)
 	return prog != bpf->progs.on_yield && prog != bpf->progs.on_syscall;
 }
 
+/* The period that samples have is a little shorter than the one asked for. */
+static void learn_period(struct session *s)
+{
+	s->period_ns = s->bpf->bss->control.period_ns = sampling_period(s->sampling);
+}
+
 int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 {
 	struct bpf_program *prog;
 
-	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
+	s->bpf->bss->control.period_ns = period_ns;
 	if (s->config.perturb)
 		s->bpf->bss->control.expires_ns = session_now_ns() + UNWATCHED_NS;
 	bpf_object__for_each_program(prog, s->bpf->obj)
@@ -306,14 +312,16 @@ int session_attach(struct session *s, uint64_t period_ns, struct error *e)
 		if (is_wanted(s, prog) && session_hook(s, prog))
 			return session_fail(s, errno, e);
 	}
-	return sampling_start(
-	    compat_sample_program(s->bpf, s->mode), s->period_ns, &s->sampling, e);
+	if (sampling_start(compat_sample_program(s->bpf, s->mode), period_ns, &s->sampling, e))
+		return -1;
+	learn_period(s);
+	return 0;
 }
 
 void session_set_period(struct session *s, uint64_t period_ns)
 {
-	s->period_ns = s->bpf->bss->control.period_ns = period_ns;
 	sampling_begin_anew(s->sampling, period_ns);
+	learn_period(s);
 }
 
 int session_event_fd(const struct session *s)
@@ -347,7 +355,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	__atomic_store_n(&c->pick, 0, __ATOMIC_RELAXED);
 	points_reset(s);
 	sampling_set_period(s->sampling, o->period);
-	c->period_ns = (uint64_t)((double)session_period(s) * o->period);
+	c->period_ns = (uint64_t)((double)s->period_ns * o->period);
 	c->line = o->line;
 	c->n_lines = o->n_lines;
 	c->other = o->other;
@@ -436,7 +444,7 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 
 uint64_t session_period(const struct session *s)
 {
-	return sampling_period(s->sampling);
+	return s->period_ns;
 }
 
 void session_cpu_use(const struct session *s, struct cpu_use *ret)
@@ -445,7 +453,7 @@ void session_cpu_use(const struct session *s, struct cpu_use *ret)
 	uint32_t zero = 0;
 
 	*ret = (struct cpu_use){
-	    .executed_ns = (c->samples - c->wait_samples + c->in_pause) * session_period(s)};
+	    .executed_ns = (c->samples - c->wait_samples + c->in_pause) * s->period_ns};
 	/* When that fails, the values before stand: sums must not fall. */
 	bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.cpus), &zero, s->cpu_values);
 	for (int i = 0; i < s->n_cpu_values; i++) {
