@@ -195,6 +195,18 @@ static __always_inline __u64 compat_siginfo_value(const struct kernel_siginfo *i
 	return value;
 }
 
+/* The monotonic time @ns by the clock that thread @t reads: a time namespace has one of its own. A
+ * kernel may have been built without. */
+static __always_inline __u64 compat_time_there(const struct task_struct *t, __u64 ns)
+{
+	const struct timespec64 *ahead;
+
+	if (!bpf_core_field_exists(struct time_namespace, offsets))
+		return ns;
+	ahead = &t->nsproxy->time_ns->offsets.monotonic;
+	return ns + (__u64)(ahead->tv_sec * 1000000000LL + ahead->tv_nsec);
+}
+
 /* A memory area of a process. */
 struct compat_area {
 	__u64 start, end, flags;

@@ -21,7 +21,7 @@ static __always_inline int write_end(int failed, const struct ksignal *ksig)
 	t = paused_thread(BPF_CORE_READ(ksig, sig), &stats);
 	if (!t || t->pause != COZBPF_PAUSE_ASKED)
 		return 0;
-	end = t->pause_end | t->pause_hold;
+	end = end_there(t) | t->pause_hold;
 	at = compat_handler_info(bpf_get_current_task_btf()) + COMPAT_SI_VALUE;
 	if (!bpf_probe_write_user((void *)at, &end, sizeof(end))) {
 		begin(t, stats);

@@ -288,9 +288,10 @@ static __always_inline void sample_outsider(
 }
 
 /* Sends the planned pause's end with its signal, in mode `value`. */
-static __always_inline long send_value(struct cozbpf_thread *t, struct task_struct *task)
+static __always_inline long send_value(struct cozbpf_thread *t)
 {
-	return bpf_send_signal_task(task, config.signal, PIDTYPE_PID, t->pause_end | t->pause_hold);
+	return bpf_send_signal_task(
+	    bpf_get_current_task_btf(), config.signal, PIDTYPE_PID, end_there(t) | t->pause_hold);
 }
 
 static __always_inline void ask_to_pause(struct bpf_perf_event_data *ctx, struct cozbpf_thread *t,
@@ -302,9 +303,7 @@ static __always_inline void ask_to_pause(struct bpf_perf_event_data *ctx, struct
 		delay_sample_entry(t, &control, (__s64)(now - due));
 	if (!plan_pause(t, 1, now, debt))
 		return;
-	note_sent(t, stats,
-	    values ? send_value(t, bpf_get_current_task_btf())
-		   : bpf_send_signal_thread(config.signal));
+	note_sent(t, stats, values ? send_value(t) : bpf_send_signal_thread(config.signal));
 }
 
 /* The pause that perturbation has drawn for this sample, 0 for none. */
@@ -459,10 +458,10 @@ int BPF_PROG(on_deliver, int sig, struct kernel_siginfo *info)
 		return 0;
 	if (t->relay) {
 		t->relay = 0;
-		note_sent(t, stats, send_value(t, bpf_get_current_task_btf()));
+		note_sent(t, stats, send_value(t));
 		return 0;
 	}
-	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) == t->pause_end)
+	if ((compat_siginfo_value(info) & ~COZBPF_HOLD) == end_there(t))
 		begin(t, stats);
 	return 0;
 }

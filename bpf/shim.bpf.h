@@ -143,6 +143,12 @@ static __always_inline bool shim_listens(
 	return stack_has_room(t, stats, sp);
 }
 
+/* The end of the planned pause of the current thread @t, by the clock that its handler reads. */
+static __always_inline __u64 end_there(const struct cozbpf_thread *t)
+{
+	return compat_time_there(bpf_get_current_task_btf(), t->pause_end) & ~COZBPF_HOLD;
+}
+
 /* The signal for the planned pause of @t is on its way, or (@err) the kernel has refused it. */
 static __always_inline void note_sent(
     struct cozbpf_thread *t, struct cozbpf_proc_stats *stats, long err)

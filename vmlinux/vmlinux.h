@@ -131,6 +131,23 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+};
+
+struct timens_offsets {
+	struct timespec64 monotonic;
+};
+
+struct time_namespace {
+	struct timens_offsets offsets;
+};
+
+struct nsproxy {
+	struct time_namespace *time_ns;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct thread_struct thread;
@@ -149,6 +166,7 @@ struct task_struct {
 	struct seccomp seccomp;
 	unsigned in_iowait : 1;
 	struct files_struct *files;
+	struct nsproxy *nsproxy;
 	char comm[16];
 };
 

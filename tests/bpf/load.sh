@@ -18,7 +18,7 @@ export COZBPF_VERIFIED=$dir/verified
 old_verified=300000
 budgets='
 on_sample 3640 30000
-on_deliver 146 200
+on_deliver 190 220
 on_switch 1570 10400
 on_waking 850 5500
 on_wakeup_new 40 60

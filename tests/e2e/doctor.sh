@@ -68,6 +68,16 @@ run 3 bash -c 'ulimit -i 0 && exec "$0" doctor' "$tool"
 says '^missing +pending signals '
 says '-> ulimit -i '
 
+elsewhere=(unshare --time --monotonic 1000 --fork --kill-child)
+if "${elsewhere[@]}" true 2>/dev/null; then
+	run 3 "${elsewhere[@]}" "$tool" doctor
+	says '^missing +clock .*is in a time namespace'
+	says '-> run it outside'
+	run 3 "${elsewhere[@]}" "$tool" --no-tui -P progress -o /dev/null -- true
+	grep -q 'is in a time namespace' "$dir/err" || fail 'a run is not refused for its clock'
+	passed=$((passed + 1))
+fi
+
 run 0 "$tool" doctor --help
 says '^usage: cozbpf doctor'
 run 2 "$tool" doctor extra

@@ -26,6 +26,7 @@
 #include "run/series.h"
 #include "run/unwinder.h"
 #include "symbols/symbols.h"
+#include "target/process_checks.h"
 
 /* room for objects that come later: libraries with -b, exec'd children */
 #define SPARE_RANGES 262144
@@ -328,7 +329,7 @@ int run_setup(struct runner *r, struct error *e)
 
 	join_rooms(r);
 	debuginfod_start(&r->debuginfod, &r->console, r->o.verbose, NAMES_S);
-	if (target_init(&r->target, e) || files_init(&r->files, e) ||
+	if (process_clock(e) || target_init(&r->target, e) || files_init(&r->files, e) ||
 	    r->target.ops->read_lines(&r->target, e) || add_kernel(r, e) ||
 	    fixed_find(&r->fixed, &r->files, &r->o.fixed_lines, e))
 		return -1;

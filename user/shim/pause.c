@@ -35,10 +35,10 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Pauses until the absolute monotonic time in the signal's si_value; its lowest bit asks to hold
- * the CPU. Without a value the CPU is held for a quantum from now on. When sent, the end is at most
- * COZBPF_PAUSE_MAX_NS away. A later time did not come from cozbpf and is cut. The kernel saves the
- * state (errno, registers, masks): no libc call is made here.
+ * Pauses until the absolute monotonic time in the signal's si_value, by the process's own clock;
+ * its lowest bit asks to hold the CPU. Without a value the CPU is held for a quantum from now on.
+ * When sent, the end is at most COZBPF_PAUSE_MAX_NS away. A later time did not come from cozbpf and
+ * is cut. The kernel saves the state (errno, registers, masks): no libc call is made here.
  */
 void shim_pause(int sig, siginfo_t *info, void *context);
 __attribute__((used, visibility("hidden"))) void shim_pause(int sig, siginfo_t *info, void *context)

@@ -87,11 +87,32 @@ static void check_signals(bool is_queued, struct finding *f)
 		    f, FINDING_OK, "%llu may be pending", (unsigned long long)limit.rlim_cur);
 }
 
+int process_clock(struct error *e)
+{
+	long long s = 0, ns = 0;
+	FILE *in = fopen("/proc/self/timens_offsets", "re");
+	bool is_known = in && fscanf(in, "monotonic %lld %lld", &s, &ns) == 2;
+
+	if (in)
+		fclose(in);
+	if (!is_known || (!s && !ns))
+		return 0;
+	error_set(
+	    e, EXIT_FORBIDDEN, "cozbpf is in a time namespace whose clock is not the kernel's");
+	return error_hint(e, "run it outside: nsenter --time -t 1 cozbpf ...");
+}
+
 static void check_clock(bool is_queued, struct finding *f)
 {
 	char source[64];
 	struct timespec res;
+	struct error e;
 
+	if (process_clock(&e)) {
+		finding_set(f, FINDING_MISSING, "%.200s", e.cause);
+		finding_hint(f, "%.300s", e.hint);
+		return;
+	}
 	if (!read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
 		sizeof(source)))
 		snprintf(source, sizeof(source), "unknown");

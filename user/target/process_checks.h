@@ -8,10 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/text/errors.h"
 #include "core/text/finding.h"
 
 /* The effective capabilities of this process; 0 when unreadable. */
 uint64_t process_caps(void);
+
+/* Whether our clock is that of the kernel side. -1 with @e: we are in a time namespace with another
+ * one. */
+int process_clock(struct error *e);
 
 /* Fills up to @max findings and returns their number. @is_queued: a pause's signal is lost where
  * none may be pending. */
