@@ -13,6 +13,7 @@ static __always_inline void see_again(struct cozbpf_thread *t, struct task_struc
 {
 	bool blocked = !compat_task_runnable(task);
 
+	set_stopped(t, compat_is_stopped(task));
 	delay_end_wait(t, &control);
 	t->wait = config.waits && blocked ? COZBPF_WAIT_UNSEEN : 0;
 	t->queue = 0;
@@ -62,6 +63,7 @@ int on_adopt(struct bpf_iter__task *ctx)
 	t->number = task->pid;
 	/* One that was looked at before may not be the last one. */
 	t->filter = compat_filter(task) ? COZBPF_FILTER_UNKNOWN : COZBPF_FILTER_NONE;
+	set_stopped(t, compat_is_stopped(task));
 	delay_on_adopt(t, &control);
 	__sync_fetch_and_add(&control.threads, 1);
 	t->order = ADOPTED | (__u32)__sync_fetch_and_add(&control.adopted, 1);

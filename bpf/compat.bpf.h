@@ -184,6 +184,19 @@ static __always_inline bool compat_task_runnable(struct task_struct *t)
 	return compat_task_state(t) == 0;
 }
 
+/* include/linux/sched.h: __TASK_STOPPED, TASK_FROZEN (6.1; of cgroup v1);
+ * include/linux/sched/jobctl.h: JOBCTL_TRAP_FREEZE */
+#define COMPAT_STOPPED (0x4 | 0x8000)
+#define COMPAT_TRAP_FREEZE (1 << 23)
+/* Whether the task stands still at somebody's request: it is stopped (Ctrl-Z, SIGSTOP), or its
+ * control group is frozen. One that a tracer holds is not: we do so ourselves. */
+static __always_inline bool compat_is_stopped(struct task_struct *t)
+{
+	__u64 state = compat_task_state(t);
+
+	return state & COMPAT_STOPPED || (state && t->jobctl & COMPAT_TRAP_FREEZE);
+}
+
 /* si_value of a queued signal: user ABI puts it 24 bytes into the siginfo on 64-bit architectures.
  */
 #define COMPAT_SI_VALUE 24

@@ -98,6 +98,7 @@ int BPF_PROG(on_exit, struct task_struct *p)
 	if (!t)
 		return 0;
 	tgid = t->tgid;
+	set_stopped(t, false); /* it went on while the hooks were off */
 	by = run_by(t);
 	if (!by)
 		by = t;

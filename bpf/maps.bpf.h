@@ -209,6 +209,17 @@ static __always_inline struct cozbpf_thread *member_of(struct task_struct *task)
 	return t && t->member ? t : NULL;
 }
 
+/* The target's kernel thread @t stands still at somebody's request (compat_is_stopped()), or does
+ * not any more. */
+static __always_inline void set_stopped(struct cozbpf_thread *t, bool stopped)
+{
+	if (t->stopped == stopped)
+		return;
+	t->stopped = stopped;
+	__sync_fetch_and_add(&control.stopped, stopped ? 1 : -1);
+	__sync_fetch_and_add(&control.resumed, !stopped);
+}
+
 /* The state of what the kernel thread @t, NULL for none, runs: its own, or a goroutine's. NULL: a
  * runtime's work, which is in nobody's account. */
 static __always_inline struct cozbpf_thread *run_by(struct cozbpf_thread *t)

@@ -318,6 +318,7 @@ int BPF_PROG(on_switch_waiter, bool preempt, struct task_struct *prev, struct ta
 	int how;
 
 	leave_idle(prev);
+	follow_stops(out, prev, in, next);
 	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();

@@ -25,6 +25,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u64 now;
 
 	leave_idle(prev);
+	follow_stops(out, prev, in, next);
 	if (are_none(out, in))
 		return 0;
 	cpu = this_cpu();

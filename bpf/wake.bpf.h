@@ -27,6 +27,21 @@ static __always_inline int how_it_leaves(const struct cozbpf_thread *out, struct
 	return DELAY_BLOCKED;
 }
 
+/* Of the target's threads @prev leaves its CPU, maybe as one that stands still, and @next has one.
+ * @out, @in: their accounts, by which they are the target's where those are not goroutines'. */
+static __always_inline void follow_stops(struct cozbpf_thread *out, struct task_struct *prev,
+    struct cozbpf_thread *in, struct task_struct *next)
+{
+	if (config.goroutines) {
+		out = member_of(prev);
+		in = member_of(next);
+	}
+	if (out && compat_is_stopped(prev))
+		set_stopped(out, true);
+	if (in)
+		set_stopped(in, false);
+}
+
 /* For how long the outsider @prev had the CPU; 0: it is none. Only a fair task's is that of its
  * turn: of a real-time one it is all that it ever had. */
 static __always_inline __u64 outsider_had(const struct cozbpf_thread *out, struct task_struct *prev)

@@ -165,6 +165,7 @@ struct task_struct {
 	unsigned long sas_ss_size;
 	struct seccomp seccomp;
 	unsigned in_iowait : 1;
+	unsigned long jobctl;
 	struct files_struct *files;
 	struct nsproxy *nsproxy;
 	char comm[16];

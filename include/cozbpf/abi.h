@@ -393,6 +393,10 @@ struct cozbpf_control {
 	__s64 threads; /* living threads of the target */
 	__u64 born;    /* all that it had, those that ran already not counted */
 	__u64 adopted; /* threads that ran already when they became the target's */
+	/* threads that stand still: SIGSTOP, a frozen control group; those that went on after that
+	 */
+	__s64 stopped;
+	__u64 resumed;
 	struct cozbpf_young young[COZBPF_KINDS]; /* threads that are young (delay_on_fork()) */
 	struct cozbpf_family families[COZBPF_FAMILIES]; /* by the maker's number */
 	struct cozbpf_timer timers[COZBPF_TIMERS];      /* by the number of who is woken */
@@ -580,6 +584,8 @@ struct cozbpf_thread {
 	/* config.blocks: executed up to the last sample; as much of all is in a CPU's ran_ns */
 	__u64 ran_ns, told_ns;
 	__u32 order, draws; /* config.perturb: which thread it is, as they came; its samples */
+	__u32 stopped;      /* it is counted in control.stopped */
+	__u32 pad;
 };
 
 #define COZBPF_ABI_ASSERT(cond) _Static_assert(cond, #cond)
@@ -594,7 +600,7 @@ COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_thread, account.carry) <= 56);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_thread) ==
-		  26 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
+		  27 * 8 + sizeof(struct cozbpf_wait_stack) + sizeof(struct cozbpf_account));
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_event) == 16);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, required) == 64);
 COZBPF_ABI_ASSERT(__builtin_offsetof(struct cozbpf_control, pause_horizon) == 128);

@@ -29,9 +29,9 @@ on_irq_exit 40 40
 on_softirq_entry 60 80
 on_softirq_exit 40 40
 on_fork 1000 7700
-on_adopt 600 5350
+on_adopt 710 5900
 on_exec 180 250
-on_exit 330 950
+on_exit 370 950
 on_visit 1930 9560
 on_visits 1930 9560
 on_tracepoint 900 3600

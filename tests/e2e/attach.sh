@@ -259,6 +259,46 @@ attach 4 "${brief[@]}"
 says "warning: process $target_pid is stopped; 'kill -CONT $target_pid' lets it go on"
 check "it is still stopped" is_state "$target_pid" T
 kill -CONT "$target_pid"
+# held WHAT: attached to, the process stands still for a second between hold and let_go.
+held() {
+	local before after
+	rm -f "$dir/profile.coz"
+	start "${tool_in_front[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+	hold
+	before=$(grep -c '^experiment' "$dir/profile.coz")
+	! wait_for 1 false
+	after=$(grep -c '^experiment' "$dir/profile.coz")
+	let_go
+	# shellcheck disable=SC2317 # called by wait_for
+	more() { [ "$(grep -c '^experiment' "$dir/profile.coz")" -ge $((after + 4)) ]; }
+	wait_for 20 more || bad "experiments go on"
+	kill -INT "$tool_pid"
+	ended 20 0 "it ends"
+	check "$1: some do not count" has "$dir/profile.coz" '^runtime.*dropped=[1-9]'
+	# The one that was over just then may be written a little later.
+	check "none of $((after - before)) meanwhile counts" is "$after" '<=' $((before + 1))
+}
+# shellcheck disable=SC2317 # held calls them
+hold() { kill -STOP "$target_pid"; }
+# shellcheck disable=SC2317
+let_go() { kill -CONT "$target_pid"; }
+held "stopped meanwhile"
+for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/freezer; do
+	group=$at/cozbpf-frozen-$$
+	[ -e "$at/cgroup.procs" ] && mkdir "$group" 2>/dev/null || continue
+	echo "$target_pid" >"$group/cgroup.procs"
+	frozen=(1 0 "$group/cgroup.freeze")
+	[ -e "${frozen[2]}" ] || frozen=(FROZEN THAWED "$group/freezer.state")
+	if [ -e "${frozen[2]}" ]; then
+		hold() { echo "${frozen[0]}" >"${frozen[2]}"; }
+		let_go() { echo "${frozen[1]}" >"${frozen[2]}"; }
+		held "frozen by ${frozen[2]##*/}"
+	fi
+	echo "$target_pid" >"$at/cgroup.procs"
+	rmdir "$group"
+done
+
 echo "-- the target ends first"
 rm -f "$dir/profile.coz"
 start "${tool_in_front[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"

@@ -167,7 +167,7 @@ TEST(spoilt)
 	    "all 6 experiments were spoilt, most because threads could not be "
 	    "made to pause\nthe warnings above name the processes and the reason");
 	f.spoilt.stop = 3; /* of as many, the first */
-	CHECK_STR(judged(&f), "all 9 experiments were spoilt, most because the command or the "
+	CHECK_STR(judged(&f), "all 9 experiments were spoilt, most because the target or the "
 			      "machine was stopped meanwhile\nprofile again, or longer: -d 60s");
 	f.experiments = 1; /* some were not */
 	CHECK_STR(judged(&f), "answer");

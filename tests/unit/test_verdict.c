@@ -33,6 +33,11 @@ TEST(spoilt_by_a_stop)
 	s.now += s.x.opening.settle_ns + 2 * 500 * MS + 1 * S + 1;
 	check_spoilt(&s, SPOILT_STOP);
 	session_deinit(&s);
+	/* A thread stood still, or a CPU came. */
+	begin_open(&s, 50, 500 * MS);
+	s.next.was_disturbed = true;
+	check_spoilt(&s, SPOILT_STOP);
+	session_deinit(&s);
 	begin_open(&s, 50, 500 * MS);
 	s.now += s.x.opening.settle_ns + 2 * 500 * MS;
 	CHECK(session_until(&s, EXPERIMENT_CLOSE));

@@ -375,6 +375,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	s->deep_debt_at_open = c->deep_debt;
 	session_cpu_use(s, &s->use_at_open);
 	s->was_disturbed = false;
+	s->resumed_at_open = __atomic_load_n(&c->resumed, __ATOMIC_RELAXED);
 	s->slept_at_open = slept_ns();
 	c->opened_ns = session_now_ns();
 	c->expires_ns = c->opened_ns + UNWATCHED_NS;
@@ -418,6 +419,16 @@ void session_watch(struct session *s)
 		look_at_cpus(s, now);
 }
 
+/* Whether a thread of the target has stood still in this experiment: SIGSTOP, a frozen control
+ * group. */
+static bool any_stopped(const struct session *s)
+{
+	const struct cozbpf_control *c = &s->bpf->bss->control;
+
+	return __atomic_load_n(&c->stopped, __ATOMIC_RELAXED) > 0 ||
+	       __atomic_load_n(&c->resumed, __ATOMIC_RELAXED) != s->resumed_at_open;
+}
+
 void session_close_experiment(struct session *s, struct snapshot *ret)
 {
 	struct cozbpf_control *c = &s->bpf->bss->control;
@@ -438,7 +449,8 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->use.outsiders_ns -= s->use_at_open.outsiders_ns;
 	ret->use.virtual_ns -= s->use_at_open.virtual_ns;
 	look_at_cpus(s, ret->closed_ns); /* last: this interrupts each CPU */
-	ret->was_disturbed = s->was_disturbed || ret->closed_ns >= c->expires_ns ||
+	ret->was_disturbed = s->was_disturbed || any_stopped(s) ||
+			     ret->closed_ns >= c->expires_ns ||
 			     slept_ns() - s->slept_at_open > SLEPT_NS;
 }
 

@@ -34,7 +34,7 @@ struct ending_process {
 
 /* How many experiments were dropped, by reason. */
 struct ending_spoilt {
-	uint64_t stop;    /* the command or the machine was stopped */
+	uint64_t stop;    /* the target or the machine was stopped */
 	uint64_t debt;    /* threads owed too much */
 	uint64_t busy;    /* other programs had the CPUs */
 	uint64_t no_time; /* the speedup has taken all of the time */

@@ -63,7 +63,7 @@ static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
 		uint64_t n;
 		const char *cause, *hint;
 	} reasons[] = {
-	    {s->stop, "the command or the machine was stopped meanwhile",
+	    {s->stop, "the target or the machine was stopped meanwhile",
 		"profile again, or longer: -d 60s"},
 	    {s->debt, "threads could not be made to pause",
 		"the warnings above name the processes and the reason"},

@@ -110,8 +110,9 @@ struct snapshot {
 	uint64_t loop_ns, loops;
 	uint64_t samples, deep_debt;
 	struct cpu_use use;
-	/* nobody watched it for so long that no pause was asked for any more, the machine slept, or
-	 * a CPU went or came */
+	/* nobody watched it for so long that no pause was asked for any more, the machine slept, a
+	 * CPU went or came, or a thread of the target stood still: SIGSTOP, a frozen control group
+	 */
 	bool was_disturbed;
 };
 

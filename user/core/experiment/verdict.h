@@ -10,7 +10,7 @@
 
 enum spoilt {
 	SPOILT_NOT,
-	SPOILT_STOP,    /* the command, the tool or the machine was stopped meanwhile */
+	SPOILT_STOP,    /* the target, the tool or the machine was stopped meanwhile */
 	SPOILT_DEBT,    /* threads could not be made to pay */
 	SPOILT_BUSY,    /* other programs had the CPUs */
 	SPOILT_NO_TIME, /* the speedup has taken all of the time that was to be counted */
