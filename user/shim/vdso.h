@@ -8,6 +8,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How many symbols a DT_GNU_HASH leads to: the last one of a chain has the lowest bit set. */
+static inline uint32_t vdso_hashed_symbols(const uint32_t *hash)
+{
+	uint32_t buckets = hash[0], first = hash[1], last = 0;
+	const uint32_t *bucket = hash + 4 + hash[2] * (sizeof(uint64_t) / sizeof(uint32_t)),
+		       *chain = bucket + buckets;
+
+	for (uint32_t i = 0; i < buckets; i++)
+		last = bucket[i] > last ? bucket[i] : last;
+	if (last < first)
+		return 0;
+	while (!(chain[last - first] & 1))
+		last++;
+	return last + 1;
+}
+
 /* One symbol of the vDSO at @base, from its dynamic section, or NULL. The vDSO is our own, so the
  * kernel vouches for it. */
 static inline void *vdso_symbol(uintptr_t base, const char *name)
@@ -16,8 +32,8 @@ static inline void *vdso_symbol(uintptr_t base, const char *name)
 	const Elf64_Phdr *phdr = (const Elf64_Phdr *)(base + ehdr->e_phoff);
 	const Elf64_Sym *symtab = NULL;
 	const char *strtab = NULL;
-	const uint32_t *hash = NULL;
 	uintptr_t bias = base;
+	uint32_t n = 0;
 
 	for (int i = 0; i < ehdr->e_phnum; i++)
 		if (phdr[i].p_type == PT_LOAD)
@@ -32,12 +48,14 @@ static inline void *vdso_symbol(uintptr_t base, const char *name)
 			else if (d->d_tag == DT_STRTAB)
 				strtab = (const char *)(d->d_un.d_ptr + bias);
 			else if (d->d_tag == DT_HASH)
-				hash = (const uint32_t *)(d->d_un.d_ptr + bias);
+				n = ((const uint32_t *)(d->d_un.d_ptr + bias))[1];
+			else if (d->d_tag == DT_GNU_HASH) /* some kernels' have no other */
+				n = vdso_hashed_symbols((const uint32_t *)(d->d_un.d_ptr + bias));
 		}
 	}
-	if (!symtab || !strtab || !hash)
+	if (!symtab || !strtab)
 		return NULL;
-	for (uint32_t i = 0; i < hash[1]; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const char *s = strtab + symtab[i].st_name;
 		size_t j = 0;
 
