@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -28,9 +29,10 @@
 #define NO_CALL (-1)
 #define LOOKS 20
 #define LOOK_NS 20000
-/* A frame has 4 kB, and more with long vectors. It is searched for in parts that overlap by more
+/* A frame has 4 kB, with long vectors or matrices up to more than 64: the kernel tells how much on
+ * this machine. 4 kB more are for its alignment. It is searched for in parts that overlap by more
  * than what is compared. */
-#define FRAME_MAX 16384
+#define FRAME_MAX (getauxval(AT_MINSIGSTKSZ) + 4096)
 #define FRAME_PART 2048
 #define MODE_AARCH32 0x10 /* PSR_MODE32_BIT */
 
@@ -134,9 +136,10 @@ void call_look(struct tracee *t)
 static bool has_returned(const struct tracee *t)
 {
 	const size_t n = offsetof(struct user_regs_struct, pstate) / sizeof(uint64_t);
+	const uint64_t most = FRAME_MAX;
 	uint64_t frame[FRAME_PART / sizeof(uint64_t)];
 
-	for (uint64_t at = t->saved.sp - FRAME_PART; t->saved.sp - at <= FRAME_MAX;
+	for (uint64_t at = t->saved.sp - FRAME_PART; t->saved.sp - at <= most;
 	     at -= FRAME_PART / 2) {
 		if (!procfs_read_memory(t->pid, at, frame, sizeof(frame)))
 			return false;
