@@ -70,7 +70,7 @@ static __always_inline int read_key(
 	__u64 v = 0;
 
 	ret->tgid = 0;
-	ret->key = (__u32)bpf_get_current_pid_tgid();
+	ret->key = (__u64)t->order << 32 | (__u32)bpf_get_current_pid_tgid();
 	if (!index && config.goroutines)
 		key_of_goroutine(t, ret);
 	if (!index)

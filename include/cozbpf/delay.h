@@ -348,13 +348,17 @@ DELAY_INLINE void delay_on_fork(
 	delay_inherit(a, x);
 }
 
-/* JOIN_EXIT: the thread ends. Of two that end at once one may be lost. */
+/* JOIN_EXIT: the thread ends. Of two that end at once one may be lost. Its number may be another
+ * thread's next, which keeps no timer yet. */
 DELAY_INLINE void delay_on_exit(const struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
 	struct cozbpf_family *f = &x->families[t->maker & (COZBPF_FAMILIES - 1)];
+	struct cozbpf_timer *timer = &x->timers[t->number & (COZBPF_TIMERS - 1)];
 	__u32 epoch = DELAY_READ(x->epoch);
 	__u64 ended = delay_virtual_time(t, x, now);
 
+	if (timer->thread == t->number)
+		timer->period_ns = 0;
 	if (!t->maker || (f->maker == t->maker && f->epoch == epoch && ended <= f->ended))
 		return;
 	f->maker = t->maker;

@@ -21,7 +21,8 @@
 
 /* A begin that waits for its end. */
 struct cozbpf_latency_key {
-	__u64 key; /* the thread's id, or the argument's value */
+	__u64 key; /* the thread's id and its order, since ids come again; or the argument's value
+		    */
 	/* an argument has a meaning in one process only; 0 with threads, whose ids the system
 	 * gives */
 	__u32 tgid;

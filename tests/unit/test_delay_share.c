@@ -341,6 +341,25 @@ TEST(equal_expiries_are_a_pace_from_outside)
 	CHECK_EQ(PACED_AFTER(0, 9, 18), 0);
 }
 
+/* A thread that gets the number of one that has ended has not its timer. */
+TEST(a_pace_ends_with_its_thread)
+{
+	struct cozbpf_thread timer = thread(0, 0), heir = timer, fed = timer;
+
+	open(100);
+	timer.number = heir.number = 5;
+	for (__u64 at = T0; at <= T0 + 20 * MS; at += 10 * MS)
+		delay_timer_wake(&timer, &x, at, at);
+	CHECK_EQ(timer.account.paced, COZBPF_PACED);
+	delay_on_exit(&timer, &x, T0 + 21 * MS);
+	heir.account.paced = COZBPF_PACED_ASKS;
+	heir.account.pace_phase = heir.number;
+	heir.account.pace_ns = T0 + 30 * MS;
+	delay_wake(&fed, &heir, &x, T0 + 30 * MS);
+	delay_sample(&fed, &x, 0, T0 + 31 * MS, 0);
+	CHECK(!delay_is_fed(&fed.account));
+}
+
 /* Threads that the timer's thread wakes, before a third expiry tells that it is periodic. */
 TEST(a_pace_is_learnt_when_it_is_told)
 {
