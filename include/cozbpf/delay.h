@@ -367,8 +367,9 @@ DELAY_INLINE void delay_on_exit(const struct cozbpf_thread *t, struct cozbpf_con
 }
 
 /* It waits for a CPU for the first time. */
-DELAY_INLINE void delay_on_born(struct cozbpf_thread *t, const struct cozbpf_control *x, __u64 now)
+DELAY_INLINE void delay_on_born(struct cozbpf_thread *t, struct cozbpf_control *x, __u64 now)
 {
+	delay_enter(t, x);
 	delay_wants_cpu(t, x, now);
 }
 

@@ -593,6 +593,22 @@ TEST(asleep_over_an_epoch)
 	CHECK_EQ(delay_sample(&t, &x, 1, T0 + 106 * MS, 0), 5 * MS);
 }
 
+/* Born after the opening, by a thread that had not met it: what R was then stays known. */
+TEST(born_over_an_epoch)
+{
+	struct cozbpf_thread parent, t = {0};
+
+	open(100);
+	parent = thread(9 * MS, 0);
+	delay_on_fork(&t, &parent, &x, T0);
+	open_at(2, 100, T0 + 100 * MS);
+	x.required = 5 * MS;
+	delay_on_born(&t, &x, T0 + 105 * MS);
+	delay_switch_in(&t, &x, &cpu, 0, T0 + 105 * MS);
+	CHECK_EQ(t.account.wanted_required, 5 * MS);
+	CHECK_EQ(t.account.paid, 0);
+}
+
 TEST(running_waiting_pausing_over_an_epoch)
 {
 	struct cozbpf_thread t;
