@@ -155,6 +155,12 @@ static __always_inline __u64 compat_thread_pointer(struct task_struct *t)
 }
 #endif
 
+/* Whether the timer expires in a softirq, which those of interrupts may interrupt. */
+static __always_inline bool compat_is_soft_timer(const struct hrtimer *timer)
+{
+	return bpf_core_field_exists(timer->is_soft) && BPF_CORE_READ_BITFIELD(timer, is_soft);
+}
+
 /* When the timer of the sample was to fire, and thereby the thread to stop; 0: not known. The
  * kernel's own context lies where ours seems to. */
 static __always_inline __u64 compat_sample_due(const struct bpf_perf_event_data *ctx)

@@ -120,15 +120,26 @@ int BPF_PROG(on_timer_entry, struct hrtimer *timer)
 
 	if (!cpu)
 		return 0;
-	cpu->irq |= COZBPF_IRQ_TIMER;
-	cpu->timer_at = timer->_softexpires;
+	if (compat_is_soft_timer(timer)) {
+		cpu->irq |= COZBPF_IRQ_SOFT_TIMER;
+		cpu->soft_timer_at = timer->_softexpires;
+	} else {
+		cpu->irq |= COZBPF_IRQ_TIMER;
+		cpu->timer_at = timer->_softexpires;
+	}
 	return 0;
 }
 
+/* Of two timers the hard one has interrupted the other. The timer itself may be gone by now. */
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_timer_exit)
 {
-	return irq_clear(COZBPF_IRQ_TIMER);
+	struct cozbpf_cpu *cpu = this_cpu();
+
+	if (cpu)
+		cpu->irq &=
+		    ~(cpu->irq & COZBPF_IRQ_TIMER ? COZBPF_IRQ_TIMER : COZBPF_IRQ_SOFT_TIMER);
+	return 0;
 }
 
 SEC("tp_btf/irq_handler_entry")

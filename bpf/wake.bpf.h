@@ -86,7 +86,8 @@ static __always_inline struct waking who_wakes(
 	struct cozbpf_thread *w = thread_of(waker);
 	/* INTERRUPTS: what runs on top of the current thread is not that thread's doing. */
 	bool by_thread = w && w != t && (!DELAY_RULE(INTERRUPTS) || !cpu->irq);
-	struct waking ret = {.expiry = cpu->timer_at};
+	struct waking ret = {
+	    .expiry = cpu->irq & COZBPF_IRQ_TIMER ? cpu->timer_at : cpu->soft_timer_at};
 
 	if (by_thread && !config.sync_uprobe) {
 		ret.by = w;
@@ -95,7 +96,7 @@ static __always_inline struct waking who_wakes(
 		cpu->joins++;
 		return ret;
 	}
-	if (cpu->irq & COZBPF_IRQ_TIMER)
+	if (cpu->irq & (COZBPF_IRQ_TIMER | COZBPF_IRQ_SOFT_TIMER))
 		ret.cause = DELAY_BY_TIMER;
 	else
 		ret.cause = by_thread ? DELAY_BY_CALLER : DELAY_BY_OUTSIDE;

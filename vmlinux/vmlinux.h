@@ -175,6 +175,7 @@ typedef s64 ktime_t;
 
 struct hrtimer {
 	ktime_t _softexpires;
+	u8 is_soft;
 };
 
 struct rb_node {

@@ -283,11 +283,12 @@ struct cozbpf_cpu {
 	__u32 irq; /* depth-less flag: timer, interrupt or softirq context whose wake-ups are no
 		      edges */
 	__u64 irq_exit_at;
-	__u64 timer_at;     /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
-	__u64 joins;        /* wake-ups of the target's threads by one of them */
-	__u64 other_wakes;  /* those that were no thread's doing */
-	__u64 go_switches;  /* goroutines that a thread has gone over to here */
-	__u64 go_busy;      /* since when there was always one to go over to; 0: there is none */
+	__u64 timer_at;      /* expiry of the timer that runs, while `irq` has COZBPF_IRQ_TIMER */
+	__u64 soft_timer_at; /* likewise, of COZBPF_IRQ_SOFT_TIMER: the other may interrupt it */
+	__u64 joins;         /* wake-ups of the target's threads by one of them */
+	__u64 other_wakes;   /* those that were no thread's doing */
+	__u64 go_switches;   /* goroutines that a thread has gone over to here */
+	__u64 go_busy;       /* since when there was always one to go over to; 0: there is none */
 	__u64 outsiders_ns; /* threads of the target waited that long here because outsiders had the
 			       CPU */
 	__u64 misplaced_ns; /* they waited that long here for others of the target, beside an idle
@@ -470,6 +471,7 @@ struct cozbpf_counter_event {
 #define COZBPF_IRQ_TIMER 1
 #define COZBPF_IRQ_SOFT 2
 #define COZBPF_IRQ_DEVICE 4
+#define COZBPF_IRQ_SOFT_TIMER 8
 
 /* Seccomp of a thread; else the address of its filter in the kernel. */
 #define COZBPF_FILTER_NONE 0
@@ -594,7 +596,7 @@ COZBPF_ABI_ASSERT(sizeof(struct cozbpf_unwind_row) == 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_mapping) == 48);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_arg) == 16);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_proc) == 8 + 48 * COZBPF_MAPPINGS);
-COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 24 * 8);
+COZBPF_ABI_ASSERT(sizeof(struct cozbpf_cpu) == 25 * 8);
 COZBPF_ABI_ASSERT(sizeof(struct cozbpf_earner) == 64);
 COZBPF_ABI_ASSERT(
     sizeof(struct cozbpf_account) == 15 * 8 + 16 + 20 * COZBPF_SEGMENTS + 9 * COZBPF_RING);

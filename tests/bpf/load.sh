@@ -21,8 +21,8 @@ on_sample 3640 30000
 on_deliver 190 220
 on_switch 1570 10400
 on_waking 850 5500
-on_wakeup_new 40 60
-on_timer_entry 40 40
+on_wakeup_new 500 5400
+on_timer_entry 60 60
 on_timer_exit 40 40
 on_irq_entry 40 40
 on_irq_exit 40 40
