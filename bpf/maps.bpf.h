@@ -217,7 +217,7 @@ static __always_inline void set_stopped(struct cozbpf_thread *t, bool stopped)
 		return;
 	t->stopped = stopped;
 	__sync_fetch_and_add(&control.stopped, stopped ? 1 : -1);
-	__sync_fetch_and_add(&control.resumed, !stopped);
+	__sync_fetch_and_add(&control.stops, 1);
 }
 
 /* The state of what the kernel thread @t, NULL for none, runs: its own, or a goroutine's. NULL: a

@@ -394,10 +394,8 @@ struct cozbpf_control {
 	__s64 threads; /* living threads of the target */
 	__u64 born;    /* all that it had, those that ran already not counted */
 	__u64 adopted; /* threads that ran already when they became the target's */
-	/* threads that stand still: SIGSTOP, a frozen control group; those that went on after that
-	 */
-	__s64 stopped;
-	__u64 resumed;
+	__s64 stopped; /* threads that stand still: SIGSTOP, a frozen control group */
+	__u64 stops;   /* how often one came to stand still, or went on after that */
 	struct cozbpf_young young[COZBPF_KINDS]; /* threads that are young (delay_on_fork()) */
 	struct cozbpf_family families[COZBPF_FAMILIES]; /* by the maker's number */
 	struct cozbpf_timer timers[COZBPF_TIMERS];      /* by the number of who is woken */

@@ -375,7 +375,7 @@ void session_open_experiment(struct session *s, const struct opening *o)
 	s->deep_debt_at_open = c->deep_debt;
 	session_cpu_use(s, &s->use_at_open);
 	s->was_disturbed = false;
-	s->resumed_at_open = __atomic_load_n(&c->resumed, __ATOMIC_RELAXED);
+	s->stops_at_open = __atomic_load_n(&c->stops, __ATOMIC_RELAXED);
 	s->slept_at_open = slept_ns();
 	c->opened_ns = session_now_ns();
 	c->expires_ns = c->opened_ns + UNWATCHED_NS;
@@ -419,14 +419,14 @@ void session_watch(struct session *s)
 		look_at_cpus(s, now);
 }
 
-/* Whether a thread of the target has stood still in this experiment: SIGSTOP, a frozen control
- * group. */
+/* Whether threads of the target were stopped or went on in this experiment, or all stood still. One
+ * that stands still all the time does so in baselines, too. */
 static bool any_stopped(const struct session *s)
 {
 	const struct cozbpf_control *c = &s->bpf->bss->control;
 
-	return __atomic_load_n(&c->stopped, __ATOMIC_RELAXED) > 0 ||
-	       __atomic_load_n(&c->resumed, __ATOMIC_RELAXED) != s->resumed_at_open;
+	return __atomic_load_n(&c->stops, __ATOMIC_RELAXED) != s->stops_at_open ||
+	       (c->stopped > 0 && c->stopped >= c->threads);
 }
 
 void session_close_experiment(struct session *s, struct snapshot *ret)

@@ -63,7 +63,7 @@ struct session {
 	uint64_t spots_taken;          /* so many had there been */
 	struct cozbpf_earner *earners; /* mapped */
 	size_t earners_size;
-	uint64_t samples_at_open, deep_debt_at_open, resumed_at_open;
+	uint64_t samples_at_open, deep_debt_at_open, stops_at_open;
 	int64_t slept_at_open;
 	bool was_disturbed;     /* since the opening: CPUs went or came, or one is not sampled */
 	struct error unsampled; /* why it is not; status 0: all are */

@@ -102,9 +102,8 @@ static void say_stopped(const struct target *t)
 
 		if (procfs_state(pid, pid) == 'T')
 			console_say(t->console,
-			    "warning: process %d is stopped; 'kill -CONT %d' lets it go on, and "
-			    "until then no experiment counts",
-			    pid, pid);
+			    "warning: process %d is stopped; 'kill -CONT %d' lets it go on", pid,
+			    pid);
 	}
 }
 
