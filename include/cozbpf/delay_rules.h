@@ -25,7 +25,7 @@
 	X(CARRY, SIM, "what a thread stands still beyond its debt is set off against later debt") \
 	X(MIN_DEBT, REAL, "a small debt waits for the next sample")                               \
 	X(WAY_IN, SIM, "the way from the sample to the handler is pause")                         \
-	X(ASIDE, SIM, "a pause is shorter by what its sample costs beyond a baseline's")          \
+	X(ASIDE, SIM, "a pause is shorter by what samples have cost beyond a baseline's")         \
 	X(ENTRY_MEAN, REAL, "the cost of samples follows a running mean of their entry")          \
 	X(EXIT_EARLY, SIM, "a pause ends earlier by the way out of the handler")                  \
 	X(SLEEP_OFF, SIM, "debt of a sleep is slept off, not paid by holding the CPU")            \

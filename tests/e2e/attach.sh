@@ -286,7 +286,8 @@ let_go() { kill -CONT "$target_pid"; }
 held "stopped meanwhile"
 for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/freezer; do
 	group=$at/cozbpf-frozen-$$
-	[ -e "$at/cgroup.procs" ] && mkdir "$group" 2>/dev/null || continue
+	[ -e "$at/cgroup.procs" ] || continue
+	mkdir "$group" 2>/dev/null || continue
 	echo "$target_pid" >"$group/cgroup.procs"
 	frozen=(1 0 "$group/cgroup.freeze")
 	[ -e "${frozen[2]}" ] || frozen=(FROZEN THAWED "$group/freezer.state")

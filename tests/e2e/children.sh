@@ -178,21 +178,21 @@ as=static_parent fixture parent -static
 for way in left left-ignoring left-stuck; do
 	profile_run 0 -P progress --no-follow-children --fixed-line "$(line_of parent BEFORE)" \
 		--fixed-speedup 100 -- "$dir/static_parent" $way $((20 * ms))
-	readarray -t left < <(pgrep -f "^$dir/static_parent $way")
+	readarray -t those < <(pgrep -f "^$dir/static_parent $way")
 	case $way in
-	left) is_taken_out "${left[0]}" ;;
+	left) is_taken_out "${those[0]}" ;;
 	left-ignoring)
-		is_taken_out "${left[0]}"
-		check "its own action stays" is "$(action SigIgn "${left[0]}")" == 1
+		is_taken_out "${those[0]}"
+		check "its own action stays" is "$(action SigIgn "${those[0]}")" == 1
 		;;
 	left-stuck)
 		told=$(grep -c 'warning: process .* no thread' "$dir/err")
 		check "it is told of once" [ "$told" -eq 1 ]
-		is_taken_out "${left[1]}"
-		check "the page is its parent's as well" has "/proc/${left[0]}/maps" ' r-xp .* 0 *$'
+		is_taken_out "${those[1]}"
+		check "the page is its parent's as well" has "/proc/${those[0]}/maps" ' r-xp .* 0 *$'
 		;;
 	esac
-	kill -KILL "${left[@]}"
+	kill -KILL "${those[@]}"
 done
 # shellcheck disable=SC2317 # called by wait_for
 has_child() {

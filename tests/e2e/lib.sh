@@ -193,6 +193,7 @@ for i in range(int(sys.argv[2])):
     held[-1].listen()
 print("taken", flush=True)
 time.sleep(60)' "$1" "${2:-16}" >"$dir/squatter" &
+	# shellcheck disable=SC2034 # for the scripts
 	squatter=$!
 	wait_for 20 has "$dir/squatter" taken || bad "the name is taken"
 }
