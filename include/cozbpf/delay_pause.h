@@ -79,19 +79,21 @@ DELAY_INLINE __u64 delay_cost_of_sample(
  * next pause makes up for what samples have taken beyond a baseline's. Beyond four periods samples
  * were lost: the kernel throttles them to the end of a tick, 4 ms.
  */
-DELAY_INLINE void delay_count_excess(struct cozbpf_thread *t, const struct cozbpf_control *x)
+DELAY_OUTLINE int delay_count_excess(struct cozbpf_thread *t, const struct cozbpf_control *x)
 {
-	__u64 executed = delay_account(t)->unsampled, cost;
+	__u64 executed, cost;
 	__s64 most, excess;
 
-	if (!delay_sets_aside(x) || !DELAY_READ(x->active))
-		return;
+	if (!t || !x || !delay_sets_aside(x) || !DELAY_READ(x->active))
+		return 0;
+	executed = delay_account(t)->unsampled;
 	cost = delay_cost_of_sample(t, x);
 	most = 8 * (__s64)cost;
 	if (executed > 4 * x->period_ns)
 		executed = 4 * x->period_ns;
 	excess = t->excess + (__s64)cost - (__s64)(cost * executed / x->period_ns);
 	t->excess = (__s32)(excess > most ? most : excess < -most ? -most : excess);
+	return 0;
 }
 
 /*

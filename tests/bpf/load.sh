@@ -50,7 +50,7 @@ on_waking_waiter 1780 18200
 '
 goroutines='
 on_go 3070 13600
-on_sample 5300 39000
+on_sample 5300 39900
 on_switch 3030 24900
 on_waking 1030 8000
 '

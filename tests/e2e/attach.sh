@@ -351,7 +351,7 @@ echo "-- a program replaced since, read by who is not root: what is mapped is it
 mkdir -p "$dir/theirs"
 chown 65534:65534 "$dir/theirs"
 cp "$dir/running" "$dir/replaced"
-begin setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/replaced" plain
+begin setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/replaced" apart
 rm "$dir/replaced"
 cp /bin/true "$dir/replaced"
 # with CAPABILITIES STATUS ARGUMENTS...: runs as nobody, with only these capabilities

@@ -419,14 +419,14 @@ void session_watch(struct session *s)
 		look_at_cpus(s, now);
 }
 
-/* Whether threads of the target were stopped or went on in this experiment, or all stood still. One
- * that stands still all the time does so in baselines, too. */
-static bool any_stopped(const struct session *s)
+/* Whether threads of the target were stopped or went on in this experiment, or some stood still and
+ * none ran, of @samples. One that stands still all the time does so in baselines, too. */
+static bool any_stopped(const struct session *s, uint64_t samples)
 {
 	const struct cozbpf_control *c = &s->bpf->bss->control;
 
 	return __atomic_load_n(&c->stops, __ATOMIC_RELAXED) != s->stops_at_open ||
-	       (c->stopped > 0 && c->stopped >= c->threads);
+	       (__atomic_load_n(&c->stopped, __ATOMIC_RELAXED) > 0 && !samples);
 }
 
 void session_close_experiment(struct session *s, struct snapshot *ret)
@@ -449,7 +449,7 @@ void session_close_experiment(struct session *s, struct snapshot *ret)
 	ret->use.outsiders_ns -= s->use_at_open.outsiders_ns;
 	ret->use.virtual_ns -= s->use_at_open.virtual_ns;
 	look_at_cpus(s, ret->closed_ns); /* last: this interrupts each CPU */
-	ret->was_disturbed = s->was_disturbed || any_stopped(s) ||
+	ret->was_disturbed = s->was_disturbed || any_stopped(s, ret->samples) ||
 			     ret->closed_ns >= c->expires_ns ||
 			     slept_ns() - s->slept_at_open > SLEPT_NS;
 }
