@@ -189,7 +189,8 @@ for way in left left-ignoring left-stuck; do
 		told=$(grep -c 'warning: process .* no thread' "$dir/err")
 		check "it is told of once" [ "$told" -eq 1 ]
 		is_taken_out "${those[1]}"
-		check "the page is its parent's as well" has "/proc/${those[0]}/maps" ' r-xp .* 0 *$'
+		check "the page is its parent's as well" \
+			has "/proc/${those[0]}/maps" ' r-xp .* 0 *$'
 		;;
 	esac
 	kill -KILL "${those[@]}"
