@@ -38,7 +38,7 @@ _start:	mov $29, %eax
 	jmp _start
 END
 if [ "$(uname -m)" = x86_64 ] && as --32 -o "$dir/narrow.o" "$dir/narrow.s" &&
-	ld -m elf_i386 -o "$dir/narrow" "$dir/narrow.o"; then
+	ld -m elf_i386 -z noexecstack -o "$dir/narrow" "$dir/narrow.o"; then
 	"$dir/narrow" &
 	narrow=$!
 	started+=("$narrow")
