@@ -12,10 +12,9 @@
 
 /* From 6.13 (6280cf718db0, "bpf: Implement bpf_send_signal_task() kfunc"). A program that calls it
  * is loaded in mode `value` only: before 5.16 (a5d827275241) the call is not even taken where it is
- * never made. Only one object may name it: libbpf 1.1 cannot link
- * two. */
-extern int bpf_send_signal_task(
-    struct task_struct *task, int sig, enum pid_type type, __u64 value) __ksym __weak;
+ * never made. user/kernel/compat.c gives the call the kernel's number. */
+static int (*const bpf_send_signal_task)(struct task_struct *task, int sig, enum pid_type type,
+    __u64 value) = (void *)COZBPF_SEND_SIGNAL_TASK;
 
 /*
  * Calls @step(i, look) for i from 0 to @n - 1 until it returns 1. Where bpf_loop() is missing,

@@ -7,6 +7,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,6 +61,56 @@ struct bpf_program *compat_pause_program(const struct cozbpf_bpf *bpf, const str
 	return program_of(bpf, m->program);
 }
 
+/* The kernel's number of bpf_send_signal_task(); 0: it has none. */
+static int send_signal_number(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int ret = btf ? btf__find_by_name_kind(btf, "bpf_send_signal_task", BTF_KIND_FUNC) : 0;
+
+	btf__free(btf);
+	return ret > 0 ? ret : 0;
+}
+
+/*
+ * Calls of the kernel's functions go by number. libbpf would fill it in, but looks for a function
+ * that is missing in all modules, which 1.1 gives up without CAP_SYS_ADMIN. 0 or -errno.
+ */
+static int number_calls(struct bpf_program *prog, int number)
+{
+	size_t n = bpf_program__insn_cnt(prog);
+	struct bpf_insn *insns = malloc(n * sizeof(*insns));
+	int err;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
+	for (size_t i = 0; i < n; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg &&
+		    insns[i].imm == COZBPF_SEND_SIGNAL_TASK) {
+			insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+			insns[i].imm = number;
+		}
+	err = bpf_program__set_insns(prog, insns, n);
+	free(insns);
+	return err;
+}
+
+/* Those programs that send values, which others cannot load. 0 or -errno. */
+static int prepare_values(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
+{
+	static int number;
+	int err;
+
+	if (m->by != COZBPF_BY_VALUE)
+		return 0;
+	if (!number)
+		number = send_signal_number();
+	if (!number)
+		return -ENOENT;
+	err = number_calls(compat_sample_program(bpf, m), number);
+	return err ? err : number_calls(compat_pause_program(bpf, m), number);
+}
+
 int compat_try_pause(const struct pause_mode *m, void *unused)
 {
 	struct cozbpf_bpf *bpf = cozbpf_bpf__open();
@@ -72,7 +123,9 @@ int compat_try_pause(const struct pause_mode *m, void *unused)
 		return -errno;
 	bpf_object__for_each_program(prog, bpf->obj)
 	    bpf_program__set_autoload(prog, prog == compat_pause_program(bpf, m));
-	err = cozbpf_bpf__load(bpf);
+	err = prepare_values(bpf, m);
+	if (!err)
+		err = cozbpf_bpf__load(bpf);
 	if (!err) {
 		link = bpf_program__attach(compat_pause_program(bpf, m));
 		err = link ? 0 : -errno;
@@ -99,8 +152,12 @@ static bool takes_growing_maps(void)
 	return ret;
 }
 
-void compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
+int compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
 {
+	int err = prepare_values(bpf, m);
+
+	if (err)
+		return err;
 	for (size_t i = 0; i < n_pause_modes; i++) {
 		bpf_program__set_autoload(compat_sample_program(bpf, &pause_modes[i]), false);
 		bpf_program__set_autoload(compat_pause_program(bpf, &pause_modes[i]), false);
@@ -108,10 +165,11 @@ void compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m)
 	bpf_program__set_autoload(compat_sample_program(bpf, m), true);
 	bpf_program__set_autoload(compat_pause_program(bpf, m), true);
 	if (takes_growing_maps())
-		return;
+		return 0;
 	bpf_map__set_map_flags(bpf->maps.procs, 0);
 	bpf_map__set_map_flags(bpf->maps.process_counters, 0);
 	bpf_map__set_map_flags(bpf->maps.goroutines, 0);
+	return 0;
 }
 
 /* Atomics that return what was there: since 5.12 (5ca419f2864a). */

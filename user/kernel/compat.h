@@ -15,8 +15,9 @@ struct cozbpf_bpf;
 /* Loads and attaches the mode's program for a moment. 0 or -errno. A pause_try_fn. */
 int compat_try_pause(const struct pause_mode *m, void *unused);
 
-/* Before loading: the programs of that mode and no other, and maps as the kernel takes them. */
-void compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
+/* Before loading: the programs of that mode and no other, and maps as the kernel takes them. 0 or
+ * -errno. */
+int compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
 /* The program of samples, and the one that sees pauses begin. */
 struct bpf_program *compat_sample_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
 struct bpf_program *compat_pause_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m);

@@ -223,7 +223,9 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 		    e, EXIT_USAGE, "COZBPF_RULES_OFF names a rule that does not exist");
 	((struct cozbpf_config *)&s->bpf->rodata->config)->rules_off = delay_rules_off;
 #endif
-	compat_prepare(s->bpf, s->mode);
+	err = compat_prepare(s->bpf, s->mode);
+	if (err)
+		return session_fail(s, -err, e);
 	calls_prepare(s->bpf, s->config.sync_uprobe);
 	go_prepare(s->bpf, s->config.goroutines);
 	s->bpf->bss->control.has_peers = s->config.peers;
