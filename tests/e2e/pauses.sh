@@ -80,8 +80,8 @@ wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 kill -KILL "$tool_pid"
 wait "$tool_pid" 2>/dev/null
 rm -f "$dir/profile.coz"
-run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$best" -d $((4 * slowness))s -o "$dir/profile.coz" \
-	-p "$target_pid"
+run 0 "${in_front[@]}" "$tool" "${fixed[@]}" --pause="$best" -d $((4 * slowness))s \
+	-o "$dir/profile.coz" -p "$target_pid"
 gains "$best"
 kill -KILL "$target_pid"
 
