@@ -128,7 +128,7 @@ static __always_inline void visit_line(const struct cozbpf_thread *t, __u32 line
 
 /*
  * What lines have executed, for the selected one and for those that are progress points, which are
- * visited by being executed. As in the thread's window (delay_ring_push()) half of the time
+ * visited by being executed. As in the thread's window (delay_window_push()) half of the time
  * executed between two samples belongs to the one, half to the other: samples themselves come
  * sooner after pauses. To the selected line a thread's first sample is a whole period, or threads
  * that die before their second one would hardly count.

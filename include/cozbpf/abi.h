@@ -414,8 +414,6 @@ struct cozbpf_control {
 	/* the lock that the selected line waited for first in this experiment, and that of a
 	 * couple's second line; 0: none yet */
 	__u64 wait_lock, other_lock;
-	/* stacks that found no room while a progress point was being chosen: others were enough */
-	__u64 watch_lost;
 	__u64 waiting; /* so many of the following are somebody's */
 	struct cozbpf_waiter waiters[COZBPF_WAITERS];
 } __attribute__((aligned(64)));
@@ -472,7 +470,7 @@ struct cozbpf_counter_event {
  * spends in the selected line (delay_account.h). A runtime's own threads could have one as well.
  */
 struct cozbpf_account {
-	/* All that others' events touch. */
+	/* What others' events touch most. */
 	__u64 run_since; /* executing, and credited up to here; 0: not executing. In a pause: the
 			    pause's end */
 	__u64 paid;      /* L */
@@ -511,8 +509,8 @@ struct cozbpf_account {
 
 /*
  * A thread of the target: value of the task storage. A task belongs to the target when it has one
- * with member set. The kernel places the value 8 bytes into a cache line: the first 56 bytes are
- * all that a waker, on another CPU, touches of the thread it wakes, or a visit of its own thread.
+ * with member set. The kernel places the value 8 bytes into a cache line, so that the first 56
+ * bytes, and the account's wanted_required, are most of what a waker touches on another CPU.
  */
 struct cozbpf_thread {
 	__u64 blocked_at, runnable_at; /* 0: not so */

@@ -181,13 +181,14 @@ DELAY_INLINE void delay_on_switch(struct cozbpf_thread *out, int how, struct coz
 DELAY_INLINE void delay_release(struct cozbpf_thread *t, __u64 paid, int joins, __u64 now)
 {
 	struct cozbpf_account *a = delay_account(t);
-	__u64 own = a->paid + (t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0);
+	__u64 waited = t->blocked_at && now > t->blocked_at ? now - t->blocked_at : 0,
+	      own = a->paid + waited;
 
 	t->slack = 0;
 	if (DELAY_RULE(SLACK_LATENCY) && own < paid)
 		t->slack = paid - own < 0xffffffffU ? (__u32)(paid - own) : 0xffffffffU;
 	if (joins)
-		a->paid = own < paid ? own : paid;
+		a->paid = delay_join(a, waited, paid);
 	a->paced = COZBPF_PACED_NONE;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
  * What a CPU knows of the target's threads that had it: its clock, the last slice, what they have
- * executed, samples that met outsiders. Each CPU looks at its own state only, and at control.idle,
- * which is one CPU's at a time. Part of delay.h.
+ * executed. Each CPU looks at its own state only, and at control.idle, which is one CPU's at a
+ * time. Part of delay.h.
  */
 #ifndef COZBPF_DELAY_CPU_H
 #define COZBPF_DELAY_CPU_H

@@ -56,7 +56,7 @@
 	X(PACED_MISSED, SIM, "a whole multiple of the period is the period")                      \
 	X(PACED_MIN, REAL, "a distance below 10 us is no period")                                 \
 	X(VISIT_PENDING, REAL, "a visit's virtual time holds credit not yet given")               \
-	X(VISIT_SERVED, REAL, "a visit's virtual time holds a pause not yet settled")             \
+	X(VISIT_SERVED, SIM, "a visit's virtual time holds a pause not yet settled")              \
 	X(SAMPLE_COST, SIM, "virtual time stands still while a sample is taken")                  \
 	X(FIT_CPUS, SIM, "N CPUs execute at most N seconds per second of virtual time")           \
 	X(HEAL, REAL, "a thread whose switch-in was not seen executes from its sample on")        \

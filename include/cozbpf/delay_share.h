@@ -41,13 +41,14 @@ DELAY_INLINE __u32 delay_share(struct cozbpf_account *a)
 }
 
 /* The best linear guess from the last sample h: f = p + r (h - p), where p is the share of the
- * segment. Right on average whatever r is. */
+ * segment. Right on average whatever r is. FORECAST_EDGE: after an edge that sample tells nothing.
+ */
 DELAY_INLINE void delay_forecast(struct cozbpf_account *a)
 {
-	__u64 p = delay_share(a), h = a->last_hit ? COZBPF_SHARE_ONE : 0;
+	__u64 p = delay_share(a), h = a->last_hit ? COZBPF_SHARE_ONE : 0,
+	      r = a->last_valid ? a->persistence : 0;
 
-	a->share = (__u32)((p * (COZBPF_SHARE_ONE - a->persistence) + h * a->persistence) /
-			   COZBPF_SHARE_ONE);
+	a->share = (__u32)((p * (COZBPF_SHARE_ONE - r) + h * r) / COZBPF_SHARE_ONE);
 }
 
 /*
@@ -55,22 +56,9 @@ DELAY_INLINE void delay_forecast(struct cozbpf_account *a)
  * the next. Credit has to be right at the edges, where L is compared, and a share of all the
  * thread's time is not, where it executes the line always before or always after an edge (a lock
  * held in the line, say). `id` tells edges apart: the object waited for, and which side of it. The
- * caller has credited the thread.
+ * caller has credited the thread. A waker leaves the share, which costs the rest of an account to
+ * fetch from another CPU, to delay_switch_in().
  */
-DELAY_INLINE void delay_segment(struct cozbpf_account *a, __u32 id)
-{
-	a->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
-	if (DELAY_RULE(FORECAST_EDGE))
-		a->last_valid = 0;
-	a->share_due = 0;
-	if (DELAY_RULE(FORECAST_EDGE))
-		a->share = delay_share(a);
-	else
-		delay_forecast(a);
-}
-
-/* The same for a thread that does not execute, by its waker: what the rest of it costs to fetch
- * from another CPU is left to delay_switch_in(). */
 DELAY_INLINE void delay_segment_ahead(struct cozbpf_account *a, __u32 id)
 {
 	a->segment = DELAY_RULE(SEGMENTS) ? id & (COZBPF_SEGMENTS - 1) : 0;
@@ -84,10 +72,14 @@ DELAY_INLINE void delay_share_look_up(struct cozbpf_account *a)
 	if (!a->share_due)
 		return;
 	a->share_due = 0;
-	if (DELAY_RULE(FORECAST_EDGE))
-		a->share = delay_share(a);
-	else
-		delay_forecast(a);
+	delay_forecast(a);
+}
+
+/* The same for the thread that executes. */
+DELAY_INLINE void delay_segment(struct cozbpf_account *a, __u32 id)
+{
+	delay_segment_ahead(a, id);
+	delay_share_look_up(a);
 }
 
 /* 1 where they are equal, without a branch: the verifier follows both sides of each one, 2^32 ways

@@ -77,7 +77,7 @@ DELAY_INLINE void delay_spin(
 	most = a->paid + a->spun_over + now - a->run_since;
 	own->spun_ns += now - a->run_since;
 	if (DELAY_READ(x->active) && a->paid < required)
-		a->paid = most < required ? most : required;
+		a->paid = delay_join(a, a->spun_over + now - a->run_since, required);
 	if (DELAY_RULE(SPIN_WHOLE) && DELAY_READ(x->has_peers))
 		a->spun_over = most - a->paid;
 	a->run_since = now;

@@ -122,6 +122,9 @@ TEST(forecast_is_a_share)
 		delay_forecast(&t.account);
 		CHECK_EQ(t.account.share, share);
 		t.account.persistence = COZBPF_SHARE_ONE - 1;
+		delay_forecast(&t.account); /* no sample yet, or an edge since */
+		CHECK_EQ(t.account.share, share);
+		t.account.last_valid = 1;
 		delay_forecast(&t.account); /* 0 but for p / 65536 */
 		CHECK_EQ(t.account.share, share / COZBPF_SHARE_ONE);
 		t.account.last_hit = 1;
