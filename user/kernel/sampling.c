@@ -66,7 +66,8 @@ static int start_on(struct sampling *s, int cpu, struct error *e)
 		return 0;
 	if (fd < 0) {
 		error_set(e, EXIT_FORBIDDEN, "cannot sample CPU %d: %s", cpu, strerror(err));
-		error_hint(e, "run as root or with CAP_PERFMON; `cozbpf doctor` tells");
+		error_hint(e, "run as root or with CAP_PERFMON; above 2, "
+			      "kernel.perf_event_paranoid may ask for CAP_SYS_ADMIN");
 		return error_hint_files(e, err);
 	}
 	s->events[cpu] = (struct event){fd, bpf_program__attach_perf_event(s->prog, fd), 0};
