@@ -49,8 +49,9 @@ tool_in_front=("${in_front[@]}" "$tool")
 cleanup() {
 	local pid
 	for pid in "${started[@]}"; do
+		# Not another's that has got the number. The shell tells of it where nobody waits.
 		[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" != $$ ] ||
-			kill -KILL "$pid" # not another's that has got the number
+			{ kill -KILL "$pid" && wait "$pid" 2>/dev/null; }
 	done
 	rm -rf "$dir"
 }
