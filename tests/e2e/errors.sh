@@ -163,6 +163,7 @@ fails 2 "experiments cannot last 1 ms" "between 20ms" --experiment-length 1ms -P
 fails 2 "cannot be run 0 times" "--runs" -n 0 -- "$work"
 fails 2 "takes a whole number, not '-1'" - -n -1 -- "$work"
 fails 2 "'1y' is not a time" "30s" -d 1y -- "$work"
+fails 2 "option '--duration': the time '0s' is too short" - -d 0s -- "$work"
 fails 2 "exclude each other" . --end-to-end -P progress -- "$work"
 fails 2 "no user 'no-such-user'" "--user" --user no-such-user -P progress -- "$work"
 # 2^32, which is not to be taken for root

@@ -155,6 +155,8 @@ expect 4 '' 'none of the 1 files found is a profile' report foreign
 expect 4 '' "no file is in the directory 'empty'" report empty
 expect 1 '' "'fleet/README' is not a profile" merge -o again.coz 1.coz fleet/README
 
+expect 0 '^2 runs' '' merge 1.coz -o again.coz 2.coz
+check 'options may follow files' cmp again.coz two.coz
 expect 2 '' 'merge needs -o FILE' merge 1.coz
 expect 2 '' 'merge needs the profiles' merge -o x.coz
 expect 1 '' "cannot open 'missing.coz'" merge -o x.coz 1.coz missing.coz

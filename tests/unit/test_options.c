@@ -38,6 +38,7 @@ static const struct option_table table = {.command = "run",
     .usage = "cozbpf [run] [options] -- cmd [args...]",
     .summary = "Runs a command.",
     .entries = entries,
+    .takes_command = true,
     .epilogue = "example"};
 
 /* Parses the arguments after argv[0], which are separated by blanks. */
@@ -115,6 +116,28 @@ TEST(ends_of_the_options)
 	CHECK_EQ(parse("- x", &f, &e), 1);
 }
 
+/* Without a command, options may follow operands, and all operands come last. */
+TEST(operands_between_options)
+{
+	struct option_table files = table;
+	char *argv[] = {"report", "a", "-v", "b", "-o", "x", "-n7", "--", "-c", NULL};
+	char *again[] = {"report", "a", "-v", "---", "-b", NULL};
+	struct fields f = {0};
+	struct error e = {0};
+
+	files.takes_command = false;
+	CHECK_EQ(options_parse(&files, 9, argv, &f, &e), 6);
+	CHECK(f.verbose);
+	CHECK_STR(f.output, "x");
+	CHECK_EQ(f.runs, 7);
+	CHECK_STR(argv[6], "a");
+	CHECK_STR(argv[7], "b");
+	CHECK_STR(argv[8], "-c");
+	CHECK_EQ(options_parse(&files, 5, again, &f, &e), 3);
+	CHECK_STR(again[3], "a");
+	CHECK_STR(again[4], "-b");
+}
+
 TEST(prefixes_and_clusters)
 {
 	struct fields f;
@@ -159,6 +182,8 @@ TEST(refusals)
 	    "option '--runs' takes a whole number, not '18446744073709551616'", "");
 	check_refused("-d soon", "option '--duration': 'soon' is not a time",
 	    "write a number with a unit: 500us, 1ms, 30s, 5m, 1h; without a unit it means seconds");
+	check_refused("-d 0", "option '--duration': the time '0' is too short", "");
+	check_refused("-d 0.1ns", "option '--duration': the time '0.1ns' is too short", "");
 	check_refused("-P a -P b --nope", "unknown option '--nope'", NULL);
 	check_refused("--=x", "unknown option '--'", NULL);
 }
@@ -167,7 +192,8 @@ TEST(ambiguous_prefix)
 {
 	static const struct option_entry two[] = {{0, "text", OPTION_FLAG, 0, NULL, "text"},
 	    {0, "term", OPTION_FLAG, 1, NULL, "terminal"}, {0, NULL, 0, 0, NULL, NULL}};
-	static const struct option_table t = {"report", "cozbpf report", "Reports.", two, NULL};
+	static const struct option_table t = {
+	    "report", "cozbpf report", "Reports.", two, false, NULL};
 	char *argv[] = {"report", "--te", NULL};
 	bool flags[2] = {0};
 	struct error e = {0};

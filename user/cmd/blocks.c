@@ -80,6 +80,7 @@ static const struct option_table table = {
 	"samples find are watched in random windows, those that run seldom all the time. The log "
 	"tells which blocks matter and vary: what is slow in some runs only, and in which.",
     .entries = entries,
+    .takes_command = true,
     .epilogue =
 	"Lines of inputs are words as a shell reads them; there is no shell, so | and > are "
 	"words, too.\n"

@@ -18,6 +18,8 @@
 #define HELP_LABEL_MAX 34 /* the text of a longer label begins on the next line */
 /* getopt's value of a long option is this plus its index, which tells letters from names */
 #define LONG_BASE 256
+/* getopt's value of an operand, where these do not end the options */
+#define OPERAND 1
 
 static const char help_name[] = "help";
 
@@ -256,8 +258,13 @@ static int set_field(const struct option_entry *o, const char *value, void *fiel
 		    e, EXIT_USAGE, "option '--%s' takes a whole number, not '%s'", o->name, value);
 		return -1;
 	case OPTION_TIME:
-		if (!parse_time(value, field, &why))
-			return 0;
+		if (!parse_time(value, field, &why)) {
+			/* in the fields 0 stands for a time that was not given */
+			if (*(uint64_t *)field)
+				return 0;
+			return error_set(e, EXIT_USAGE, "option '--%s': the time '%s' is too short",
+			    o->name, value);
+		}
 		error_set(e, EXIT_USAGE, "option '--%s': %s", o->name, why.cause);
 		if (why.hint[0])
 			error_hint(e, "%s", why.hint);
@@ -326,9 +333,9 @@ static int refused(const struct option_table *t, char **argv, int opt, struct er
  * @shorts for 3 + 2 n bytes. */
 static void fill_getopt(const struct option_table *t, size_t n, struct option *longs, char *shorts)
 {
-	/* '+': the first operand ends the options. ':' tells a missing value from an unknown
-	 * option. */
-	shorts += sprintf(shorts, "+:h");
+	/* '+': the first operand ends the options. '-': operands are told one by one. ':' tells a
+	 * missing value from an unknown option. */
+	shorts += sprintf(shorts, t->takes_command ? "+:h" : "-:h");
 	for (size_t i = 0; i < n; i++) {
 		const struct option_entry *o = &t->entries[i];
 
@@ -354,13 +361,21 @@ static const struct option_entry *entry_of(const struct option_table *t, int opt
 	return NULL;
 }
 
+/* The operands that stood between options, from argv[1] on, go to where the others follow. Returns
+ * the index of the first one. */
+static int gather(char **argv, int operands, int end)
+{
+	memmove(argv + end - operands, argv + 1, (size_t)operands * sizeof(*argv));
+	return end - operands;
+}
+
 int options_parse(
     const struct option_table *t, int argc, char **argv, void *fields, struct error *e)
 {
 	size_t n = count_entries(t);
 	struct option *longs = calloc(n + 2, sizeof(*longs));
 	char *shorts = calloc(n + 2, 2);
-	int ret = -1;
+	int ret = -1, operands = 0;
 
 	if (!longs || !shorts) {
 		error_set(e, EXIT_OTHER, "out of memory");
@@ -374,13 +389,17 @@ int options_parse(
 
 		/* Coz's end of the options; getopt would take it as a long option named '-'. */
 		if (next < argc && !strcmp(argv[next], "---")) {
-			ret = next + 1;
+			ret = gather(argv, operands, next + 1);
 			break;
 		}
 		opt = getopt_long(argc, argv, shorts, longs, NULL);
 		if (opt == -1) {
-			ret = optind;
+			ret = gather(argv, operands, optind);
 			break;
+		}
+		if (opt == OPERAND) {
+			argv[1 + operands++] = optarg;
+			continue;
 		}
 		if (opt == '?' || opt == ':') {
 			refused(t, argv, opt, e);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One option table per subcommand gives the parser, --help, and what check-docs compares with the
- * man page. getopt_long() parses, with '+', since the target's arguments follow `--` (or Coz's
- * `---`).
+ * man page. getopt_long() parses. Where a target's arguments follow, the first operand ends the
+ * options; elsewhere operands and options may alternate.
  */
 #ifndef COZBPF_OPTIONS_H
 #define COZBPF_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@ enum option_type {
 	OPTION_CHOICE, /* const char ** : the same, "all" where no value is given */
 	OPTION_LIST,   /* struct string_list *: appended, borrowed from argv */
 	OPTION_UINT,   /* uint64_t * : decimal */
-	OPTION_TIME,   /* uint64_t * : ns; "500us", "1ms", "30s", "5m"; a plain number is seconds */
+	OPTION_TIME, /* uint64_t * : ns, above 0; "500us", "1ms", "5m"; a plain number is seconds */
 };
 
 struct option_entry {
@@ -37,12 +38,13 @@ struct option_table {
 	const char *usage;                  /* "cozbpf [run] [options] -- cmd [args...]" */
 	const char *summary;                /* what it does, one or two sentences */
 	const struct option_entry *entries; /* ends with name == NULL */
+	bool takes_command;                 /* operands are a command and its arguments */
 	const char *epilogue;               /* printed after the options: examples; NULL: none */
 };
 
 /* Parses options into @fields. Returns the index of the first operand, 0 when --help was printed to
  * stdout, or -1 with @e (EXIT_USAGE; an unknown option's hint names the nearest one). `--` and
- * `---` end the options and are skipped. */
+ * `---` end the options and are skipped. All operands are in @argv from that index on. */
 int options_parse(
     const struct option_table *t, int argc, char **argv, void *fields, struct error *e);
 

@@ -141,6 +141,7 @@ static const struct option_table table = {
     .summary = "Runs the command, experiments on its lines, and tells what the program would gain "
 	       "if each were faster.",
     .entries = entries,
+    .takes_command = true,
     .epilogue = "SPEC: file.c:123, SYMBOL, PATH:SYMBOL[+OFFSET], [PATH:]+ADDRESS,\n"
 		"      uprobe:PATH:SYMBOL[+OFFSET]\n"
 		"examples:\n"

@@ -38,6 +38,7 @@ static const struct option_table table = {
     .summary = "Watches a program without delaying it, and ranks what could be a progress point: "
 	       "markers of coz.h, static probes, system calls, functions.",
     .entries = entries,
+    .takes_command = true,
     .epilogue = "The list goes to standard output; with a command, whose that is, to standard "
 		"error.\n",
 };
