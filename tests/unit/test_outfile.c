@@ -56,3 +56,22 @@ TEST(a_signal_leaves_nothing)
 	unlink("out.coz");
 	CHECK_EQ(rmdir(dir), 0);
 }
+
+/* Of a process that was killed and had our number. */
+TEST(a_file_that_was_left)
+{
+	char dir[] = "/tmp/test_outfile.XXXXXX", part[64];
+	struct outfile f;
+	struct error e = {0};
+	FILE *left;
+
+	CHECK(mkdtemp(dir) && !chdir(dir));
+	snprintf(part, sizeof(part), "%s/out.coz.%d.part", dir, (int)getpid());
+	left = fopen(part, "w");
+	CHECK(left && !fclose(left));
+	CHECK_EQ(outfile_open(&f, "out.coz", &e), 0);
+	CHECK_EQ(outfile_close(&f, 0, &e), 0);
+	CHECK_EQ(count("out.coz*"), 1);
+	unlink("out.coz");
+	CHECK_EQ(rmdir(dir), 0);
+}

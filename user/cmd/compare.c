@@ -62,7 +62,7 @@ static int input_init(struct input *i, char *name, const struct input_options *o
 
 	memset(i, 0, sizeof(*i));
 	profile_init(&i->profile);
-	if (inputs_read(&i->profile, &name, 1, o, e)) {
+	if (inputs_read(&i->profile, &name, 1, o, NULL, e)) {
 		profile_deinit(&i->profile);
 		return -1;
 	}

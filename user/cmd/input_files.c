@@ -28,6 +28,14 @@ static int add(struct input_files *f, const char *name, bool found, size_t size)
 	return 0;
 }
 
+/* What outfile.c leaves where it is killed. */
+static bool is_part(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && !strcmp(name + n - 5, ".part");
+}
+
 static int add_found(struct input_files *f, const char *directory, const char *name)
 {
 	struct stat s;
@@ -36,7 +44,7 @@ static int add_found(struct input_files *f, const char *directory, const char *n
 
 	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return -ENOMEM;
-	if (name[0] != '.' && !stat(path, &s) && S_ISREG(s.st_mode))
+	if (name[0] != '.' && !is_part(name) && !stat(path, &s) && S_ISREG(s.st_mode))
 		err = add(f, path, true, (size_t)s.st_size);
 	free(path);
 	return err;

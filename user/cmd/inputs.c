@@ -16,6 +16,7 @@
 #include "core/estimate/sums.h"
 #include "core/profile/runs.h"
 #include "report/say.h"
+#include "run/console.h"
 #include "symbols/elf/privileges.h"
 
 int parse_sort(const char *name, enum sort_key *ret, struct error *e)
@@ -43,15 +44,18 @@ struct text_options terminal_options(void)
 	return ret;
 }
 
-#define MOST_NAMED 10 /* files that are no profiles, in warnings */
+#define MOST_NAMED 10  /* files that are no profiles, in warnings */
+#define MANY_FILES 500 /* so many take seconds, and how far it is shows */
+#define FILES_STEP 100
 
 /* The files of the runs, and what is said about them once all are read. */
 struct sources {
 	struct input_files files;
-	size_t n;         /* of them that were read, or are being read */
-	size_t *end;      /* by file: index of the first run after its own */
-	size_t n_summed;  /* runs that were added up here, whose sources have been moved */
-	size_t n_foreign; /* files found that are no profiles */
+	struct console console; /* for how far it is */
+	size_t n;               /* of them that were read, or are being read */
+	size_t *end;            /* by file: index of the first run after its own */
+	size_t n_summed;        /* runs that were added up here, whose sources have been moved */
+	size_t n_foreign;       /* files found that are no profiles */
 	size_t n_twins;
 	const char *twin, *holder; /* a file with a run that is there twice, and the other */
 	bool *moved;               /* by --source-prefix: there was something */
@@ -396,6 +400,7 @@ static int read_or_skip(
 	s->end[s->n - 1] = p->n_runs;
 	if (!ret || !foreign || !s->files.v[s->n - 1].found)
 		return ret;
+	console_clear_progress(&s->console);
 	if (s->n_foreign++ < MOST_NAMED)
 		say("warning: %s; skipped", e->cause);
 	*e = (struct error){0};
@@ -414,6 +419,16 @@ static int check_foreign(const struct sources *s, struct error *e)
 	return 0;
 }
 
+static void show_progress(struct sources *s)
+{
+	char text[64];
+
+	if (s->files.n < MANY_FILES || s->n % FILES_STEP)
+		return;
+	snprintf(text, sizeof(text), "%zu of %zu files read", s->n, s->files.n);
+	console_waits(&s->console, text);
+}
+
 static int read_files(
     struct profile *p, struct sources *s, const struct input_options *o, struct error *e)
 {
@@ -421,7 +436,9 @@ static int read_files(
 		s->n++;
 		if (read_or_skip(p, s, o, e))
 			return -1;
+		show_progress(s);
 	}
+	console_clear_progress(&s->console);
 	if (check_foreign(s, e))
 		return -1;
 	if (p->n_skipped)
@@ -430,8 +447,8 @@ static int read_files(
 	return profile_is_summed(p) || o->sum ? add_up(p, s, o, e) : prepare(p, s, o, e);
 }
 
-int inputs_read(
-    struct profile *p, char **names, int n, const struct input_options *o, struct error *e)
+int inputs_read(struct profile *p, char **names, int n, const struct input_options *o,
+    size_t *ret_files, struct error *e)
 {
 	static char standard_name[] = DEFAULT_PROFILE, *standard[] = {standard_name};
 	struct sources s = {0};
@@ -451,6 +468,9 @@ int inputs_read(
 		tell_unmoved(&s, o);
 		ret = tell_moved(p, &s, e);
 	}
+	if (ret_files)
+		*ret_files = s.files.n - s.n_foreign;
+	console_clear_progress(&s.console);
 	input_files_deinit(&s.files);
 	free(s.end);
 	free(s.moved);

@@ -41,10 +41,11 @@ int input_read(struct profile *p, const char *name, struct error *e);
  * Reads the @n named profiles, or DEFAULT_PROFILE when @n is 0, into @p. The caller initialises @p
  * and deinitialises it in any case. A run that is there twice counts once. Says on standard error
  * what was skipped, and what a reader has to know about runs of different files. Returns 0, or -1
- * with @e; different builds without the option are EXIT_USAGE.
+ * with @e; different builds without the option are EXIT_USAGE. *@ret_files (may be NULL): how many
+ * profiles were read.
  */
-int inputs_read(
-    struct profile *p, char **names, int n, const struct input_options *o, struct error *e);
+int inputs_read(struct profile *p, char **names, int n, const struct input_options *o,
+    size_t *ret_files, struct error *e);
 
 /* How text for people is printed on this terminal. Sets the locale's character set, and nothing
  * else of the locale. */

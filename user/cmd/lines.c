@@ -397,7 +397,8 @@ int cmd_lines(int argc, char **argv)
 		    first == argc ? "no binary is named"
 		    : o.pid       ? "'--pid' and a binary exclude each other"
 				  : "more than one binary is named");
-		error_hint(&e, "usage: %s", table.usage);
+		error_hint(&e, "write cozbpf lines [options] BINARY, or -p PID; "
+			       "'cozbpf lines --help' lists the options");
 	} else if (first > 0 && check_lists(&o, &e)) {
 		ret = -1;
 	} else if (first > 0) {

@@ -82,16 +82,17 @@ static int write_file(const char *name, const struct profile *p, struct error *e
 static int merge(const struct merge_options *o, char **names, int n, struct error *e)
 {
 	struct profile p;
+	size_t files;
 	int ret;
 
 	profile_init(&p);
-	ret = inputs_read(&p, names, n, &o->inputs, e);
+	ret = inputs_read(&p, names, n, &o->inputs, &files, e);
 	if (!ret)
 		ret = write_file(o->output, &p, e);
 	if (!ret && strcmp(o->output, "-") != 0)
-		printf("%" PRIu64 " run%s, %" PRIu64 " experiment%s from %d file%s%s: %s\n",
+		printf("%" PRIu64 " run%s, %" PRIu64 " experiment%s from %zu file%s%s: %s\n",
 		    profile_runs(&p), profile_runs(&p) == 1 ? "" : "s", profile_experiments(&p),
-		    profile_experiments(&p) == 1 ? "" : "s", n, n == 1 ? "" : "s",
+		    profile_experiments(&p) == 1 ? "" : "s", files, files == 1 ? "" : "s",
 		    profile_is_summed(&p) ? ", added up" : "", o->output);
 	profile_deinit(&p);
 	return ret;

@@ -22,7 +22,7 @@ static int fail(const char *name, struct error *e)
 {
 	error_set(e, EXIT_OTHER, "cannot write '%s': %s", name,
 	    errno == ELOOP ? "it is a link of another user" : strerror(errno));
-	return error_hint(e, "-o names another file, - is standard output");
+	return error_hint(e, "name another file; - is standard output");
 }
 
 static void forget(struct outfile *f)
@@ -107,6 +107,8 @@ static FILE *open_beside(struct outfile *f)
 		return NULL;
 	}
 	watch_signals();
+	/* Who was killed had the same number, in a container: nobody writes that file any more. */
+	unlink(f->part);
 	ret = fopen(f->part, "wxe");
 	if (ret)
 		unfinished = f->part;

@@ -147,7 +147,7 @@ int cmd_plot(int argc, char **argv)
 	profile_init(&p);
 	ret = outfile_check(output, "page", &e);
 	if (!ret)
-		ret = inputs_read(&p, names, argc, &o.inputs, &e);
+		ret = inputs_read(&p, names, argc, &o.inputs, NULL, &e);
 	if (!ret)
 		ret = plot(&p, names, argc, sort, output, &e);
 	profile_deinit(&p);

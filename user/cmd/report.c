@@ -220,7 +220,7 @@ int cmd_report(int argc, char **argv)
 		ret = check_options(&o, &sort, &e);
 	if (first > 0 && !ret) {
 		profile_init(&p);
-		ret = inputs_read(&p, argv + first, argc - first, &o.inputs, &e);
+		ret = inputs_read(&p, argv + first, argc - first, &o.inputs, NULL, &e);
 		if (!ret && (o.folded || o.pprof))
 			ret = check_sums(&p, &e);
 		if (!ret)
