@@ -2,6 +2,7 @@
 /* Picks the subcommand, and looks whether what it has printed arrived; the rest is in user/cmd/. */
 #include <errno.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "core/text/errors.h"
 #include "core/text/printable.h"
+#include "core/text/suggest.h"
 #include "report/say.h"
 #include "symbols/elf/privileges.h"
 #include "target/identity.h"
@@ -77,9 +79,27 @@ static int begin_files(void)
 	return 0;
 }
 
+/* Whether @word is no program, but nearly a subcommand. True with @e. */
+static bool is_mistyped(const char *word, struct error *e)
+{
+	char path[PATH_MAX];
+	struct suggest near;
+
+	if (*word == '-' || strchr(word, '/') || !launch_find(word, path, sizeof(path), e))
+		return false;
+	suggest_init(&near, word);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		suggest_add(&near, commands[i].name);
+	if (near.n)
+		error_hint(e, "did you mean 'cozbpf %s'?", near.best[0].name);
+	return near.n;
+}
+
 /* @argv[1] says which command; without one it is `run`. */
 static int run_command(int argc, char **argv)
 {
+	struct error e = {0};
+
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(stdout);
 	if (!strcmp(argv[1], "--version")) {
@@ -92,7 +112,7 @@ static int run_command(int argc, char **argv)
 				return EXIT_OTHER;
 			return commands[i].run(argc - 1, argv + 1);
 		}
-	return cmd_run(argc, argv);
+	return is_mistyped(argv[1], &e) ? say_error(&e) : cmd_run(argc, argv);
 }
 
 int main(int argc, char **argv)
