@@ -207,6 +207,15 @@ for share in 0 60% x -1; do
 done
 run 2 "$tool" --duty 1% --end-to-end -n 3 -- true
 says "'--duty' and '--end-to-end' exclude each other"
+run 2 "$tool" --duty 1% -n 3 -- true
+says "'--duty' and '--runs' exclude each other"
+for same in "$dir/same" "$dir/./same"; do
+	: >"$dir/same"
+	run 2 "$tool" --duty 1% --metrics "$dir/same" --pprof "$same" -p 1
+	says "'$same' is the file of both"
+done
+run 2 "$tool" --duty 1% --pprof - -p 1
+says "is replaced after each series, not printed"
 run 2 "$tool" --metrics x.prom -p 1
 says "'--metrics' is of no use without '--duty'"
 run 2 "$tool" --duty 1% --rotate 10 -p 1

@@ -177,6 +177,10 @@ fails 2 "no code at line $((line + 3)) of '.*abab.c'" \
 	-P progress -- "$work"
 fails 2 "'0,abc' is not a list" "0,25,50,100" --fixed-speedup 0,abc -P progress -- "$work"
 fails 2 "'101' is not a list" "0 to 100" --fixed-speedup 101 -P progress -- "$work"
+fails 2 "'50,-18446744073709551611' is not a list" "0 to 100" \
+	--fixed-speedup 50,-18446744073709551611 -P progress -- "$work"
+fails 2 "'io' behind '--off-cpu' is taken for the command" "--off-cpu=io" --off-cpu io "$work"
+fails 2 "two progress points are called 'x'" "-P NAME=SPEC" -P x=progress -P x=work_fail -- "$work"
 fails 2 "appended to a file, not printed" "'./-'" -o - -P progress -- "$work"
 cp "$dir/profile.coz" "$dir/kept.coz"
 for export in metrics pprof; do
@@ -200,6 +204,9 @@ refuses 4 "no file with line tables matches -b 'nowhere'" "whole paths" blocks \
 check "nothing is experimented on: one error" [ "$(grep -c '^cozbpf: error: ' "$dir/err")" -eq 1 ]
 refuses 2 "appended to a file, not printed" "'./-'" blocks -o - -- true
 refuses 2 "progress point 'name=': it is empty" 'SPEC' blocks --then-experiment -P name= -- true
+refuses 2 "no binary is named" "lines --help' lists" lines
+run 2 "$tool" reprot x.coz
+says "^cozbpf: error: there is no command 'reprot'" "^cozbpf: hint: did you mean 'cozbpf report'"
 refuses 2 "'--points' and '--spins' exclude" "leave one out" lines --points --spins "$work"
 refuses 2 "'--spins' and '--profile' exclude" "leave one out" lines --spins --profile x "$work"
 for words in --help --version 'report --help'; do

@@ -61,6 +61,21 @@ static void bad(const char *text, const char *words)
 	CHECK(e.hint[0]);
 }
 
+TEST(points_of_one_name)
+{
+	const char *same[] = {"done", "a.c:3", "done"}, *named[] = {"x=done", "x=other"},
+		   *apart[] = {"done", "x=done", "a.c:3"};
+	struct error e = {0};
+
+	CHECK_EQ(specs_check(&(struct string_list){apart, 3}, NULL, &e), 0);
+	CHECK_EQ(specs_check(&(struct string_list){same, 3}, NULL, &e), -1);
+	CHECK_EQ(e.status, EXIT_USAGE);
+	CHECK_STR(e.cause, "two progress points are called 'done'");
+	CHECK_EQ(specs_check(&(struct string_list){named, 2}, NULL, &e), -1);
+	CHECK_STR(e.cause, "two progress points are called 'x'");
+	CHECK_STR(e.hint, "give each a name of its own: -P NAME=SPEC");
+}
+
 TEST(refused)
 {
 	bad("", "it needs a name");

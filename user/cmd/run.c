@@ -2,6 +2,7 @@
 /* `cozbpf [run]`: its options, and what makes no sense together. What is done is in user/run/. */
 #include "run/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -171,10 +172,10 @@ static int parse_speedups(struct run_options *o, struct error *e)
 	if (!o->speedups)
 		return error_set(e, EXIT_OTHER, "out of memory");
 	while (1) {
-		char *end;
-		unsigned long pct = strtoul(c, &end, 10);
+		char *end = NULL;
+		unsigned long pct = isdigit((unsigned char)*c) ? strtoul(c, &end, 10) : 0;
 
-		if (end == c || pct > 100 || (*end && *end != ',')) {
+		if (!end || pct > 100 || (*end && *end != ',')) {
 			error_set(
 			    e, EXIT_USAGE, "'%s' is not a list of line speedups", o->fixed_speedup);
 			return error_hint(e, "give whole percents from 0 to 100, for example "
@@ -182,9 +183,13 @@ static int parse_speedups(struct run_options *o, struct error *e)
 		}
 		add_speedup(o, (unsigned)pct);
 		if (!*end)
-			return 0;
+			break;
 		c = end + 1;
 	}
+	if (o->n_speedups == 1 && !o->speedups[0] && !o->quiet)
+		say("warning: '--fixed-speedup 0' makes nothing faster: baselines always take "
+		    "part, name a speedup beside them, such as 50");
+	return 0;
 }
 
 static int parse_units(struct run_options *o, struct error *e)
@@ -237,9 +242,33 @@ static int check_no_duty(const struct run_options *o, struct error *e)
 	return error_hint(e, "add --duty 1%%, or leave it out");
 }
 
-/* What is replaced after each series. */
+/* Of those that are named, the files that are replaced after each series. */
+static int check_export_names(const struct run_options *o, struct error *e)
+{
+	struct stat metrics, pprof;
+	bool is_one;
+
+	if ((o->metrics && !strcmp(o->metrics, "-")) || (o->pprof && !strcmp(o->pprof, "-"))) {
+		error_set(e, EXIT_USAGE,
+		    "what '--metrics' and '--pprof' write is replaced after "
+		    "each series, not printed");
+		return error_hint(e, "name a file; './-' is one of that name");
+	}
+	if (!o->metrics || !o->pprof)
+		return 0;
+	is_one = !strcmp(o->metrics, o->pprof);
+	if (!stat(o->metrics, &metrics) && !stat(o->pprof, &pprof))
+		is_one = metrics.st_dev == pprof.st_dev && metrics.st_ino == pprof.st_ino;
+	if (!is_one)
+		return 0;
+	error_set(e, EXIT_USAGE, "'%s' is the file of both '--metrics' and '--pprof'", o->pprof);
+	return error_hint(e, "give each a file of its own");
+}
+
 static int check_exports(const struct run_options *o, struct error *e)
 {
+	if (check_export_names(o, e))
+		return -1;
 	return (o->metrics && outfile_check(o->metrics, "text of metrics", e)) ||
 		       (o->pprof && outfile_check(o->pprof, "profile for pprof", e))
 		   ? -1
@@ -287,10 +316,15 @@ static int parse_duty(struct run_options *o, struct error *e)
 		    "give percents from 0.001 to 50, for example --duty 1%%; without --duty "
 		    "experiments are made all the time");
 	}
-	if (!o->end_to_end)
+	if (o->end_to_end) {
+		error_set(e, EXIT_USAGE, "'--duty' and '--end-to-end' exclude each other");
+		return error_hint(
+		    e, "leave one out: end-to-end, each run as a whole is one experiment");
+	}
+	if (o->runs == 1)
 		return 0;
-	error_set(e, EXIT_USAGE, "'--duty' and '--end-to-end' exclude each other");
-	return error_hint(e, "leave one out: end-to-end, each run as a whole is one experiment");
+	error_set(e, EXIT_USAGE, "'--duty' and '--runs' exclude each other");
+	return error_hint(e, "leave one out: series are made while one run goes on");
 }
 
 /* What makes no sense for processes that run already. */
@@ -374,10 +408,26 @@ static int find_disk(struct run_options *o, struct error *e)
 	return 0;
 }
 
+/* '--off-cpu io cmd': a value that may be left out is joined. argv is what lies before command. */
+static int check_joined(const struct run_options *o, struct error *e)
+{
+	const char *option = o->command[-1], *word = o->command[0];
+	struct error none;
+	uint32_t waits;
+
+	if (!word || strncmp(option, "--off", 5) || strchr(option, '=') ||
+	    waits_parse(word, &waits, &none))
+		return 0;
+	error_set(e, EXIT_USAGE, "'%s' behind '--off-cpu' is taken for the command", word);
+	return error_hint(e, "join them: --off-cpu=%s; a command of that name follows --", word);
+}
+
 static int check_waits(struct run_options *o, struct error *e)
 {
 	if (!o->off_cpu)
 		return find_disk(o, e);
+	if (check_joined(o, e))
+		return -1;
 	if (o->inclusive || (o->sync && !strcmp(o->sync, "uprobe"))) {
 		error_set(e, EXIT_USAGE, "'--off-cpu' and '--%s' exclude each other",
 		    o->inclusive ? "inclusive" : "sync=uprobe");

@@ -131,15 +131,37 @@ void pair_deinit(struct pair *p)
 	memset(p, 0, sizeof(*p));
 }
 
+/* The report could not tell two points of one name apart. */
+static int check_name(const struct string_list *specs, size_t n, const char *name, struct error *e)
+{
+	struct spec other;
+	bool is_taken = false;
+
+	for (size_t i = 0; i < n && !is_taken; i++) {
+		if (spec_parse(specs->items[i], &other, e))
+			return -1;
+		is_taken = !strcmp(other.name, name);
+		spec_deinit(&other);
+	}
+	if (!is_taken)
+		return 0;
+	error_set(e, EXIT_USAGE, "two progress points are called '%s'", name);
+	return error_hint(e, "give each a name of its own: -P NAME=SPEC");
+}
+
 int specs_check(const struct string_list *specs, const struct string_list *pairs, struct error *e)
 {
-	struct spec spec;
+	struct spec spec = {0};
 	struct pair pair;
 
 	for (size_t i = 0; i < specs->n; i++) {
-		if (spec_parse(specs->items[i], &spec, e))
-			return -1;
+		int err = spec_parse(specs->items[i], &spec, e);
+
+		if (!err)
+			err = check_name(specs, i, spec.name, e);
 		spec_deinit(&spec);
+		if (err)
+			return -1;
 	}
 	for (size_t i = 0; pairs && i < pairs->n; i++) {
 		if (pair_parse(pairs->items[i], &pair, e))

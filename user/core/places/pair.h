@@ -27,7 +27,8 @@ int pair_parse(const char *text, struct pair *ret, struct error *e);
 void pair_deinit(struct pair *p);
 
 /* How points and pairs are written can be told before anything is loaded. -1 with @e (EXIT_USAGE):
- * one of @specs, or of @pairs (NULL: there are none), is written wrong. */
+ * one of @specs, or of @pairs (NULL: there are none), is written wrong, or two of @specs have one
+ * name. */
 int specs_check(const struct string_list *specs, const struct string_list *pairs, struct error *e);
 
 #endif
