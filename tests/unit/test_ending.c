@@ -86,7 +86,7 @@ TEST(too_short)
 	f.samples = 0; /* the first reason that holds */
 	CHECK(strstr(judged(&f), "the command ended after 0.12 s, before one experiment was done"));
 	f.command = NULL; /* a process that was attached to */
-	CHECK_STR(judged(&f), "the command ended after 0.12 s, before one experiment was done\n"
+	CHECK_STR(judged(&f), "the process ended after 0.12 s, before one experiment was done\n"
 			      "profile it while it has more work");
 	f.is_end_to_end = true;
 	CHECK(strstr(judged(&f), "hardly ever seen"));
@@ -109,6 +109,10 @@ TEST(few_samples)
 	struct ending_facts f = fine;
 
 	f.samples = 9; /* experiments on a line that they happened to hit say nothing */
+	CHECK_STR(judged(&f), "the process was hardly ever seen on a CPU: 9 samples\n"
+			      "is there load? a program that only sleeps or waits for others has "
+			      "nothing to speed up; profile the one that works");
+	f.command = job;
 	CHECK_STR(judged(&f), "the command was hardly ever seen on a CPU: 9 samples\n"
 			      "a program that only sleeps or waits for others has nothing to speed "
 			      "up; profile the one that works");
@@ -124,10 +128,10 @@ TEST(nothing_in_scope)
 	f.n_objects = 0;
 	f.in_scope = 0;
 	f.binary = "%/nowhere";
-	CHECK_STR(judged(&f), "nothing that the command has mapped is in scope: no file with line "
+	CHECK_STR(judged(&f), "nothing that the program has mapped is in scope: no file with line "
 			      "tables matches -b '%/nowhere'\n"
 			      "patterns are matched with whole paths, for example -b "
-			      "'%/libz.so%'; MAIN is the command's own file");
+			      "'%/libz.so%'; MAIN is the program's own file");
 	f.n_objects = 1;
 	CHECK_STR(judged(&f),
 	    "1000 samples, but none in a line in scope of '/bin/prog'\n"
@@ -147,6 +151,23 @@ TEST(functions_are_no_lines)
 	f.unit = "function";
 	f.experiments = f.in_scope = 0;
 	CHECK(strstr(judged(&f), "1000 samples, but none in a function in scope of '/bin/prog'"));
+}
+
+/* Whole runs that were none: told of beside an answer, too. */
+TEST(runs_cut_short)
+{
+	struct ending_facts f = fine;
+
+	f.is_end_to_end = true;
+	f.spoilt.cut = 1;
+	CHECK_STR(judged(&f), "warning: 1 run does not count: the command failed where it had "
+			      "succeeded before, or was told to end\nanswer");
+	f.spoilt.cut = 3;
+	CHECK(strstr(judged(&f), "warning: 3 runs do not count"));
+	f.experiments = 0;
+	CHECK_STR(judged(&f), "all 3 experiments were spoilt, most because the command failed "
+			      "where it had succeeded before, or was told to end\n"
+			      "let it run to its end; is there memory enough for it?");
 }
 
 TEST(spoilt)

@@ -239,6 +239,18 @@ static void warn_made(const struct ending_facts *f, struct ending *g)
 	ending_say(g, "hint: that file is written by " MAP_WRITERS);
 }
 
+/* Their time tells nothing, and would look like a gain. */
+static void warn_cut(const struct ending_facts *f, struct ending *g)
+{
+	uint64_t n = f->spoilt.cut;
+
+	if (n)
+		ending_say(g,
+		    "warning: %" PRIu64 " run%s not count: the command failed where it had "
+		    "succeeded before, or was told to end",
+		    n, n == 1 ? " does" : "s do");
+}
+
 static void say_spun(const struct ending_facts *f, struct ending *g)
 {
 	uint64_t pct = f->executed_ns ? 100 * f->spun_ns / f->executed_ns : 0;
@@ -304,6 +316,7 @@ int ending_judge(const struct ending_facts *f, struct ending *ret, struct error 
 	if (ending_reason(f, e))
 		return -1;
 	warn_paced(f, ret);
+	warn_cut(f, ret);
 	warn_throttled(f, ret);
 	warn_probes(f, ret);
 	say_counts(f, ret);

@@ -39,6 +39,7 @@ struct ending_spoilt {
 	uint64_t busy;    /* other programs had the CPUs */
 	uint64_t no_time; /* the speedup has taken all of the time */
 	uint64_t peers;   /* another node was missing */
+	uint64_t cut;     /* a whole run was none: it failed, or was told to end */
 };
 
 /* Code that a process has made while it ran, and that no perf map names. */

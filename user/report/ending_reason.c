@@ -53,7 +53,7 @@ static int fail_points(const struct ending_facts *f, struct error *e)
 
 static uint64_t n_spoilt(const struct ending_spoilt *s)
 {
-	return s->stop + s->debt + s->busy + s->no_time + s->peers;
+	return s->stop + s->debt + s->busy + s->no_time + s->peers + s->cut;
 }
 
 /* The reason that most experiments were dropped for. */
@@ -75,6 +75,8 @@ static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
 		"profile longer (-d 60s), or name lower speedups: --fixed-speedup 0,25,50,75"},
 	    {s->peers, "another node was missing, or messages to or from it were",
 		"the messages above name the nodes; is the network, or a node, overloaded?"},
+	    {s->cut, "the command failed where it had succeeded before, or was told to end",
+		"let it run to its end; is there memory enough for it?"},
 	};
 	size_t most = 0;
 
@@ -93,11 +95,11 @@ static int fail_spoilt(const struct ending_spoilt *s, struct error *e)
 int ending_fail_mapped(const char *binary, struct error *e)
 {
 	error_set(e, EXIT_NO_RESULT,
-	    "nothing that the command has mapped is in scope: no file with line tables matches -b "
+	    "nothing that the program has mapped is in scope: no file with line tables matches -b "
 	    "'%s'",
 	    binary ? binary : "");
 	return error_hint(e, "patterns are matched with whole paths, for example -b "
-			     "'%%/libz.so%%'; MAIN is the command's own file");
+			     "'%%/libz.so%%'; MAIN is the program's own file");
 }
 
 /* Nothing that the program executed can be experimented on. */
@@ -132,9 +134,8 @@ static int fail_short(const struct ending_facts *f, struct error *e)
 		    f->ended_by, strsignal(f->ended_by), (double)f->last_run_ns / 1e9);
 		return error_hint(e, "does it end so without cozbpf, too?");
 	}
-	error_set(e, EXIT_NO_RESULT,
-	    "the command ended after %.2f s, before one experiment was done",
-	    (double)f->last_run_ns / 1e9);
+	error_set(e, EXIT_NO_RESULT, "the %s ended after %.2f s, before one experiment was done",
+	    f->command ? "command" : "process", (double)f->last_run_ns / 1e9);
 	if (!f->command)
 		return error_hint(e, "profile it while it has more work");
 	return hint_runs(f,
@@ -180,9 +181,12 @@ static int fail_empty(const struct ending_facts *f, struct error *e)
 		return fail_one_run(f, e);
 	if (f->samples < FEW_SAMPLES) {
 		error_set(e, EXIT_NO_RESULT,
-		    "the command was hardly ever seen on a CPU: %" PRIu64 " samples", f->samples);
-		return error_hint(e, "a program that only sleeps or waits for others has nothing "
-				     "to speed up; profile the one that works");
+		    "the %s was hardly ever seen on a CPU: %" PRIu64 " samples",
+		    f->command ? "command" : "process", f->samples);
+		return error_hint(e,
+		    "%sa program that only sleeps or waits for others has nothing "
+		    "to speed up; profile the one that works",
+		    f->command ? "" : "is there load? ");
 	}
 	if (n_spoilt(&f->spoilt))
 		return fail_spoilt(&f->spoilt, e);

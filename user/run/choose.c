@@ -33,9 +33,10 @@ static enum choose_state watch_on(
     struct runner *r, uint64_t now, uint64_t *ret_due, struct error *e)
 {
 	if (!r->o.end_to_end)
-		console_say(&r->console,
-		    "nothing found that could be a progress point: the whole run is one unit of "
-		    "progress, as with --end-to-end, until something is");
+		console_say(&r->console, "nothing found that could be a progress point: %s%s",
+		    r->o.duty ? "no series begins"
+			      : "the whole run is one unit of progress, as with --end-to-end,",
+		    " until something is");
 	r->o.end_to_end = true;
 	point_watch_deinit(&r->points);
 	*ret_due = now;

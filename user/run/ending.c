@@ -62,7 +62,8 @@ static void add_experiments(const struct runner *r, struct ending_facts *f)
 	    .debt = by[SPOILT_DEBT],
 	    .busy = by[SPOILT_BUSY],
 	    .no_time = by[SPOILT_NO_TIME],
-	    .peers = by[SPOILT_PEERS]};
+	    .peers = by[SPOILT_PEERS],
+	    .cut = by[SPOILT_CUT]};
 	f->stretched = r->experiments.machine.verdicts.stretched;
 	f->runs = p->n_runs;
 	for (size_t i = 0; i < p->n_runs; i++) {
@@ -234,6 +235,12 @@ static int fail_no_series(const struct runner *r)
 	uint64_t refusals = r->series.duty.refusals;
 	struct error e = {0};
 
+	if (!r->points.n_points) {
+		error_set(&e, EXIT_NO_RESULT,
+		    "no progress point was found, so no series of experiments has begun");
+		error_hint(&e, "name one with -P; 'cozbpf suggest' shows what was looked at");
+		return say_error(&e);
+	}
 	error_set(&e, EXIT_NO_RESULT, "no series of experiments has begun%s",
 	    refusals ? ": load or the command of --pause-if did not let one begin" : "");
 	error_hint(&e,

@@ -54,6 +54,8 @@ struct loop {
 	/* of this run: when it began, from when on -d counts, whether it is over */
 	uint64_t started_ns, counted_ns;
 	bool ended;
+	/* a run before had status 0 */
+	bool has_succeeded;
 };
 
 /* Signals that we take in the command's place: those that somebody sends to us are meant for the
@@ -340,6 +342,18 @@ static int choose(struct loop *l, struct error *e)
 	return state == CHOICE_FAILED ? -1 : 0;
 }
 
+/* Of a run that counts as a whole, the end: a failure comes early and would look like a gain. A
+ * command whose status is never 0 does not fail by that. */
+static void judge_end(struct loop *l)
+{
+	bool succeeded = !l->r->target.exit_status;
+
+	take_signals(l); /* which may have come together with the end */
+	if (l->interrupted || (!succeeded && l->has_succeeded))
+		experiment_spoil(&l->r->experiments.machine, SPOILT_CUT);
+	l->has_succeeded |= succeeded;
+}
+
 /* Profiles until the target has ended by itself, or its time of being profiled. */
 static void watch(struct loop *l)
 {
@@ -356,6 +370,8 @@ static void watch(struct loop *l)
 		take_signals(l);
 		now = monotonic_ns();
 	} while (!has_ended(l) && !tick(l, now, end));
+	if (r->o.end_to_end && l->ended)
+		judge_end(l);
 	if (r->o.duty)
 		series_end(r, now, l->ended);
 	else

@@ -15,6 +15,7 @@ enum spoilt {
 	SPOILT_BUSY,    /* other programs had the CPUs */
 	SPOILT_NO_TIME, /* the speedup has taken all of the time that was to be counted */
 	SPOILT_PEERS,   /* of nodes that share their delays one was missing, or did not hear */
+	SPOILT_CUT,     /* a whole run was none: the command failed, or was told to end */
 	N_SPOILT,
 };
 
