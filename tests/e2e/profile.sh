@@ -122,6 +122,24 @@ at_speed "ending the line gains ${gain:-nothing} of 0.6" is "${gain:-none}" '>='
 at_speed "and no more than 0.85" is "${gain:-none}" '<=' 0.85
 check "the report names the point" has "$dir/report.json" '"end-to-end"'
 
+echo "-- end to end, runs that fail"
+# The third and the fifth of six end at once, with a status that the others do not have.
+cat >"$dir/failing.c" <<-'END'
+	#include <stdio.h>
+	int main(int argc, char **argv)
+	{
+		FILE *f = fopen(argv[argc - 1], "a");
+		long n = f ? fseek(f, 0, SEEK_END) + fputc('x', f) + ftell(f) - 'x' : 0;
+		for (volatile long i = 0; n != 3 && n != 5 && i < 100000000;)
+			i++;
+		return n == 3 || n == 5 ? 3 : f ? fclose(f) : 1;
+	}
+END
+gcc -g -O1 -o "$dir/failing" "$dir/failing.c"
+run 0 "$tool" --no-tui --seed 3 --end-to-end -n 6 --fixed-line failing.c:7 -o "$dir/f.coz" \
+	-- "$dir/failing" "$dir/count"
+says 'warning: 2 runs do not count: the command failed where it had succeeded before'
+
 echo "-- short commands: two threads, of which the longer one matters"
 # What the runs tell is left to tests/unit/test_whole_runs.c and docs/answers.md.
 unequal=("$workloads/unequal" --rounds 1 --a-us 100000 --b-us 60000 --iters-per-ms "$rate")
