@@ -96,7 +96,7 @@ void series_begin(struct runner *r, uint64_t now)
 	r->series.started_ns = now;
 	r->series.started_real_ns = (uint64_t)wall.tv_sec * 1000000000ULL + (uint64_t)wall.tv_nsec;
 	prepare(r);
-	if (!r->o.rotate_bytes && !r->o.duration_ns)
+	if (r->points.n_points && !r->o.rotate_bytes && !r->o.duration_ns)
 		console_say(&r->console, "without --rotate the profile grows on, and so does what "
 					 "is kept of it in memory");
 	duty_init(&r->series.duty, r->o.duty_share, r->o.seed, now);
