@@ -23,6 +23,11 @@ void session_set_ranges(
 		    .line = ranges[i].line};
 }
 
+size_t session_lines(const struct session *s, const struct line_map *lines)
+{
+	return lines->n_lines < s->lines_room ? lines->n_lines : s->lines_room;
+}
+
 size_t session_spare_lines(const struct session *s, const struct line_map *lines)
 {
 	return lines->n_lines < s->lines_room ? s->lines_room - lines->n_lines : 0;

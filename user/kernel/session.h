@@ -80,6 +80,8 @@ int session_reserve_ranges(struct session *s, size_t n, uint32_t *first);
 /* Writes some of them: disjoint, by address. No process may have them mapped meanwhile. */
 void session_set_ranges(
     struct session *s, uint32_t first, const struct line_range *ranges, size_t n);
+/* How many of the map's lines have counts: ids below that. */
+size_t session_lines(const struct session *s, const struct line_map *lines);
 /* How many more lines there is room for. */
 size_t session_spare_lines(const struct session *s, const struct line_map *lines);
 
@@ -312,7 +314,7 @@ uint64_t session_pause_horizon(const struct session *s);
 void session_read_point(const struct session *s, unsigned index, struct point_reading *ret);
 /* To a point, since the session began. */
 uint64_t session_visits(const struct session *s, unsigned index);
-/* By line id, read in place. */
+/* By line id, below session_lines(); read in place. */
 const struct cozbpf_line_count *session_line_counts(const struct session *s);
 
 /* Fills the counters of a run that the kernel side counts (core/profile/counters.def), since the

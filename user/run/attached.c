@@ -270,6 +270,19 @@ static bool has_ended(struct target *t)
 	return claims_all_ended(&t->attached);
 }
 
+/* Of a group other programs without lines are usual, so only that the line table has become full is
+ * said in any case. */
+static void add_newcomer(struct target *t, int pid)
+{
+	bool was_full = t->files->is_full;
+	struct error e = {0};
+
+	if (add_lines(t, pid, &e) && (t->o->verbose || t->files->is_full > was_full))
+		console_say(t->console,
+		    "warning: the program of process %d stays out of scope: %s%s%s", pid, e.cause,
+		    *e.hint ? "; " : "", e.hint);
+}
+
 /* Those that have come into the control group otherwise than by a fork within it (which the kernel
  * side follows): docker exec and the like. */
 static void join(struct target *t, uint64_t now)
@@ -304,9 +317,7 @@ static void join(struct target *t, uint64_t now)
 				console_say(t->console, "warning: %s", e.cause);
 			continue;
 		}
-		if (add_lines(t, pids[i], &e) && t->o->verbose)
-			console_say(t->console, "%s", e.cause);
-		session_add_lines(t->session, &t->files->lines, &e);
+		add_newcomer(t, pids[i]);
 		processes_read(t, pids[i]);
 		quota_watch(&t->quota, pids[i]);
 		any = true;

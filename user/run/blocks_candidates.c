@@ -21,7 +21,7 @@
 /* The map has grown by files that have come. False: out of memory. */
 static bool follow_map(struct blocks *b)
 {
-	size_t n = b->rooms.files->lines.n_lines;
+	size_t n = session_lines(b->rooms.session, &b->rooms.files->lines);
 	uint64_t *before;
 	bool *taken;
 

@@ -140,7 +140,7 @@ static void add_end(const struct runner *r, struct ending_facts *f)
 static void add_advice(const struct runner *r, struct ending_facts *f)
 {
 	const struct run_samples samples = {.lines = session_line_counts(r->session),
-	    .n_lines = r->files.lines.n_lines,
+	    .n_lines = session_lines(r->session, &r->files.lines),
 	    .period_ns = r->o.period_ns,
 	    .ran_ns = f->all_runs_ns};
 

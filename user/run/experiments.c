@@ -42,9 +42,7 @@ static void read_all(const struct experiments *x, struct reading *ret)
 	ret->in.points = ret->points;
 	ret->in.n_points = x->points->n_points;
 	ret->in.lines = session_line_counts(x->session);
-	/* A file that found no room has lines without counts. */
-	ret->in.n_lines = x->lines->n_lines < x->recorder->lines_room ? x->lines->n_lines
-								      : x->recorder->lines_room;
+	ret->in.n_lines = session_lines(x->session, x->lines);
 	ret->in.units = x->lines->lines;
 	ret->in.exit = &exit.buckets[0];
 }

@@ -420,9 +420,11 @@ void jit_forget(struct files *f, int pid)
 
 void jit_unnamed(const struct files *f, struct jit_unnamed *ret)
 {
+	uint32_t module = f->jit ? f->jit->module : 0;
+
 	*ret = f->jit ? f->jit->unnamed : (struct jit_unnamed){0};
-	if (ret->pid && f->jit->module)
-		ret->samples = session_line_counts(f->session)[f->jit->module].all;
+	if (ret->pid && module && module < session_lines(f->session, &f->lines))
+		ret->samples = session_line_counts(f->session)[module].all;
 }
 
 void jit_deinit(struct files *f)

@@ -76,12 +76,34 @@ static void set_line_object(struct file *file, int index)
 	file->is_read = true;
 }
 
+/* A full table takes what a look has met, if it is small enough, and nothing else. */
+static bool has_room(const struct files *f, struct file *file)
+{
+	file->is_left_out = f->is_full && !file->samples;
+	return !file->is_left_out;
+}
+
+/* Gives the kernel side an object of @n units, added when the map had so many objects and lines, or
+ * takes it out of the map again. */
+static int tell_lines(
+    struct files *f, struct file *file, size_t n, size_t n_objects, size_t n_lines, struct error *e)
+{
+	if (!session_add_lines(f->session, &f->lines, e))
+		return 0;
+	error_set(e, EXIT_OTHER,
+	    "no room for its %zu units and %u address ranges in the line table", n,
+	    f->lines.objects[n_objects].count);
+	line_map_cut(&f->lines, n_objects, n_lines);
+	f->is_full = file->is_left_out = true;
+	return error_hint(e, "what is found after it stays out, too; name what matters with -b");
+}
+
 int mappings_read_program(struct files *f, int pid, struct file *file, struct error *e)
 {
 	struct line_object identity;
 	char name[NAME_MAX + 1];
 	struct object *o;
-	size_t n = 0, objects;
+	size_t n = 0, objects = f->lines.n_objects, lines = f->lines.n_lines;
 	int known;
 
 	program_name(pid, file->path, name);
@@ -96,10 +118,14 @@ int mappings_read_program(struct files *f, int pid, struct file *file, struct er
 		set_line_object(file, known);
 		return 0;
 	}
+	if (!has_room(f, file)) {
+		set_line_object(file, -1);
+		return error_set(e, EXIT_OTHER, "the line table is full");
+	}
 	warn_build(f, pid, file->path);
-	objects = f->lines.n_objects;
 	if (scope_has_binary(&f->scope, file->path, true) &&
-	    object_add_units(o, &f->scope, &f->lines, &n, e)) {
+	    (object_add_units(o, &f->scope, &f->lines, &n, e) ||
+		(f->session && tell_lines(f, file, n, objects, lines, e)))) {
 		set_line_object(file, -1);
 		return -1;
 	}
@@ -118,26 +144,11 @@ static int add_object(
 	size_t n = 0, objects = f->lines.n_objects, lines = f->lines.n_lines;
 
 	warn_build(f, pid, file->path);
-	if (object_add_units(o, &f->scope, &f->lines, &n, e))
+	if (object_add_units(o, &f->scope, &f->lines, &n, e) ||
+	    tell_lines(f, file, n, objects, lines, e))
 		return -1;
-	if (session_add_lines(f->session, &f->lines, e)) {
-		error_set(e, EXIT_OTHER,
-		    "no room for its %zu units and %u address ranges in the line table", n,
-		    f->lines.objects[objects].count);
-		line_map_cut(&f->lines, objects, lines);
-		f->is_full = file->is_left_out = true;
-		return error_hint(
-		    e, "what is found after it stays out, too; name what matters with -b");
-	}
 	say_units(f, file->path, n);
 	return (int)objects;
-}
-
-/* A full table takes what a look has met, if it is small enough, and nothing else. */
-static bool has_room(const struct files *f, struct file *file)
-{
-	file->is_left_out = f->is_full && !file->samples;
-	return !file->is_left_out;
 }
 
 /* Nobody needs to know yet of what a look may still give room. */

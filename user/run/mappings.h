@@ -21,8 +21,9 @@ void mappings_decide_units(struct files *f, bool has_debug_info, int maker);
  * calls are probed (--sync=uprobe), which is done unless it is; NULL: they are not to be. */
 void mappings_read(struct files *f, int pid, bool *probed);
 
-/* Adds the lines of a program that process @pid runs already; it counts as MAIN, and the first one
- * becomes the main object. -1 with @e. */
+/* Adds the lines of a program that process @pid runs already, to the kernel's table as well once
+ * the session is there; it counts as MAIN, and the first one becomes the main object. -1 with @e.
+ */
 int mappings_read_program(struct files *f, int pid, struct file *file, struct error *e);
 
 #endif

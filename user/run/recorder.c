@@ -230,22 +230,21 @@ int recorder_count(struct recorder *w, const struct recorder_sources *from, stru
 	w->session = from->session;
 	w->lines = from->lines;
 	w->has_ids = from->has_ids;
-	w->lines_room = from->lines_room;
-	w->counts_before = calloc(w->lines_room, sizeof(*w->counts_before));
-	w->free_before = calloc(w->lines_room, sizeof(*w->free_before));
+	w->counts_before = calloc(from->lines_room, sizeof(*w->counts_before));
+	w->free_before = calloc(from->lines_room, sizeof(*w->free_before));
 	return w->counts_before && w->free_before ? 0 : error_set(e, EXIT_OTHER, "out of memory");
 }
 
 void recorder_skip(struct recorder *w)
 {
 	const struct cozbpf_line_count *counts = session_line_counts(w->session);
-
+	size_t n = session_lines(w->session, w->lines);
 	struct wait_counts waits;
 
 	session_run_counters(w->session, &w->before);
 	session_take_waits(w->session, &waits);
 	wait_counts_deinit(&waits);
-	for (size_t i = 1; i < w->lines->n_lines && i < w->lines_room; i++) {
+	for (size_t i = 1; i < n; i++) {
 		w->counts_before[i] = counts[i].all;
 		w->free_before[i] = counts[i].free;
 	}
@@ -312,7 +311,7 @@ void recorder_so_far(
 	    .counts = session_line_counts(w->session),
 	    .counts_before = w->counts_before,
 	    .free_before = w->free_before,
-	    .n_lines = w->lines->n_lines < w->lines_room ? w->lines->n_lines : w->lines_room,
+	    .n_lines = session_lines(w->session, w->lines),
 	    .has_ids = w->has_ids,
 	    .samples = c.samples - w->before.samples,
 	    .in_scope = c.in_scope - w->before.in_scope,

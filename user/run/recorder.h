@@ -47,11 +47,9 @@ struct recorder {
 	const struct line_map *lines;
 	/* baselines, or stacks of waits, refer to lines by their ids */
 	bool has_ids;
-	/* what has been counted up to the beginning of the run; lines by id, as far as lines_room
-	 * goes */
+	/* what has been counted up to the beginning of the run; lines by id */
 	struct run_record before;
 	uint64_t *counts_before, *free_before;
-	size_t lines_room;
 };
 
 /* Another build whose runs are in the file already; empty: there is none. */
@@ -78,7 +76,7 @@ void recorder_forget(struct recorder *w, size_t n_runs);
 struct recorder_sources {
 	const struct session *session;
 	const struct line_map *lines;
-	/* lines that get a samples record: ids below this one */
+	/* the most that session_lines() will be */
 	size_t lines_room;
 	bool has_ids;
 };

@@ -165,7 +165,8 @@ static int prepare_experiments(struct runner *r, struct error *e)
 	    .couple = r->fixed.couple,
 	    .end_to_end = r->o.end_to_end,
 	    .runs = r->o.runs,
-	    .lines_room = r->files.lines.n_lines + SPARE_LINES};
+	    .lines_room =
+		r->files.lines.n_lines + session_spare_lines(r->session, &r->files.lines)};
 	const struct recorder_sources from = {.session = r->session,
 	    .lines = &r->files.lines,
 	    .lines_room = o.lines_room,
