@@ -202,12 +202,14 @@ static double find_phase_error(const struct group *g)
 {
 	double sum = 0, all = 0;
 
-	if (!g->has_phase || !g->n_cells || !g->cells[0].is_weighted || g->baselines <= MANY)
+	if (!g->has_phase || !g->n_cells || !g->cells[0].is_weighted || g->phase_baselines <= MANY)
 		return 0;
 	for (size_t i = 0; i < g->baselines; i++) {
 		const struct observation *o = &g->obs[i];
 		double error = o->weight * (o->samples - g->phase_rate * o->sampled);
 
+		if (!g->phase_runs[o->run])
+			continue;
 		sum += error * error;
 		all += o->weight * o->samples;
 	}
@@ -322,6 +324,17 @@ static double draw_period(const struct bootstrap *b, size_t cell, double off, st
 	       off * control_slope(&b->g->control, c->speedup);
 }
 
+/* One of the baselines that the phase factor is made of. */
+static const struct observation *draw_baseline(const struct group *g, struct rng *rng)
+{
+	const struct observation *o;
+
+	do {
+		o = &g->obs[rng_below(rng, g->baselines)];
+	} while (!g->phase_runs[o->run]);
+	return o;
+}
+
 /* A replicate of the phase factor. Its baselines are drawn apart from the period's, since their
  * errors have other causes. */
 static double draw_phase(const struct bootstrap *b, struct rng *rng)
@@ -333,8 +346,8 @@ static double draw_phase(const struct bootstrap *b, struct rng *rng)
 		return g->phase;
 	if (b->phase_error > 0)
 		return fmin(g->phase_unclamped * exp(b->phase_error * draw_normal(rng)), 1);
-	for (size_t i = 0; i < g->baselines; i++) {
-		const struct observation *o = &g->obs[rng_below(rng, g->baselines)];
+	for (size_t i = 0; i < g->phase_baselines; i++) {
+		const struct observation *o = draw_baseline(g, rng);
 
 		time += o->weight * o->sampled;
 		samples += o->weight * o->samples;

@@ -24,6 +24,7 @@ void group_phase(struct group *g, const struct phase_totals *t)
 
 		if (!t->run_counts[o->run])
 			continue;
+		g->phase_baselines++;
 		time += o->weight * o->sampled;
 		samples += o->weight * o->samples;
 		squares += o->weight * o->weight * o->samples;
@@ -32,6 +33,7 @@ void group_phase(struct group *g, const struct phase_totals *t)
 	if (samples <= 0 || samples * samples < squares * MIN_PHASE_SAMPLES)
 		return;
 	g->has_phase = true;
+	g->phase_runs = t->run_counts;
 	g->phase_rate = samples / time;
 	g->phase_unclamped = t->free_samples[g->line_id] / t->free_time / g->phase_rate;
 	g->phase = fmin(g->phase_unclamped, 1);

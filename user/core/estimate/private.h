@@ -125,6 +125,8 @@ struct group {
 	double phase;     /* factor as applied */
 	/* For the bootstrap of the factor, when there is one. */
 	bool has_phase;
+	const bool *phase_runs; /* by run: its baselines are in the factor; borrowed */
+	size_t phase_baselines; /* so many */
 	double phase_rate;      /* the line's samples per ns in its baselines */
 	double phase_unclamped; /* the factor before it was limited to 1 */
 };
