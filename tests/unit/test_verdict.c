@@ -184,3 +184,20 @@ TEST(stretched_to_fit_the_cpus)
 	CHECK_EQ(s.x.verdicts.stretched, 2);
 	session_deinit(&s);
 }
+
+/* Outsiders are counted since the opening, but visits later: both are of the same stretch then. */
+TEST(outsiders_while_visits_count)
+{
+	static struct session s;
+	const struct experiment_record *x;
+	double real, elapsed;
+
+	begin_open(&s, 50, 500 * MS);
+	CHECK(s.x.opening.settle_ns > 0);
+	CHECK(counts_beside(&s, 20 * MS));
+	x = &s.records[s.n_records - 1];
+	elapsed = (double)x->elapsed_ns;
+	real = elapsed + (double)s.x.opening.settle_ns;
+	CHECK_NEAR((double)x->outsiders_ns, 20e6 * elapsed / real, 1);
+	session_deinit(&s);
+}

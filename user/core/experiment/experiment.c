@@ -297,12 +297,16 @@ static void stretch(struct experiment *x, const struct snapshot *snap, const str
 		experiment_stretch(ret, by);
 }
 
-/* How the machine was meanwhile. */
+/* How the machine was meanwhile. Outsiders are known since the opening, so they get their part of
+ * the time in which visits counted. */
 static void fill_machine(const struct snapshot *snap, struct experiment_record *ret)
 {
+	uint64_t real_ns = snap->closed_ns - snap->opened_ns;
+	double part = real_ns ? (double)ret->elapsed_ns / (double)real_ns : 0;
+
 	ret->loops = snap->loops;
 	ret->loop_ns = snap->loop_ns;
-	ret->outsiders_ns = snap->use.outsiders_ns;
+	ret->outsiders_ns = (uint64_t)((double)snap->use.outsiders_ns * part);
 }
 
 static void fill_window(struct experiment *x, const struct snapshot *snap,

@@ -93,8 +93,8 @@ struct experiment_record {
 	/* Own keys `loops` and `loop-time`: how often a fixed loop was timed, to tell the speed of
 	 * the CPUs, and the sum of its times. 0 loops: not known, and neither is outsiders_ns. */
 	uint64_t loops, loop_ns;
-	/* Own key `outsiders`: the target's threads waited that long, since the opening, because
-	 * other programs had their CPUs. */
+	/* Own key `outsiders`: for so long of `elapsed`, threads added up, the target's threads
+	 * waited because other programs had their CPUs. */
 	uint64_t outsiders_ns;
 	uint64_t elapsed_ns; /* own key `elapsed`: real time; 0: not known */
 	/* Own key `start`: monotonic time of the opening since the run's start. */
