@@ -251,7 +251,7 @@ static const struct observation *find_observation(
 	return found ? *found : NULL;
 }
 
-size_t baselines_most(const struct baselines *b, uint32_t line)
+static size_t most_shares(const struct baselines *b, uint32_t line)
 {
 	size_t i = b->first[line], n = 0;
 
@@ -260,10 +260,12 @@ size_t baselines_most(const struct baselines *b, uint32_t line)
 	return n;
 }
 
-size_t baselines_serve(
+/* Fills @ret with the baselines that serve the line and point of @own, none of a line that the user
+ * named. @ret needs room for most_shares() more than own ones. Returns their number. */
+static size_t serve(
     const struct baselines *b, const struct observation *own, size_t n, struct observation *ret)
 {
-	size_t most = baselines_most(b, own->line), k = 0, alone;
+	size_t most = most_shares(b, own->line), k = 0, alone;
 
 	for (size_t i = 0; i < n && !own[i].permille; i++) {
 		if (!is_known(b, &own[i]))
@@ -291,6 +293,24 @@ size_t baselines_serve(
 	if (alone && k > alone)
 		qsort(ret, k, sizeof(*ret), compare_indices);
 	return k;
+}
+
+int baselines_collect(const struct baselines *b, const struct observation *own, size_t n,
+    struct collected *ret)
+{
+	size_t of_own = 0;
+
+	while (of_own < n && !own[of_own].permille)
+		of_own++;
+	ret->obs = malloc((n + (b ? most_shares(b, own->line) : 0)) * sizeof(*own));
+	if (!ret->obs)
+		return -ENOMEM;
+	if (b && own->fixed)
+		memcpy(ret->obs, own, of_own * sizeof(*own));
+	ret->baselines = !b ? 0 : own->fixed ? of_own : serve(b, own, n, ret->obs);
+	memcpy(ret->obs + ret->baselines, own + of_own, (n - of_own) * sizeof(*own));
+	ret->n = ret->baselines + n - of_own;
+	return 0;
 }
 
 int observations_number_pieces(struct observation *obs, size_t n, size_t n_lines)

@@ -521,31 +521,23 @@ static void add_whole_runs(struct group *g, const struct whole_runs *w)
 static int collect(
     struct group *g, const struct observation *own, size_t n, const struct baselines *b)
 {
-	size_t baselines = 0, others;
+	struct collected all;
 
-	while (baselines < n && !own[baselines].permille)
-		baselines++;
-	others = n - baselines;
-	g->obs = malloc((n + baselines_most(b, own->line)) * sizeof(*g->obs));
+	if (baselines_collect(g->end_to_end ? NULL : b, own, n, &all))
+		return -ENOMEM;
+	g->obs = all.obs;
+	g->n = all.n;
+	g->baselines = all.baselines;
 	g->cells = calloc(n + 1, sizeof(*g->cells));
-	if (!g->obs || !g->cells) {
+	if (!g->cells) {
 		group_deinit(g);
 		return -ENOMEM;
 	}
-	if (g->end_to_end)
-		baselines = 0;
-	else if (own->fixed)
-		memcpy(g->obs, own, baselines * sizeof(*own));
-	else
-		baselines = baselines_serve(b, own, n, g->obs);
-	memcpy(g->obs + baselines, own + n - others, others * sizeof(*own));
-	g->n = baselines + others;
-	g->baselines = baselines;
 	for (size_t i = 0; i < n; i++) {
 		g->visits += own[i].delta;
 		g->experiments += (uint64_t)own[i].own;
 	}
-	for (size_t i = 0; i < baselines; i++)
+	for (size_t i = 0; i < g->baselines; i++)
 		g->served += (uint64_t)g->obs[i].experiments;
 	return 0;
 }

@@ -226,12 +226,16 @@ int estimate_group_lines(struct estimate *e);
 int baselines_init(struct baselines *b, const struct observations *o, const struct profile *p);
 void baselines_deinit(struct baselines *b);
 
-/* Fills @ret with the baselines that serve the line and point of @own: its @n own observations,
- * ordered by speedup, none of a line that the user named. @ret needs room for baselines_most() more
- * than own ones. Returns their number. */
-size_t baselines_serve(
-    const struct baselines *b, const struct observation *own, size_t n, struct observation *ret);
-size_t baselines_most(const struct baselines *b, uint32_t line);
+/* What belongs to a line at a point: the baselines that serve it, then its own experiments at other
+ * speedups. @obs is the owner's to free. */
+struct collected {
+	struct observation *obs;
+	size_t n, baselines;
+};
+/* @own: the line's @n own observations at the point, ordered by speedup, all of the user's choice or
+ * none. @b: NULL for whole runs, whose baselines are not copied. Returns 0 or -ENOMEM. */
+int baselines_collect(const struct baselines *b, const struct observation *own, size_t n,
+    struct collected *ret);
 
 /* Where baselines come from: those that lines share, and those that are whole runs. And where
  * groups are added up by machine; NULL: nowhere. */

@@ -446,33 +446,24 @@ static int keep_single(struct adder *a, const struct observation *obs, size_t n)
 static int sum_sort(struct adder *a, const struct observation *own, size_t n)
 {
 	const char *point = a->o.points.items[own->point / 2];
-	size_t baselines = 0, end;
-	struct observation *obs;
+	struct collected all;
 	bool span;
-	int err = 0;
+	int err;
 
 	if (!strcmp(point, END_TO_END) && !is_latency_point(own->point))
 		return keep_single(a, own, n);
-	obs = malloc((n + baselines_most(&a->b, own->line)) * sizeof(*obs));
-	if (!obs)
+	if (baselines_collect(&a->b, own, n, &all))
 		return -ENOMEM;
-	while (baselines < n && !own[baselines].permille)
-		baselines++;
-	end = baselines;
-	if (own->fixed)
-		memcpy(obs, own, baselines * sizeof(*own));
-	else
-		baselines = baselines_serve(&a->b, own, n, obs);
-	memcpy(obs + baselines, own + end, (n - end) * sizeof(*own));
-	n = baselines + n - end;
-	span = observations_choose_period(obs, n, PERIOD_AUTO);
-	err = machine_tally_line(&a->machines, &a->o, obs, n);
-	for (size_t i = 0; !err && i < n; i = end) {
-		for (end = i + 1; end < n && obs[end].permille == obs[i].permille; end++)
+	span = observations_choose_period(all.obs, all.n, PERIOD_AUTO);
+	err = machine_tally_line(&a->machines, &a->o, all.obs, all.n);
+	for (size_t i = 0, end; !err && i < all.n; i = end) {
+		const struct observation *first = &all.obs[i];
+
+		for (end = i + 1; end < all.n && all.obs[end].permille == first->permille; end++)
 			;
-		err = sum_cell(a, &obs[i], end - i, span);
+		err = sum_cell(a, first, end - i, span);
 	}
-	free(obs);
+	free(all.obs);
 	return err;
 }
 
