@@ -4,45 +4,24 @@
 
 #include <math.h>
 
+#include "core/experiment/visits.h"
+
 /* One kind of visits within the window. */
 struct counted {
 	uint64_t n;
 	double left; /* sum of V1 - v */
 };
 
-/*
- * The part before V1 of the bucket that V1 cuts: its visits lie evenly on the widest interval
- * around their mean that stays within the bucket (visits.h). Those that count are rounded to whole
- * visits, their mean is that of the part.
- */
-static void add_cut(
-    const struct cozbpf_bucket *b, double lo, double width, double duration, struct counted *ret)
-{
-	double at, reach, from, to;
-	uint64_t n;
-
-	if (!b->count)
-		return;
-	at = fmin(fmax((double)b->sum / (double)b->count, lo), lo + width);
-	reach = b->count > 1 ? fmin(at - lo, lo + width - at)
-			     : 0; /* of a single one the place is known */
-	from = at - reach;
-	to = fmin(at + reach, duration);
-	if (reach < 0.5)
-		n = at <= duration ? b->count : 0;
-	else
-		n = to > from ? (uint64_t)((double)b->count * (to - from) / (2 * reach) + 0.5) : 0;
-	ret->n += n;
-	ret->left += (double)n * (duration - (reach < 0.5 ? at : (from + to) / 2));
-}
-
 static void add_bucket(const struct latency_buckets *b, const struct cozbpf_bucket *all, size_t i,
     double duration, struct counted *ret)
 {
 	double width = (double)(1ULL << b->shift), lo = (double)i * width;
+	struct visits_cut cut;
 
 	if (lo + width > duration) {
-		add_cut(&all[i], lo, width, duration, ret);
+		cut = visits_cut(&all[i], lo, width, duration);
+		ret->n += cut.n;
+		ret->left += (double)cut.n * (duration - cut.mean);
 		return;
 	}
 	ret->n += all[i].count;

@@ -143,12 +143,8 @@ static void fill_latency(struct tally_point *known, const struct point_reading *
 	int64_t mistaken = latency_is_known(l) ? l->doubtful - known->doubtful_before : 0;
 	/* at V0; what earlier runs have left in flight does not end */
 	int64_t in_flight = p->in_flight - known->in_flight_before - mistaken;
-	uint64_t visits = ret->delta;
 
 	latency_window(&buckets, window->duration_ns, in_flight, ret);
-	/* they are the same visits, whatever is rounded how */
-	if (!ret->paced_ns)
-		ret->departures = visits;
 	ret->is_latency = true;
 	fill_histogram(l, ret);
 	ret->unmatched = since(l->unmatched, &known->unmatched);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Visits, bursts and span of an experiment from virtual-time buckets; what each means is said in
  * the header. */
+#include <math.h>
 #include <stdbool.h>
 
 #include "core/experiment/visits.h"
@@ -28,24 +29,25 @@ static double bucket_mean(const struct window *w, size_t i)
 	return mean > lo + width ? lo + width : mean;
 }
 
-/* Visits of the cut bucket at or before V1: the even spread around the mean of the header. */
-static uint64_t cut_visits(const struct window *w, uint64_t duration_ns)
+struct visits_cut visits_cut(
+    const struct cozbpf_bucket *b, double lo, double width, double duration)
 {
-	double width = (double)(1ULL << w->shift), lo = (double)w->cut * width, at, reach, share;
+	struct visits_cut ret = {0};
+	double at, reach, from, to;
 
-	if (w->cut >= w->n || !w->buckets[w->cut].count)
-		return 0;
-	at = bucket_mean(w, w->cut) - lo;
-	reach = at < width - at ? at : width - at;
-	if (reach < 0.5) /* all visits at one edge of the bucket */
-		share = (double)duration_ns - lo >= at ? 1 : 0;
-	else
-		share = ((double)duration_ns - lo - (at - reach)) / (2 * reach);
-	if (share <= 0)
-		return 0;
-	if (share >= 1)
-		return w->buckets[w->cut].count;
-	return (uint64_t)((double)w->buckets[w->cut].count * share + 0.5);
+	if (!b->count)
+		return ret;
+	at = fmin(fmax((double)b->sum / (double)b->count, lo), lo + width);
+	/* of a single one the place is known */
+	reach = b->count > 1 ? fmin(at - lo, lo + width - at) : 0;
+	from = at - reach;
+	to = fmin(at + reach, duration);
+	ret.mean = reach < 0.5 ? at : (from + to) / 2;
+	if (reach < 0.5) /* all visits at one place */
+		ret.n = at <= duration ? b->count : 0;
+	else if (to > from)
+		ret.n = (uint64_t)((double)b->count * (to - from) / (2 * reach) + 0.5);
+	return ret;
 }
 
 /* The whole burst of buckets [@from, @to] takes part in the span. */
@@ -90,8 +92,13 @@ void visits_window(const struct cozbpf_bucket *buckets, size_t n, unsigned shift
 {
 	struct window w = {
 	    .buckets = buckets, .n = n, .shift = shift, .cut = duration_ns >> shift, .ret = ret};
-	uint64_t cut_counted = cut_visits(&w, duration_ns);
+	double width = (double)(1ULL << shift);
+	uint64_t cut_counted = 0;
 
+	if (w.cut < n)
+		cut_counted =
+		    visits_cut(&buckets[w.cut], (double)w.cut * width, width, (double)duration_ns)
+			.n;
 	ret->delta = cut_counted;
 	ret->bursts = 0;
 	ret->span_ns = 0;

@@ -44,6 +44,16 @@
 void visits_window(const struct cozbpf_bucket *buckets, size_t n, unsigned shift,
     uint64_t duration_ns, struct point_record *ret);
 
+/* The part of a bucket up to V1: so many visits, at @mean on the average, a virtual time since V0.
+ */
+struct visits_cut {
+	uint64_t n;
+	double mean;
+};
+/* By the rule above; the bucket is @width long from @lo on, and V1 at @duration. */
+struct visits_cut visits_cut(
+    const struct cozbpf_bucket *b, double lo, double width, double duration);
+
 /*
  * Where what was counted are parts of a visit, @unit to each: delta and span_delta become whole
  * visits, rounded. A part of a visit may have made a burst, yet there are no more observations than
