@@ -295,8 +295,8 @@ static size_t serve(
 	return k;
 }
 
-int baselines_collect(const struct baselines *b, const struct observation *own, size_t n,
-    struct collected *ret)
+int baselines_collect(
+    const struct baselines *b, const struct observation *own, size_t n, struct collected *ret)
 {
 	size_t of_own = 0;
 

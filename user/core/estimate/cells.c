@@ -61,15 +61,19 @@ static int push(struct observations *o, const struct observation *item)
 	return 0;
 }
 
-/* The points that occur in a run; a latency is a point apart from its throughput. */
+/* A point that occurs in a run. */
+struct run_point {
+	uint32_t id;
+	int64_t least; /* of a latency: requests in flight; 0 or less */
+	int64_t
+	    paced;   /* number of experiments with visits paced from outside, less those without */
+	double pace; /* the longest period of a timer that feeds the visits */
+	double time, visits; /* of its baselines */
+};
+
+/* A latency is a point apart from its throughput. */
 struct run_points {
-	uint32_t ids[MAX_FILLED_POINTS + 1];
-	int64_t least[MAX_FILLED_POINTS + 1]; /* of a latency: requests in flight; 0 or less */
-	/* number of experiments with visits paced from outside, less those without */
-	int64_t paced[MAX_FILLED_POINTS + 1];
-	/* the longest period of a timer that feeds the visits, and their baselines */
-	double pace[MAX_FILLED_POINTS + 1];
-	double time[MAX_FILLED_POINTS + 1], visits[MAX_FILLED_POINTS + 1];
+	struct run_point items[MAX_FILLED_POINTS + 1];
 	size_t n;
 	double slower; /* with_samples() */
 };
@@ -85,13 +89,26 @@ static int point_id(
 	return 0;
 }
 
-static size_t find_point(const struct run_points *points, uint32_t id)
+/* NULL: there is none, or there were too many. */
+static const struct run_point *find_point(const struct run_points *points, uint32_t id)
 {
-	size_t i = 0;
+	for (size_t i = 0; i < points->n; i++)
+		if (points->items[i].id == id)
+			return &points->items[i];
+	return NULL;
+}
 
-	while (i < points->n && points->ids[i] != id)
-		i++;
-	return i;
+/* NULL: there are too many. */
+static struct run_point *take_point(struct run_points *points, uint32_t id)
+{
+	const struct run_point *known = find_point(points, id);
+
+	if (known)
+		return &points->items[known - points->items];
+	if (points->n > MAX_FILLED_POINTS)
+		return NULL;
+	points->items[points->n] = (struct run_point){.id = id};
+	return &points->items[points->n++];
 }
 
 /* The smallest number in flight is looked for in baselines only. With a speedup, a thread ahead by
@@ -100,29 +117,22 @@ static int note_point(struct observations *o, const struct experiment_record *x,
     const struct point_record *r, bool is_latency, struct run_points *points)
 {
 	bool is_baseline = !speedup_permille(x->speedup);
+	struct run_point *at;
 	uint32_t id;
-	size_t i;
 
 	if (point_id(o, r, is_latency, &id))
 		return -ENOMEM;
-	i = find_point(points, id);
-	if (i == points->n && points->n <= MAX_FILLED_POINTS) {
-		points->ids[points->n] = id;
-		points->paced[points->n] = 0;
-		points->pace[points->n] = points->time[points->n] = points->visits[points->n] = 0;
-		points->least[points->n++] = 0;
-	}
-	if (i < points->n)
-		points->paced[i] += r->paced_ns ? 1 : -1;
-	if (i < points->n && points->pace[i] < (double)r->pace_ns)
-		points->pace[i] = (double)r->pace_ns;
-	if (i < points->n && is_baseline) {
-		points->time[i] += (double)x->duration_ns;
-		points->visits[i] += (double)r->delta;
-	}
-	if (i < points->n && is_latency && is_baseline && r->has_integral &&
-	    r->least < points->least[i])
-		points->least[i] = r->least;
+	at = take_point(points, id);
+	if (!at)
+		return 0;
+	at->paced += r->paced_ns ? 1 : -1;
+	at->pace = fmax(at->pace, (double)r->pace_ns);
+	if (!is_baseline)
+		return 0;
+	at->time += (double)x->duration_ns;
+	at->visits += (double)r->delta;
+	if (is_latency && r->has_integral && r->least < at->least)
+		at->least = r->least;
 	return 0;
 }
 
@@ -143,13 +153,11 @@ static int note_points(
 /* PACE_BOUND: the shortest time between visits; 0: no timer feeds them, or more than one visit at
  * a time, since the program as it is visits more often. Samples make the program slower, and the
  * timer not. */
-static double least_period(const struct run_points *points, size_t i)
+static double least_period(const struct run_point *p, double slower)
 {
-	double pace = i < points->n ? points->pace[i] : 0;
-
-	if (pace <= 0 || points->visits[i] <= 0 || points->time[i] <= pace * points->visits[i])
+	if (p->pace <= 0 || p->visits <= 0 || p->time <= p->pace * p->visits)
 		return 0;
-	return fmin(pace * points->slower, points->time[i] / points->visits[i]);
+	return fmin(p->pace * slower, p->time / p->visits);
 }
 
 /* Virtual time passes a timer's expiries faster than real time, but none comes early. */
@@ -205,7 +213,7 @@ static int add_visits(struct observations *o, const struct observation *x,
     const struct point_record *r, const struct run_points *points)
 {
 	struct observation item = *x;
-	size_t known;
+	const struct run_point *known;
 
 	/* a run whose end was not seen */
 	if (is_end_to_end(r->name) && !r->is_latency && !r->delta)
@@ -213,9 +221,9 @@ static int add_visits(struct observations *o, const struct observation *x,
 	if (point_id(o, r, false, &item.point))
 		return -ENOMEM;
 	known = find_point(points, item.point);
-	fill_visits(&item, r, known < points->n && points->paced[known] > 0);
-	if (!r->paced_ns && known < points->n)
-		bound_visits(&item, least_period(points, known));
+	fill_visits(&item, r, known && known->paced > 0);
+	if (!r->paced_ns && known)
+		bound_visits(&item, least_period(known, points->slower));
 	return push(o, &item);
 }
 
@@ -225,7 +233,7 @@ static int add_point(struct observations *o, const struct observation *x, bool i
     const struct point_record *r, const struct run_points *points)
 {
 	struct observation item = *x;
-	size_t known;
+	const struct run_point *known;
 
 	if (!(is_sum && r->is_latency) && add_visits(o, x, r, points))
 		return -ENOMEM;
@@ -234,7 +242,7 @@ static int add_point(struct observations *o, const struct observation *x, bool i
 	if (point_id(o, r, true, &item.point))
 		return -ENOMEM;
 	known = find_point(points, item.point);
-	fill_latency(&item, r, known < points->n && !is_sum ? points->least[known] : 0);
+	fill_latency(&item, r, known && !is_sum ? known->least : 0);
 	return push(o, &item);
 }
 
@@ -279,8 +287,8 @@ static int add_experiment(
 		bool there = false;
 
 		for (size_t j = first; j < o->n; j++)
-			there |= o->items[j].point == points->ids[i];
-		item.point = points->ids[i];
+			there |= o->items[j].point == points->items[i].id;
+		item.point = points->items[i].id;
 		if (!there && !is_latency_point(item.point) && push(o, &item))
 			return -ENOMEM;
 	}

@@ -232,10 +232,10 @@ struct collected {
 	struct observation *obs;
 	size_t n, baselines;
 };
-/* @own: the line's @n own observations at the point, ordered by speedup, all of the user's choice or
- * none. @b: NULL for whole runs, whose baselines are not copied. Returns 0 or -ENOMEM. */
-int baselines_collect(const struct baselines *b, const struct observation *own, size_t n,
-    struct collected *ret);
+/* @own: the line's @n own observations at the point, ordered by speedup, all of the user's choice
+ * or none. @b: NULL for whole runs, whose baselines are not copied. Returns 0 or -ENOMEM. */
+int baselines_collect(
+    const struct baselines *b, const struct observation *own, size_t n, struct collected *ret);
 
 /* Where baselines come from: those that lines share, and those that are whole runs. And where
  * groups are added up by machine; NULL: nowhere. */
