@@ -366,7 +366,7 @@ static void follow(struct net *net, unsigned i)
 	const struct peer_order *o = peers_order(p);
 
 	if (o->id && o->is_open && p->own.answer.id != o->id)
-		peers_opened(p, o->id, now_at(net, i));
+		peers_opened(p, o->id);
 	if (o->id && !o->is_open && p->own.answer.id == o->id &&
 	    p->own.answer.stage == PEER_STAGE_OPEN)
 		peers_closed(p, o->id, false, 100 * i);
@@ -391,7 +391,7 @@ static enum peers_verdict experiment(
 	uint64_t counted = now_at(net, leader) + 20 * MS;
 	enum peers_verdict ret = PEERS_WAITS;
 
-	peers_open(p, &order, now_at(net, leader));
+	peers_open(p, &order);
 	steps_followed(net, 500);
 	peers_close(p);
 	*ret_peer = UINT32_MAX;
@@ -489,7 +489,7 @@ static uint64_t begin_open(void)
 	begin_net(&net, 0, 0, NULL);
 	steps(&net, 5);
 	counted = now_at(&net, 0) + 20 * MS;
-	peers_open(&net.nodes[0], &order, now_at(&net, 0));
+	peers_open(&net.nodes[0], &order);
 	return counted;
 }
 

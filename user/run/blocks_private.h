@@ -149,6 +149,5 @@ void windows_close(struct blocks *b);               /* all */
 struct block_probe candidate_probe(const struct blocks *b, const struct candidate *c);
 /* Takes one candidate out of all windows that are open. */
 void windows_leave(struct blocks *b, size_t candidate);
-size_t windows_count(const struct blocks *b, enum candidate_state state);
 
 #endif

@@ -25,13 +25,12 @@
 /* a block that is watched all the time goes on to be while its cost is below twice its part */
 #define STAYS 0.5
 
-size_t windows_count(const struct blocks *b, enum candidate_state state)
+static bool any_new(const struct blocks *b)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < b->n; i++)
-		n += b->candidates[i].state == state;
-	return n;
+		if (b->candidates[i].state == CANDIDATE_NEW)
+			return true;
+	return false;
 }
 
 static uint64_t executed(const struct blocks *b)
@@ -427,7 +426,7 @@ static size_t find_random(const struct blocks *b)
 
 static void end_random(struct blocks *b, size_t index)
 {
-	bool has_trials = windows_count(b, CANDIDATE_NEW) > 0;
+	bool has_trials = any_new(b);
 
 	close_window(b, index);
 	if (has_trials)

@@ -117,14 +117,15 @@ static void end(struct guard *g)
 
 static void take_status(struct guard *g, int status)
 {
-	bool is_answer = WIFEXITED(status) && WEXITSTATUS(status) <= STATUS_GO_ON;
+	bool pauses = WIFEXITED(status) && WEXITSTATUS(status) == STATUS_PAUSE,
+	     goes_on = WIFEXITED(status) && WEXITSTATUS(status) == STATUS_GO_ON;
 
 	if (g->pidfd >= 0)
 		close(g->pidfd);
 	g->pid = 0;
-	if (!is_answer)
+	if (!pauses && !goes_on)
 		warn(g, WIFEXITED(status) ? "has failed" : "was killed");
-	answer(g, is_answer && WEXITSTATUS(status) == STATUS_GO_ON);
+	answer(g, goes_on);
 }
 
 void guard_ask(struct guard *g, uint64_t now)

@@ -371,7 +371,7 @@ void run_peers_open(struct run_peers *p, const struct opening *o, const struct l
 	name_unit(lines, o->line, &order.units[0]);
 	name_unit(lines, o->other, &order.units[1]);
 	pthread_mutex_lock(&p->lock);
-	begin(p, o, peers_open(&p->core, &order, monotonic_ns()));
+	begin(p, o, peers_open(&p->core, &order));
 	say_all(p, monotonic_ns());
 	pthread_mutex_unlock(&p->lock);
 }
@@ -481,7 +481,7 @@ static void follow_open(
 	if (!as_opening(order, lines, &o)) {
 		peers_refuse(&p->core, order->id);
 	} else {
-		peers_opened(&p->core, order->id, monotonic_ns());
+		peers_opened(&p->core, order->id);
 		begin(p, &o, order->id);
 	}
 	p->says_at_once = true;

@@ -37,7 +37,8 @@ bool processes_have(struct target *t, int pid)
 	return *find(t, pid);
 }
 
-struct process *processes_add(struct target *t, int pid, uint64_t interval_ns)
+/* Adds a process that is not there yet. NULL: out of memory. */
+static struct process *add(struct target *t, int pid, uint64_t interval_ns)
 {
 	struct process **at = find(t, pid), *p = *at;
 
@@ -64,7 +65,7 @@ void processes_read(struct target *t, int pid)
 
 int processes_begin(struct target *t, int pid, struct error *e)
 {
-	struct process *p = processes_add(t, pid, RESCAN_LAST_NS);
+	struct process *p = add(t, pid, RESCAN_LAST_NS);
 
 	if (!p)
 		return error_set(e, EXIT_OTHER, "out of memory");
@@ -81,7 +82,7 @@ static void take_exec(struct target *t, int pid)
 	session_drop_goroutines(t->session, pid);
 	session_drop_counters(t->session, pid);
 	jit_forget(t->files, pid);
-	p = processes_add(t, pid, RESCAN_FIRST_NS);
+	p = add(t, pid, RESCAN_FIRST_NS);
 	processes_read(t, pid);
 	if (p)
 		handlers_after_exec(t, p);
@@ -90,7 +91,7 @@ static void take_exec(struct target *t, int pid)
 static void take_fork(struct target *t, int pid, int parent)
 {
 	/* mappings were copied in the kernel */
-	struct process *p = processes_add(t, pid, RESCAN_LAST_NS);
+	struct process *p = add(t, pid, RESCAN_LAST_NS);
 
 	if (p)
 		handlers_after_fork(p, *find(t, parent));

@@ -15,8 +15,6 @@ struct target;
 /* dlopen may come at any time: one read of /proc/PID/maps, some 50 us */
 #define RESCAN_LAST_NS 500000000ULL
 
-/* Adds a process that is not there yet. NULL: out of memory. */
-struct process *processes_add(struct target *t, int pid, uint64_t interval_ns);
 bool processes_have(struct target *t, int pid);
 
 /* Gives a process that runs already its pause handler. -1 with @e. */

@@ -278,8 +278,6 @@ int bootstrap_line(
     const struct group *g, const struct estimate_options *o, struct estimate_line *line);
 
 void whole_runs_init(struct whole_runs *w, const struct observations *o);
-/* Whether the runs of a line, @g, and those of all lines say how far runs differ. */
-bool whole_runs_tell(const struct group *g, const struct whole_runs *w);
 /* The same as bootstrap_line(), for a line whose experiments are whole runs. */
 void whole_runs_line(const struct group *g, const struct whole_runs *w,
     const struct estimate_options *o, struct estimate_line *line);

@@ -226,7 +226,8 @@ static double fill_slope(const struct group *g, const struct whole_runs *w,
 	return chance;
 }
 
-bool whole_runs_tell(const struct group *g, const struct whole_runs *w)
+/* Whether the runs of a line, @g, and those of all lines say how far runs differ. */
+static bool tell(const struct group *g, const struct whole_runs *w)
 {
 	size_t n = 0;
 
@@ -238,7 +239,7 @@ bool whole_runs_tell(const struct group *g, const struct whole_runs *w)
 void whole_runs_line(const struct group *g, const struct whole_runs *w,
     const struct estimate_options *o, struct estimate_line *line)
 {
-	if (!whole_runs_tell(g, w))
+	if (!tell(g, w))
 		return;
 	fill_points(g, w, o, line);
 	fill_slope(g, w, o, SORT_PAYBACK, line);

@@ -231,9 +231,8 @@ void peers_require(struct peers *p, uint32_t id, uint64_t required_ns)
 }
 
 /* What is counted from now on is of the experiment that opens. */
-static void begin_counting(struct peers *p, uint64_t now)
+static void begin_counting(struct peers *p)
 {
-	p->opened_ns = now;
 	peers_require(p, 0, 0);
 	for (unsigned i = 0; i < p->config.n; i++) {
 		struct peer *peer = &p->peer[i];
@@ -256,9 +255,9 @@ static bool was_missing(const struct peer *peer)
 	return missing * 100 > all * PEERS_MISSING_PCT || peer->silent_ns > PEERS_SILENT_NS;
 }
 
-uint32_t peers_open(struct peers *p, const struct peer_order *order, uint64_t now)
+uint32_t peers_open(struct peers *p, const struct peer_order *order)
 {
-	begin_counting(p, now);
+	begin_counting(p);
 	p->own.order = *order;
 	p->own.order.id = ++p->last_id;
 	p->own.order.is_open = true;
@@ -320,9 +319,9 @@ const struct peer_order *peers_order(const struct peers *p)
 	return elected == p->config.self ? &none : &p->peer[elected].says.order;
 }
 
-void peers_opened(struct peers *p, uint32_t id, uint64_t now)
+void peers_opened(struct peers *p, uint32_t id)
 {
-	begin_counting(p, now);
+	begin_counting(p);
 	p->own.order = (struct peer_order){.period = 1};
 	p->own.answer = (struct peer_answer){.id = id, .stage = PEER_STAGE_OPEN};
 }

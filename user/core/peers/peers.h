@@ -60,7 +60,6 @@ struct peers {
 	/* to be read */
 	struct peer peer[COZBPF_PEERS];
 	struct peer_message own;
-	uint64_t opened_ns;
 	/* all nodes have been alive at once; what is elected elsewhere can be done here, which is
 	 * to be set */
 	bool is_complete, is_here;
@@ -93,7 +92,7 @@ void peers_require(struct peers *p, uint32_t id, uint64_t required_ns);
 
 /* Of the elected node: all others are to open an experiment, whose number is returned, and to close
  * it. */
-uint32_t peers_open(struct peers *p, const struct peer_order *order, uint64_t now);
+uint32_t peers_open(struct peers *p, const struct peer_order *order);
 void peers_close(struct peers *p);
 
 enum peers_verdict {
@@ -114,9 +113,9 @@ enum peers_verdict peers_judge(
 
 /* Of the others: what the elected node wants; its `id` is 0 while it wants nothing. */
 const struct peer_order *peers_order(const struct peers *p);
-/* We are in that experiment, from @now on; have closed it; or cannot open it. @is_void and
+/* We are in that experiment; have closed it; or cannot open it. @is_void and
  * @selected_ns are of the close. */
-void peers_opened(struct peers *p, uint32_t id, uint64_t now);
+void peers_opened(struct peers *p, uint32_t id);
 void peers_refuse(struct peers *p, uint32_t id);
 void peers_closed(struct peers *p, uint32_t id, bool is_void, uint64_t selected_ns);
 
