@@ -165,6 +165,7 @@ static double share_of(uint64_t part, uint64_t rest)
 	return part ? (double)part / (double)(part + rest) : 0;
 }
 
+/* What there is after -ENOMEM is totals_deinit()'s as well. */
 static int totals_init(struct totals *t, const struct profile *p, const struct observations *o)
 {
 	struct run_record all;
@@ -181,26 +182,19 @@ static int totals_init(struct totals *t, const struct profile *p, const struct o
 	t->are_couples = calloc(o->lines.n + 1, sizeof(*t->are_couples));
 	t->calls = calloc(o->lines.n + 1, sizeof(struct wait_calls *));
 	if (!t->run_counts || !t->samples || !t->free_samples || !t->functions ||
-	    !t->are_functions || !t->are_couples || !t->calls) {
-		totals_deinit(t, o->lines.n);
+	    !t->are_functions || !t->are_couples || !t->calls)
 		return -ENOMEM;
-	}
 	for (size_t i = 0; i < p->n_runs; i++) {
 		t->run_counts[i] = p->runs[i].free_ns;
 		t->phase.free_time += (double)p->runs[i].free_ns;
 	}
-	if (sum_samples(t, p, o)) {
-		totals_deinit(t, o->lines.n);
+	if (sum_samples(t, p, o))
 		return -ENOMEM;
-	}
 	t->phase.run_counts = t->run_counts;
 	t->phase.free_samples = t->free_samples;
-	for (uint32_t i = 0; i < o->lines.n; i++) {
-		if (sum_couple(t, o, i)) {
-			totals_deinit(t, o->lines.n);
+	for (uint32_t i = 0; i < o->lines.n; i++)
+		if (sum_couple(t, o, i))
 			return -ENOMEM;
-		}
-	}
 	return 0;
 }
 
@@ -433,43 +427,33 @@ static int find_machines(struct estimate *e, struct machine_tally *m)
 int estimate_profile(
     const struct profile *p, const struct estimate_options *options, struct estimate *ret)
 {
-	struct machine_tally m;
-	struct observations o;
-	struct shared s;
-	struct totals t;
+	struct machine_tally m = {0};
+	struct observations o = {0};
+	struct shared s = {0};
+	struct totals t = {0};
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->need_speedups = needed_speedups(p, options);
-	err = observations_init(&o, p);
-	if (err)
-		return err;
-	err = start_machines(&m, p, options) ||
-		      observations_level_runs(&o, p->n_runs, m.p ? &m : NULL) ||
-		      totals_init(&t, p, &o)
-		  ? -ENOMEM
-		  : 0;
+	err = observations_init(&o, p) || start_machines(&m, p, options) ||
+	      observations_level_runs(&o, p->n_runs, m.p ? &m : NULL) ||
+	      totals_init(&t, p, &o) || baselines_init(&s.baselines, &o, p);
 	if (!err) {
-		err = baselines_init(&s.baselines, &o, p);
-		if (!err) {
-			s.machines = m.p ? &m : NULL;
-			whole_runs_init(&s.runs, &o);
-			err = add_groups(ret, &o, &s, &t, options) || latency_fill_all(&o, ret) ||
-				      find_machines(ret, &m)
-				  ? -ENOMEM
-				  : 0;
-			baselines_deinit(&s.baselines);
-		}
+		s.machines = m.p ? &m : NULL;
+		whole_runs_init(&s.runs, &o);
+		err = add_groups(ret, &o, &s, &t, options) || latency_fill_all(&o, ret) ||
+		      find_machines(ret, &m);
 		fill_summary(ret, p, &t);
-		totals_deinit(&t, o.lines.n);
 	}
+	baselines_deinit(&s.baselines);
+	totals_deinit(&t, o.lines.n);
 	machine_tally_deinit(&m);
 	observations_deinit(&o);
 	if (!err && options->waiting)
 		err = waiting_init(&ret->waiting, p);
 	if (err)
 		estimate_deinit(ret);
-	return err;
+	return err ? -ENOMEM : 0;
 }
 
 void estimate_deinit(struct estimate *e)
