@@ -14,11 +14,14 @@
 #define COZBPF_PERTURB_MOST_NS 1000000ULL
 #define COZBPF_PERTURB_OCTAVES 435412ULL /* log2(MOST / LEAST), in 1/65536 */
 
+/* By which the state of splitmix64 grows. */
+#define PERTURB_STEP 0x9e3779b97f4a7c15ULL
+
 /* The finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
  * 2014). */
 static inline __attribute__((always_inline)) __u64 perturb_mix(__u64 v)
 {
-	v += 0x9e3779b97f4a7c15ULL;
+	v += PERTURB_STEP;
 	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ULL;
 	v = (v ^ v >> 27) * 0x94d049bb133111ebULL;
 	return v ^ v >> 31;

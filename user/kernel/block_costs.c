@@ -109,9 +109,9 @@ static void measure_round(
 	}
 }
 
-static uint64_t median(double *of_rounds)
+static uint64_t whole_median(double *of_rounds)
 {
-	return (uint64_t)(select_kth(of_rounds, ROUNDS, ROUNDS / 2) + 0.5);
+	return (uint64_t)(median(of_rounds, ROUNDS) + 0.5);
 }
 
 /* A visit to an entry and one to an exit of the same sort are taken to cost the same. */
@@ -124,13 +124,13 @@ static void keep(struct session *s, struct measured *m)
 
 		if (p->exit != p->code)
 			b->bias_ns[COZBPF_BLOCK_PAIR_OF(!p->entry_is_cheap, !p->exit_is_cheap)] =
-			    median(m->bias[i]);
+			    whole_median(m->bias[i]);
 		else
 			b->cost_ns[COZBPF_BLOCK_SORT_OF(COZBPF_BLOCK_COUNTED, !p->entry_is_cheap)] =
-			    median(m->cost[i]);
+			    whole_median(m->cost[i]);
 		if (p->exit != p->code && p->entry_is_cheap == p->exit_is_cheap)
 			b->cost_ns[COZBPF_BLOCK_SORT_OF(COZBPF_BLOCK_ENTRY, !p->entry_is_cheap)] =
-			    (median(m->cost[i]) + 1) / 2;
+			    (whole_median(m->cost[i]) + 1) / 2;
 	}
 	memset((void *)b->stale, 0, sizeof(b->stale));
 	for (unsigned i = 0; i < PLACES; i++)

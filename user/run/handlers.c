@@ -282,7 +282,7 @@ static void take_back_all_missed(const struct target *t)
 	free(missed.tried);
 }
 
-void handlers_take_back(struct target *t)
+void handlers_wait_for_pauses(const struct target *t)
 {
 	uint64_t horizon = session_pause_horizon(t->session), now = monotonic_ns(),
 		 wait = horizon > now ? horizon - now : 0;
@@ -290,6 +290,11 @@ void handlers_take_back(struct target *t)
 	    0, (long)((wait < COZBPF_PAUSE_MAX_NS ? wait : COZBPF_PAUSE_MAX_NS) + DRAIN_NS)};
 
 	nanosleep(&pause, NULL);
+}
+
+void handlers_take_back(struct target *t)
+{
+	handlers_wait_for_pauses(t);
 	for (struct process *p = t->processes; p; p = p->next) {
 		if (p->injected && procfs_live_thread(p->pid))
 			take_back(t, &p->injection);

@@ -5,30 +5,18 @@
 #include <time.h>
 
 #include "run/clock.h"
+#include "run/handlers.h"
 #include "run/processes.h"
 #include "run/profiling.h"
 #include "run/publish.h"
 #include "run/runner.h"
 
-/* from the last sample program's end to the delivery of what it has sent */
-#define DRAIN_NS 2000000ULL
 /* between two questions to the guard while a series goes on */
 #define ASK_NS 1000000000ULL
 
-/* No thread of the target is in a pause any more. */
-static void wait_for_pauses(const struct runner *r)
-{
-	uint64_t horizon = session_pause_horizon(r->session), now = monotonic_ns(),
-		 wait = horizon > now ? horizon - now : 0;
-	const struct timespec t = {
-	    0, (long)((wait < COZBPF_PAUSE_MAX_NS ? wait : COZBPF_PAUSE_MAX_NS) + DRAIN_NS)};
-
-	nanosleep(&t, NULL);
-}
-
 static void rest(struct runner *r)
 {
-	wait_for_pauses(r);
+	handlers_wait_for_pauses(&r->target);
 	session_sleep(r->session);
 	r->series.is_working = false;
 }

@@ -37,17 +37,15 @@
 static double median_of(double *scratch, const double *values, size_t n)
 {
 	memcpy(scratch, values, n * sizeof(*scratch));
-	return n % 2 ? select_kth(scratch, n, n / 2)
-		     : (select_kth(scratch, n, n / 2 - 1) + select_kth(scratch, n, n / 2)) / 2;
+	return median(scratch, n);
 }
 
-/* Median distance from the median. */
-static double mad_of(double *scratch, const double *values, size_t n, double median)
+/* Median distance from the median, @middle. */
+static double mad_of(double *scratch, const double *values, size_t n, double middle)
 {
 	for (size_t i = 0; i < n; i++)
-		scratch[i] = fabs(values[i] - median);
-	return n % 2 ? select_kth(scratch, n, n / 2)
-		     : (select_kth(scratch, n, n / 2 - 1) + select_kth(scratch, n, n / 2)) / 2;
+		scratch[i] = fabs(values[i] - middle);
+	return median(scratch, n);
 }
 
 /* Slow runs */
@@ -214,15 +212,15 @@ static void fill_distances(struct features *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct feature *x = &f->items[i];
-		double median = median_of(f->scratch, x->values, f->n_runs);
-		double sd = MAD_SD * mad_of(f->scratch, x->values, f->n_runs, median), sum = 0;
+		double middle = median_of(f->scratch, x->values, f->n_runs);
+		double sd = MAD_SD * mad_of(f->scratch, x->values, f->n_runs, middle), sum = 0;
 
 		for (size_t j = 0; j < f->n_runs; j++)
-			sum += fabs(x->values[j] - median);
+			sum += fabs(x->values[j] - middle);
 		if (!(sd > 0))
 			sd = MEAN_SD * sum / (double)f->n_runs;
 		for (size_t j = 0; j < f->n_runs; j++)
-			x->distances[j] = sd > 0 ? (x->values[j] - median) / sd : 0;
+			x->distances[j] = sd > 0 ? (x->values[j] - middle) / sd : 0;
 	}
 }
 
@@ -231,9 +229,7 @@ static double distance_of(
 {
 	for (size_t i = 0; i < n; i++)
 		f->scratch[i] = x->distances[runs[i]];
-	return n % 2
-		   ? select_kth(f->scratch, n, n / 2)
-		   : (select_kth(f->scratch, n, n / 2 - 1) + select_kth(f->scratch, n, n / 2)) / 2;
+	return median(f->scratch, n);
 }
 
 /* Choices of @n runs out of all. */
@@ -332,9 +328,7 @@ static double median_where(
 	for (size_t i = 0; i < f->n_runs; i++)
 		if (slow[i] == which)
 			f->scratch[n++] = x->values[i];
-	return n % 2
-		   ? select_kth(f->scratch, n, n / 2)
-		   : (select_kth(f->scratch, n, n / 2 - 1) + select_kth(f->scratch, n, n / 2)) / 2;
+	return median(f->scratch, n);
 }
 
 static int keep_differences(

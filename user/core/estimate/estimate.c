@@ -436,8 +436,8 @@ int estimate_profile(
 	memset(ret, 0, sizeof(*ret));
 	ret->need_speedups = needed_speedups(p, options);
 	err = observations_init(&o, p) || start_machines(&m, p, options) ||
-	      observations_level_runs(&o, p->n_runs, m.p ? &m : NULL) ||
-	      totals_init(&t, p, &o) || baselines_init(&s.baselines, &o, p);
+	      observations_level_runs(&o, p->n_runs, m.p ? &m : NULL) || totals_init(&t, p, &o) ||
+	      baselines_init(&s.baselines, &o, p);
 	if (!err) {
 		s.machines = m.p ? &m : NULL;
 		whole_runs_init(&s.runs, &o);

@@ -25,8 +25,7 @@
 
 #include "core/estimate/private.h"
 
-#define PIECES 4  /* of a run */
-#define MOST 3e18 /* of a figure that is written; what is more is damage */
+#define PIECES 4 /* of a run */
 #define NONE UINT32_MAX
 
 struct machine_run {
@@ -45,11 +44,6 @@ struct machine_sum {
 	double weights, weights_squares, base_squares;
 	double s_count, s_time, s_square, squares;
 };
-
-static uint64_t whole(double v)
-{
-	return v > 0 ? (uint64_t)llround(fmin(v, MOST)) : 0;
-}
 
 /* Entries */
 
@@ -327,11 +321,6 @@ static struct machine_entry *new_entry(struct machine_tally *t, const struct obs
 
 /* Speeds */
 
-static double time_of(const struct observation *o)
-{
-	return is_latency_point(o->point) ? o->in_flight : o->duration;
-}
-
 static bool is_baseline(const struct machine_tally *t, const struct observation *o)
 {
 	return !o->permille && t->by_run[o->run] != NONE && o->duration > 0;
@@ -344,9 +333,9 @@ static void add_baseline(const struct machine_tally *t, const struct observation
 	       piece = (o->index - first) * PIECES / (t->first[o->run + 1] - first);
 
 	r->n++;
-	r->time += time_of(o);
+	r->time += observation_time(o);
 	r->count += o->delta;
-	r->times[piece] += time_of(o);
+	r->times[piece] += observation_time(o);
 	r->counts[piece] += o->delta;
 }
 
@@ -438,7 +427,7 @@ static size_t add_baselines(
 		struct machine_run *r = &t->runs[o->run];
 
 		if (is_baseline(t, o) && is_known(r)) {
-			double e = time_of(o) - r->time / r->count * o->delta;
+			double e = observation_time(o) - r->time / r->count * o->delta;
 
 			r->squares += e * e;
 		}

@@ -4,6 +4,7 @@
 #ifndef COZBPF_ESTIMATE_PRIVATE_H
 #define COZBPF_ESTIMATE_PRIVATE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -182,9 +183,22 @@ static inline uint32_t speedup_permille(double speedup)
 	return speedup > 0 ? speedup < 1 ? (uint32_t)(speedup * 1000 + 0.5) : 1000 : 0;
 }
 
+#define MOST 3e18 /* of a time or count that is written; what is more is damage */
+
+static inline uint64_t whole(double v)
+{
+	return v > 0 ? (uint64_t)llround(fmin(v, MOST)) : 0;
+}
+
 static inline bool is_latency_point(uint32_t point)
 {
 	return point & 1;
+}
+
+/* What levels and machines make an observation's period of: duration and delta, never spans. */
+static inline double observation_time(const struct observation *o)
+{
+	return is_latency_point(o->point) ? o->in_flight : o->duration;
 }
 
 int observations_init(struct observations *o, const struct profile *p);

@@ -47,11 +47,6 @@ struct levels {
 	size_t n;
 };
 
-static double time_of(const struct observation *o)
-{
-	return is_latency_point(o->point) ? o->in_flight : o->duration;
-}
-
 static bool is_known(const struct level *l)
 {
 	return l->n >= MIN_BASELINES && l->visits >= MIN_RUN_VISITS && l->time > 0 && l->count > 0;
@@ -78,7 +73,7 @@ static bool add_up(struct observation *const *at_point, size_t n, struct levels 
 			continue;
 		}
 		baselines += x->experiments;
-		l->time += time_of(x);
+		l->time += observation_time(x);
 		l->count += x->delta;
 		l->visits += x->visits;
 		l->n++;
@@ -88,7 +83,7 @@ static bool add_up(struct observation *const *at_point, size_t n, struct levels 
 		struct level *l = &levels->by_run[x->run];
 
 		if (!x->permille && is_known(l)) {
-			double e = time_of(x) - l->time / l->count * x->delta;
+			double e = observation_time(x) - l->time / l->count * x->delta;
 
 			l->squares += e * e;
 		}

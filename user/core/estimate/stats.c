@@ -91,3 +91,10 @@ double select_kth(double *v, size_t n, size_t k)
 	}
 	return v[lo];
 }
+
+double median(double *values, size_t n)
+{
+	double upper = select_kth(values, n, n / 2);
+
+	return n % 2 ? upper : (upper + select_kth(values, n, n / 2 - 1)) / 2;
+}

@@ -19,5 +19,7 @@ double student_chance(double t, double df);
 
 /* The @k-th smallest (from 0) of @n values, which are reordered. */
 double select_kth(double *values, size_t n, size_t k);
+/* Of @n values, 1 or more, which are reordered. */
+double median(double *values, size_t n);
 
 #endif

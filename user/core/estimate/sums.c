@@ -34,7 +34,6 @@
 
 #define MOST_KINDS 64          /* runs that are left; with more, nothing is gained */
 #define MOST_OF_MACHINES 65536 /* sums by machine, point and line: 12 MB with their text */
-#define MOST 3e18              /* of a time or count that is written; what is more is damage */
 
 /* One line, progress point and line speedup, in one piece. Weighted, but for `experiments` and
  * `own`. */
@@ -251,12 +250,7 @@ static void add_to(const struct adder *a, struct sum *s, const struct observatio
 	add(s, o, x, x->selected == a->o.lines.items[o->line]);
 }
 
-static uint64_t whole(double v)
-{
-	return v > 0 ? (uint64_t)llround(fmin(v, MOST)) : 0;
-}
-
-/* The same of either sign. */
+/* whole() of either sign. */
 static int64_t rounded(double v)
 {
 	return llround(fmax(fmin(v, MOST), -MOST));

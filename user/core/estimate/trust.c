@@ -52,13 +52,6 @@ struct looks {
 	double usual[N_FIGURES]; /* a standard deviation of the undisturbed ones */
 };
 
-static double median(double *values, size_t n)
-{
-	double upper = select_kth(values, n, n / 2);
-
-	return n % 2 ? upper : (upper + select_kth(values, n, n / 2 - 1)) / 2;
-}
-
 static bool is_known(const struct observation *o)
 {
 	return o->time > 0 && o->count > 0 && o->delta > 0;

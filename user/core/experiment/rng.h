@@ -6,17 +6,18 @@
 
 #include <stdint.h>
 
+#include <cozbpf/perturb.h>
+
 struct rng {
 	uint64_t state;
 };
 
 static inline uint64_t rng_next(struct rng *r)
 {
-	uint64_t z = (r->state += 0x9e3779b97f4a7c15ULL);
+	uint64_t ret = perturb_mix(r->state);
 
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
+	r->state += PERTURB_STEP;
+	return ret;
 }
 
 /* Uniform in [0, n); n > 0. The bias of the multiplication is below 2^-32 for n < 2^32. */
