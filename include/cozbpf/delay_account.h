@@ -10,7 +10,11 @@
 #include <cozbpf/abi.h>
 #include <cozbpf/delay_rules.h>
 
+/* The verifier needs one function for each event. Whoever checks the arithmetic alone may define it
+ * otherwise before, since so much inlining takes compilers long. */
+#ifndef DELAY_INLINE
 #define DELAY_INLINE static inline __attribute__((always_inline, unused))
+#endif
 /* Rare or long: a function of its own. The verifier checks it once and by itself, so its pointers
  * may be NULL. */
 #ifdef __bpf__
