@@ -38,10 +38,12 @@ has_target() {
 	grep -qE "^$1:" Makefile
 }
 
+declare -A help_of # by subcommand, each asked once
 has_option() { # SUBCOMMAND OPTION
 	# No pipe: grep ends at the first match, and what still writes to it would fail.
 	# shellcheck disable=SC2086 # a subcommand may have two words
-	grep -qE -- "(^|[ ,])${2%%=*}([ ,[]|\$)" <<<"$("$tool" $1 --help)"
+	[ -n "${help_of[$1]:-}" ] || help_of[$1]=$("$tool" $1 --help)
+	grep -qE -- "(^|[ ,])${2%%=*}([ ,[]|\$)" <<<"${help_of[$1]}"
 }
 
 check_make() { # WHERE ARGUMENT...

@@ -11,9 +11,14 @@ command -v node >/dev/null || { echo "node is not installed"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
+# The tool's own objects: to compile all of user/core/ again takes long.
+objects=()
+for source in user/core/*/*.c user/report/json*.c; do
+	objects+=("${BUILD:-build}/${source%.c}.o")
+done
 "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser "-I${BUILD:-build}/gen" -O1 \
 	-o "$dir/write_profile" \
-	tests/e2e/write_profile.c user/core/*/*.c user/report/json*.c -lcjson -liberty -lm
+	tests/e2e/write_profile.c "${objects[@]}" -lcjson -liberty -lm
 
 for keys in "" own-keys; do
 	"$dir/write_profile" "$dir/test.coz" $keys >"$dir/ours.json"
