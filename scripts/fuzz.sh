@@ -14,7 +14,7 @@ each=$((seconds * jobs / $#))
 export each
 
 fuzz() { # FUZZER
-	local name=${1##*/fuzz_} corpus=$1.corpus inputs
+	local name=${1##*fuzz_} corpus=$1.corpus inputs
 	local -a dirs=("$corpus")
 	mkdir -p "$corpus"
 	[ ! -d "tests/fuzz/corpus/$name" ] || dirs+=("tests/fuzz/corpus/$name")

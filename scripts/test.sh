@@ -91,6 +91,7 @@ totals() {
 }
 
 jobs=$(nproc)
+export FEW_WORKLOADS=1
 step 600 'install what is missing' scripts/install-deps.sh build test go vm
 # A unit test wants toolchains by version: where none is unpacked, the machine's own is one.
 own_go() { # FOLDER
@@ -114,7 +115,7 @@ step 600 lint make WERROR=1 lint
 step 120 documents make WERROR=1 check-docs
 step 120 'lint finds what it should' tests/lint/selftest.sh
 step 900 'unit tests' make -j"$jobs" WERROR=1 check
-step 300 'fuzzers, short' make -j"$jobs" WERROR=1 TIME=4 fuzz
+step 300 'fuzzers, short' make -j"$jobs" WERROR=1 FUZZ_QUICK=1 TIME=4 fuzz
 end_beside
 step 400 'bpf tests' make WERROR=1 check-bpf
 step 1800 'end-to-end tests' make WERROR=1 check-e2e
