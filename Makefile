@@ -553,7 +553,8 @@ workloads-check:
 		$(CXX) -std=c++20 -fsyntax-only -Iinclude -Itests/workloads
 	$(if $(GO_WORKLOADS),$(Q)gofmt -e -l tests/workloads/go >/dev/null)
 
-lint: format-check clang-check workloads-check ## include directions, shell scripts, formatting, static checks
+lint: format-check clang-check workloads-check
+lint: ## include directions, shell scripts, formatting, static checks
 	@scripts/lint.sh
 
 FORMAT_SRCS = $(shell git ls-files '*.c' '*.h' | grep -v '^vmlinux/')

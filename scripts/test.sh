@@ -98,8 +98,9 @@ own_go() { # FOLDER
 	local version
 	version=$(go env GOVERSION | sed -nE 's/^go([0-9]+\.[0-9]+).*/\1/p')
 	mkdir -p "$1/$version"
-	printf '%s\n' '#!/bin/sh' "export GOCACHE=$PWD/build/go/cache GOTOOLCHAIN=local GOPROXY=off" \
-		'export GO111MODULE=auto GOFLAGS=-mod=mod' 'exec go "$@"' >"$1/$version/go"
+	printf '%s\n' '#!/bin/sh' "export GOCACHE=$PWD/build/go/cache" \
+		'export GOTOOLCHAIN=local GOPROXY=off' 'export GO111MODULE=auto GOFLAGS=-mod=mod' \
+		'exec go "$@"' >"$1/$version/go"
 	chmod 755 "$1/$version/go"
 }
 if ! compgen -G '/var/tmp/cozbpf-go/*/go' >/dev/null; then
