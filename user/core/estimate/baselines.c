@@ -39,7 +39,7 @@ static int compare_by_line(const void *a, const void *b)
 
 static int compare_shares(const void *a, const void *b)
 {
-	const struct share *x = a, *y = b;
+	const struct served_baseline *x = a, *y = b;
 
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
@@ -122,7 +122,7 @@ static void add_shares(struct baselines *b, const struct experiment_record *x, u
 		at = skip_to(names, n, x->run, l->id, at);
 		for (int k = 0; k < 2 && at < n && names[at].run == x->run && names[at].id == l->id;
 		     k++, at++)
-			b->shares[b->n_shares++] = (struct share){.line = names[at].line,
+			b->shares[b->n_shares++] = (struct served_baseline){.line = names[at].line,
 			    .index = index,
 			    .weight = (double)l->opening / all,
 			    .samples = (double)l->observed,
@@ -133,7 +133,7 @@ static void add_shares(struct baselines *b, const struct experiment_record *x, u
 /* By line; of a line they are in the order of the experiments already. There may be millions. */
 static int sort_shares(struct baselines *b, size_t n_lines)
 {
-	struct share *sorted = calloc(b->n_shares + 1, sizeof(*sorted));
+	struct served_baseline *sorted = calloc(b->n_shares + 1, sizeof(*sorted));
 	size_t *next = calloc(n_lines + 1, sizeof(*next));
 
 	if (!sorted || !next) {
@@ -275,7 +275,7 @@ static size_t serve(
 	for (size_t i = 0; i < n; i++)
 		b->runs[own[i].run] = true;
 	for (size_t i = 0; i < most; i++) {
-		const struct share *s = &b->shares[b->first[own->line] + i];
+		const struct served_baseline *s = &b->shares[b->first[own->line] + i];
 		const struct observation *o = find_observation(b, own->point, s->index);
 
 		if (!o || !b->runs[o->run])

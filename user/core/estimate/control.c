@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Removes the scatter between experiments that comes from what was measured beside them (control
- * variates): how much the line ran in them, how fast the CPUs were, and how much outsiders took.
+ * variates): how much the line ran in them, how fast the CPUs were, how much outsiders took, and
+ * how slow the experiments beside were.
  *
  * Experiments on a line that the user named fall anywhere in the program. In a program of phases
  * some meet the line and some do not, and with few experiments chance decides which speedup has
@@ -18,6 +19,10 @@
  * The machine is the same, with time in the place of count: x is the mean time of a fixed loop, or
  * the share of the time that outsiders took. A slow machine makes all periods longer in the same
  * proportion, so one slope serves all speedups.
+ *
+ * So it is with x as the mean slowness of the BESIDE experiments on either side, for a line that
+ * the user named. Each one's slowness is by its own cell's period, so the speedup is not in it. It
+ * stands for what lasts longer than an experiment and nothing else measures.
  *
  * All cells are brought to X, or none is. None is where there is nothing to remove: in a steady
  * program x scatters only by how samples fall, and the slopes might be 0. None is where x follows s

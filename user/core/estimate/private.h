@@ -153,7 +153,7 @@ struct phase_totals {
 };
 
 /* How much of a baseline's opening a line has. */
-struct share {
+struct served_baseline {
 	uint32_t line, index; /* index: of the experiment in the profile */
 	double weight, samples, sampled;
 };
@@ -166,7 +166,7 @@ struct named {
 /* Baselines that lines share; see core/estimate/baselines.c. */
 struct baselines {
 	const struct profile *p;
-	struct share *shares; /* by line, then index */
+	struct served_baseline *shares; /* by line, then index */
 	size_t n_shares;
 	size_t *first;       /* by line: into shares, where the line has any */
 	struct named *names; /* by run, then line */
@@ -205,7 +205,7 @@ int observations_init(struct observations *o, const struct profile *p);
 void observations_deinit(struct observations *o);
 /* for qsort() of struct observation: by point, then in the order of time */
 int observations_by_point(const void *a, const void *b);
-/* runs.c. Brings the times of runs that differ in speed to one level, for ratios between them.
+/* levels.c. Brings the times of runs that differ in speed to one level, for ratios between them.
  * Before, their machines' speeds are added to @machines, unless it is NULL. Returns 0 or -ENOMEM.
  */
 int observations_level_runs(struct observations *o, size_t n_runs, struct machine_tally *machines);
@@ -226,8 +226,9 @@ int observations_trust(struct observation *obs, size_t n, double *ret_doubtful);
 
 /*
  * control.c. Takes out of the times of the @n observations, ordered by speedup, what comes from the
- * line running more, CPUs being slower, or outsiders taking more in some experiments than in
- * others. Changes time and exposure, sets widen. @ret: how periods follow the line's running.
+ * line running more, CPUs being slower, outsiders taking more, or experiments beside being slower
+ * in some experiments than in others. Changes time and exposure, sets widen. @ret: how periods
+ * follow the line's running.
  */
 void observations_control(struct observation *obs, size_t n, struct control *ret);
 double control_slope(const struct control *c, double speedup);
