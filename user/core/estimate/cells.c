@@ -492,11 +492,6 @@ static bool sum_cell(const struct group *g, struct cell *c)
 	       weighted * weighted >= squares * (g->end_to_end ? 1 : MIN_VISITS);
 }
 
-static bool is_baseline_cell(const struct cell *c)
-{
-	return c->obs[0].permille == 0;
-}
-
 /* Takes the observations that count from the @n of @own. Experiments on a line that the user named
  * measure the whole program. Those on a line that a sample picked measure only the phases in which
  * it runs. The two do not mix, so the larger group is taken. */
@@ -588,7 +583,7 @@ int group_init(struct group *g, const struct observations *o, const struct share
 		c.n = end - i;
 		if (!sum_cell(g, &c))
 			continue;
-		g->has_baseline |= is_baseline_cell(&c);
+		g->has_baseline |= !c.obs->permille;
 		g->cells[g->n_cells++] = c;
 	}
 	return 0;
