@@ -59,7 +59,9 @@ BPF_CFLAGS := $(RULE_DEFINES) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH
 # The handler runs on any stack at any moment: no stack protector (TLS), no vector registers, no
 # libc. On arm64 atomics must not call libgcc's helpers either, which ask libc.
 SHIM_FLAGS_x86 := -fcf-protection=none
-SHIM_FLAGS_arm64 := -mno-outline-atomics
+# No branch protection there: the handler's entry is no landing pad, so the library must not be
+# marked as having them.
+SHIM_FLAGS_arm64 := -mno-outline-atomics -mbranch-protection=none
 SHIM_CFLAGS := -O2 -g -std=gnu11 $(WARN) -Iinclude -Iuser -fPIC -ffreestanding \
 	-fno-stack-protector $(SHIM_FLAGS_$(ARCH)) -mgeneral-regs-only -fvisibility=hidden \
 	-fno-asynchronous-unwind-tables

@@ -200,6 +200,9 @@ int on_go(struct pt_regs *ctx)
 	case COZBPF_GO_EXECUTE:
 		return go_execute(own, g, goid, now);
 	case COZBPF_GO_PARK:
+		/* A sample in its execute() has made it leave (go_look()). */
+		if (own->runs.what == COZBPF_RUNS_RUNTIME && own->runs.g == g)
+			go_enter(own, g, goid, now);
 		if (own->runs.what == COZBPF_RUNS_GOROUTINE && own->runs.g == g)
 			return go_leave(own, DELAY_BLOCKED, now);
 		return 0;

@@ -19,7 +19,9 @@ static __always_inline int write_end(int failed, const struct ksignal *ksig)
 	if (failed)
 		return 0;
 	t = paused_thread(BPF_CORE_READ(ksig, sig), &stats);
-	if (!t || t->pause != COZBPF_PAUSE_ASKED)
+	/* For a handler without siginfo arm64 leaves a register of the program's there. */
+	if (!t || t->pause != COZBPF_PAUSE_ASKED ||
+	    BPF_CORE_READ(ksig, ka.sa.sa_flags) != COZBPF_HANDLER_FLAGS)
 		return 0;
 	end = end_there(t) | t->pause_hold;
 	at = compat_handler_info(bpf_get_current_task_btf()) + COMPAT_SI_VALUE;
@@ -60,7 +62,7 @@ int BPF_PROG(on_quantum, int sig, struct kernel_siginfo *info)
 	__u64 now, end, since;
 	bool more, begins;
 
-	if (!t || compat_siginfo_value(info))
+	if (!t || compat_siginfo_value(info) || !shim_installed(bpf_get_current_task_btf()))
 		return 0;
 	if (t->pause == COZBPF_PAUSE_ASKED)
 		__sync_fetch_and_add(&stats->begun, 1);

@@ -197,6 +197,7 @@ struct mm_struct {
 };
 
 struct ksignal {
+	struct k_sigaction ka;
 	int sig;
 };
 

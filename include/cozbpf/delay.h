@@ -50,6 +50,9 @@ DELAY_INLINE __u64 delay_sample(
 	struct cozbpf_account *a = delay_account(t);
 	__u64 debt;
 
+	/* An experiment may have opened since delay_on_interrupt(): R would rise to the L of
+	 * before. */
+	delay_enter(t, x);
 	delay_credit(a, x, now);
 	delay_learn_pace(a, x);
 	delay_fall_late(a, x, now);

@@ -35,6 +35,8 @@ DELAY_INLINE int delay_spins(
 DELAY_INLINE void delay_show(struct cozbpf_earner *e, const struct cozbpf_account *a)
 {
 	e->since = a ? a->run_since : 0;
+	/* Before the rest, as delay_shown() needs it: the compiler would write it last. */
+	__asm__ __volatile__("" : : : "memory");
 	if (!a)
 		return;
 	e->paid = a->paid;

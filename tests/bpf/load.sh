@@ -36,10 +36,10 @@ on_visit 1930 9560
 on_visits 1930 9560
 on_tracepoint 900 3600
 on_counter 80 100
-on_call 1030 6450
+on_call 1060 6450
 on_return 700 5950
 on_spin 1150 6750
-on_yield 1020 6700
+on_yield 1090 6700
 on_syscall 60 70
 on_candidate 40 40
 on_watch 340 8500
@@ -49,7 +49,7 @@ on_switch_waiter 3310 26800
 on_waking_waiter 1780 18200
 '
 goroutines='
-on_go 3070 13600
+on_go 3110 13600
 on_sample 5300 39900
 on_switch 3030 24900
 on_waking 1030 8000

@@ -125,6 +125,7 @@ TEST(stretches_by_hand)
 	check_hand(o, "hand_nop", 0);
 	check_hand(o, "hand_ret", 0);
 	check_hand(o, "hand_long_nop", 4);
+	check_hand(o, "hand_call_nop", 0);
 	object_close(o);
 }
 

@@ -316,6 +316,11 @@ static void check_visits(const struct context *c, struct finding *f)
 		    "%.1f us at a marker of coz.h; its long nop would be single-stepped, %.1f us "
 		    "(emulated since Linux 6.16)",
 		    (double)first.ns / 1000, (double)second.ns / 1000);
+	else if (second.clobbers)
+		finding_set(f, FINDING_OK,
+		    "%.1f us at a marker of coz.h; this kernel makes a call of its long nop, which "
+		    "overwrites what programs have below the stack pointer",
+		    (double)first.ns / 1000);
 	else
 		finding_set(f, FINDING_OK, "%.1f us at a marker of coz.h, by its long nop",
 		    (double)second.ns / 1000);

@@ -18,17 +18,22 @@
 #if defined(__x86_64__)
 __asm__(".text\n"
 	".globl nop_first\n.type nop_first, @function\n"
-	"nop_first: nop\n\tret\n.size nop_first, . - nop_first\n"
+	"nop_first: nop\n\tmov $1, %eax\n\tret\n.size nop_first, . - nop_first\n"
+	/* Returns 1 as long as a word of its red zone is what it was. */
 	".globl nop_long\n.type nop_long, @function\n"
-	"nop_long: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n\tret\n.size nop_long, . - nop_long\n");
-void nop_long(void);
+	"nop_long: movq $1, -8(%rsp)\n"
+	"nop_long_itself: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"\tmovq -8(%rsp), %rax\n\tret\n.size nop_long, . - nop_long\n");
+long nop_long(void);
+void nop_long_itself(void);
 #else
 __asm__(".text\n"
 	".globl nop_first\n.type nop_first, %function\n"
-	"nop_first: adr xzr, .\n\tret\n.size nop_first, . - nop_first\n");
+	"nop_first: adr xzr, .\n\tmov x0, 1\n\tret\n.size nop_first, . - nop_first\n");
 #define nop_long NULL
+#define nop_long_itself NULL
 #endif
-void nop_first(void);
+long nop_first(void);
 
 struct code_look {
 	uintptr_t address;
@@ -98,7 +103,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t time_visits(void (*code)(void))
+static uint64_t time_visits(long (*code)(void))
 {
 	uint64_t from = now_ns();
 
@@ -107,9 +112,9 @@ static uint64_t time_visits(void (*code)(void))
 	return (now_ns() - from) / VISITS;
 }
 
-static int visit(void (*code)(void), struct nop_visit *ret)
+static int visit(long (*code)(void), void (*nop)(void), struct nop_visit *ret)
 {
-	uint64_t offset = code ? own_code_offset(code) : 0, plain;
+	uint64_t offset = nop ? own_code_offset(nop) : 0, plain;
 	int fd;
 
 	if (!offset)
@@ -123,6 +128,7 @@ static int visit(void (*code)(void), struct nop_visit *ret)
 	ret->ns = time_visits(code);
 	ret->ns -= plain < ret->ns ? plain : ret->ns;
 	ret->is_stepped = has_copies();
+	ret->clobbers = code() != 1;
 	return 0; /* the process ends, and the probe with it */
 }
 
@@ -143,7 +149,8 @@ int nop_try(enum nop_sort sort, struct nop_visit *ret)
 		return -errno;
 	pid = fork();
 	if (!pid) {
-		a.err = visit(sort == NOP_LONG ? nop_long : nop_first, &a.visit);
+		a.err = sort == NOP_LONG ? visit(nop_long, nop_long_itself, &a.visit)
+					 : visit(nop_first, (void (*)(void))nop_first, &a.visit);
 		_exit(write(ends[1], &a, sizeof(a)) != sizeof(a));
 	}
 	close(ends[1]);
@@ -162,6 +169,6 @@ bool nop_long_is_best(void)
 	struct nop_visit v;
 
 	if (known == UNTRIED)
-		known = !nop_try(NOP_LONG, &v) && !v.is_stepped ? BEST : WORSE;
+		known = !nop_try(NOP_LONG, &v) && !v.is_stepped && !v.clobbers ? BEST : WORSE;
 	return known == BEST;
 }

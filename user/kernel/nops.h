@@ -13,14 +13,17 @@ enum nop_sort {
 
 struct nop_visit {
 	bool is_stepped; /* executed singly, in a copy; false: emulated, or better */
-	uint64_t ns;     /* a visit, without a BPF program */
+	/* Linux 6.18 makes a call of it, which writes below the stack pointer. There the code
+	 * around it may have data (the red zone). */
+	bool clobbers;
+	uint64_t ns; /* a visit, without a BPF program */
 };
 
 /* Takes some 100 ms, for the probe to be removed. 0, or -errno: without the right to probe, or on
  * machines without such a nop. */
 int nop_try(enum nop_sort sort, struct nop_visit *ret);
 
-/* Whether visits to the long nop cost no more than to the first one. Tried once. */
+/* Whether visits to the long nop cost no more than to the first one, and do no harm. Tried once. */
 bool nop_long_is_best(void);
 
 /* The offset of our own code in our executable; 0: none. */

@@ -117,7 +117,7 @@ static bool x86_next(struct decoder *d, struct bytes *code, uint64_t *addr, stru
 		ret->kinds |= INSN_COMPUTES;
 	if (is_emulated(insn->bytes, insn->size))
 		ret->kinds |= INSN_CHEAP;
-	if (is_refused(insn->bytes, insn->size))
+	if (is_refused(insn->bytes, insn->size) || becomes_call(insn->bytes, insn->size))
 		ret->kinds |= INSN_REFUSED;
 	if (!decoder_target(d, &ret->target))
 		ret->target = 0;

@@ -75,7 +75,8 @@ static void walk(struct search *s)
 			s->saves = saves;
 			return;
 		}
-		if (!nop && is_long_nop(insn->bytes, insn->size))
+		if (!nop && is_long_nop(insn->bytes, insn->size) &&
+		    !becomes_call(insn->bytes, insn->size))
 			nop = insn->address;
 		if (decoder_leaves(&s->d))
 			break;

@@ -206,3 +206,8 @@ bool is_long_nop(const uint8_t *insn, size_t size)
 
 	return size >= 2 && size <= 8 && !memcmp(insn, nops[size], size);
 }
+
+bool becomes_call(const uint8_t *insn, size_t size)
+{
+	return size == 5 && is_long_nop(insn, size);
+}

@@ -48,8 +48,9 @@ int register_number(x86_reg reg);
  * since the kernel refuses some of them.
  */
 bool is_emulated(const uint8_t *insn, size_t size);
-/* Whether it is a nop of 2 to 8 bytes in a form of the kernel's x86_nops[]: emulated since 6.16.
- * Since 6.18, those of 5 bytes are optimised further. */
+/* Whether it is a nop of 2 to 8 bytes, as in the kernel's x86_nops[]: emulated since 6.16. */
 bool is_long_nop(const uint8_t *insn, size_t size);
+/* Whether Linux 6.18 makes a call of that nop, which overwrites the red zone of the function. */
+bool becomes_call(const uint8_t *insn, size_t size);
 
 #endif
