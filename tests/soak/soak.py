@@ -326,13 +326,17 @@ def look_at_all(servers):
 def run_cycles(options, servers, until):
     """Attaches in turns until then. Returns the sessions, and what was seen after each."""
     sessions, seen = [], []
-    while time.time() + options.cycle + 2 < until:  # the last look comes before the load ends
+    while time.time() + options.cycle + 2 < until:
         i, begin = len(sessions), time.time()
         sessions.append(attach(options, servers[i % 2], i // 2 % 2 == 0, options.cycle // 2))
         # At once the kernel still has programs of the session.
         time.sleep(max(1, begin + options.cycle - 0.5 - time.time()))
         sessions[-1]["nobody"] = (sessions[-1]["end"] + 0.3, time.time())
-        seen.append(look_at_all(servers))
+        now_seen = look_at_all(servers)
+        if time.time() > until:  # a busy machine: the load may have ended before that look
+            sessions.pop()
+            break
+        seen.append(now_seen)
         if i % 20 == 0:
             print(f"     session {i + 1}", flush=True)
         time.sleep(max(0, begin + options.cycle - time.time()))
