@@ -369,14 +369,14 @@ check-bpf: all $(BPF_TESTS) ## load and verify the BPF objects, instruction budg
 
 # What judges no speeds, and takes no other profiler's probes for its own.
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
-	blocks-report children compare containers coroutines coz-header crowd deadman doctor \
-	errors filters go-stripped go-unharmed libraries lines live markers merge outputs \
-	passthrough plot points reader refuse report signals usdt user viewer)
+	blocks-report children compare containers coroutines coz-header deadman doctor errors \
+	filters go-unharmed libraries lines live markers merge outputs passthrough plot points \
+	refuse report signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
 # parts (CONTRIBUTING.md).
-E2E_LONG := $(patsubst %,tests/e2e/%.sh,debuginfod duty edges gains go-server goroutines jit \
-	latency machine nodes off-cpu pair pauses quota spin startup suggest sync then-experiment \
-	waits)
+E2E_LONG := $(patsubst %,tests/e2e/%.sh,crowd debuginfod duty edges gains go-server go-stripped \
+	goroutines jit latency machine nodes off-cpu pair pauses quota reader spin startup suggest \
+	sync then-experiment waits)
 E2E_BRIEF := attach attribution coz-header errors filters functions go-unharmed libraries \
 	live passthrough shim-rules usdt
 E2E_CI := $(filter-out %/lib.sh $(E2E_LONG),$(wildcard tests/e2e/*.sh))
