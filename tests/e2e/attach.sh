@@ -370,17 +370,15 @@ with '' 3 "${sampled[@]}" -o "$dir/theirs/none.coz"
 says "'$dir/replaced' that process $target_pid runs was replaced or deleted"
 with ,+checkpoint_restore 0 lines -v -p "$target_pid"
 prints "$line"
-# Above 2 Debian's kernels want CAP_SYS_ADMIN for samples.
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-if [ "$paranoid" -gt 2 ]; then
+# Above 2 Debian's kernels want CAP_SYS_ADMIN for samples. The programs have been loaded then.
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
 	with ,+checkpoint_restore 3 "${sampled[@]}" -o "$dir/theirs/none.coz"
 	says 'error: cannot sample CPU' 'hint: .*above 2, kernel.perf_event_paranoid'
-	echo 2 >/proc/sys/kernel/perf_event_paranoid
+else
+	with ,+checkpoint_restore 0 "${sampled[@]}" -o "$dir/theirs/restore.coz"
+	counted='[0-9]{3,} samples, [0-9]{3,} in scope, [0-9]+ pauses asked, [1-9][0-9]* begun'
+	says "process $target_pid \(replaced\): $counted"
 fi
-with ,+checkpoint_restore 0 "${sampled[@]}" -o "$dir/theirs/restore.coz"
-echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
-counted='[0-9]{3,} samples, [0-9]{3,} in scope, [0-9]+ pauses asked, [1-9][0-9]* begun'
-says "process $target_pid \(replaced\): $counted"
 with ,+sys_admin 0 lines -v -p "$target_pid"
 prints "$line"
 end

@@ -178,6 +178,6 @@ check 'nothing is left over' [ -z "$(find . -name '*.part' ! -path './fleet/*')"
 # Reading many takes a while, which shows on a terminal.
 mkdir many
 for ((i = 0; i < 500; i++)); do ln 1.coz "many/$i.coz"; done
-script -qec "'$tool' merge -o again.coz many" /dev/null </dev/null >out 2>&1
+TERM=xterm script -qec "'$tool' merge -o again.coz many" /dev/null </dev/null >out 2>&1
 check 'how far it is shows' grep -q 'cozbpf: 400 of 500 files read' out
 finish

@@ -324,7 +324,8 @@ def look_at_all(servers):
 
 
 def run_cycles(options, servers, until):
-    """Attaches in turns until then. Returns the sessions, and what was seen after each."""
+    """Attaches in turns until then. Returns the sessions, and what was seen after each, but the
+    last one where that was too late."""
     sessions, seen = [], []
     while time.time() + options.cycle + 2 < until:
         i, begin = len(sessions), time.time()
@@ -334,7 +335,6 @@ def run_cycles(options, servers, until):
         sessions[-1]["nobody"] = (sessions[-1]["end"] + 0.3, time.time())
         now_seen = look_at_all(servers)
         if time.time() > until:  # a busy machine: the load may have ended before that look
-            sessions.pop()
             break
         seen.append(now_seen)
         if i % 20 == 0:

@@ -595,3 +595,21 @@ TEST(thread_that_is_seen_again)
 	delay_on_interrupt(&t, &x, later + 90 * MS);
 	CHECK_EQ(t.account.run_since, later + 90 * MS);
 }
+
+/* A sample takes a while, and knows L of the experiment before. R of the new one begins at 0. */
+TEST(an_experiment_opens_within_a_sample)
+{
+	for (__u32 pct = 0; pct <= 100; pct += 100) {
+		struct cozbpf_thread t;
+
+		open(100);
+		t = thread(5 * MS, COZBPF_SHARE_ONE);
+		x.required = 5 * MS;
+		t.account.last_valid = 1; /* and a forecast to put right */
+		CHECK_EQ(delay_on_interrupt(&t, &x, T0 + MS), 0);
+		open_at(2, pct, T0 + 2 * MS);
+		CHECK_EQ(delay_sample(&t, &x, LINE, T0 + MS, 0), 0);
+		CHECK_EQ(x.required, 0);
+		CHECK_EQ(t.account.paid, 0);
+	}
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A file that a command writes when a signal ends it. The rest is in tests/e2e/merge.sh. */
-#include "check.h"
+#include "folder.h"
 
 #include <glob.h>
 #include <signal.h>
@@ -39,9 +39,9 @@ static int write_and_raise(int number)
 TEST(a_signal_leaves_nothing)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-	char dir[] = "/tmp/test_outfile.XXXXXX";
 
-	CHECK(mkdtemp(dir) && !chdir(dir));
+	new_folder();
+	CHECK(!chdir(COZBPF_FIXTURES));
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		int status = write_and_raise(ends[i]);
 
@@ -53,25 +53,22 @@ TEST(a_signal_leaves_nothing)
 	CHECK_EQ(write_and_raise(SIGHUP), 0);
 	signal(SIGHUP, SIG_DFL);
 	CHECK_EQ(count("out.coz*"), 1);
-	unlink("out.coz");
-	CHECK_EQ(rmdir(dir), 0);
 }
 
 /* Of a process that was killed and had our number. */
 TEST(a_file_that_was_left)
 {
-	char dir[] = "/tmp/test_outfile.XXXXXX", part[64];
+	char part[64];
 	struct outfile f;
 	struct error e = {0};
 	FILE *left;
 
-	CHECK(mkdtemp(dir) && !chdir(dir));
-	snprintf(part, sizeof(part), "%s/out.coz.%d.part", dir, (int)getpid());
+	new_folder();
+	CHECK(!chdir(COZBPF_FIXTURES));
+	snprintf(part, sizeof(part), "out.coz.%d.part", (int)getpid());
 	left = fopen(part, "w");
 	CHECK(left && !fclose(left));
 	CHECK_EQ(outfile_open(&f, "out.coz", &e), 0);
 	CHECK_EQ(outfile_close(&f, 0, &e), 0);
 	CHECK_EQ(count("out.coz*"), 1);
-	unlink("out.coz");
-	CHECK_EQ(rmdir(dir), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What programs are called that were started by links, and by what is none. */
-#include "check.h"
+#include "folder.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -61,10 +61,9 @@ static const char *in_dir(const char *file)
 	return ret[n];
 }
 
-/* Below the folder of this test's fixtures, which `make clean` removes. */
 static void make_dir(void)
 {
-	CHECK(!system("rm -rf '" COZBPF_FIXTURES "' && mkdir -p '" COZBPF_FIXTURES "'"));
+	new_folder();
 	CHECK(realpath(COZBPF_FIXTURES, dir) && realpath("/bin/cat", self));
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Files of --rotate after an attempt that failed: what it removes and forgets, what it tries again.
- * The recorder is a
- * counter here. */
-#include "check.h"
+ * The recorder is a counter here. */
+#include "folder.h"
 
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -70,9 +69,9 @@ TEST(what_failed_once_is_tried_again)
 {
 	struct identity id = {0};
 	struct segments s = {.path = "a.coz", .identity = &id, .most = 100 * SEGMENTS};
-	char dir[] = "/tmp/test_segments.XXXXXX";
 
-	CHECK(mkdtemp(dir) && !chdir(dir));
+	new_folder();
+	CHECK(!chdir(COZBPF_FIXTURES));
 	write_file("a.coz", 0);
 	run(&s);
 	CHECK(!is_file("a.coz.1"));
@@ -101,11 +100,4 @@ TEST(what_failed_once_is_tried_again)
 	CHECK_EQ(s.runs[2], 3);
 	CHECK_EQ(s.runs[1], 2);
 	CHECK_EQ(forgotten, 0);
-	for (unsigned i = 0; i < SEGMENTS; i++) {
-		char *name = name_of(&s, i);
-
-		unlink(name);
-		free(name);
-	}
-	CHECK_EQ(rmdir(dir), 0);
 }
