@@ -199,7 +199,7 @@ static int run(const struct fields *f)
 	/* without a run there is nothing to experiment on */
 	if (!f->then_experiment || !is_whole || blocks_log_length(f->run.output) <= before)
 		return status;
-	then = blocks_experiment(&f->run, &f->progress, status, before);
+	then = blocks_experiment(&f->run, &f->progress, before);
 	return then ? then : status;
 }
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,21 +128,15 @@ static int fail_no_leader(bool is_elsewhere, struct error *e)
 	return error_hint(e, "there is nothing to experiment on; more runs or inputs may differ");
 }
 
-/* The command may always end with a status of its own. */
-static bool may_go_on(int status, int own)
-{
-	return !status || (status == own && status != 128 + SIGINT);
-}
-
 /* On the first ones that can be tried. Of several processes each may run another program. */
 static int experiment_on_leaders(const struct run_options *blocks,
-    const struct string_list *progress, int own, const struct block_analysis *a, struct error *e)
+    const struct string_list *progress, const struct block_analysis *a, struct error *e)
 {
 	struct block_leader leaders[LEADERS_MOST];
 	size_t n = blocks_leading(a, leaders, LEADERS_MOST), tried = 0;
 	int status = EXIT_OK;
 
-	for (size_t i = 0; i < n && tried < LEADERS && may_go_on(status, own); i++) {
+	for (size_t i = 0; i < n && tried < LEADERS && !status; i++) {
 		if (leaders[i].is_elsewhere && blocks->pids.n < 2) {
 			if (!blocks->quiet)
 				say("no experiments on %s+0x%llx: it is not in the program, but in "
@@ -160,7 +153,7 @@ static int experiment_on_leaders(const struct run_options *blocks,
 }
 
 int blocks_experiment(
-    const struct run_options *blocks, const struct string_list *progress, int own, uint64_t before)
+    const struct run_options *blocks, const struct string_list *progress, uint64_t before)
 {
 	const struct block_analysis_options options = {
 	    .threshold_pct = THRESHOLD_PCT, .seed = blocks->seed};
@@ -176,7 +169,7 @@ int blocks_experiment(
 	if (!status)
 		status = block_analysis_reason(&a, &e);
 	if (!status)
-		status = experiment_on_leaders(blocks, progress, own, &a, &e);
+		status = experiment_on_leaders(blocks, progress, &a, &e);
 	if (status < 0)
 		status = say_error(&e);
 	block_analysis_deinit(&a);

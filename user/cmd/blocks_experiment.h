@@ -11,9 +11,9 @@
 uint64_t blocks_log_length(const char *log);
 
 /* Experiments on the leading blocks of the runs that were appended to the log of @blocks since it
- * was @before bytes long. @progress: what counts; none: whole runs. @own: the command's exit status
- * in these runs. Returns the tool's exit status. */
+ * was @before bytes long. @progress: what counts; none: whole runs. Returns the tool's exit status.
+ */
 int blocks_experiment(
-    const struct run_options *blocks, const struct string_list *progress, int own, uint64_t before);
+    const struct run_options *blocks, const struct string_list *progress, uint64_t before);
 
 #endif
