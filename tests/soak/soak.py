@@ -104,6 +104,8 @@ class Web(Server):
     def __init__(self, options, name, port):
         super().__init__(options, name, port)
         self.scope = ["-b", "%/cozweb.so", "-P", f"request={options.dir}/cozweb.so:cozwork"]
+        script = Path(__file__).parent / "gentle.lua"
+        self.clients = ["-c4", "-s", script] if options.gentle else ["-c16"]
 
     def answers(self, command):
         """Whether a process answers requests."""
@@ -111,7 +113,7 @@ class Web(Server):
 
     def load(self, seconds):
         url = f"http://127.0.0.1:{self.port}/work"
-        return ["wrk", "-t1", "-c16", f"-d{seconds}s", "--timeout", "60s", url]
+        return ["wrk", "-t1", *self.clients, f"-d{seconds}s", "--timeout", "60s", url]
 
     def total(self, output):
         return int(re.search(r"(\d+) requests in", output)[1])
@@ -142,6 +144,7 @@ class Db(Server):
         self.pg, self.sql = options.pg, f"{options.dir}/work.sql"
         commit = f"usdt:{self.pg}/postgres:postgresql:transaction__commit"
         self.scope = ["-b", "%/cozwork.so", "-P", f"commit={commit}"]
+        self.rate = ["-R", "60"] if options.gentle else []
 
     def answers(self, command):
         return "[local]" in command
@@ -150,7 +153,7 @@ class Db(Server):
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "env", "-C/"]
         bench = [f"{self.pg}/pgbench", "-n", "-h", str(self.dir), "-p", str(self.port), "-c4"]
         more = ["-j1", f"-T{seconds}", "-P1", "--progress-timestamp", "-f", self.sql, "postgres"]
-        return [*user, *bench, *more]
+        return [*user, *bench, *self.rate, *more]
 
     def total(self, output):
         return int(re.search(r"transactions actually processed: (\d+)", output)[1])
@@ -488,6 +491,7 @@ def main():
     parser.add_argument("--long", type=int, default=600, help="seconds of the last session")
     parser.add_argument("--rounds", type=int, default=24, help="turns of server and double")
     parser.add_argument("--turn", type=int, default=3, help="seconds of a load in a round")
+    parser.add_argument("--gentle", action="store_true", help="clients that do not fill the CPUs")
     options = parser.parse_args()
     check = Checks()
     kinds = (Web, "web", 0), (Db, "db", 2)
