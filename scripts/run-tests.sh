@@ -20,9 +20,11 @@ trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT \
 
 # one TEST N: runs a test; its output goes to N.log, then status and seconds to N.
 one() {
-	local start=$SECONDS rc=0
-	timeout -k 10 "${COZBPF_TEST_TIMEOUT:-300}" "$1" >"$results/$2.log" 2>&1 || rc=$?
-	echo "$rc $((SECONDS - start))" >"$results/$2.new"
+	local start=$SECONDS rc=0 TIMEFORMAT='%U %S' cpu
+	{ time timeout -k 10 "${COZBPF_TEST_TIMEOUT:-300}" "$1" >"$results/$2.log" 2>&1; } \
+		2>"$results/$2.cpu" || rc=$?
+	cpu=$(awk '{ printf "%.0f", $1 + $2 }' "$results/$2.cpu")
+	echo "$rc $((SECONDS - start)) $cpu" >"$results/$2.new"
 	mv "$results/$2.new" "$results/$2"
 }
 
@@ -42,9 +44,9 @@ failure() {
 }
 
 tell() { # TEST N
-	local name log rc took counts p f s
+	local name log rc took cpu counts p f s
 	name=$layer/$(basename "$1") log=$results/$2.log
-	read -r rc took <"$results/$2"
+	read -r rc took cpu <"$results/$2"
 	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | tail -n 1)
 	if [ "$rc" -eq 77 ]; then
 		skipped=$((skipped + 1))
@@ -59,11 +61,11 @@ tell() { # TEST N
 		if [ "$f" -gt 0 ]; then
 			failure "$name ($counts, status $rc)" "$log"
 		else
-			echo "ok   $name ($p cases, $took s)"
+			echo "ok   $name ($p cases, $took s, CPU $cpu s)"
 		fi
 	elif [ "$rc" -eq 0 ]; then
 		passed=$((passed + 1))
-		echo "ok   $name ($took s)"
+		echo "ok   $name ($took s, CPU $cpu s)"
 	else
 		failed=$((failed + 1))
 		[ "$rc" -ne 124 ] || rc="$rc, not over after $took s"

@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,11 @@
 #define HANDLER_STACK 1024
 /* return from the handler: sigreturn and the restore of the registers (bench-overhead) */
 #define PAUSE_EXIT_NS 1000
+
+/* what loading takes from the heap, twice the kernel's types and more */
+#define HEAP_BYTES (16 << 20)
+/* glibc's own (mallopt(3)) */
+#define GLIBC_THRESHOLD (128 * 1024)
 
 static struct session *log_session;
 
@@ -252,6 +258,30 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	return map_all(s, e);
 }
 
+/*
+ * libbpf reads the kernel's types, 6 MB, for the trial of a mode and for the programs. Most of the
+ * time goes into fresh pages, so the heap keeps them meanwhile, and the first ones are huge.
+ */
+static void heap_begin(void)
+{
+	char *room;
+
+	mallopt(M_MMAP_THRESHOLD, 2 * HEAP_BYTES);
+	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
+	room = malloc(HEAP_BYTES);
+	if (room)
+		madvise(
+		    (void *)page_round((uintptr_t)room), HEAP_BYTES - page_round(1), MADV_HUGEPAGE);
+	free(room);
+}
+
+static void heap_end(void)
+{
+	mallopt(M_MMAP_THRESHOLD, GLIBC_THRESHOLD);
+	mallopt(M_TRIM_THRESHOLD, GLIBC_THRESHOLD);
+	malloc_trim(0);
+}
+
 int session_load(struct session *s, const struct line_map *lines, struct error *e)
 {
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, limit;
@@ -263,7 +293,9 @@ int session_load(struct session *s, const struct line_map *lines, struct error *
 	/* Kernels before 5.11 count map memory here; where it fails loading tells. Put back at
 	 * once: the command would inherit it. */
 	raised = !getrlimit(RLIMIT_MEMLOCK, &limit) && !setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	heap_begin();
 	err = load(s, lines, e);
+	heap_end();
 	if (raised)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	return err;
