@@ -325,7 +325,7 @@ $(SYNCED): tests/bench/synced.c
 # Each mode of pausing; pages of 4 and of 16 kB.
 ARM64_KERNELS ?= 6.1 6.12 6.18 6.18-16k
 # What holds a process by the tool's own means, and what looks whether it notices.
-HELD := $(addprefix $(BUILD)/tests/arm64/,held holder)
+HELD := $(addprefix $(BUILD)/tests/arm64/,callers held holder)
 HOLDER_OBJS := $(filter $(BUILD)/user/core/text/% \
 	$(addprefix $(BUILD)/user/target/,keeper.o procfs.o tracee%),$(USER_OBJS))
 $(BUILD)/tests/arm64/held: tests/arm64/held.c tests/e2e/fixtures/fixture.h
@@ -335,13 +335,18 @@ $(BUILD)/tests/arm64/holder: tests/arm64/holder.c $(HOLDER_OBJS)
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $^ -lpthread
 
-# Fixtures of the end-to-end tests for the emulated machine; callers has no frame pointers.
-ARM64_FIXTURES := $(addprefix $(BUILD)/tests/e2e/fixtures/,running speed waits callers)
-$(BUILD)/tests/e2e/fixtures/callers: FIXTURE_FLAGS := -fomit-frame-pointer
+# What scripts call without flags (fixture of tests/e2e/lib.sh): an emulated machine takes long to
+# compile.
+FIXTURES := $(patsubst %,$(BUILD)/tests/e2e/fixtures/%,$(sort $(shell \
+	sed -nE 's/^[^\#]*\<fixture ([a-z_]+)$$/\1/p' tests/*/*.sh)))
+# Those of tests/arm64; callers has no frame pointers there.
+ARM64_FIXTURES := $(addprefix $(BUILD)/tests/e2e/fixtures/,running speed waits)
 $(BUILD)/tests/e2e/fixtures/%: tests/e2e/fixtures/%.c tests/e2e/fixtures/fixture.h
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) -O1 -g -fno-omit-frame-pointer $(FIXTURE_FLAGS) -Wall -Wextra \
-		-o $@ $< -lpthread
+	$(call say,TEST,$@)$(CC) -O1 -g -fno-omit-frame-pointer -Wall -Wextra -o $@ $< -lpthread
+$(BUILD)/tests/arm64/callers: tests/e2e/fixtures/callers.c
+	@mkdir -p $(@D)
+	$(call say,TEST,$@)$(CC) -O1 -g -fomit-frame-pointer -Wall -Wextra -o $@ $< -lpthread
 
 # Tests of which `make check` leaves out builds by other flags (CONTRIBUTING.md).
 UNIT_BRIEF := $(addprefix test_,cheapsite cozsites find markers spinsite symbols)
@@ -355,10 +360,8 @@ check: $(UNIT_TESTS) ## unit tests under ASan and UBSan; needs no root
 check-long: $(UNIT_BRIEF:%=$(BUILD)/tests/unit/%) ## those of them that it leaves out in part
 	$(RUN_UNIT) 'unit, long' $^
 
-# The kernel side of `cozbpf blocks`, by its own interface; a target; what asks the verifier. They
-# are built here, since compilers take long on an emulated machine.
-BPF_TESTS := $(BUILD)/tests/bpf/blocks $(BUILD)/tests/e2e/fixtures/speed \
-	$(BUILD)/tests/bpf/verified.so
+# The kernel side of `cozbpf blocks`, by its own interface; what asks the verifier.
+BPF_TESTS := $(BUILD)/tests/bpf/blocks $(BUILD)/tests/bpf/verified.so
 $(BUILD)/tests/bpf/verified.so: tests/bpf/verified.c
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) -O1 -shared -fPIC -Wall -Wextra -o $@ $<
@@ -367,9 +370,10 @@ $(BUILD)/tests/bpf/blocks: tests/bpf/blocks.c $(filter-out $(BUILD)/user/main.o,
 	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d -MT $@ -o $@ \
 		$(filter %.c %.o,$^) $(LIBS)
 
-check-vm check-vm-ci: $(BPF_TESTS)
+check-vm check-vm-ci: $(BPF_TESTS) $(FIXTURES)
 
-check-bpf: all $(BPF_TESTS) ## load and verify the BPF objects, instruction budgets; needs root
+check-bpf: all $(BPF_TESTS) $(FIXTURES)
+check-bpf: ## load and verify the BPF objects, instruction budgets; needs root
 	@scripts/run-tests.sh bpf $(wildcard tests/bpf/*.sh)
 
 # What judges no speeds, and takes no other profiler's probes for its own.
@@ -394,11 +398,12 @@ workloads: $(if $(FEW_WORKLOADS),$(filter $(FEW:%=$(BUILD)/tests/workloads/%),$(
 	$(WORKLOADS)) $(BENCH_PROGRAMS) ## build the programs of known behaviour
 
 check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
-check-e2e: all workloads ## the tool on programs of known behaviour; needs root
+check-e2e: all workloads $(FIXTURES) ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh e2e $(filter-out $(E2E_IN_PAIRS),$(E2E_CI)) && exit $$rc
 
-check-e2e-long: all workloads ## those of them that CI leaves out, in whole or in part; needs root
+check-e2e-long: all workloads $(FIXTURES)
+check-e2e-long: ## those of them that CI leaves out, in whole or in part; needs root
 	@scripts/run-tests.sh 'e2e, long' $(E2E_LONG) $(E2E_BRIEF:%=tests/e2e/%.sh)
 
 check-machine: all ## what takes CPUs offline: hotplug; needs root and a machine of its own

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/guest.sh"
 
 run 0 "$tool" -v --no-tui -P progress --inclusive --fixed-line heavy --fixed-speedup 0 \
-	-o "$dir/p.coz" -- "$fixtures/callers" 6000
+	-o "$dir/p.coz" -- "$held/callers" 6000
 says "callers': [1-9][0-9]* rows"
 # count FUNCTION: samples of it or below it
 count() {

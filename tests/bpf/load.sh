@@ -10,7 +10,8 @@
 # and before 6.6 there are no probes of calls.
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
-built=$(realpath "${BUILD:-build}/tests")
+fixture speed
+verify=$(realpath "${BUILD:-build}/tests/bpf/verified.so")
 export COZBPF_VERIFIED=$dir/verified
 
 # program size verified
@@ -66,7 +67,7 @@ on_receive 640 5300
 on_waking 1150 6500
 '
 verified_pct=100
-program=("$built/e2e/fixtures/speed")
+program=("$dir/speed")
 point=progress
 # A step up the stack has more to tell apart there: pairs of registers, links, signed addresses.
 if [ "$(uname -m)" = aarch64 ]; then
@@ -91,7 +92,7 @@ those() {
 
 begin_command() { # OPTIONS...
 	rm -f "$COZBPF_VERIFIED"
-	start env LD_PRELOAD="$built/bpf/verified.so" "$tool" run -q "$@" -o "$dir/profile.coz" \
+	start env LD_PRELOAD="$verify" "$tool" run -q "$@" -o "$dir/profile.coz" \
 		-P "$point" -- "${program[@]}"
 	wait_for 30 ready_or_gone
 	has "$dir/out" '^ready'
@@ -214,7 +215,7 @@ for units in "${kinds[@]}"; do
 done
 
 # Blocks, with perturbation. Before 6.6 they are refused, in words.
-start env LD_PRELOAD="$built/bpf/verified.so" "${BUILD:-build}/tests/bpf/blocks" hold
+start env LD_PRELOAD="$verify" "${BUILD:-build}/tests/bpf/blocks" hold
 wait_for 30 ready_or_gone
 if has "$dir/out" '^ready'; then
 	look
