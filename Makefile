@@ -78,7 +78,8 @@ PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options%
 	user/cmd/outfile.c user/run/blocklog.c user/run/files.c user/run/target_file.c \
 	user/kernel/events.c user/kernel/kallsyms.c user/kernel/pause_mode.c \
 	$(addprefix user/target/,cbpf.c cgroup.c claims.c identity.c keeper.c machine.c maps.c \
-		owner.c procfs.c program.c quota.c),$(USER_SRCS))
+		owner.c procfs.c program.c quota.c tracee.c tracee_x86.c tracee_arm64.c),\
+	$(USER_SRCS))
 SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)

@@ -88,12 +88,12 @@ TEST(word_at_the_end_of_a_mapping)
 
 	CHECK(at != MAP_FAILED);
 	munmap(at + 2 * page, page);
-	CHECK(!procfs_may_hold(pid, end - 2 * page, 4 * page, WORD));
-	CHECK(!procfs_may_hold(pid, end - 64, 4 * page, WORD));
+	CHECK(!procfs_may_hold(pid, end - 2 * page, 4 * page, WORD, WORD + 1));
+	CHECK(!procfs_may_hold(pid, end - 64, 4 * page, WORD, WORD + 1));
 	memcpy(at + 2 * page - sizeof(word), &word, sizeof(word));
-	CHECK(procfs_may_hold(pid, end - 64, 4 * page, WORD));
-	CHECK(procfs_may_hold(pid, end - page - 64, 4 * page, WORD));
-	CHECK(procfs_may_hold(pid, end, page, WORD));
-	CHECK(procfs_may_hold(0x7ffffff0, end - 64, page, WORD));
+	CHECK(procfs_may_hold(pid, end - 64, 4 * page, WORD, WORD + 1));
+	CHECK(procfs_may_hold(pid, end - page - 64, 4 * page, WORD, WORD + 1));
+	CHECK(procfs_may_hold(pid, end, page, WORD, WORD + 1));
+	CHECK(procfs_may_hold(0x7ffffff0, end - 64, page, WORD, WORD + 1));
 	munmap(at, 2 * page);
 }

@@ -15,6 +15,7 @@
 #include "core/text/paths.h"
 #include "run/options.h"
 #include "symbols/elf/openfile.h"
+#include "target/launch.h"
 
 int files_init(struct files *f, struct error *e)
 {
@@ -277,7 +278,7 @@ int files_add_place(struct files *f, struct file *file, const void *place, struc
 
 bool files_is_shim(const char *path)
 {
-	return !strcmp(path_base(path), "libcozbpf-shim.so");
+	return !strcmp(path_base(path), LAUNCH_SHIM);
 }
 
 int files_fail_no_lines(const struct files *f, struct error *e)

@@ -27,8 +27,8 @@ uint64_t handlers_next(const struct target *t);
 
 /* After session_adopt(): lets threads pause whose seccomp filters are harmless. */
 void handlers_check_filters(const struct target *t);
-/* While no thread is in a pause: unblocks the signal where threads have come to block it, and looks
- * at seccomp filters that have come. */
+/* Between experiments: unblocks the signal where threads have come to block it, and looks at
+ * seccomp filters that have come. */
 void handlers_unblock(struct target *t, uint64_t now);
 /* Returns when no thread is in a pause any more, and what samples have sent is delivered. */
 void handlers_wait_for_pauses(const struct target *t);

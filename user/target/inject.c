@@ -14,9 +14,12 @@
 #include <unistd.h>
 
 #include <cozbpf/abi.h>
+#include "core/text/paths.h"
 #include "shim_blob.h"
 #include "target/filters.h"
 #include "target/keeper.h"
+#include "target/launch.h"
+#include "target/maps.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
 
@@ -29,8 +32,6 @@
 #define LEAVE_POLL_NS 1000000
 #define MAX_UNBLOCKED 4096
 #define TRANSIENT_NS 2000000
-/* bytes of a stack that are searched for the frame of an interrupted handler */
-#define STACK_SCAN 262144
 
 _Static_assert(
     sizeof(shim_blob) <= 4096 && sizeof(shim_blob) % 8 == 0, "the blob is one page at most");
@@ -323,17 +324,39 @@ static struct unblocked *find(const struct injection *i, unsigned n, int tid)
 	return NULL;
 }
 
+/* Where the handler is: in our page, or in the preloaded library. */
+static struct handler_code find_code(const struct injection *i)
+{
+	struct handler_code ret = {i->at, i->at + CODE_SIZE};
+	struct map_entry *maps;
+	size_t n;
+
+	if (i->at)
+		return ret;
+	ret = (struct handler_code){0};
+	if (maps_read(i->pid, &maps, &n))
+		return ret;
+	for (size_t k = 0; k < n && !ret.end; k++)
+		if (!strcmp(path_base(maps[k].path), LAUNCH_SHIM))
+			ret = (struct handler_code){maps[k].start, maps[k].end};
+	free(maps);
+	return ret;
+}
+
 /* Threads that block the signal now and also a little later: libc blocks all signals for moments.
- * Threads from earlier calls are unblocked again, too. */
+ * One that lost its CPU in a pause may look the same, and is left alone. Threads from earlier calls
+ * are unblocked again, too. */
 static int unblock(void *arg, struct error *e)
 {
 	struct injection *i = arg;
 	const struct timespec pause = {0, TRANSIENT_NS};
 	unsigned known = i->n_unblocked, n = known;
+	struct handler_code handler;
 
 	procfs_threads(i->pid, add_if_blocked, i);
 	if (i->n_unblocked > known)
 		nanosleep(&pause, NULL);
+	handler = find_code(i);
 	for (unsigned k = known; k < i->n_unblocked; k++) {
 		struct unblocked now = i->unblocked[k], *before = find(i, known, now.tid);
 		struct signal_masks masks;
@@ -342,7 +365,7 @@ static int unblock(void *arg, struct error *e)
 		/* A thread in an uninterruptible wait would delay us. */
 		if (state != 'D' && procfs_signals(i->pid, now.tid, &masks) &&
 		    masks.blocked & bit(i->signal) &&
-		    !tracee_unblock(i->pid, now.tid, i->signal, &now.others, e))
+		    !tracee_unblock(i->pid, now.tid, i->signal, &handler, &now.others, e))
 			*(before ? before : &i->unblocked[n++]) = now;
 	}
 	i->n_unblocked = n;
@@ -452,8 +475,9 @@ static bool look_inside(int pid, int tid, void *arg)
 	if (!procfs_signals(pid, tid, &masks) || masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
-		in->any = !procfs_waiting_at(pid, tid, &sp, &pc) ||
-			  procfs_may_hold(pid, sp & ~7ULL, STACK_SCAN, in->restorer);
+		in->any =
+		    !procfs_waiting_at(pid, tid, &sp, &pc) ||
+		    procfs_may_hold(pid, sp & ~7ULL, TRACEE_STACK, in->restorer, in->restorer + 1);
 	return !in->any;
 }
 

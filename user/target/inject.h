@@ -62,7 +62,7 @@ bool inject_all_handled(const struct signal_masks *masks);
  */
 int inject(int pid, int signal, uint32_t quantum_ns, struct injection *ret, struct error *e);
 
-/* Does the same with threads that block the signal since then. No thread may be in a pause: the
+/* Does the same with threads that block the signal since then, but not with those in a pause: the
  * kernel blocks the signal while its handler runs. Where the handler came by the preloaded library,
  * @i needs `pid`, `signal` and `start`; all else is 0. */
 void inject_unblock(struct injection *i);

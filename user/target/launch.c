@@ -100,14 +100,14 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	if (n > 0) {
 		self[n] = 0;
 		*strrchr(self, '/') = 0;
-		snprintf(ret, size, "%s/libcozbpf-shim.so", self);
+		snprintf(ret, size, "%s/" LAUNCH_SHIM, self);
 		if (!access(ret, R_OK))
 			return 0;
-		snprintf(ret, size, "%s/../lib/cozbpf/libcozbpf-shim.so", self);
+		snprintf(ret, size, "%s/../lib/cozbpf/" LAUNCH_SHIM, self);
 		if (!access(ret, R_OK))
 			return 0;
 	}
-	snprintf(ret, size, "%s/libcozbpf-shim.so", COZBPF_LIBDIR);
+	snprintf(ret, size, "%s/" LAUNCH_SHIM, COZBPF_LIBDIR);
 	if (!access(ret, R_OK))
 		return 0;
 	error_set(

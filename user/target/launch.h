@@ -11,6 +11,8 @@
 #include "core/text/errors.h"
 #include "target/identity.h"
 
+#define LAUNCH_SHIM "libcozbpf-shim.so"
+
 /* Where whoever started us ignores SIGCHLD, the kernel would take our children's statuses away.
  * Commands alone get that disposition again. */
 void launch_keep_statuses(void);

@@ -532,7 +532,7 @@ static int open_memory(int pid, int flags)
 	return tid ? open_surely(path, flags) : -1;
 }
 
-bool procfs_may_hold(int pid, uint64_t at, size_t size, uint64_t word)
+bool procfs_may_hold(int pid, uint64_t at, size_t size, uint64_t from, uint64_t to)
 {
 	int fd = open_memory(pid, O_RDONLY);
 	bool found = fd < 0;
@@ -543,7 +543,7 @@ bool procfs_may_hold(int pid, uint64_t at, size_t size, uint64_t word)
 		n = pread(fd, words, sizeof(words), (off_t)(at + done));
 		found = n <= 0 && !done;
 		for (ssize_t i = 0; i < n / 8; i++)
-			found |= words[i] == word;
+			found |= words[i] - from < to - from;
 	}
 	if (fd >= 0)
 		close(fd);

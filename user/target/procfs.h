@@ -66,9 +66,9 @@ void procfs_processes(void (*handle)(int pid, void *arg), void *arg);
  * listed: there may be others. */
 bool procfs_threads(int pid, bool (*handle)(int pid, int tid, void *arg), void *arg);
 
-/* Whether an aligned word stands within @size bytes from @at, or before its mapping ends. Also true
- * when nothing of that can be read. */
-bool procfs_may_hold(int pid, uint64_t at, size_t size, uint64_t word);
+/* Whether an aligned word of [@from, @to) stands within @size bytes from @at, or before its mapping
+ * ends. Also true when nothing of that can be read. */
+bool procfs_may_hold(int pid, uint64_t at, size_t size, uint64_t from, uint64_t to);
 
 /* Reads its memory, despite page protection. Returns whether all @n bytes were read. */
 bool procfs_read_memory(int pid, uint64_t addr, void *ret, size_t n);

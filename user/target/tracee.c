@@ -359,12 +359,28 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e)
 	return -1;
 }
 
-int tracee_unblock(int pid, int tid, int signal, uint64_t *ret_others, struct error *e)
+/* Whether the held thread is in the handler, or in another one that has interrupted it: then its
+ * stack has an address of the handler's code, to which it returns. */
+static bool is_inside(const struct tracee *t, const struct handler_code *handler)
+{
+	if (!handler->end)
+		return false;
+	return registers_pc(&t->saved) - handler->start < handler->end - handler->start ||
+	       procfs_may_hold(t->pid, registers_sp(&t->saved) & ~7ULL, TRACEE_STACK,
+		   handler->start, handler->end);
+}
+
+int tracee_unblock(int pid, int tid, int signal, const struct handler_code *handler,
+    uint64_t *ret_others, struct error *e)
 {
 	struct tracee t;
 
 	if (tracee_hold_thread(pid, tid, &t, e))
 		return -1;
+	if (is_inside(&t, handler)) {
+		tracee_release(&t);
+		return error_set(e, EXIT_OTHER, "thread %d of process %d is in a pause", tid, pid);
+	}
 	t.mask &= ~(1ULL << (signal - 1));
 	*ret_others = t.mask;
 	tracee_release(&t);

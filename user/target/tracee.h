@@ -21,6 +21,9 @@ struct process_vdso {
 	uint64_t clock_gettime; /* address of the function; 0: none */
 };
 
+/* bytes of a stack that are searched for the frame of an interrupted handler */
+#define TRACEE_STACK 262144
+
 struct tracee {
 	int pid, tid;
 	struct user_regs_struct saved;
@@ -45,9 +48,16 @@ int tracee_hold(int pid, struct tracee *ret, struct error *e);
 /* Holds thread @tid of @pid, to be looked at: it makes no call. Returns 0, or -1 with @e. */
 int tracee_hold_thread(int pid, int tid, struct tracee *ret, struct error *e);
 
+/* Where the code of the pause handler is in a process: [start, end); both 0: nowhere. */
+struct handler_code {
+	uint64_t start, end;
+};
+
 /* Holds thread @tid of @pid still to unblock a signal. Returns 0, and what it still blocks, or -1
- * with @e. */
-int tracee_unblock(int pid, int tid, int signal, uint64_t *ret_others, struct error *e);
+ * with @e. It is -1, too, for a thread in @handler: the kernel blocks the signal there, and
+ * unblocks it at the handler's end. */
+int tracee_unblock(int pid, int tid, int signal, const struct handler_code *handler,
+    uint64_t *ret_others, struct error *e);
 
 /* The reverse. A thread that does not block all of @others any more has set its mask since then,
  * and that stays. */

@@ -62,6 +62,11 @@ uint64_t registers_pc(const struct user_regs_struct *regs)
 	return regs->pc;
 }
 
+uint64_t registers_sp(const struct user_regs_struct *regs)
+{
+	return regs->sp;
+}
+
 void registers_go_to(struct user_regs_struct *regs, uint64_t pc)
 {
 	regs->pc = pc;

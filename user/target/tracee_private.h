@@ -14,6 +14,7 @@ long registers_set(int tid, const struct user_regs_struct *regs);
 bool registers_are_64bit(const struct user_regs_struct *regs);
 
 uint64_t registers_pc(const struct user_regs_struct *regs);
+uint64_t registers_sp(const struct user_regs_struct *regs);
 void registers_go_to(struct user_regs_struct *regs, uint64_t pc);
 
 /* The instruction for system calls in @code, any readable copy of it; NULL: none. */

@@ -34,6 +34,11 @@ uint64_t registers_pc(const struct user_regs_struct *regs)
 	return regs->rip;
 }
 
+uint64_t registers_sp(const struct user_regs_struct *regs)
+{
+	return regs->rsp;
+}
+
 void registers_go_to(struct user_regs_struct *regs, uint64_t pc)
 {
 	regs->rip = pc;

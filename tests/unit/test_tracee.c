@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* A signal is unblocked in threads that block it for reasons of their own, not in those that its
+ * handler has blocked it in. */
+#include "target/tracee.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "target/procfs.h"
+
+#define SIGNAL 44
+#define LONG_S 60 /* beyond the test's end: the child is killed */
+
+enum where { WAITS, RUNS, BLOCKS };
+
+extern const char __start_pause_code[], __stop_pause_code[];
+/* Neither these addresses nor the action are on the child's stack. */
+static const struct handler_code nowhere,
+    code = {(uintptr_t)__start_pause_code, (uintptr_t)__stop_pause_code};
+static volatile sig_atomic_t runs;
+static int ready[2];
+
+static void tell(void)
+{
+	if (write(ready[1], "", 1) != 1)
+		_exit(1);
+}
+
+/* As a pause: the thread sleeps in a call, or holds its CPU. */
+__attribute__((section("pause_code"), noinline)) static void handle(int signal)
+{
+	const struct timespec wait = {LONG_S, 0};
+
+	(void)signal;
+	tell();
+	while (runs)
+		;
+	nanosleep(&wait, NULL);
+}
+
+static int begin(enum where where)
+{
+	static const struct sigaction action = {.sa_handler = handle};
+	sigset_t mask;
+	char byte;
+	int pid;
+
+	CHECK(!pipe(ready));
+	runs = where == RUNS;
+	pid = fork();
+	if (!pid) {
+		sigemptyset(&mask);
+		sigaddset(&mask, SIGNAL);
+		sigaction(SIGNAL, &action, NULL);
+		if (where == BLOCKS) {
+			sigprocmask(SIG_BLOCK, &mask, NULL);
+			tell();
+			sleep(LONG_S);
+		}
+		raise(SIGNAL);
+		_exit(1);
+	}
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static bool is_blocked(int pid)
+{
+	struct signal_masks masks;
+
+	CHECK(procfs_signals(pid, pid, &masks));
+	return masks.blocked >> (SIGNAL - 1) & 1;
+}
+
+static void end(int pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+TEST(a_pause_blocks_the_signal)
+{
+	struct error e;
+	uint64_t others;
+
+	for (enum where where = WAITS; where <= RUNS; where++) {
+		int pid = begin(where);
+
+		CHECK_EQ(tracee_unblock(pid, pid, SIGNAL, &code, &others, &e), -1);
+		CHECK(strstr(e.cause, "is in a pause"));
+		CHECK(is_blocked(pid));
+		CHECK_EQ(tracee_unblock(pid, pid, SIGNAL, &nowhere, &others, &e), 0);
+		CHECK(!is_blocked(pid));
+		end(pid);
+	}
+}
+
+TEST(a_thread_blocks_it_itself)
+{
+	int pid = begin(BLOCKS);
+	uint64_t others = 1;
+	struct error e;
+
+	CHECK_EQ(tracee_unblock(pid, pid, SIGNAL, &code, &others, &e), 0);
+	CHECK_EQ(others, 0);
+	CHECK(!is_blocked(pid));
+	CHECK_EQ(tracee_block_again(pid, pid, SIGNAL, others, &e), 0);
+	CHECK(is_blocked(pid));
+	end(pid);
+}
