@@ -100,10 +100,28 @@ kill "${started[-1]}"
 if [ "$(uname -m)" = x86_64 ]; then
 	echo "-- what a function has below the stack pointer outlives visits"
 	fixture redzone -O2 -Iinclude
-	run 0 "$tool" -v --no-tui --experiment-length "$((100 * slowness))ms" --fixed-speedup 0,50 \
-		--fixed-line "$(line_of redzone WORK)" -o "$dir/kept.coz" -- "$dir/redzone" \
-		$((1500 * slowness))
+	kept=(-v --no-tui --experiment-length "$((100 * slowness))ms" --fixed-speedup 0,50
+		--fixed-line "$(line_of redzone WORK)" -o "$dir/kept.coz")
+	passes=("$dir/redzone" $((1500 * slowness)))
+	run 0 "$tool" "${kept[@]}" -- "${passes[@]}"
 	says "progress point 'kept': [0-9]{3,} visits in all"
 	prints '^[0-9]{3,} looks, 0 wrong$'
+	echo "-- a SPEC that names such a nop: the next instruction is probed, or nothing"
+	rm -f "$dir/kept.coz"
+	run 0 "$tool" "${kept[@]}" -P "nop=$(line_of redzone NOP)" -- "${passes[@]}"
+	says "progress point 'nop': [0-9]{3,} visits in all"
+	prints '^[0-9]{3,} looks, 0 wrong$'
+	run 0 "$tool" doctor
+	makes_call=$(grep -c 'makes a call of its long nop' "$dir/out")
+	rm -f "$dir/kept.coz"
+	run $((2 * makes_call)) "$tool" "${kept[@]}" -P "$(line_of redzone PAD)" \
+		-- "${passes[@]}"
+	if [ "$makes_call" -gt 0 ]; then
+		says 'is a nop of five bytes, and this kernel makes a call' \
+			'hint: name another line'
+	else
+		says '[0-9]{3,} visits in all'
+		prints '^[0-9]{3,} looks, 0 wrong$'
+	fi
 fi
 finish

@@ -81,14 +81,18 @@ static void ask_markers(struct object *o)
 
 static void ask_cheap(struct object *o, const struct probe_site *sites, size_t n)
 {
-	uint64_t site;
+	uint64_t site, next;
 
 	for (size_t i = 0; i < n; i++)
-		for (uint64_t at = 0; at < 40; at += 1 + at / 4)
+		for (uint64_t at = 0; at < 40; at += 1 + at / 4) {
 			if (!object_cheap_site(o, sites[i].offset + at, &site) &&
 			    site != sites[i].offset + at &&
 			    (site < sites[i].offset || !object_site_is_cheap(o, site)))
 				abort();
+			image_site_may_clobber(o, sites[i].offset + at, &next);
+			if (next && next != sites[i].offset + at + 5)
+				abort();
+		}
 }
 
 static void ask_rows(struct object *o)

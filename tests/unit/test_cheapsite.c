@@ -64,6 +64,17 @@ static void check_hand(struct object *o, const char *function, uint64_t want)
 	CHECK_EQ(site - offset, want);
 }
 
+/* A probe at @at in the function: whether it may clobber, and then how far away the next place is;
+ * 0: there is none. */
+static void check_call(struct object *o, const char *function, uint64_t at, bool may, uint64_t want)
+{
+	uint64_t offset = 0, next = 1;
+
+	CHECK(object_offset(o, symbol_addr(o, function) + at, &offset));
+	CHECK_EQ(image_site_may_clobber(o, offset, &next), may);
+	CHECK_EQ(next ? next - offset : 0, want);
+}
+
 static void check_stretches(const char *compiler, const char *flags)
 {
 	struct object *o = NULL;
@@ -126,6 +137,12 @@ TEST(stretches_by_hand)
 	check_hand(o, "hand_ret", 0);
 	check_hand(o, "hand_long_nop", 4);
 	check_hand(o, "hand_call_nop", 0);
+	check_call(o, "hand_call_nop", 0, false, 0);
+	check_call(o, "hand_keeps", 4, true, 5);
+	check_call(o, "hand_keeps_loop", 4, true, 0);
+	check_call(o, "hand_keeps_loop", 0, false, 0);
+	check_call(o, "hand_begins", 0, false, 0);
+	check_call(o, "hand_long_nop", 4, false, 0);
 	object_close(o);
 }
 

@@ -163,12 +163,27 @@ int nop_try(enum nop_sort sort, struct nop_visit *ret)
 	return a.err;
 }
 
-bool nop_long_is_best(void)
+/* What a trial of the long nop has told; NULL: it could not be tried. */
+static const struct nop_visit *try_long(void)
 {
-	static enum { UNTRIED, BEST, WORSE } known;
-	struct nop_visit v;
+	static enum { UNTRIED, TOLD, FAILED } known;
+	static struct nop_visit v;
 
 	if (known == UNTRIED)
-		known = !nop_try(NOP_LONG, &v) && !v.is_stepped && !v.clobbers ? BEST : WORSE;
-	return known == BEST;
+		known = nop_try(NOP_LONG, &v) ? FAILED : TOLD;
+	return known == TOLD ? &v : NULL;
+}
+
+bool nop_long_is_best(void)
+{
+	const struct nop_visit *v = try_long();
+
+	return v && !v->is_stepped && !v->clobbers;
+}
+
+bool nop_long_clobbers(void)
+{
+	const struct nop_visit *v = try_long();
+
+	return !v || v->clobbers;
 }

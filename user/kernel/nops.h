@@ -26,6 +26,10 @@ int nop_try(enum nop_sort sort, struct nop_visit *ret);
 /* Whether visits to the long nop cost no more than to the first one, and do no harm. Tried once. */
 bool nop_long_is_best(void);
 
+/* Whether a visit to the long nop overwrites what is below the stack pointer, or may do so for all
+ * that can be tried. Tried once. */
+bool nop_long_clobbers(void);
+
 /* The offset of our own code in our executable; 0: none. */
 uint64_t own_code_offset(void (*code)(void));
 

@@ -8,6 +8,7 @@
 
 #include "core/places/probe_args.h"
 #include "core/text/paths.h"
+#include "kernel/nops.h"
 #include "run/console.h"
 #include "run/options.h"
 #include "symbols/symbols.h"
@@ -29,6 +30,35 @@ int point_probe_check(const struct place *at, struct object *o, struct probe_sit
 {
 	/* Who is not root has no right to risk other programs that map the file. */
 	return object_check_sites(o, sites, n, move, at->spec.offset || geteuid(), e);
+}
+
+/* Where the kernel would make a call of a nop, the next instruction is probed instead. */
+static int avoid_call(const struct object *o, struct probe_site *site, struct error *e)
+{
+	if (!site->may_clobber || !nop_long_clobbers())
+		return 0;
+	if (site->next) {
+		site->offset = site->next;
+		site->is_cheap = false; /* hardly ever, and that is not known */
+		return 0;
+	}
+	error_set(e, EXIT_USAGE,
+	    "offset 0x%llx of '%s' is a nop of five bytes, and this kernel makes a call of one "
+	    "that "
+	    "is probed: what the function has below the stack pointer would be overwritten",
+	    (unsigned long long)site->offset, object_path(o));
+	return error_hint(e, "name another line, or the instruction before or behind it, which "
+			     "`objdump -d` shows: -P [PATH:]SYMBOL+OFFSET");
+}
+
+int point_probe_check_named(const struct place *at, struct object *o, struct probe_site *sites,
+    size_t n, bool move, struct error *e)
+{
+	int err = point_probe_check(at, o, sites, n, move, e);
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = avoid_call(o, &sites[i], e);
+	return err;
 }
 
 int point_probe_place(
@@ -65,7 +95,7 @@ int point_probe_sites(struct points *p, const struct place *at, struct object *o
 	 * first. */
 	bool move = !probe.at_return && !at->spec.offset && at->arg < 0;
 	int err = point_probe_key(p, at, o, NULL, &probe.key, e) ||
-			  point_probe_check(at, o, sites, n, move, e)
+			  point_probe_check_named(at, o, sites, n, move, e)
 		      ? -1
 		      : 0;
 

@@ -70,6 +70,10 @@ POINT_KINDS(POINT_KIND_DECLARE)
 /* Looks at the sites of a place before they are probed, see object_check_sites(). */
 int point_probe_check(const struct place *at, struct object *o, struct probe_site *sites, size_t n,
     bool move, struct error *e);
+/* The same for places that the user names: they may be nops that become calls. Those move by one
+ * instruction, or -1 with @e. */
+int point_probe_check_named(const struct place *at, struct object *o, struct probe_site *sites,
+    size_t n, bool move, struct error *e);
 /* Has the file that is open probed at a site that was checked. -1 with @e. */
 int point_probe_place(
     struct points *p, const struct object *o, const struct point_probe *probe, struct error *e);

@@ -19,9 +19,9 @@ static int place_in(struct points *p, struct place *at, struct object *o, struct
 	for (size_t i = 0; !err && i < n; i++)
 		sites[i].offset = probes[i].addr_offset;
 	if (!err)
-		err = point_probe_check(at, o, sites, n, false, e);
+		err = point_probe_check_named(at, o, sites, n, false, e);
 	for (size_t i = 0; !err && i < n; i++) {
-		probe.offset = probes[i].addr_offset;
+		probe.offset = sites[i].offset;
 		probe.semaphore = probes[i].semaphore_offset;
 		err = point_probe_key(p, at, o, probes[i].args, &probe.key, e) ||
 			      point_probe_add(p, at, o, &probe, &sites[i], e)

@@ -132,7 +132,8 @@ static void add_usdt(struct watch *w, struct watch_group *g, struct object *o,
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		site = (struct probe_site){.offset = all[i].addr_offset};
-		if (!object_check_sites(o, &site, 1, false, true, &e) && site.is_cheap)
+		if (!object_check_sites(o, &site, 1, false, true, &e) && site.is_cheap &&
+		    !site.may_clobber)
 			watch_add_sites(g, c, &site, 1, all[i].semaphore_offset);
 	}
 	sdt_probes_free(all, n);

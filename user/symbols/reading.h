@@ -89,6 +89,12 @@ int image_cheap_site(struct image *o, uint64_t offset, uint64_t *ret);
 /* Whether the kernel emulates the instruction at a file offset. False on other machines. */
 bool image_site_is_cheap(struct image *o, uint64_t offset);
 
+/* Whether a probe there may overwrite what a function has below its stack pointer: the instruction
+ * is a nop of five bytes, which Linux 6.18 makes a call. Where a function begins it has nothing
+ * there yet. *@ret_next: the instruction behind it, executed exactly as often; 0: that is not
+ * certain. */
+bool image_site_may_clobber(struct image *o, uint64_t offset, uint64_t *ret_next);
+
 /*
  * -1 with @e (EXIT_USAGE) when no instruction begins at file offset @offset: a probe replaces the
  * first byte of one. Code is decoded from the start of the function, which the file itself has to

@@ -125,7 +125,14 @@ struct probe_site {
 	uint64_t offset;
 	/* The function that the place lies in, for messages: demangled, cut off when too long. */
 	char function[128];
-	bool is_cheap; /* the kernel emulates the instruction; set by object_check_sites() */
+	/* Set by object_check_sites(): the kernel emulates the instruction. */
+	bool is_cheap;
+	/* Set there, too: the instruction is a nop of five bytes in the midst of a function. Linux
+	 * 6.18 makes a call of it, which overwrites what the function has below its stack pointer
+	 * (the red zone). The next instruction, when it is executed exactly as often; 0: nobody
+	 * knows. */
+	bool may_clobber;
+	uint64_t next;
 	/* Of a marker: the five-byte nop behind its first one, as executed as often; 0: none. */
 	uint64_t long_nop;
 };

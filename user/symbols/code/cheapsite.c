@@ -206,3 +206,29 @@ bool image_site_is_cheap(struct image *o, uint64_t offset)
 	decoder_deinit(&d);
 	return cheap;
 }
+
+/* The instruction at s->from is a nop that becomes a call, and another one of its function has been
+ * executed before. s->site: the next one. */
+static bool is_call_nop(struct search *s)
+{
+	struct bytes code = decoder_code(&s->d, s->o, s->from);
+	bool bounded = image_function_bounds(s->o, s->from, &s->start, &s->end);
+
+	s->site = s->from;
+	return decoder_next(&s->d, &code, &s->site) &&
+	       becomes_call(s->d.insn->bytes, s->d.insn->size) && !(bounded && s->from == s->start);
+}
+
+bool image_site_may_clobber(struct image *o, uint64_t offset, uint64_t *ret_next)
+{
+	struct search s = {.o = o};
+	bool may;
+
+	*ret_next = 0;
+	may = !decoder_init(&s.d, o) && image_address(o, offset, &s.from) && is_call_nop(&s);
+	if (may && s.site < s.end && s.end - s.start <= MAX_FUNCTION && is_certain(&s) &&
+	    !image_offset(o, s.site, ret_next))
+		*ret_next = 0;
+	decoder_deinit(&s.d);
+	return may;
+}

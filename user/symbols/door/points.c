@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define NAME_SIZE (16 << 20) /* demangled names of templates have megabytes */
+#define NOP_SIZE 5           /* of the nop that may become a call */
 
 static int get_sites_of(const struct object *o, const struct question *q, struct probe_site **ret,
     size_t *n, struct error *e)
@@ -140,7 +141,7 @@ static int check_sites(struct image *image, void *arg, struct out *out, struct e
 	const struct checked_sites *c = arg;
 
 	for (size_t i = 0; i < c->n; i++) {
-		uint64_t at = c->sites[i].offset;
+		uint64_t at = c->sites[i].offset, next;
 
 		if (c->move)
 			image_cheap_site(image, at, &at);
@@ -148,6 +149,8 @@ static int check_sites(struct image *image, void *arg, struct out *out, struct e
 			return -1;
 		put_u64(out, at);
 		put_u32(out, image_site_is_cheap(image, at));
+		put_u32(out, image_site_may_clobber(image, at, &next));
+		put_u64(out, next);
 	}
 	return 0;
 }
@@ -169,6 +172,9 @@ int object_check_sites(
 		in.bad |= !move && at != sites[i].offset;
 		sites[i].offset = at;
 		sites[i].is_cheap = get_u32(&in) != 0;
+		sites[i].may_clobber = get_u32(&in) != 0;
+		sites[i].next = get_u64(&in);
+		in.bad |= sites[i].next && sites[i].next != at + NOP_SIZE;
 	}
 	return object_answered(o, &in, e);
 }
