@@ -244,16 +244,12 @@ static long compat_take_area(struct task_struct *t, struct vm_area_struct *area,
  * many is 32 high at most. */
 #define COMPAT_TREE_STEPS 40
 
-/* Until 6.1 (524e00b36e8c) areas are in a tree. It is read without its lock. */
 static __always_inline int compat_search_area(
     struct task_struct *t, __u64 address, struct compat_area *ret)
 {
 	struct vm_area_struct *area;
-	struct rb_node *n;
+	struct rb_node *n = BPF_CORE_READ(t, mm, mm_rb.rb_node);
 
-	if (!bpf_core_field_exists(struct mm_struct, mm_rb))
-		return -1;
-	n = BPF_CORE_READ(t, mm, mm_rb.rb_node);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < COMPAT_TREE_STEPS && n; i++) {
 		area = (void *)((char *)n - bpf_core_field_offset(struct vm_area_struct, vm_rb));
@@ -268,14 +264,101 @@ static __always_inline int compat_search_area(
 	return -1;
 }
 
-/* The memory area of the current thread @t that @address is in. Not 0: there is none, or it cannot
- * be told now. bpf_find_vma() came in 5.17 (7c7e3d31e785). */
+/* Since 6.1: a node has up to 16 slots, so a tree of 65,530 areas is 8 high at most. Its inner
+ * nodes are half full at least. */
+#define COMPAT_MAPLE_STEPS 8
+#define COMPAT_MAPLE_SLOTS 16
+/* include/linux/maple_tree.h: a pointer to a node has the node's type in bits 3 to 6. */
+#define COMPAT_MAPLE_TYPE(node) ((node) >> 3 & 15)
+#define COMPAT_MAPLE_NODE(node) ((node) & ~255ULL)
+enum { COMPAT_MAPLE_RANGE_64 = 2, COMPAT_MAPLE_ARANGE_64 = 3 };
+
+static __always_inline __u64 compat_word(__u64 at)
+{
+	__u64 ret = 0;
+
+	bpf_probe_read_kernel(&ret, sizeof(ret), (const void *)at);
+	return ret;
+}
+
+/* What a node has for @address: a node below it, or of a leaf the area. A slot ends at its pivot;
+ * the last slot in use may have none. */
+static __attribute__((noinline)) __u64 compat_slot(__u64 node, __u64 address)
+{
+	__u64 pivots, slots, pivot, at = COMPAT_MAPLE_NODE(node);
+	__u32 n, i;
+
+	if (COMPAT_MAPLE_TYPE(node) == COMPAT_MAPLE_ARANGE_64) {
+		pivots = at + bpf_core_field_offset(struct maple_arange_64, pivot);
+		slots = at + bpf_core_field_offset(struct maple_arange_64, slot);
+		n = bpf_core_field_size(struct maple_arange_64, pivot) / sizeof(pivot);
+	} else {
+		pivots = at + bpf_core_field_offset(struct maple_range_64, pivot);
+		slots = at + bpf_core_field_offset(struct maple_range_64, slot);
+		n = bpf_core_field_size(struct maple_range_64, pivot) / sizeof(pivot);
+	}
+#pragma clang loop unroll(disable)
+	for (i = 0; i < COMPAT_MAPLE_SLOTS && i < n; i++) {
+		pivot = compat_word(pivots + i * sizeof(pivot));
+		if (pivot >= address || (i && !pivot))
+			break;
+	}
+	return compat_word(slots + i * sizeof(pivot));
+}
+
+static __always_inline int compat_search_maple(
+    struct task_struct *t, __u64 address, struct compat_area *ret)
+{
+	__u64 node = (__u64)BPF_CORE_READ(t, mm, mm_mt.ma_root);
+	const struct vm_area_struct *area = NULL;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < COMPAT_MAPLE_STEPS && node; i++) {
+		bool leaf = COMPAT_MAPLE_TYPE(node) < COMPAT_MAPLE_RANGE_64;
+
+		node = compat_slot(node, address);
+		if (!leaf)
+			continue;
+		area = (const void *)node;
+		break;
+	}
+	ret->start = BPF_CORE_READ(area, vm_start);
+	ret->end = BPF_CORE_READ(area, vm_end);
+	ret->flags = BPF_CORE_READ(area, vm_flags);
+	return address >= ret->start && address < ret->end ? 0 : -1;
+}
+
+/* A lock of PREEMPT_RT (5.15), which is another one there. */
+struct rwbase_rt {
+	atomic_t readers;
+};
+struct rw_semaphore___realtime {
+	struct rwbase_rt rwbase;
+} __attribute__((preserve_access_index));
+
+/* Whether locks of processes sleep (PREEMPT_RT): no interrupt may take them. */
+static __always_inline bool compat_is_realtime(void)
+{
+	return bpf_core_field_exists(struct rw_semaphore___realtime, rwbase);
+}
+
+/*
+ * The memory area of the current thread @t that @address is in. Not 0: there is none, or it cannot
+ * be told now. bpf_find_vma() came in 5.17 (7c7e3d31e785), and answers no interrupt of PREEMPT_RT,
+ * since it takes a lock. There, and before, the tree of areas is read without its lock: until 6.1
+ * (524e00b36e8c) a red-black tree, then a maple tree.
+ */
 static __always_inline int compat_find_area(
     struct task_struct *t, __u64 address, struct compat_area *ret)
 {
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma) &&
+	    !compat_is_realtime())
 		return (int)bpf_find_vma(t, address, compat_take_area, ret, 0);
-	return compat_search_area(t, address, ret);
+	if (bpf_core_field_exists(struct mm_struct, mm_rb))
+		return compat_search_area(t, address, ret);
+	if (bpf_core_field_exists(struct mm_struct, mm_mt))
+		return compat_search_maple(t, address, ret);
+	return -1;
 }
 
 /* The thread's seccomp filter, as in struct cozbpf_thread. A kernel may have been built without. */

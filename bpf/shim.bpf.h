@@ -182,6 +182,10 @@ static __always_inline void pause_here(
 	__u32 tgid = t->tgid;
 	long err;
 
+	/* Mode `value` sends a second signal as the first one is delivered. The kernel has a lock
+	 * then that the sending needs, and PREEMPT_RT would not put the sending off. */
+	if (config.pauses == COZBPF_BY_VALUE && compat_is_realtime())
+		return;
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
 	if (!stats || !runtime_lets(task, stats) ||
 	    !shim_listens(t, task, stats, PT_REGS_SP(ctx)) || !plan_pause(t, 0, now, debt))

@@ -192,8 +192,23 @@ struct vm_area_struct {
 	struct rb_node vm_rb;
 };
 
+struct maple_tree {
+	void *ma_root;
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
 struct mm_struct {
 	struct rb_root mm_rb;
+	struct maple_tree mm_mt;
 };
 
 struct ksignal {

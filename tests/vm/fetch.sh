@@ -4,7 +4,8 @@
 # of its own for that: it takes the mirror from this machine's sources, reads other suites from it,
 # and checks signatures. What is there already is not fetched again, so a kernel from elsewhere can
 # be unpacked there by hand.
-# usage: tests/vm/fetch.sh VERSION...   6.12: its newest release; newest: of the newest version
+# usage: tests/vm/fetch.sh VERSION...   6.12: its newest release; 6.12-rt: that with PREEMPT_RT;
+#                                       newest: of the newest version
 #        tests/vm/fetch.sh qemu         a newer qemu, where this machine's is older than 10
 #        tests/vm/fetch.sh --list       the versions to be had
 # The exit status is 4 where the mirror is not reached or does not have what is wanted, after all
@@ -35,13 +36,14 @@ need_lists() {
 	asked=1
 }
 
-# Of the signed kernels for PCs, not those for clouds, real time or debuggers: those whose modules a
-# suite has as well. Old releases have lost theirs, and apt writes <NAME> then.
-images() { # VERSION, as a pattern
+# Of the signed kernels for PCs, not those for clouds or debuggers: those whose modules a suite has
+# as well. Old releases have lost theirs, and apt writes <NAME> then.
+images() { # VERSION, as a pattern; with -rt those for real time
 	local -a names
+	local not='-(cloud|rt)-'
+	[[ "$1" != *-rt ]] || not='-cloud-|[^t]-amd64$'
 	mapfile -t names < <(own_apt apt-cache pkgnames linux-image- |
-		sed -nE "/^linux-image-$1\.[0-9.]+([+-].*)?-amd64\$/p" |
-		grep -vE -e '-(cloud|rt)-')
+		sed -nE "/^linux-image-${1%-rt}\.[0-9.]+([+-].*)?-amd64\$/p" | grep -vE -e "$not")
 	[ ${#names[@]} -gt 0 ] || return 0
 	own_apt apt-cache depends "${names[@]}" | awk '
 		/^linux-image/ { name = $1; found[name] = 1 }
@@ -116,7 +118,8 @@ for version in "$@"; do
 		fi
 		echo "newest is $version"
 	fi
-	[[ "$version" =~ ^([0-9]+\.[0-9]+|qemu)$ ]] || die "'$version' is no version" "6.12 is one"
+	[[ "$version" =~ ^([0-9]+\.[0-9]+(-rt)?|qemu)$ ]] ||
+		die "'$version' is no version" "6.12 is one"
 	[ ! -d "$cache/$version" ] || continue
 	[ "$version" != qemu ] || old_qemu || continue
 	need_lists

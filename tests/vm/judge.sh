@@ -25,8 +25,9 @@ emulator_fails() {
 	[ ! -s "$1/ended" ] && grep -qE '\<int3: 0000 \[#1\]' "$1/console" 2>/dev/null
 }
 
-number() { # VERSION: 6.12 as 6012
-	echo $((${1%%.*} * 1000 + ${1#*.}))
+number() { # VERSION: 6.12 and 6.12-rt as 6012
+	local version=${1%-rt}
+	echo $((${version%%.*} * 1000 + ${version#*.}))
 }
 
 # fits KERNEL PATTERN: 6.12+lockdown=integrity fits itself, 6.12, 6.1-, -6.18, 5.15-6.12 and *.

@@ -101,11 +101,19 @@ static void check_tracepoints(const struct context *c, struct finding *f)
 static void check_pauses(const struct context *c, struct finding *f)
 {
 	if (c->mode) {
-		finding_set(f, FINDING_OK, "%s, %s", c->mode->name, c->mode->words);
+		finding_set(f, FINDING_OK, "%s, %s%s", c->mode->name, c->mode->words,
+		    compat_is_realtime(c->btf)
+			? "; with PREEMPT_RT stacks are found without the kernel's lock"
+			: "");
 		return;
 	}
 	if (!c->privileged) {
 		untried(f);
+		return;
+	}
+	if (compat_is_realtime(c->btf)) {
+		finding_set(f, FINDING_MISSING, COMPAT_REALTIME_CAUSE);
+		finding_hint(f, COMPAT_REALTIME_HINT);
 		return;
 	}
 	finding_set(f, FINDING_MISSING, "the kernel takes no program that sees a pause begin");

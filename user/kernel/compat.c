@@ -111,6 +111,35 @@ static int prepare_values(const struct cozbpf_bpf *bpf, const struct pause_mode 
 	return err ? err : number_calls(compat_pause_program(bpf, m), number);
 }
 
+bool compat_is_realtime(const struct btf *btf)
+{
+	int id = btf ? btf__find_by_name_kind(btf, "rw_semaphore", BTF_KIND_STRUCT) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), "rwbase"))
+			return true;
+	return false;
+}
+
+/*
+ * Mode `quanta` sends a signal as one is delivered. The kernel has a lock then that the sending
+ * needs. With interrupts off, or (87c544108b61, 6.14) preemption, the sending is put off. With
+ * PREEMPT_RT neither need be off, and the thread would wait for itself for ever.
+ */
+static bool quanta_deadlock(const struct pause_mode *m)
+{
+	struct btf *btf;
+	bool ret;
+
+	if (m->by != COZBPF_BY_QUANTA)
+		return false;
+	btf = btf__load_vmlinux_btf();
+	ret = compat_is_realtime(btf);
+	btf__free(btf);
+	return ret;
+}
+
 int compat_try_pause(const struct pause_mode *m, void *unused)
 {
 	struct cozbpf_bpf *bpf = cozbpf_bpf__open();
@@ -132,7 +161,7 @@ int compat_try_pause(const struct pause_mode *m, void *unused)
 		bpf_link__destroy(link);
 	}
 	cozbpf_bpf__destroy(bpf);
-	return err;
+	return !err && quanta_deadlock(m) ? -EDEADLK : err;
 }
 
 /* Hash maps that take memory as they grow, in the program of a sample: since 6.1 (34dd3bad1a6f). */

@@ -22,6 +22,13 @@ int compat_prepare(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
 struct bpf_program *compat_sample_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
 struct bpf_program *compat_pause_program(const struct cozbpf_bpf *bpf, const struct pause_mode *m);
 
+/* Whether it is a kernel with PREEMPT_RT. @btf: its types, or NULL. */
+bool compat_is_realtime(const struct btf *btf);
+/* There mode `quanta` would stop the thread for ever; where others do not work, none does. */
+#define COMPAT_REALTIME_CAUSE \
+	"a kernel with PREEMPT_RT takes pauses of mode 'value' or 'write' only, and neither works"
+#define COMPAT_REALTIME_HINT "boot without lockdown (lockdown=none), or use Linux 6.13 or later"
+
 /* The first thing that cozbpf cannot do without and this kernel lacks, and the kernel that has it:
  * "task storage in samples' programs (Linux 5.13)". NULL: nothing is missing. */
 const char *compat_missing(void);

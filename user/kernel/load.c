@@ -167,6 +167,10 @@ static int choose_mode(struct session *s, struct error *e)
 		s->log[0] = 0; /* the words about modes that do not work */
 		return 0;
 	}
+	if (err == -EDEADLK && !wanted) {
+		error_set(e, EXIT_FORBIDDEN, "%s", COMPAT_REALTIME_CAUSE);
+		return error_hint(e, "%s", COMPAT_REALTIME_HINT);
+	}
 	if (session_fail(s, -err, e) && (!wanted || err == -EPERM || compat_missing()))
 		return -1;
 	error_set(e, EXIT_FORBIDDEN, "this kernel does not take '--pause=%s'", wanted);
