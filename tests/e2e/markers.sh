@@ -117,7 +117,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	run $((2 * makes_call)) "$tool" "${kept[@]}" -P "$(line_of redzone PAD)" \
 		-- "${passes[@]}"
 	if [ "$makes_call" -gt 0 ]; then
-		says 'is a nop of five bytes, and this kernel makes a call' \
+		says 'is a nop of five bytes: .* this kernel overwrites' \
 			'hint: name another line'
 	else
 		says '[0-9]{3,} visits in all'

@@ -43,9 +43,8 @@ static int avoid_call(const struct object *o, struct probe_site *site, struct er
 		return 0;
 	}
 	error_set(e, EXIT_USAGE,
-	    "offset 0x%llx of '%s' is a nop of five bytes, and this kernel makes a call of one "
-	    "that "
-	    "is probed: what the function has below the stack pointer would be overwritten",
+	    "offset 0x%llx of '%s' is a nop of five bytes: where one is probed, this kernel "
+	    "overwrites what its function has below the stack pointer",
 	    (unsigned long long)site->offset, object_path(o));
 	return error_hint(e, "name another line, or the instruction before or behind it, which "
 			     "`objdump -d` shows: -P [PATH:]SYMBOL+OFFSET");

@@ -12,6 +12,7 @@
 #include "core/places/linemap.h"
 #include "core/places/spec.h"
 #include "core/text/paths.h"
+#include "kernel/nops.h"
 #include "run/files.h"
 #include "run/places.h"
 #include "run/point_markers.h"
@@ -133,7 +134,7 @@ static void add_usdt(struct watch *w, struct watch_group *g, struct object *o,
 	for (size_t i = 0; i < n; i++) {
 		site = (struct probe_site){.offset = all[i].addr_offset};
 		if (!object_check_sites(o, &site, 1, false, true, &e) && site.is_cheap &&
-		    !site.may_clobber)
+		    !(site.may_clobber && nop_long_clobbers()))
 			watch_add_sites(g, c, &site, 1, all[i].semaphore_offset);
 	}
 	sdt_probes_free(all, n);
