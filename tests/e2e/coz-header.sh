@@ -86,9 +86,9 @@ for flags in "${kinds[@]}"; do
 	# shellcheck disable=SC2086 # options
 	build gcc "$dir/coz-own" $flags
 	: >"$dir/units"
-	"$dir/coz" 4000 >"$dir/units" &
+	"$dir/coz" $((4000 * slowness)) >"$dir/units" &
 	started+=($!)
-	run 0 "$tool" "${lab[@]}" -d 2s -p $!
+	run 0 "$tool" "${lab[@]}" -d $((2 * slowness))s -p $!
 	says "progress point 'unit' by coz.h at 1 place"
 	check "attached, $flags: the other place has as many in each experiment" same_visits unit \
 		"$root/tests/e2e/fixtures/coz.c:$(grep -n 'COZ_PROGRESS;' tests/e2e/fixtures/coz.c |

@@ -112,11 +112,12 @@ check "the library's probe counts as the function does" same_visits fn throw
 check "so does the one that was awaited" same_visits fn late late
 
 python_attached() {
-	"$python" "$dir/work.py" "$dir/libwork.so" 30 >"$dir/target" &
+	"$python" "$dir/work.py" "$dir/libwork.so" $((30 * slowness)) >"$dir/target" &
 	started+=("$!")
 	wait_for 20 has "$dir/target" '^ready' || bad "it starts"
 	rm -f "$dir/p.coz"
-	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" -d 3s -p "${started[-1]}"
+	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" \
+		-d $((3 * slowness))s -p "${started[-1]}"
 	check "attached, too" same_visits collected fn
 	# ranked, or named as not known well enough: other programs spoil half of the experiments
 	says '^ +(1  )?work\.c:[0-9]+[ :]'
@@ -155,7 +156,7 @@ if readelf -n "$python" 2>/dev/null | grep -q 'Name: gc__done'; then
 	python_points=(-b '%/libwork.so' -P "collected=usdt:$python:python:gc__done" \
 		-P "fn=$dir/libwork.so:progress")
 	run 0 "$tool" "${lab[@]}" "${python_points[@]}" -o "$dir/p.coz" \
-		-- "$python" "$dir/work.py" "$dir/libwork.so" 3
+		-- "$python" "$dir/work.py" "$dir/libwork.so" $((3 * slowness))
 	check "launched: Python's probe counts as the library's function does" same_visits \
 		collected fn
 	brief || python_attached
