@@ -33,7 +33,7 @@ wait "$tool_pid" 2>/dev/null
 check "an unprofiled run: $reference turns per millisecond" is "$reference" '>' 0
 
 start "$tool" run -q -o "$dir/profile.coz" -P progress --fixed-line "$(line_of speed HOT)" \
-	--fixed-speedup 100 --experiment-length 1s -- "$dir/speed"
+	--fixed-speedup 100 --experiment-length "${slowness}s" -- "$dir/speed"
 wait_for 30 has "$dir/out" '^ready' || bad "the command starts"
 command_pid=$(sed -n 's/^ready //p' "$dir/out")
 started+=("$command_pid")
