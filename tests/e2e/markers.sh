@@ -100,7 +100,7 @@ kill "${started[-1]}"
 if [ "$(uname -m)" = x86_64 ]; then
 	echo "-- what a function has below the stack pointer outlives visits"
 	fixture redzone -O2 -Iinclude
-	kept=(-v --no-tui --experiment-length "$((100 * slowness))ms" --fixed-speedup 0,50
+	kept=(-v --no-tui --experiment-length "$((100 * slowness))ms" --fixed-speedup "0,50"
 		--fixed-line "$(line_of redzone WORK)" -o "$dir/kept.coz")
 	passes=("$dir/redzone" $((1500 * slowness)))
 	run 0 "$tool" "${kept[@]}" -- "${passes[@]}"
