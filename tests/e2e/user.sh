@@ -15,7 +15,7 @@ cp "$tool" "${tool%/*}/libcozbpf-shim.so" "$dir"
 chmod -R a+rX "$dir"
 chmod 700 "$dir/ours"
 line=$(line_of mirror HOT)
-export MIRROR_MS=400 MIRROR_SHOW=1
+export MIRROR_MS=600 MIRROR_SHOW=1
 with=(-q -P progress --fixed-line "$line" --fixed-speedup 50 --experiment-length 20ms)
 
 theirs() { # FILE
@@ -117,7 +117,7 @@ says_not 'ld\.so'
 
 echo "-- file capabilities"
 cp "$dir/cozbpf" "$dir/capable"
-as_user=(setpriv --reuid="$uid" --regid="$gid" --clear-groups)
+as_user=("${in_front[@]}" setpriv --reuid="$uid" --regid="$gid" --clear-groups)
 few=cap_bpf,cap_perfmon,cap_sys_ptrace
 if ! setcap $few,cap_sys_admin+ep "$dir/capable" 2>/dev/null; then
 	echo "     the file system of $dir takes no capabilities"

@@ -105,7 +105,7 @@ class Web(Server):
         super().__init__(options, name, port)
         self.scope = ["-b", "%/cozweb.so", "-P", f"request={options.dir}/cozweb.so:cozwork"]
         script = Path(__file__).parent / "gentle.lua"
-        self.clients = ["-c4", "-s", script] if options.gentle else ["-c16"]
+        self.gentle = ["-s", script] if options.gentle else []
 
     def answers(self, command):
         """Whether a process answers requests."""
@@ -113,7 +113,7 @@ class Web(Server):
 
     def load(self, seconds):
         url = f"http://127.0.0.1:{self.port}/work"
-        return ["wrk", "-t1", *self.clients, f"-d{seconds}s", "--timeout", "60s", url]
+        return ["wrk", "-t1", "-c16", *self.gentle, f"-d{seconds}s", "--timeout", "60s", url]
 
     def total(self, output):
         return int(re.search(r"(\d+) requests in", output)[1])
