@@ -31,14 +31,14 @@ sources() { # PATTERN...: our files, tracked or about to be
 	fi | grep -v '^vmlinux/vmlinux.*\.h$'
 }
 
-# "LINE QUOTE-OR-ANGLE PATH" for each include of a file.
+# "FILE LINE QUOTE-OR-ANGLE PATH" for each include of the files whose names come in.
 includes() {
-	awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+	xargs -r awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
 		sub(/^[ \t]*#[ \t]*include[ \t]*/, "")
 		quote = substr($0, 1, 1)
 		$0 = substr($0, 2)
-		if (match($0, /[">]/) > 1) print NR, quote, substr($0, 1, RSTART - 1)
-	}' "$1"
+		if (match($0, /[">]/) > 1) print FILENAME, FNR, quote, substr($0, 1, RSTART - 1)
+	}'
 }
 
 # Those of the files whose names come in that have a match of a pattern anywhere.
@@ -181,24 +181,20 @@ check_core_include() { # FILE LINE PATH
 
 check_directions() {
 	local f folder line kind path
-	while read -r f; do
+	while read -r f line kind path; do
 		folder_of "$f"
 		folder=$REPLY
-		while read -r line kind path; do
-			check_user_include "$f" "$folder" "$line" "$kind" "$path"
-			[ "$folder" != core ] || check_core_include "$f" "$line" "$path"
-			[ "$folder" != symbols ] || check_symbols_include "$f" "$line" "$path"
-		done < <(includes "$f")
-	done < <(sources 'user/*.c' 'user/*.h')
-	while read -r f; do
-		while read -r line kind path; do
-			case $path in
-			core/* | cmd/* | run/* | target/* | symbols/* | kernel/* | report/* | \
-				shim/* | user/* | */user/*)
-				fail "$f:$line" "'$path': ${f%%/*}/ must not include user/" ;;
-			esac
-		done < <(includes "$f")
-	done < <(sources 'bpf/*.c' 'bpf/*.h' 'include/*.h')
+		check_user_include "$f" "$folder" "$line" "$kind" "$path"
+		[ "$folder" != core ] || check_core_include "$f" "$line" "$path"
+		[ "$folder" != symbols ] || check_symbols_include "$f" "$line" "$path"
+	done < <(sources 'user/*.c' 'user/*.h' | includes)
+	while read -r f line kind path; do
+		case $path in
+		core/* | cmd/* | run/* | target/* | symbols/* | kernel/* | report/* | \
+			shim/* | user/* | */user/*)
+			fail "$f:$line" "'$path': ${f%%/*}/ must not include user/" ;;
+		esac
+	done < <(sources 'bpf/*.c' 'bpf/*.h' 'include/*.h' | includes)
 }
 
 # Ranks within user/run/: an include goes to a file of the same rank or of a lower one.
@@ -222,34 +218,48 @@ declared() { # HEADER
 	sed -nE '/^(static|typedef)/d;s/^[a-z][a-z0-9_ *]*[ *]([a-z0-9_]+)\(.*/\1/p' "$1"
 }
 
-# No file of user/run/ includes one that leads back to it. A header's functions are defined beside
-# that header, so calls have no cycle either, but through tables of operations.
+# The name of a file of user/run/ or of an include; a header that one room's files share is theirs.
+room() { # PATH; in REPLY
+	REPLY=${1##*/}
+	REPLY=${REPLY%.*}
+	REPLY=${REPLY%_private}
+}
+
+# A header's functions are defined beside that header, so calls have no cycle either, but through
+# tables of operations.
+check_definitions() { # HEADER
+	local function lines
+	[ -f "${1%.h}.c" ] || return 0
+	lines=$(grep -hE '^[a-z].*\(' "${1%.h}"*.c)
+	for function in $(declared "$1"); do
+		[[ "$lines" == *[!a-zA-Z0-9_]"$function("* ]] ||
+			fail "$1" "'$function' is defined elsewhere than in ${1%.h}*.c"
+	done
+}
+
+# No file of user/run/ includes one that leads back to it.
 check_run() {
-	local f name own_rank other line kind path function edges=''
+	local f name own_rank other line kind path edges=''
 	local ranks='run_rank() of scripts/lint.sh'
 	while read -r f; do
-		name=${f##*/}
-		name=${name%.*}
-		name=${name%_private} # a header that one room's files share
+		room "$f"
+		run_rank "$REPLY"
+		[ -n "$REPLY" ] || fail "$f" "give it a rank in $ranks"
+		[[ "$f" != *.h ]] || check_definitions "$f"
+	done < <(sources 'user/run/*.c' 'user/run/*.h')
+	while read -r f line kind path; do
+		[[ "$path" == run/* ]] || continue
+		room "$f"
+		name=$REPLY
+		room "$path"
+		other=$REPLY
+		[ "$other" = "$name" ] || edges+="$name $other"$'\n'
 		run_rank "$name"
 		own_rank=$REPLY
-		[ -n "$own_rank" ] || fail "$f" "give it a rank in $ranks"
-		while read -r line kind path; do
-			[[ "$path" == run/* ]] || continue
-			other=${path##*/}
-			other=${other%.h}
-			other=${other%_private}
-			[ "$other" = "$name" ] || edges+="$name $other"$'\n'
-			run_rank "$other"
-			[ "$REPLY" -le "$own_rank" ] 2>/dev/null ||
-				fail "$f:$line" "'$path' ranks higher ($ranks)"
-		done < <(includes "$f")
-		[ -f "${f%.h}.c" ] || continue
-		for function in $(declared "$f"); do
-			grep -qE "^[a-z].*\b$function\(" "${f%.h}"*.c ||
-				fail "$f" "'$function' is defined elsewhere than in ${f%.h}*.c"
-		done
-	done < <(sources 'user/run/*.c' 'user/run/*.h')
+		run_rank "$other"
+		[ "$REPLY" -le "$own_rank" ] 2>/dev/null ||
+			fail "$f:$line" "'$path' ranks higher ($ranks)"
+	done < <(sources 'user/run/*.c' 'user/run/*.h' | includes)
 	path=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -nE 's/^tsort: ([a-z_0-9]+)$/\1/p' |
 		tr '\n' ' ')
 	[ -z "$path" ] || fail user/run "a cycle of includes: ${path% }"

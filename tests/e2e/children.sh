@@ -54,9 +54,14 @@ is_taken_out() { # PID
 	check "what was injected is taken out" is "$(action SigCgt "$1")" == 0
 }
 
-# A pause that begins late counts as lost, and so does a sample: that is a matter of speed.
-nothing_lost() { # [PATTERN OF A NUMBER]
-	at_speed "'${1:-0} lost'" has "$dir/err" " ${1:-0} lost"
+# No event, and no thread. A pause that did not begin in time counts as lost, too: other programs
+# may have had the CPU just then (one of 285 pauses here). So those are taken off.
+nothing_lost() {
+	local lost late
+	lost=$(sed -nE 's/^[0-9]+ experiments?,.* ([0-9]+) lost.*/\1/p' "$dir/err")
+	late=$(sed -nE 's/^.* ([0-9]+) pauses asked, ([0-9]+) begun$/\1 \2/p' "$dir/err" |
+		awk '{ n += $1 - $2 } END { print n + 0 }')
+	at_speed "$lost lost, of which $late may be pauses" is "$lost" '<=' "$late"
 	# A warning of a point's cost, of other programs, or of periods that differ, may be right.
 	at_speed "no warning" lacks "$dir/err" "warning: ([^'op]|o[^t]|p[^e])"
 }
@@ -150,10 +155,7 @@ kill -TERM "$command_pid"
 ended 20 143 "it ends with its command"
 profile_run 0 -P progress -- "$dir/parent" storm 1000
 prints '^storm 1000$'
-# A pause that does not begin in time counts as lost, and beside other work a child may have to wait
-# for its CPU. One was lost in one of three runs: with a third on average, five are lost in 3 of
-# 100,000 runs.
-nothing_lost '[0-4]'
+nothing_lost
 told=$(grep -cE '^cozbpf: process [0-9]+ \(parent\)' "$dir/err")
 check "every child is told of" [ "$told" -eq 1001 ]
 
