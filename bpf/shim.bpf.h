@@ -184,7 +184,7 @@ static __always_inline void pause_here(
 
 	/* Mode `value` sends a second signal as the first one is delivered. The kernel has a lock
 	 * then that the sending needs, and PREEMPT_RT would not put the sending off. */
-	if (config.pauses == COZBPF_BY_VALUE && compat_is_realtime())
+	if (compat_is_realtime() && config.pauses == COZBPF_BY_VALUE)
 		return;
 	stats = bpf_map_lookup_elem(&proc_stats, &tgid);
 	if (!stats || !runtime_lets(task, stats) ||

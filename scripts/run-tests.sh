@@ -18,7 +18,7 @@ trap 'rm -rf "$results"' EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT \
 	TERM # what runs in the background does not see Ctrl-C
 
-# one TEST N: runs a test; its output goes to N.log, then status and seconds to N.
+# one TEST N: runs a test; its output goes to N.log, then status, seconds and CPU seconds to N.
 one() {
 	local start=$SECONDS rc=0 TIMEFORMAT='%U %S' cpu
 	{ time timeout -k 10 "${COZBPF_TEST_TIMEOUT:-300}" "$1" >"$results/$2.log" 2>&1; } \

@@ -11,7 +11,7 @@
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 fixture speed
-verify=$(realpath "${BUILD:-build}/tests/bpf/verified.so")
+verify=$(realpath -e "${BUILD:-build}/tests/bpf/verified.so") || exit 1 # make check-bpf builds it
 export COZBPF_VERIFIED=$dir/verified
 
 # program size verified

@@ -55,13 +55,17 @@ is_taken_out() { # PID
 }
 
 # No event, and no thread. A pause that did not begin in time counts as lost, too: other programs
-# may have had the CPU just then (one of 285 pauses here). So those are taken off.
+# may have had the CPU just then. That was one of 285 pauses here, beside programs with a third of
+# the CPUs, and one in three storms. So 4 and 2 % of them may be late: 10 where one is to be
+# expected, and more than 4 in 3 of 100,000 storms.
 nothing_lost() {
-	local lost late
+	local lost asked late
 	lost=$(sed -nE 's/^[0-9]+ experiments?,.* ([0-9]+) lost.*/\1/p' "$dir/err")
-	late=$(sed -nE 's/^.* ([0-9]+) pauses asked, ([0-9]+) begun$/\1 \2/p' "$dir/err" |
-		awk '{ n += $1 - $2 } END { print n + 0 }')
-	at_speed "$lost lost, of which $late may be pauses" is "$lost" '<=' "$late"
+	read -r asked late < <(
+		sed -nE 's/^.* ([0-9]+) pauses asked, ([0-9]+) begun$/\1 \2/p' "$dir/err" |
+			awk '{ n += $1; late += $1 - $2 } END { print n + 0, late + 0 }')
+	[ "$late" -le $((4 + asked / 50)) ] || late=0
+	at_speed "$lost lost, all of them late pauses of $asked" is "$lost" '<=' "$late"
 	# A warning of a point's cost, of other programs, or of periods that differ, may be right.
 	at_speed "no warning" lacks "$dir/err" "warning: ([^'op]|o[^t]|p[^e])"
 }

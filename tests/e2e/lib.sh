@@ -109,7 +109,8 @@ skip() {
 fixture() {
 	local name=$1 built=${BUILD:-build}/tests/e2e/fixtures/$1 source=tests/e2e/fixtures/$1.c
 	shift
-	if [ $# -eq 0 ] && [ "$built" -nt "$source" ]; then
+	if [ $# -eq 0 ] && [ "$built" -nt "$source" ] &&
+		[ "$built" -nt "${source%/*}/fixture.h" ]; then
 		cp "$built" "$dir/${as:-$name}"
 		return
 	fi

@@ -33,8 +33,6 @@
 
 /* what loading takes from the heap, twice the kernel's types and more */
 #define HEAP_BYTES (16 << 20)
-/* glibc's own (mallopt(3)) */
-#define GLIBC_THRESHOLD (128 * 1024)
 
 static struct session *log_session;
 
@@ -262,10 +260,8 @@ static int load(struct session *s, const struct line_map *lines, struct error *e
 	return map_all(s, e);
 }
 
-/*
- * libbpf reads the kernel's types, 6 MB, for the trial of a mode and for the programs. Most of the
- * time goes into fresh pages, so the heap keeps them meanwhile, and the first ones are huge.
- */
+/* libbpf reads the kernel's types, 6 MB, for the trial of a mode and for the programs. Most of the
+ * time goes into fresh pages, so the heap keeps them, and the first ones are huge. */
 static void heap_begin(void)
 {
 	char *room;
@@ -277,13 +273,6 @@ static void heap_begin(void)
 		madvise(
 		    (void *)page_round((uintptr_t)room), HEAP_BYTES - page_round(1), MADV_HUGEPAGE);
 	free(room);
-}
-
-static void heap_end(void)
-{
-	mallopt(M_MMAP_THRESHOLD, GLIBC_THRESHOLD);
-	mallopt(M_TRIM_THRESHOLD, GLIBC_THRESHOLD);
-	malloc_trim(0);
 }
 
 int session_load(struct session *s, const struct line_map *lines, struct error *e)
@@ -299,7 +288,7 @@ int session_load(struct session *s, const struct line_map *lines, struct error *
 	raised = !getrlimit(RLIMIT_MEMLOCK, &limit) && !setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	heap_begin();
 	err = load(s, lines, e);
-	heap_end();
+	malloc_trim(0);
 	if (raised)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	return err;

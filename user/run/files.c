@@ -15,7 +15,6 @@
 #include "core/text/paths.h"
 #include "run/options.h"
 #include "symbols/elf/openfile.h"
-#include "target/launch.h"
 
 int files_init(struct files *f, struct error *e)
 {
@@ -274,11 +273,6 @@ int files_add_place(struct files *f, struct file *file, const void *place, struc
 	first->places = bigger;
 	bigger[first->n_places++] = place;
 	return 0;
-}
-
-bool files_is_shim(const char *path)
-{
-	return !strcmp(path_base(path), LAUNCH_SHIM);
 }
 
 int files_fail_no_lines(const struct files *f, struct error *e)

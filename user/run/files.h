@@ -161,9 +161,6 @@ void files_close(struct files *f);
 bool files_has_place(struct files *f, struct file *file, const void *place);
 int files_add_place(struct files *f, struct file *file, const void *place, struct error *e);
 
-/* Our own handler, which a process maps. */
-bool files_is_shim(const char *path);
-
 /* After no line was found: says which source files there are. -1. */
 int files_fail_no_lines(const struct files *f, struct error *e);
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <cozbpf/abi.h>
-#include "core/text/paths.h"
 #include "shim_blob.h"
 #include "target/filters.h"
 #include "target/keeper.h"
@@ -337,7 +336,7 @@ static struct handler_code find_code(const struct injection *i)
 	if (maps_read(i->pid, &maps, &n))
 		return ret;
 	for (size_t k = 0; k < n && !ret.end; k++)
-		if (!strcmp(path_base(maps[k].path), LAUNCH_SHIM))
+		if (launch_is_shim(maps[k].path))
 			ret = (struct handler_code){maps[k].start, maps[k].end};
 	free(maps);
 	return ret;

@@ -13,7 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/text/paths.h"
 #include "target/descriptors.h"
+
+#define SHIM "libcozbpf-shim.so"
 
 static bool ignored_children; /* as commands are to have it */
 
@@ -83,6 +86,11 @@ static bool make_absolute(const char *path, char *ret, size_t size)
 	return (size_t)snprintf(ret, size, "%s%s%s", here, *here ? "/" : "", path) < size;
 }
 
+bool launch_is_shim(const char *path)
+{
+	return !strcmp(path_base(path), SHIM);
+}
+
 int launch_find_shim(char *ret, size_t size, struct error *e)
 {
 	const char *given = getenv("COZBPF_SHIM");
@@ -100,14 +108,14 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	if (n > 0) {
 		self[n] = 0;
 		*strrchr(self, '/') = 0;
-		snprintf(ret, size, "%s/" LAUNCH_SHIM, self);
+		snprintf(ret, size, "%s/" SHIM, self);
 		if (!access(ret, R_OK))
 			return 0;
-		snprintf(ret, size, "%s/../lib/cozbpf/" LAUNCH_SHIM, self);
+		snprintf(ret, size, "%s/../lib/cozbpf/" SHIM, self);
 		if (!access(ret, R_OK))
 			return 0;
 	}
-	snprintf(ret, size, "%s/" LAUNCH_SHIM, COZBPF_LIBDIR);
+	snprintf(ret, size, "%s/" SHIM, COZBPF_LIBDIR);
 	if (!access(ret, R_OK))
 		return 0;
 	error_set(
