@@ -336,8 +336,8 @@ $(BUILD)/tests/arm64/holder: tests/arm64/holder.c $(HOLDER_OBJS)
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $^ -lpthread
 
-# Fixtures that scripts want without flags (`fixture` of tests/e2e/lib.sh): compilers take seconds on
-# an emulated machine.
+# Fixtures that scripts want without flags (`fixture` of tests/e2e/lib.sh), built here since an
+# emulated machine takes seconds for each.
 FIXTURES := $(patsubst %,$(BUILD)/tests/e2e/fixtures/%,$(sort $(shell \
 	sed -nE 's/^[^\#]*\<fixture ([a-z_]+)$$/\1/p' tests/*/*.sh)))
 # Those of tests/arm64; callers has no frame pointers there.
