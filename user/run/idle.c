@@ -13,7 +13,7 @@
 #include "run/files.h"
 #include "run/options.h"
 #include "run/spin_places.h"
-#include "target/launch.h"
+#include "target/maps.h"
 
 #define PIECE 64 /* bytes; struct spin_question */
 /* To ask takes a reader. Not more than 200 pieces of a program have a two hundredth of its time. */
@@ -69,7 +69,7 @@ static bool find_place(
 		if (ip < m->start || ip >= m->end)
 			continue;
 		*ret = (struct place){files_numbered(f, m->file), ip - m->start + m->offset};
-		return ret->file && ret->file->ino && !launch_is_shim(ret->file->path);
+		return ret->file && ret->file->ino && !maps_is_shim(ret->file->path);
 	}
 	return false;
 }

@@ -16,7 +16,7 @@
 #include "run/options.h"
 #include "run/spins.h"
 #include "run/unwinder.h"
-#include "target/launch.h"
+#include "target/maps.h"
 #include "target/program.h"
 
 /* What a process maps where. */
@@ -171,7 +171,7 @@ static int read_object(struct files *f, int pid, struct file *file)
 	bool is_known = has_path(f, file->path);
 	int ret = -1;
 
-	if (launch_is_shim(file->path))
+	if (maps_is_shim(file->path))
 		return -1;
 	if (!is_known &&
 	    (!scope_has_binary(&f->scope, file->path, !strcmp(file->path, f->main_path)) ||

@@ -17,7 +17,7 @@
 #include "run/places.h"
 #include "run/point_markers.h"
 #include "run/points.h"
-#include "target/launch.h"
+#include "target/maps.h"
 
 #define MAX_FUNCTIONS 16
 /* fewer of them, since a probe there may meet millions of visits a second until it is removed */
@@ -44,7 +44,7 @@ static bool is_runtime(const char *path)
 	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
 		if (!strncmp(name, runtimes[i], strlen(runtimes[i])))
 			return true;
-	return launch_is_shim(path) || *path != '/';
+	return maps_is_shim(path) || *path != '/';
 }
 
 static bool is_main(const struct points *p, const struct file *file)

@@ -11,7 +11,7 @@
 #include "run/idle.h"
 #include "run/options.h"
 #include "run/spin_places.h"
-#include "target/launch.h"
+#include "target/maps.h"
 
 /* Idle loops of other processors are not known (user/symbols/code/idleloop.h). */
 #if defined(__x86_64__)
@@ -150,7 +150,7 @@ static const struct spin_places *find_places(struct files *f, struct file *file)
 static void probe_file(struct files *f, int pid, struct file *file)
 {
 	/* Our own handler holds the CPU by such a loop. */
-	const struct spin_places *places = launch_is_shim(file->path) ? NULL : find_places(f, file);
+	const struct spin_places *places = maps_is_shim(file->path) ? NULL : find_places(f, file);
 	struct error e = {0};
 	char path[32];
 	size_t has;

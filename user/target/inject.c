@@ -17,7 +17,6 @@
 #include "shim_blob.h"
 #include "target/filters.h"
 #include "target/keeper.h"
-#include "target/launch.h"
 #include "target/maps.h"
 #include "target/procfs.h"
 #include "target/tracee.h"
@@ -336,7 +335,7 @@ static struct handler_code find_code(const struct injection *i)
 	if (maps_read(i->pid, &maps, &n))
 		return ret;
 	for (size_t k = 0; k < n && !ret.end; k++)
-		if (launch_is_shim(maps[k].path))
+		if (maps_is_shim(maps[k].path))
 			ret = (struct handler_code){maps[k].start, maps[k].end};
 	free(maps);
 	return ret;

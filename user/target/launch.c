@@ -13,10 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/text/paths.h"
 #include "target/descriptors.h"
-
-#define SHIM "libcozbpf-shim.so"
+#include "target/maps.h"
 
 static bool ignored_children; /* as commands are to have it */
 
@@ -86,11 +84,6 @@ static bool make_absolute(const char *path, char *ret, size_t size)
 	return (size_t)snprintf(ret, size, "%s%s%s", here, *here ? "/" : "", path) < size;
 }
 
-bool launch_is_shim(const char *path)
-{
-	return !strcmp(path_base(path), SHIM);
-}
-
 int launch_find_shim(char *ret, size_t size, struct error *e)
 {
 	const char *given = getenv("COZBPF_SHIM");
@@ -108,14 +101,14 @@ int launch_find_shim(char *ret, size_t size, struct error *e)
 	if (n > 0) {
 		self[n] = 0;
 		*strrchr(self, '/') = 0;
-		snprintf(ret, size, "%s/" SHIM, self);
+		snprintf(ret, size, "%s/" MAPS_SHIM, self);
 		if (!access(ret, R_OK))
 			return 0;
-		snprintf(ret, size, "%s/../lib/cozbpf/" SHIM, self);
+		snprintf(ret, size, "%s/../lib/cozbpf/" MAPS_SHIM, self);
 		if (!access(ret, R_OK))
 			return 0;
 	}
-	snprintf(ret, size, "%s/" SHIM, COZBPF_LIBDIR);
+	snprintf(ret, size, "%s/" MAPS_SHIM, COZBPF_LIBDIR);
 	if (!access(ret, R_OK))
 		return 0;
 	error_set(

@@ -47,8 +47,6 @@ void launch_deinit(struct launch *l);
 /* The absolute path of the shim library: $COZBPF_SHIM, or beside our own executable, or below the
  * installation prefix. Returns -1 with @e when it is nowhere. */
 int launch_find_shim(char *ret, size_t size, struct error *e);
-/* Whether a file is that library, by its name. */
-bool launch_is_shim(const char *path);
 /* Why the loader of a command that runs as @id would complain about it, in each program that the
  * command starts; NULL: it can be preloaded. */
 const char *launch_shim_refusal(const char *shim, const struct identity *id);

@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "core/text/paths.h"
 #include "target/procfs.h"
 
 #define AREAS_MAX 4096
@@ -48,6 +49,11 @@ static bool parse(const char *line, struct map_entry *ret)
 int map_parse(const char *line, struct map_entry *ret)
 {
 	return parse(line, ret) && *ret->path == '/';
+}
+
+bool maps_is_shim(const char *path)
+{
+	return !strcmp(path_base(path), MAPS_SHIM);
 }
 
 bool maps_is_memory(const char *path)

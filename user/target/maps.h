@@ -38,6 +38,10 @@ struct map_area {
  * the caller's to free. 0 or -ENOMEM. */
 int maps_parse_areas(FILE *f, struct map_area **ret, size_t *n);
 
+/* Our own handler, where it is preloaded: a library of that name. */
+#define MAPS_SHIM "libcozbpf-shim.so"
+bool maps_is_shim(const char *path);
+
 /* Whether a path of maps is that of memory, not of a file that a file system has. */
 bool maps_is_memory(const char *path);
 
