@@ -4,6 +4,7 @@
 # the report names each process that cannot be paused, with the reason. Each victim uses 600 ms of
 # CPU time beside a parent that works on the fixed line at 50 %, so it owes pauses at nearly every
 # sample. That is several hundred; a badly disturbed run still has 20 asks, begun or refused.
+# Beside two more programs the fewest are 64 (of 21 victims, three times).
 # At 100 % hardly any virtual time passes in such programs: an experiment may not end in their time.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
