@@ -3,9 +3,9 @@
 # Attaching to running processes: the prediction is that of a launched run, and nothing is left
 # behind. By arithmetic the gain is 60 % x 50 % = 30 %. Two predictions differ by more than 2.5 x
 # the root of the sum of their squared half-widths (4.9 standard deviations) less than once in
-# 10,000 times, however long they take. In brief the attached one is short, and alone. The method itself may be off from arithmetic by 2 points more: its largest error at
-# half of such a gain in docs/accuracy.md is 1.4 (oversub at 75 %), and units of 0.7 ms are near the
-# period of sampling.
+# 10,000 times, however long they take. In brief the attached one is short, and alone. The method
+# itself may be off from arithmetic by 2 points more: its largest error at half of such a gain in
+# docs/accuracy.md is 1.4 (oversub at 75 %), and units of 0.7 ms are near the period of sampling.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixture running
@@ -61,9 +61,9 @@ if ! brief; then
 	launched=$(point "$dir/launched.coz" gain)
 	half=$(awk -v a="$(point "$dir/launched.coz" half)" -v b="$half_attached" \
 		'BEGIN { print sqrt(a * a + b * b) }')
-	at_speed "launched $launched" is \
-		"$(awk -v a="$launched" -v b="$attached" 'BEGIN { d = a - b; print d < 0 ? -d : d }')" \
-		'<=' "$(awk -v h="$half" 'BEGIN { print 2.5 * h }')"
+	between=$(awk -v a="$launched" -v b="$attached" 'BEGIN { d = a - b; print d < 0 ? -d : d }')
+	at_speed "launched $launched" is "$between" '<=' \
+		"$(awk -v h="$half" 'BEGIN { print 2.5 * h }')"
 fi
 
 # build KIND: the fixture as $dir/KIND.
