@@ -51,13 +51,14 @@ has_experiments() {
 	[ "$(experiments)" -ge "$1" ]
 }
 # later WAY OUTPUT PATTERN: the target, whose output is there, is restricted when an experiment has
-# been done. Profiling ends when the pattern has been said, and two experiments later.
+# been done. Profiling ends when the pattern has been said, and three experiments later: of three in
+# a row one at least is no baseline.
 later() {
 	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 	kill -USR1 "$target_pid"
 	wait_for 20 has "$2" '^restricted' || bad "the target is restricted"
 	wait_for 20 has "$dir/err" "$3"
-	upto=$(($(experiments) + 3)) # the first of them has begun before
+	upto=$(($(experiments) + 4)) # the first of them has begun before
 	wait_for 20 has_experiments "$upto" || bad "experiments go on"
 }
 ways=(sleep dispatch all) turns=(1 2 3 4)
