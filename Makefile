@@ -384,9 +384,9 @@ E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	plot points refuse report shim-rules signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
 # parts (CONTRIBUTING.md).
-E2E_LONG := $(patsubst %,tests/e2e/%.sh,clocks crowd debuginfod duty edges gains go-server go-stripped \
-	goroutines jit latency machine nodes off-cpu pair pauses quota reader spin startup suggest \
-	sync then-experiment waits)
+E2E_LONG := $(patsubst %,tests/e2e/%.sh,clocks crowd debuginfod duty edges gains go-server \
+	go-stripped goroutines jit latency machine nodes off-cpu pair pauses quota reader spin \
+	startup suggest sync then-experiment waits)
 E2E_BRIEF := attach attribution coz-header errors filters functions go-unharmed libraries \
 	live passthrough shim-rules usdt
 E2E_CI := $(filter-out %/lib.sh $(E2E_LONG),$(wildcard tests/e2e/*.sh))
