@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +83,32 @@ static void end(int pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+TEST(the_call_that_a_thread_waits_in)
+{
+	struct procfs_call call = {0};
+	char byte;
+	int in[2], pid;
+
+	CHECK(!pipe(in));
+	pid = fork();
+	if (!pid)
+		_exit((int)syscall(SYS_read, in[0], &byte, 1));
+	for (int i = 0; i < 5000 && (!procfs_call(pid, pid, &call) || call.number < 0); i++)
+		usleep(1000);
+	CHECK_EQ(call.number, SYS_read);
+	CHECK_EQ(call.args[0], in[0]);
+	CHECK_EQ(call.args[1], (uintptr_t)&byte);
+	CHECK_EQ(call.args[2], 1);
+	CHECK(call.sp && call.pc);
+	end(pid);
+	close(in[0]);
+	close(in[1]);
+	pid = begin(RUNS);
+	CHECK(!procfs_call(pid, pid, &call));
+	end(pid);
+	CHECK(!procfs_call(pid, pid, &call));
 }
 
 TEST(a_pause_blocks_the_signal)

@@ -468,14 +468,14 @@ static bool look_inside(int pid, int tid, void *arg)
 {
 	struct inside *in = arg;
 	struct signal_masks masks;
-	uint64_t sp, pc;
+	struct procfs_call call;
 
 	if (!procfs_signals(pid, tid, &masks) || masks.pending & in->bit)
 		in->any = true;
 	else if (masks.blocked & in->bit)
-		in->any =
-		    !procfs_waiting_at(pid, tid, &sp, &pc) ||
-		    procfs_may_hold(pid, sp & ~7ULL, TRACEE_STACK, in->restorer, in->restorer + 1);
+		in->any = !procfs_call(pid, tid, &call) ||
+			  procfs_may_hold(
+			      pid, call.sp & ~7ULL, TRACEE_STACK, in->restorer, in->restorer + 1);
 	return !in->any;
 }
 

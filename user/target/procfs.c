@@ -467,28 +467,25 @@ static bool is_easy_call(long number)
 	return false;
 }
 
-bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp, uint64_t *ret_pc)
+bool procfs_call(int pid, int tid, struct procfs_call *ret)
 {
-	char text[256], *pc;
+	char text[256], *at = text;
+	uint64_t words[8];
+	size_t n = 0;
 
-	/* "NUMBER ARGUMENTS... SP PC", or "running" */
-	if (!read_file(pid, tid, "syscall", text, sizeof(text)) || !(pc = strrchr(text, ' ')))
+	*ret = (struct procfs_call){.number = -1};
+	/* "NUMBER ARGUMENTS... SP PC", "-1 SP PC", or "running" */
+	if (!read_file(pid, tid, "syscall", text, sizeof(text)))
 		return false;
-	*ret_pc = strtoull(pc + 1, NULL, 16);
-	*pc = 0;
-	pc = strrchr(text, ' ');
-	*ret_sp = pc ? strtoull(pc + 1, NULL, 16) : 0;
-	return *ret_sp;
-}
-
-bool procfs_first_argument(int pid, int tid, uint64_t *ret)
-{
-	char text[256], *end;
-
-	if (!read_file(pid, tid, "syscall", text, sizeof(text)) || strtol(text, &end, 10) < 0 ||
-	    strncmp(end, " 0x", 3))
+	ret->number = (int)strtol(text, &at, 10);
+	for (; at != text && *at == ' ' && n < 8; n++)
+		words[n] = strtoull(at, &at, 16);
+	if ((n != 2 && n != 8) || !words[n - 2])
 		return false;
-	*ret = strtoull(end, NULL, 16);
+	ret->pc = words[n - 1];
+	ret->sp = words[n - 2];
+	if (n == 8)
+		memcpy(ret->args, words, sizeof(ret->args));
 	return true;
 }
 

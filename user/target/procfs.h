@@ -45,12 +45,13 @@ uint64_t procfs_auxv(int pid, uint64_t type);
 /* Whether a variable was in the environment at the program's start; @name ends in '='. */
 bool procfs_has_variable(int pid, const char *name);
 
-/* Stack pointer and program counter of a thread that waits in a system call. False: it runs, or has
- * gone. */
-bool procfs_waiting_at(int pid, int tid, uint64_t *ret_sp, uint64_t *ret_pc);
-
-/* First argument of the system call that a thread waits or was stopped in. False: it is in none. */
-bool procfs_first_argument(int pid, int tid, uint64_t *ret);
+/* Where a thread waits, or was stopped. */
+struct procfs_call {
+	int number; /* below 0: in no system call, so it has no arguments */
+	uint64_t args[6], sp, pc;
+};
+/* False: it runs, or has gone. */
+bool procfs_call(int pid, int tid, struct procfs_call *ret);
 
 /* A thread that has not ended, so its /proc files can stand for the process; 0: none. */
 int procfs_live_thread(int pid);

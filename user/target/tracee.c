@@ -402,10 +402,12 @@ int tracee_block_again(int pid, int tid, int signal, uint64_t others, struct err
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 {
 	struct user_regs_struct regs;
+	bool is_first = !t->called;
 
-	if (!t->called && call_leave(t))
-		return -ESRCH;
+	/* Whatever fails from here on, the thread has to be stopped again to be released. */
 	t->called = true;
+	if (is_first && call_leave(t))
+		return -ESRCH;
 	if (!prepare_call(t, number, args) || to_syscall_stop(t->tid) || to_syscall_stop(t->tid) ||
 	    registers_get(t->tid, &regs))
 		return -ESRCH;

@@ -14,6 +14,7 @@
 #include <sys/user.h>
 
 #include "core/text/errors.h"
+#include "target/procfs.h"
 
 /* Parts of a process that cannot be found before it is held: an exec changes them. */
 struct process_vdso {
@@ -31,7 +32,7 @@ struct tracee {
 	struct process_vdso vdso;
 	uint64_t since_ns;
 	bool called;
-	uint64_t waits_at; /* arm64: in which call it waits before it is stopped; 0: in none */
+	struct procfs_call waits; /* arm64: before it is stopped; .pc 0: it does not */
 	/* arm64, of the call that it was stopped in: it has been left, and is entered again; it has
 	 * answered EINTR, and what its first argument was. */
 	bool enter, eintr;

@@ -112,28 +112,37 @@ static bool is_svc(const struct tracee *t, uint64_t at)
 	return procfs_read_memory(t->pid, at, &word, sizeof(word)) && word == SVC;
 }
 
+/* Whether the call that a stopped thread was in is the one that the thread waited in before. */
+static bool has_waited_in(const struct tracee *t, const struct procfs_call *call)
+{
+	return call->number == (int)t->saved.regs[8] && call->pc == t->saved.pc &&
+	       call->sp == t->saved.sp &&
+	       !memcmp(&call->args[1], &t->saved.regs[1], 5 * sizeof(uint64_t));
+}
+
 /*
  * The first argument of the call that a stopped thread was in. Its register holds the answer by
- * now. The kernel keeps the argument, and shows it where it takes the thread to be in a call.
+ * now. The kernel keeps the argument, and shows it where it takes the thread to be in a call. Or it
+ * takes the register for the argument then, as 6.12.117 does: what was shown before is left.
  */
 static bool first_argument(const struct tracee *t, uint64_t *ret)
 {
-	bool shown =
-	    set_number(t->tid, (int)t->saved.regs[8]) && procfs_first_argument(t->pid, t->tid, ret);
+	struct procfs_call call;
+	bool shown = set_number(t->tid, (int)t->saved.regs[8]) &&
+		     procfs_call(t->pid, t->tid, &call) && call.number >= 0 &&
+		     call.args[0] != t->saved.regs[0];
 
-	return set_number(t->tid, NO_CALL) && shown;
+	*ret = shown ? call.args[0] : t->waits.args[0];
+	return set_number(t->tid, NO_CALL) && (shown || has_waited_in(t, &t->waits));
 }
 
 /* A thread that runs may be about to wait: it is given some time, so that there is no doubt. */
 void call_look(struct tracee *t)
 {
 	const struct timespec pause = {0, LOOK_NS};
-	uint64_t sp;
 
-	for (int i = 0; i < LOOKS && !procfs_waiting_at(t->pid, t->tid, &sp, &t->waits_at); i++) {
-		t->waits_at = 0;
+	for (int i = 0; i < LOOKS && !procfs_call(t->pid, t->tid, &t->waits); i++)
 		nanosleep(&pause, NULL);
-	}
 }
 
 /* Whether a signal handler has just returned to where the thread is: below its stack pointer there
@@ -162,7 +171,7 @@ static bool has_returned(const struct tracee *t)
  */
 static bool is_ours(const struct tracee *t)
 {
-	return t->waits_at ? t->waits_at == t->saved.pc : !has_returned(t);
+	return t->waits.pc ? t->waits.pc == t->saved.pc : !has_returned(t);
 }
 
 /* Of a call that has answered EINTR the first argument is kept, before calls of ours take its
