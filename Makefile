@@ -380,8 +380,8 @@ check-bpf: ## load and verify the BPF objects, instruction budgets; needs root
 # What judges no speeds, and takes no other profiler's probes for its own.
 E2E_IN_PAIRS := $(patsubst %,tests/e2e/%.sh,attach attribution blocks-page \
 	blocks-report children compare containers coroutines coz-header deadman doctor errors \
-	filters functions go-unharmed libraries lines live markers merge outputs passthrough \
-	plot points refuse report shim-rules signals usdt user viewer)
+	filters go-unharmed libraries lines live markers merge outputs passthrough plot points \
+	refuse report shim-rules signals usdt user viewer)
 # What CI leaves out, so that it has time for other kernels, and scripts of which it leaves out
 # parts (CONTRIBUTING.md).
 E2E_LONG := $(patsubst %,tests/e2e/%.sh,clocks crowd debuginfod duty edges gains go-server \

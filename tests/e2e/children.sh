@@ -56,7 +56,7 @@ is_taken_out() { # PID
 
 # No event, and no thread. A pause that did not begin in time counts as lost, too: other programs
 # may have had the CPU just then. That was one of 285 pauses here, beside programs with a third of
-# the CPUs, and one in three storms. So 4 and 2 % of them may be late: 10 where one is to be
+# the CPUs, and one in three storms. So 4 and 2 % of them may be late: 9 where one is to be
 # expected, and more than 4 in 3 of 100,000 storms.
 nothing_lost() {
 	local lost asked late

@@ -16,7 +16,8 @@ run 0 "$tool" lines -v --profile "$dir/p.coz" "$dir/marked"
 samples=$(sed -nE "s|^.*/$work\t[0-9]+\t([0-9]+)$|\1|p" "$dir/out")
 recorded=$(sed -nE "s|^samples\tlocation=.*/$work\tcount=([0-9]+)\t.*|\1|p" "$dir/p.coz")
 check "as many samples of WORK as in the profile: $samples" [ "$samples" = "$recorded" ]
-# Not which line that is: samples that follow the program's own beat (0.34 ms) may prefer others.
+# Not which line that is: WORK has 0.60 of the time, and 0.53 to 0.61 of the samples. CI saw less
+# than half once. The cause is not known.
 # Files come by their samples, and each file's lines by theirs.
 grep '/fixtures/coz.c:' "$dir/out" >"$dir/lines"
 check "the most samples come first" sort -c -s -t '	' -k 3,3nr "$dir/lines"

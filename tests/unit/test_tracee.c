@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A signal is unblocked in threads that block it for reasons of their own, not in those that its
- * handler has blocked it in. */
+/* What a thread waits in. A signal is unblocked in threads that block it for reasons of their own,
+ * not in those that its handler has blocked it in. */
 #include "target/tracee.h"
 
 #include <signal.h>

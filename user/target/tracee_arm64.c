@@ -112,18 +112,19 @@ static bool is_svc(const struct tracee *t, uint64_t at)
 	return procfs_read_memory(t->pid, at, &word, sizeof(word)) && word == SVC;
 }
 
-/* Whether the call that a stopped thread was in is the one that the thread waited in before. */
-static bool has_waited_in(const struct tracee *t, const struct procfs_call *call)
+/* Whether the thread was stopped in the call that it waited in before, as far as all but the first
+ * argument tell. */
+static bool has_waited_in_it(const struct tracee *t)
 {
-	return call->number == (int)t->saved.regs[8] && call->pc == t->saved.pc &&
-	       call->sp == t->saved.sp &&
-	       !memcmp(&call->args[1], &t->saved.regs[1], 5 * sizeof(uint64_t));
+	return t->waits.number == (int)t->saved.regs[8] && t->waits.pc == t->saved.pc &&
+	       t->waits.sp == t->saved.sp &&
+	       !memcmp(&t->waits.args[1], &t->saved.regs[1], 5 * sizeof(uint64_t));
 }
 
 /*
  * The first argument of the call that a stopped thread was in. Its register holds the answer by
- * now. The kernel keeps the argument, and shows it where it takes the thread to be in a call. Or it
- * takes the register for the argument then, as 6.12.117 does: what was shown before is left.
+ * now. The kernel keeps the argument, and shows it where it takes the thread to be in a call. Some
+ * kernels (6.12.117) take the register for the argument then: so what was shown before counts.
  */
 static bool first_argument(const struct tracee *t, uint64_t *ret)
 {
@@ -133,7 +134,7 @@ static bool first_argument(const struct tracee *t, uint64_t *ret)
 		     call.args[0] != t->saved.regs[0];
 
 	*ret = shown ? call.args[0] : t->waits.args[0];
-	return set_number(t->tid, NO_CALL) && (shown || has_waited_in(t, &t->waits));
+	return set_number(t->tid, NO_CALL) && (shown || has_waited_in_it(t));
 }
 
 /* A thread that runs may be about to wait: it is given some time, so that there is no doubt. */
