@@ -15,7 +15,7 @@ short=$((50 * slowness))ms
 experiment=(-q -P progress --fixed-line "$line" --fixed-speedup "0,50"
 	--experiment-length $((200 * slowness))ms)
 brief=(-v --no-tui -P progress --fixed-line "$line" --fixed-speedup 100
-	--experiment-length "$short" -d "$slowness"s)
+	--experiment-length "$short" -d $((600 * slowness))ms)
 
 # look FILE: what a process shows of itself: mappings without addresses, signal actions and masks,
 # descriptors, threads.

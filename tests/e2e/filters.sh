@@ -123,7 +123,9 @@ handlers() {
 }
 begin "$dir/forker"
 # Nobody tells of children that are not followed.
-for follow in --follow-children --no-follow-children; do
+follows=(--no-follow-children --follow-children)
+! brief || follows=(--no-follow-children)
+for follow in "${follows[@]}"; do
 	rm -f "$dir/profile.coz"
 	start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" $follow \
 		-d 60s -p "$target_pid"

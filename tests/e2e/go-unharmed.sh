@@ -35,10 +35,10 @@ echo "-- launched: static, and with C"
 CGO_ENABLED=1 go_build cgo "$fixtures/cgo.go"
 run 0 "${in_front[@]}" "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$line" \
 	--fixed-speedup 0,100 --experiment-length "$length" -o "$dir/l.coz" -- \
-	"$dir/abab" --iters-per-ms "$rate" --rounds 800
-prints '^visits 800 seconds '
+	"$dir/abab" --iters-per-ms "$rate" --rounds 400
+prints '^visits 400 seconds '
 says "${line##*/}"
-check "all visits were counted" [ "$(total unit)" = 800 ]
+check "all visits were counted" [ "$(total unit)" = 400 ]
 paused '[0-9]+ \(abab\)'
 start "$tool" run -v --no-tui -P unit=main.progress --fixed-line "$in_c" --fixed-speedup 0,100 \
 	--experiment-length "$length" -o "$dir/c.coz" -- "$dir/cgo"
