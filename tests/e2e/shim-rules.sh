@@ -37,14 +37,18 @@ lives() {
 }
 
 # The reasons for which programs are not paused. That a signal came late is none: on a busy machine
-# some do.
+# some do. On an emulated one a handler comes later than the first pauses.
 unpaused="$no_handler|block the pause signal|no room|restricted|stacks that it has made"
+all_paused() { # PROCESS, as in a pattern
+	at_speed "no pause was missed: $1" \
+		[ "$(grep -cE "warning: process $1.*($unpaused)" "$dir/err")" -eq 0 ]
+}
 kept_pausing() { # COMM
 	local n
 	n=$(begun "$1")
 	check "it was paused (${n:-0} times)" is "${n:-0}" '>=' 20
 	paused "[0-9]+ \($1\)"
-	says_not "warning: process [0-9]+ \($1\) .*($unpaused)"
+	all_paused "[0-9]+ \($1\) "
 }
 
 # named COMM REASON [LEAST]: the warning names process and reason, and there are plenty of refusals.
@@ -68,7 +72,7 @@ echo "-- fork without exec"
 profile "$dir/parent" fork $ms
 prints '^child [0-9]+ turns' '^exited 0$'
 kept_pausing parent
-says_not "warning: process .*($unpaused)"
+all_paused ''
 
 # That takes a busy machine 14 ms and more, so the child sleeps first: a child that runs would be
 # named for the pauses that it missed.
@@ -141,7 +145,11 @@ kept_pausing victim
 echo "-- no room"
 profile "$dir/parent" exec "$dir/victim" $ms sigpending
 lives
-named victim 'the signal was not delivered in time \(signal queue limit'
+if has "$dir/err" '^cozbpf: pauses: value'; then
+	named victim 'the signal was not delivered in time \(.* signal queue limit'
+else
+	kept_pausing victim # no value is to be queued
+fi
 frame=$(LD_SHOW_AUXV=1 /bin/true | sed -n 's/^AT_MINSIGSTKSZ: *//p')
 if [ "${frame:-0}" -gt 1024 ]; then # and 1024 more for the handler is more than 2048
 	profile "$dir/parent" exec "$dir/victim" $ms tinystack

@@ -381,8 +381,8 @@ TEST(not_paused)
 	s.withdrawn = 51;
 	CHECK_STR(paused(s, 1),
 	    "warning: process 70 (worker) could not be paused 51 times of 1000: the signal was not "
-	    "delivered in time (signal queue limit, ulimit -i?); predictions that depend on it are "
-	    "too low\nanswer");
+	    "delivered in time (a busy machine, or the signal queue limit: ulimit -i); predictions "
+	    "that depend on it are too low\nanswer");
 	s.blocked = 60;
 	CHECK_STR(paused(s, 1), "warning: process 70 (worker) could not be paused 111 times of "
 				"1060: its threads block the pause signal; predictions that depend "

@@ -96,7 +96,9 @@ static void warn_unpaused(struct ending *g, const struct unpaused *u)
 	uint64_t not_asked = s->no_shim + s->blocked + s->small_stack + s->foreign_stack +
 			     s->filtered + s->not_sent,
 		 failed = not_asked + s->withdrawn;
-	const char *why = "the signal was not delivered in time (signal queue limit, ulimit -i?)";
+	const char *why =
+	    "the signal was not delivered in time (a busy machine, or the signal queue "
+	    "limit: ulimit -i)";
 	char others[64] = "";
 
 	if (failed < USUAL_FAILURES || failed * 20 <= s->asked)
