@@ -3,14 +3,17 @@
  * A process of one thread that waits in one kind of call, again and again, while holder.c holds it.
  * Counts the calls that ended otherwise than they would have without.
  * usage: held KIND SECONDS
- * KIND: running, nanosleep, futex, poll, epoll, semaphore, sigtimedwait, read; sigsuspend and
- * epoll_signal wait for signals that another process sends one by one, and a lost one ends them.
- * Prints "ready PID", then "KIND: N rounds, M wrong".
+ * KIND: running, vectors (the same, with SVE's registers where there are any), nanosleep, futex,
+ * poll, epoll, semaphore, sigtimedwait, read; sigsuspend and epoll_signal wait for signals that
+ * another process sends one by one, and a lost one ends them. Prints "ready PID", then "KIND: N
+ * rounds, M wrong".
  */
 #include "../e2e/fixtures/fixture.h"
 
 #include <linux/futex.h>
 #include <poll.h>
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
@@ -42,6 +45,27 @@ static int run_on(void)
 {
 	TURNS(100);
 	return 1;
+}
+
+/* Each byte of a long vector is 5, and its place in a mask is set; a loop, and that is so still. */
+static int run_vectors(void)
+{
+	uint64_t turns = 1000000, right, all;
+
+	if (!(getauxval(AT_HWCAP) & HWCAP_SVE))
+		return run_on();
+	__asm__ volatile(".arch_extension sve\n"
+			 "	ptrue p0.b\n"
+			 "	dup z0.b, #5\n"
+			 "1:	subs %0, %0, #1\n"
+			 "	b.ne 1b\n"
+			 "	cmpeq p1.b, p0/z, z0.b, #5\n"
+			 "	cntp %1, p0, p1.b\n"
+			 "	cntb %2\n"
+			 : "+&r"(turns), "=&r"(right), "=&r"(all)
+			 :
+			 : "v0", "cc");
+	return right == all;
 }
 
 static int wait_nanosleep(void)
@@ -139,6 +163,7 @@ static const struct kind {
 	int feeds, signals;
 } kinds[] = {
     {"running", run_on, 0, 0},
+    {"vectors", run_vectors, 0, 0},
     {"nanosleep", wait_nanosleep, 0, 0},
     {"futex", wait_futex, 0, 0},
     {"poll", wait_poll, 0, 0},

@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=guest.sh
 . "$(dirname "$0")/guest.sh"
 
-for kind in running nanosleep futex poll epoll semaphore sigtimedwait read sigsuspend \
+for kind in running vectors nanosleep futex poll epoll semaphore sigtimedwait read sigsuspend \
 	epoll_signal; do
 	"$held/held" $kind 6 >"$dir/out" 2>&1 &
 	target_pid=$!

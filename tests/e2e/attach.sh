@@ -290,6 +290,21 @@ held() {
 hold() { kill -STOP "$target_pid"; }
 # shellcheck disable=SC2317
 let_go() { kill -CONT "$target_pid"; }
+# What cannot be taken out is told of, and the next one does so.
+frozen_at_the_end() {
+	look "$dir/before"
+	rm -f "$dir/profile.coz"
+	start "${tool_in_front[@]}" "${brief[@]}" -d 60s -o "$dir/profile.coz" -p "$target_pid"
+	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
+	hold
+	kill -INT "$tool_pid"
+	ended 60 0 "it ends beside a frozen process"
+	says "warning: .*process $target_pid(: it does not get on| has no thread that can be stopped)"
+	let_go
+	attach 0 "${brief[@]}"
+	look "$dir/after"
+	check "the next one leaves nothing behind" diff "$dir/before" "$dir/after"
+}
 held "stopped meanwhile"
 for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/freezer; do
 	group=$at/cozbpf-frozen-$$
@@ -302,6 +317,7 @@ for at in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/freezer; do
 		hold() { echo "${frozen[0]}" >"${frozen[2]}"; }
 		let_go() { echo "${frozen[1]}" >"${frozen[2]}"; }
 		held "frozen by ${frozen[2]##*/}"
+		brief || frozen_at_the_end
 	fi
 	echo "$target_pid" >"$at/cgroup.procs"
 	rmdir "$group"

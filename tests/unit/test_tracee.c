@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "target/keeper.h"
 #include "target/procfs.h"
 
 #define SIGNAL 44
@@ -139,5 +140,55 @@ TEST(a_thread_blocks_it_itself)
 	CHECK(!is_blocked(pid));
 	CHECK_EQ(tracee_block_again(pid, pid, SIGNAL, others, &e), 0);
 	CHECK(is_blocked(pid));
+	end(pid);
+}
+
+/* Sends SIGSTOP within the time that a thread is held for, or a little before or after. */
+static int stop_soon(int pid, useconds_t us)
+{
+	int stopper = fork();
+
+	if (!stopper) {
+		usleep(us);
+		kill(pid, SIGSTOP);
+		_exit(0);
+	}
+	return stopper;
+}
+
+static int hold_for_calls(void *pid, struct error *e)
+{
+	const uint64_t none[6] = {0};
+	struct tracee t;
+
+	if (tracee_hold(*(int *)pid, &t, e))
+		return -1;
+	for (int i = 0; i < 20; i++)
+		CHECK_EQ(tracee_call(&t, SYS_getpid, none), *(int *)pid);
+	tracee_release(&t);
+	return 0;
+}
+
+static bool stops(int pid)
+{
+	for (int i = 0; i < 1000 && procfs_state(pid, pid) != 'T'; i++)
+		usleep(1000);
+	return procfs_state(pid, pid) == 'T';
+}
+
+/* A process that is stopped while it makes calls for us stays so when it is released. */
+TEST(stopped_while_held)
+{
+	int pid = begin(BLOCKS);
+	struct error e;
+
+	for (useconds_t us = 0; us < 60; us++) {
+		int stopper = stop_soon(pid, us * 50);
+
+		keeper_run(hold_for_calls, &pid, &e);
+		CHECK_EQ(waitpid(stopper, NULL, 0), stopper);
+		CHECK(stops(pid));
+		kill(pid, SIGCONT);
+	}
 	end(pid);
 }

@@ -407,6 +407,11 @@ void inject_forget(struct injection *i)
 	i->n_unblocked = 0;
 }
 
+static const char *explain(int err)
+{
+	return err == -ETIMEDOUT ? "it does not get on: is it frozen?" : strerror(-err);
+}
+
 static int put_in(void *arg, struct error *e)
 {
 	struct injection *ret = arg;
@@ -414,6 +419,7 @@ static int put_in(void *arg, struct error *e)
 	struct signal_masks masks;
 	struct tracee t;
 	int err, pid = ret->pid;
+	bool is_its_state;
 
 	if (tracee_vdso(pid, &vdso, e) || filters_check(pid, e))
 		return -1;
@@ -436,11 +442,12 @@ static int put_in(void *arg, struct error *e)
 		    ret->signal);
 		return error_hint(e, "attach again: another one is chosen then");
 	}
-	error_set(e, err == -ESRCH ? EXIT_OTHER : EXIT_FORBIDDEN,
-	    "the pause handler cannot be put into process %d: %s", pid, strerror(-err));
-	return err == -ESRCH ? -1
-			     : error_hint(e, "does a security module (SELinux, AppArmor) forbid "
-					     "executable memory there?");
+	is_its_state = err == -ESRCH || err == -ETIMEDOUT;
+	error_set(e, is_its_state ? EXIT_OTHER : EXIT_FORBIDDEN,
+	    "the pause handler cannot be put into process %d: %s", pid, explain(err));
+	return is_its_state ? -1
+			    : error_hint(e, "does a security module (SELinux, AppArmor) forbid "
+					    "executable memory there?");
 }
 
 int inject(int pid, int signal, uint32_t quantum_ns, struct injection *ret, struct error *e)
@@ -541,10 +548,10 @@ static int take_out(void *arg, struct error *e)
 		unmap(&t, (uint64_t)scratch, PAGE);
 	i->held_ns = tracee_release(&t);
 	block_again(i, NULL);
-	if (!err || (err == -ESRCH && !i->ignored))
+	if (!err || (err == -ESRCH && !i->ignored && !has_page(i->pid, i)))
 		return 0;
 	return error_set(e, EXIT_OTHER, "the pause handler cannot be taken out of process %d: %s",
-	    i->pid, strerror(-err));
+	    i->pid, explain(err));
 }
 
 /* It has executed another program just when its signal was ignored for a moment. */

@@ -143,15 +143,18 @@ static int wait_interrupted(int tid)
 	return err;
 }
 
-int to_syscall_stop(int tid)
+int to_syscall_stop(int tid, bool takes_long)
 {
+	uint64_t signal = 0;
 	int status, err;
 
 	do {
-		if (ask_word(PTRACE_SYSCALL, tid, 0, 0))
+		if (ask_word(PTRACE_SYSCALL, tid, 0, signal))
 			return -errno;
-		err = wait_stop(tid, &status);
-	} while (!err && is_event_stop(status));
+		while ((err = wait_stop(tid, &status)) == -ETIMEDOUT && takes_long)
+			hurry(false);
+		signal = !err && status == SIGSTOP ? SIGSTOP : 0;
+	} while (!err && (signal || is_event_stop(status)));
 	return err ? err : status == SYSCALL_STOP ? 0 : -EPROTO;
 }
 
@@ -263,6 +266,7 @@ static void bury(int tid)
  * call has to be resumed. */
 static void restore(const struct tracee *t)
 {
+	vectors_restore(t);
 	registers_set(t->tid, &t->saved);
 	call_enter(t);
 	ask(PTRACE_SETSIGMASK, t->tid, 8, &t->mask);
@@ -402,16 +406,22 @@ int tracee_block_again(int pid, int tid, int signal, uint64_t others, struct err
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6])
 {
 	struct user_regs_struct regs;
-	bool is_first = !t->called;
+	int err = 0;
 
-	/* Whatever fails from here on, the thread has to be stopped again to be released. */
-	t->called = true;
-	if (is_first && call_leave(t))
-		return -ESRCH;
-	if (!prepare_call(t, number, args) || to_syscall_stop(t->tid) || to_syscall_stop(t->tid) ||
-	    registers_get(t->tid, &regs))
-		return -ESRCH;
-	return call_result(&regs);
+	if (!t->called) {
+		vectors_save(t);
+		/* Whatever fails from here on, the thread has to be stopped again to be
+		 * released. */
+		t->called = true;
+		err = call_leave(t);
+	}
+	if (!err)
+		err = prepare_call(t, number, args) ? to_syscall_stop(t->tid, false) : -ESRCH;
+	if (!err)
+		err = to_syscall_stop(t->tid, false);
+	if (!err && registers_get(t->tid, &regs))
+		err = -ESRCH;
+	return err == -ETIMEDOUT ? err : err ? -ESRCH : call_result(&regs);
 }
 
 bool tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)

@@ -65,7 +65,7 @@ int tracee_unblock(int pid, int tid, int signal, const struct handler_code *hand
 int tracee_block_again(int pid, int tid, int signal, uint64_t others, struct error *e);
 
 /* Makes the system call @number with up to six arguments. Returns its result: -errno when it
- * failed, -ESRCH also when the process has gone. */
+ * failed, -ESRCH also when the process has gone, and -ETIMEDOUT when it does not get on. */
 int64_t tracee_call(struct tracee *t, long number, const uint64_t args[6]);
 
 /* Writes @n bytes, a multiple of 8, into its memory despite page protection: a kernel may forbid

@@ -24,6 +24,12 @@
 #ifndef NT_ARM_SYSTEM_CALL
 #define NT_ARM_SYSTEM_CALL 0x404
 #endif
+#ifndef NT_ARM_SVE
+#define NT_ARM_SVE 0x405
+#endif
+#ifndef NT_ARM_SSVE
+#define NT_ARM_SSVE 0x40b /* SVE's registers in SME's streaming mode */
+#endif
 
 #define SVC 0xd4000001U /* svc #0 */
 #define NO_CALL (-1)
@@ -49,6 +55,46 @@ long registers_set(int tid, const struct user_regs_struct *regs)
 	struct iovec part = {(void *)regs, sizeof(*regs)};
 
 	return ask(PTRACE_SETREGSET, tid, NT_PRSTATUS, &part);
+}
+
+/* What stands before SVE's registers; without IN_USE these are no more than V0 to V31. */
+struct vector_header {
+	uint32_t size, max_size;
+	uint16_t length, max_length, flags, reserved;
+};
+#define IN_USE 1
+#define VECTORS_MAX 9216 /* of 256 bytes each, which is the longest */
+
+/* Of the thread that is held: it is one at a time. */
+static struct vectors {
+	union {
+		struct vector_header header;
+		uint8_t bytes[VECTORS_MAX];
+	};
+	size_t n; /* 0: there is nothing to restore */
+} vectors[2];
+
+static const uint64_t vector_sets[] = {NT_ARM_SVE, NT_ARM_SSVE};
+
+/* A system call leaves of SVE's registers V0 to V31 alone, and ends the streaming mode. */
+void vectors_save(struct tracee *t)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct iovec part = {vectors[i].bytes, sizeof(vectors[i].bytes)};
+		bool read = !ask(PTRACE_GETREGSET, t->tid, vector_sets[i], &part);
+
+		vectors[i].n = read && vectors[i].header.flags & IN_USE ? part.iov_len : 0;
+	}
+}
+
+void vectors_restore(const struct tracee *t)
+{
+	for (size_t i = 0; t->called && i < 2; i++) {
+		struct iovec part = {vectors[i].bytes, vectors[i].n};
+
+		if (part.iov_len)
+			ask(PTRACE_SETREGSET, t->tid, vector_sets[i], &part);
+	}
 }
 
 /* A program of 32 bits has fewer registers; its program counter is where ours are not. */
@@ -194,14 +240,14 @@ int call_leave(struct tracee *t)
 
 	if (t->eintr || !is_svc(t, t->saved.pc))
 		return 0;
-	err = to_syscall_stop(t->tid);
+	err = to_syscall_stop(t->tid, false);
 	if (err)
 		return err;
 	if (registers_get(t->tid, &regs) || !set_number(t->tid, NO_CALL))
 		return -ESRCH;
 	t->saved.regs[8] = regs.regs[8];
 	t->enter = true;
-	return to_syscall_stop(t->tid);
+	return to_syscall_stop(t->tid, false);
 }
 
 /*
@@ -220,7 +266,7 @@ void call_undo_eintr(struct tracee *t)
 void call_enter(const struct tracee *t)
 {
 	if (t->enter)
-		to_syscall_stop(t->tid);
+		to_syscall_stop(t->tid, true);
 }
 
 #endif

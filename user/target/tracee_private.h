@@ -25,6 +25,11 @@ const uint8_t *find_syscall(const uint8_t *code, size_t n);
 bool prepare_call(const struct tracee *t, long number, const uint64_t args[6]);
 int64_t call_result(const struct user_regs_struct *regs);
 
+/* What a system call takes from registers that are not among those above: before the first call of
+ * ours, and when the last one has been made. */
+void vectors_save(struct tracee *t);
+void vectors_restore(const struct tracee *t);
+
 /* The call that the thread was stopped in. call_look(): it is traced by now, and will be stopped.
  * call_seen(): it has just been stopped. call_leave(): it
  * will make calls of ours, from now on; 0 or -errno. call_undo_eintr(): it will be released.
@@ -40,7 +45,8 @@ void call_enter(const struct tracee *t);
 long ask(int request, int tid, uint64_t addr, const void *data);
 
 /* Runs to the entry or the exit of the system call. All signals are blocked, so only a stop of the
- * whole process can intervene. */
-int to_syscall_stop(int tid);
+ * whole process can intervene. 0, or -errno: -ETIMEDOUT when it does not get there in time, unless
+ * it may take long. */
+int to_syscall_stop(int tid, bool takes_long);
 
 #endif

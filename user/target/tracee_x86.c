@@ -72,6 +72,16 @@ int64_t call_result(const struct user_regs_struct *regs)
 	return (int64_t)regs->rax;
 }
 
+void vectors_save(struct tracee *t)
+{
+	(void)t;
+}
+
+void vectors_restore(const struct tracee *t)
+{
+	(void)t;
+}
+
 void call_look(struct tracee *t)
 {
 	(void)t;
