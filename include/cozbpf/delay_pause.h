@@ -76,8 +76,9 @@ DELAY_INLINE __u64 delay_cost_of_sample(
 /*
  * ASIDE: a baseline loses a sample's whole cost once per period executed. Pauses end anywhere
  * between two samples, so a thread that pauses is sampled after less. Gains compare the two, so the
- * next pause makes up for what samples have taken beyond a baseline's. Beyond four periods samples
- * were lost: the kernel throttles them to the end of a tick, 4 ms.
+ * next pause makes up for what samples have taken beyond a baseline's. What the last pause had set
+ * aside counts as executed, but was none. Beyond four periods samples were lost: the kernel
+ * throttles them to the end of a tick, 4 ms.
  */
 DELAY_OUTLINE int delay_count_excess(struct cozbpf_thread *t, const struct cozbpf_control *x)
 {
@@ -87,6 +88,10 @@ DELAY_OUTLINE int delay_count_excess(struct cozbpf_thread *t, const struct cozbp
 	if (!t || !x || !delay_sets_aside(x) || !DELAY_READ(x->active))
 		return 0;
 	executed = delay_account(t)->unsampled;
+	if (t->aside > 0 && t->pause == COZBPF_PAUSE_NONE) {
+		executed -= executed < (__u64)t->aside ? executed : (__u64)t->aside;
+		t->aside = 0;
+	}
 	cost = delay_cost_of_sample(t, x);
 	most = 8 * (__s64)cost;
 	if (executed > 4 * x->period_ns)

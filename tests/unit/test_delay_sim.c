@@ -243,4 +243,11 @@ TEST(dear_samples_beside_the_line)
 	row("", "known", predicted);
 	for (int i = 0; i < 4; i++)
 		CHECK_NEAR(predicted[i], 0, 1);
+	r.period_ns = 331 * US;
+	r.sample_ns = 45 * US;
+	r.entry_ns = 34 * US;
+	sim_predict(&c, &r, faster, 4, predicted);
+	row("of 45 us, each 331", "known", predicted);
+	for (int i = 0; i < 4; i++)
+		CHECK_NEAR(predicted[i], 0, 1);
 }
