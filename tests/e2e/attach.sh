@@ -299,7 +299,7 @@ frozen_at_the_end() {
 	hold
 	kill -INT "$tool_pid"
 	ended 60 0 "it ends beside a frozen process"
-	says "warning: .*process $target_pid(: it does not get on| has no thread that can be stopped)"
+	says "warning: .*process $target_pid(: it does not get| has no thread that can be stopped)"
 	let_go
 	attach 0 "${brief[@]}"
 	look "$dir/after"

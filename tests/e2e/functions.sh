@@ -113,7 +113,8 @@ with_callees() {
 	share=$("$tool" report --json "$dir/p.coz" | python3 -c "$gain" 'callers:heavy (inclusive)')
 	at_speed "heavy() with what it calls gains $share of 0.233" is "$share" '>=' 0.1
 	run 2 "$tool" report --folded "$dir/p.coz"
-	says 'functions of the profile count with what they call' 'hint: profile without --inclusive'
+	says 'functions of the profile count with what they call' \
+		'hint: profile without --inclusive'
 }
 brief || with_callees
 run 2 "$tool" --inclusive --granularity line -P progress -- "$dir/callers" 100
