@@ -80,7 +80,7 @@ PURE_SRCS := $(filter user/core/% user/symbols/% user/report/% user/cmd/options%
 	$(addprefix user/target/,cbpf.c cgroup.c claims.c identity.c keeper.c machine.c maps.c \
 		owner.c procfs.c program.c quota.c tracee.c tracee_x86.c tracee_arm64.c),\
 	$(USER_SRCS))
-# ASan finds by itself what UBSan's null and object-size do, which cost a quarter of the tests' time.
+# ASan finds by itself what UBSan's null and object-size find, for a quarter of the tests' time.
 SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-sanitize=null,object-size -fno-omit-frame-pointer
 ASAN_FLAGS := $(SANITIZE)
@@ -404,7 +404,8 @@ check-e2e: export COZBPF_TEST_BRIEF = $(E2E_BRIEF)
 check-e2e: all workloads $(FIXTURES) ## the tool on programs of known behaviour; needs root
 	@COZBPF_TEST_JOBS=2 scripts/run-tests.sh 'e2e, in pairs' $(E2E_IN_PAIRS); rc=$$?; \
 		scripts/run-tests.sh 'e2e, light' $(E2E_LIGHT) >$(BUILD)/e2e-light.log 2>&1 & \
-		scripts/run-tests.sh e2e $(filter-out $(E2E_IN_PAIRS) $(E2E_LIGHT),$(E2E_CI)) || rc=1; \
+		scripts/run-tests.sh e2e \
+			$(filter-out $(E2E_IN_PAIRS) $(E2E_LIGHT),$(E2E_CI)) || rc=1; \
 		wait $$! || rc=1; cat $(BUILD)/e2e-light.log; exit $$rc
 
 check-e2e-long: all workloads $(FIXTURES)

@@ -127,7 +127,7 @@ follows=(--no-follow-children --follow-children)
 ! brief || follows=(--no-follow-children)
 for follow in "${follows[@]}"; do
 	rm -f "$dir/profile.coz"
-	start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" $follow \
+	start "${tool_in_front[@]}" "${options[@]/#"$hot"/$(line_of forker LINE_A)}" "$follow" \
 		-d 60s -p "$target_pid"
 	wait_for 20 has "$dir/profile.coz" '^experiment' || bad "an experiment is done"
 	sleep 0.5
