@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The way out of a signal handler, which a pause must not charge to the program (PAUSE_EXIT_NS of
- * user/kernel/session.c). It is the time from the handler's last look at the clock to the first one
+ * user/kernel/load.c). It is the time from the handler's last look at the clock to the first one
  * after it, less the cost of a look. Prints the median in ns.
  */
 #include <signal.h>

@@ -533,7 +533,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 	sim_run(s, s->now + s->r->length_ns);
 	s->x.active = 0;
 	if ((s->paced - paced) * 2 > s->visits - all) {
-		/* follow real time (check_pace() in user/run/experiments.c) */
+		/* follow real time (check_pace() in user/core/experiment/tally.c) */
 		*duration += s->now - s->x.opened_ns;
 		*visits += s->visits - all;
 	} else {
@@ -543,7 +543,7 @@ static void sim_experiment(struct sim *s, unsigned pct, uint64_t *duration, uint
 		    s->buckets, COZBPF_BUCKETS, s->x.bucket_shift, s->r->settle_ns, &settled);
 		fit = (double)(sim_executed(s) - executed) /
 		      ((double)(s->now - s->x.opened_ns - s->x.required) *
-			  s->c->cpus); /* fit_to_cpus() there */
+			  s->c->cpus); /* verdict_stretch() there */
 		*duration +=
 		    (uint64_t)((double)(s->now - s->x.opened_ns - s->x.required - s->r->settle_ns) *
 			       (DELAY_RULE(FIT_CPUS) && s->c->selects != SIM_QUEUES && fit > 1.02
