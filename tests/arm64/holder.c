@@ -25,7 +25,7 @@ static int64_t call(struct tracee *t, long number, const uint64_t args[6])
 {
 	int64_t ret = tracee_call(t, number, args);
 
-	stalled |= ret == -ESRCH;
+	stalled |= ret == -ETIMEDOUT;
 	return ret;
 }
 

@@ -336,8 +336,8 @@ took=$(date +%s%N)
 run 0 "${in_front[@]}" taskset -c 0 bash tests/e2e/fixtures/beside.sh "$dir/running" \
 	"$dir/target" "$tool" "${brief[@]}" -o "$dir/profile.coz"
 took=$((($(date +%s%N) - took) / 1000000))
-# 2.2 s, with the target's start and end; a thread at the lowest priority would take a minute
-check "a run of 1 s is over after $took ms" [ "$took" -lt $((10000 * slowness)) ]
+# 1.8 s, with the target's start and end; a thread at the lowest priority would take a minute
+check "a run of 0.6 s is over after $took ms" [ "$took" -lt $((10000 * slowness)) ]
 check "the target ends as it should" has "$dir/target" '^end'
 
 echo "-- several processes, the first without lines"

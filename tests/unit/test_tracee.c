@@ -185,7 +185,7 @@ TEST(stopped_while_held)
 	for (useconds_t us = 0; us < 60; us++) {
 		int stopper = stop_soon(pid, us * 50);
 
-		keeper_run(hold_for_calls, &pid, &e);
+		CHECK_EQ(keeper_run(hold_for_calls, &pid, &e), 0);
 		CHECK_EQ(waitpid(stopper, NULL, 0), stopper);
 		CHECK(stops(pid));
 		kill(pid, SIGCONT);
